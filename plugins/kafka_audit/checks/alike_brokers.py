@@ -28,7 +28,7 @@ def one_finding(view: ClusterView, code: str, judgements: Iterable[Judgement]) -
         same = []
     yield from (judgement for judgement in given if judgement not in same)
     if same:
-        first, ids = same[0], [broker for one in same if (broker := Resource.of(one.resource).broker) is not None]
+        first, ids = same[0], [broker for judgement in same if (broker := Resource.of(judgement.resource).broker) is not None]
         reported: dict[str, object] = {key: value for key, value in first.evidence.items() if key not in _OWN}
         reported |= {"brokers": tuple(ids), "who": brokers(ids)}
         yield view.judge(code, "cluster", Status.FAIL, reported, severity=first.severity, confidence=first.confidence)

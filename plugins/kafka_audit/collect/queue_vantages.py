@@ -129,13 +129,13 @@ class QueueAnswer:
         }
         seen, written = command_vantages.parse_probe_output(self.samples[min(sample, SAMPLES) - 1], probed), _written(registered)
         rows: list[Row] = [asking.answered(operation)]
-        for one in targets:
-            number, zxid = at_that_time.get(_key(one), (-1, None))
-            if number in seen and zxid == written.get(one.broker_id):
-                rows += endpoint_probes.probe_rows(sample, origin, one, seen[number], judges=logins.judges(one))
+        for target in targets:
+            number, zxid = at_that_time.get(_key(target), (-1, None))
+            if number in seen and zxid == written.get(target.broker_id):
+                rows += endpoint_probes.probe_rows(sample, origin, target, seen[number], judges=logins.judges(target))
             else:
                 rows += endpoint_probes.unknown_probe_rows(
-                    sample, origin, [one], "registered again since, or not probed", "another audit"
+                    sample, origin, [target], "registered again since, or not probed", "another audit"
                 )
         return tuple(rows)
 

@@ -96,8 +96,8 @@ class Sampler:
     def _authorities(self, number: int) -> Iterator[Row]:
         """Yield what the `ca_file`s of the cluster file hold; that they can be used was seen when logins were made."""
         cluster = self._cluster
-        all_of = [cluster.security, *(one for one in cluster.listeners.values() if one is not None)]
-        named = [one.tls.ca_file for one in all_of if one.tls is not None]
+        all_of = [cluster.security, *(security for security in cluster.listeners.values() if security is not None)]
+        named = [security.tls.ca_file for security in all_of if security.tls is not None]
         if cluster.zookeeper is not None and cluster.zookeeper.tls is not None:
             named.append(cluster.zookeeper.tls.ca_file)
         for name in dict.fromkeys(filter(None, named)):
@@ -155,7 +155,7 @@ class Sampler:
         """Return what brokers list, where a migration has begun and some of them register with KRaft controllers alone."""
         known = flat(registered_targets(registered, self._cluster))
         listed = discover(self._cluster, number, self._options(), self._budget.deadline, known)
-        unregistered = {one.broker_id for one in listed} - {one.broker_id for one in registered}
+        unregistered = {endpoint.broker_id for endpoint in listed} - {endpoint.broker_id for endpoint in registered}
         return listed if unregistered else registered
 
     def _targets(
@@ -179,17 +179,17 @@ class Sampler:
     def _jobs(
         self, number: int, registered: Mapping[int, Sequence[Target]], endpoints: tuple[RegisteredEndpoint, ...]
     ) -> list[_Job]:
-        unregistered = [[one] for one in bootstrap_targets(self._cluster, endpoints)]
+        unregistered = [[target] for target in bootstrap_targets(self._cluster, endpoints)]
         jobs = []
-        for one in controllers(self._cluster):
-            self._say(f"asking the controller at {clean_line(one.address)} …")
-            asker = ControllerAsker(one, number, self._options())
+        for target in controllers(self._cluster):
+            self._say(f"asking the controller at {clean_line(target.address)} …")
+            asker = ControllerAsker(target, number, self._options())
             jobs.append(_Job(run=asker.ask, without=asker.unanswered))
         # What the cluster file names first: a password that is wrong is then refused there, and tried nowhere else.
         all_targets = sorted((*registered.values(), *unregistered), key=lambda some: not any(map(self._logins.names, some)))
         progress = BrokerProgress(self._say, len(all_targets))
         for targets in all_targets:
-            progress.ask(_name(targets), (one.address for one in targets))
+            progress.ask(_name(targets), (target.address for target in targets))
             jobs.append(
                 _Job(run=partial(self._ask_broker, number, targets, progress), without=partial(_unanswered, number, targets))
             )
@@ -219,7 +219,7 @@ class Sampler:
         """Return what can only be asked once it is known who is said to lead."""
         plan = leader_questions.plan_leader_questions(found, self._book)
         askers = leader_reads.askers(found.rows, flat(registered), number, self._options(), plan)
-        return [_Job(run=one.ask, without=one.unanswered) for one in askers]
+        return [_Job(run=asker.ask, without=asker.unanswered) for asker in askers]
 
     def _from_queues(self, number: int, registered: Mapping[int, Sequence[Target]], rows: Sequence[Row]) -> Iterator[Row]:
         """Yield what workers of queues saw before the snapshot began."""
@@ -250,5 +250,5 @@ def _name(targets: Sequence[Target]) -> str:
 
 def _unanswered(number: int, targets: Sequence[Target], error: ReadError) -> tuple[Row, ...]:
     """Return the rows of a broker that gave none."""
-    askings = [Asking(sample=number, observer=one.observer, target=one.address) for one in targets]
+    askings = [Asking(sample=number, observer=target.observer, target=target.address) for target in targets]
     return tuple(asking.failed(operation, error) for asking in askings for operation in broker_view.PLANNED)

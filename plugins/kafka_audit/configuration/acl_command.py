@@ -60,5 +60,5 @@ def _exact(value: str) -> str:
     shown = clean(value, _LARGEST)
     if shown == value:
         return value if is_plain_word(value) else word(value) if word(value)[1:-1] == value else shlex.quote(value)
-    escaped = (one if one not in "\\'" else f"\\{one}" for one in value)
-    return "$'" + "".join(one if len(one) > 1 else clean(one) for one in escaped) + "'"
+    escaped = (character if character not in "\\'" else f"\\{character}" for character in value)
+    return "$'" + "".join(part if len(part) > 1 else clean(part) for part in escaped) + "'"

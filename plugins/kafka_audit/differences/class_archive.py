@@ -221,10 +221,10 @@ def is_private(path: Path) -> bool:
     unreachable = False  # other users cannot enter a folder above
     try:
         real = path.resolve(strict=True)
-        for one in reversed([real, *real.parents]):
-            found = one.stat()
+        for folder in reversed([real, *real.parents]):
+            found = folder.stat()
             # In a folder with the sticky bit, such as /tmp, a user can replace only own files.
-            is_harmless = one != real and (unreachable or found.st_mode & stat.S_ISVTX)
+            is_harmless = folder != real and (unreachable or found.st_mode & stat.S_ISVTX)
             if found.st_uid not in owners or (found.st_mode & _OTHERS_WRITE and not is_harmless):
                 return False
             unreachable = unreachable or not found.st_mode & _OTHERS_ENTER

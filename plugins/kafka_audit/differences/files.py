@@ -107,7 +107,7 @@ def shared_relation_sql(name: str, modes: Iterable[bool]) -> str:
 
 def is_empty(name: str, empty: Collection[str]) -> bool:
     """Return whether a relation or table has no row because nothing has one that it rests on; `empty` are the names of such."""
-    return name in _RESTS_ON and all(one in empty for one in _RESTS_ON[name])
+    return name in _RESTS_ON and all(base in empty for base in _RESTS_ON[name])
 
 
 def shared_relations_before(name: str, modes: Iterable[bool]) -> frozenset[str]:
@@ -123,7 +123,7 @@ def _names_read(text: str) -> set[str]:
 @cache
 def large_tables(table: type[Row]) -> frozenset[type[Row]]:
     """Return the large tables that a difference table rests on, of clusters of either mode."""
-    by_name = {one.table(): one for one in LARGE}
+    by_name = {table.table(): table for table in LARGE}
     known, unread = set(), {table.table()}
     while unread:
         name = unread.pop()

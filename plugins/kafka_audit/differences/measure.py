@@ -65,7 +65,7 @@ class SparkMeasure:
         """
         with self._pass(given) as run:
             found = run.collect((ListAge,))
-        return {one: tuple(row for row in found[one] if isinstance(row, ListAge)) for one in given}
+        return {table: tuple(row for row in found[table] if isinstance(row, ListAge)) for table in given}
 
     def differences(self, given: Given) -> dict[str, Differences]:
         """Return the differences of every judged snapshot.
@@ -82,7 +82,7 @@ class SparkMeasure:
             found = run.collect(DIFFERENCES)
             if self._disagreements is not None:
                 run.write_disagreements(same, url(self._disagreements))
-        return {one: Differences.from_rows(DIFFERENCES, same.spread(one, found[one])) for one in given}
+        return {table: Differences.from_rows(DIFFERENCES, same.spread(table, found[table])) for table in given}
 
     @cached_property
     def _stored(self) -> dict[str, DataFrame]:

@@ -41,7 +41,7 @@ def _by(observer: str) -> _Source:
 
 
 def _starts(*operations: str) -> _Source:
-    words = tuple(one.lower() for one in operations)
+    words = tuple(operation.lower() for operation in operations)
     return lambda read: read.operation.lower().startswith(words)
 
 
@@ -76,7 +76,7 @@ _ASKED_FIRST = "ApiVersions"
 def _source(table: type[Row]) -> _Source:
     """Return which reads a table without rows may come from."""
     filled = FILLED_BY[table]
-    of_brokers = any(not one.startswith((ZOOKEEPER, "probe")) for one in filled)
+    of_brokers = any(not table.startswith((ZOOKEEPER, "probe")) for table in filled)
     return _BY_OBSERVER.get(table) or _starts(*filled, *_MORE.get(table, ()), *((_ASKED_FIRST,) if of_brokers else ()))
 
 

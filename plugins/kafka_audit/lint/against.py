@@ -47,24 +47,24 @@ def change_judgements(view: ClusterView, proposed: Sequence[Member], checks: Map
     """
     own = {code: checks[code] for code in CHECKS}
     serving = [member for member in proposed if member.serves]
-    steps = [(f"while only broker {one.broker_id} runs with its new file", [one]) for one in serving]
+    steps = [(f"while only broker {member.broker_id} runs with its new file", [member]) for member in serving]
     if len(serving) > 1:
         steps.append(("after all brokers run with their new files", serving))
     now = _by_settings(view, view.snapshot.rows)
-    before = {(one.code, one.resource): one for one in (*judge(now, own), *_mechanisms(now, serving))}
+    before = {(judgement.code, judgement.resource): judgement for judgement in (*judge(now, own), *_mechanisms(now, serving))}
     failed: dict[tuple[str, str], Judgement] = {}
     unknown: dict[tuple[str, str], Judgement] = {}
     for when, changed in steps:
         after, resources = _after(view, changed, key), {f"broker/{member.broker_id}" for member in changed}
-        for one in (*judge(after, own), *_mechanisms(after, changed)):
-            place = (one.code, one.resource)
+        for judgement in (*judge(after, own), *_mechanisms(after, changed)):
+            place = (judgement.code, judgement.resource)
             earlier = before.get(place)
             # Halfway through brokers differ: what is no worse than that is the change itself.
-            halfway = one.severity is Severity.MEDIUM and changed is not steps[-1][1]
-            if one.status is Status.FAIL and not halfway and (earlier is None or earlier.status is not Status.FAIL):
-                failed.setdefault(place, _at_step(one, when, resources))
-            elif one.status is Status.UNKNOWN and (earlier is None or earlier.evidence != one.evidence):
-                unknown.setdefault(place, _at_step(one, when, resources))
+            halfway = judgement.severity is Severity.MEDIUM and changed is not steps[-1][1]
+            if judgement.status is Status.FAIL and not halfway and (earlier is None or earlier.status is not Status.FAIL):
+                failed.setdefault(place, _at_step(judgement, when, resources))
+            elif judgement.status is Status.UNKNOWN and (earlier is None or earlier.evidence != judgement.evidence):
+                unknown.setdefault(place, _at_step(judgement, when, resources))
     return [*({**unknown, **failed}).values(), *_addresses(view, serving)]
 
 

@@ -52,7 +52,7 @@ class _JudgedMember:
 
 def configuration_checks(checks: Mapping[str, Check]) -> Mapping[str, Check]:
     """Return the checks that files can answer."""
-    return {code: one for code, one in checks.items() if one.by_files}
+    return {code: check for code, check in checks.items() if check.by_files}
 
 
 def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
@@ -61,7 +61,7 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
     snapshot = members.snapshot_from_files(group, secrets.token_bytes(32))
     view = ClusterView.of_files(snapshot)
     by_files = [*judge(view, configuration_checks(rules.checks)), *addresses.address_judgements(snapshot, rules.checks)]
-    judgements = [*_one_word(judged, by_files), *(_started(one, by_files) for one in judged)]
+    judgements = [*_one_word(judged, by_files), *(_started(judgement, by_files) for judgement in judged)]
     if rules.against is not None:
         broken = against.change_judgements(rules.against, group, rules.checks, secrets.token_bytes(32))
         # The cluster says more than the files alone.
@@ -71,7 +71,7 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
             for judgement in judgements
             if judgement and (judgement.status is not Status.UNKNOWN or (judgement.code, judgement.resource) not in answered)
         ]
-        judgements += [replace(one, snapshot_id=snapshot.snapshot_id) for one in broken]
+        judgements += [replace(judgement, snapshot_id=snapshot.snapshot_id) for judgement in broken]
     found = findings.findings_with_lifecycle(
         view,
         [judgement for judgement in judgements if judgement is not None and (rules.show_all or judgement.status not in _QUIET)],
@@ -81,7 +81,7 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
         checks=rules.checks,
     )
     about = _about(group, found)
-    return [(one.member, _linted(one, about[one.member.broker_id])) for one in judged]
+    return [(judged_member.member, _linted(judged_member, about[judged_member.member.broker_id])) for judged_member in judged]
 
 
 def _judged(member: Member, wanted: str | None) -> _JudgedMember:
@@ -122,13 +122,13 @@ def _is_of(judgement: Judgement, refused: StartRefusal) -> bool:
 
 def _one_word(judged: Iterable[_JudgedMember], by_files: Iterable[Judgement]) -> Iterator[Judgement]:
     """Yield what checks say, with start-up refusals in the words of the judged release."""
-    by_resource = {f"broker/{one.member.broker_id}": one for one in judged}
+    by_resource = {f"broker/{judged_member.member.broker_id}": judged_member for judged_member in judged}
     for judgement in by_files:
-        one = by_resource.get(judgement.resource)
-        refused = one.verdict.refused if one else None
-        if one and refused and _is_of(judgement, refused):
+        member = by_resource.get(judgement.resource)
+        refused = member.verdict.refused if member else None
+        if member and refused and _is_of(judgement, refused):
             yield replace(
-                judgement, evidence={**judgement.evidence, "kafka_says": places.masked_refusal(refused, one.member.broker)}
+                judgement, evidence={**judgement.evidence, "kafka_says": places.masked_refusal(refused, member.member.broker)}
             )
         else:
             yield judgement
@@ -136,8 +136,8 @@ def _one_word(judged: Iterable[_JudgedMember], by_files: Iterable[Judgement]) ->
 
 def _about(group: Group, found: Iterable[Finding]) -> Mapping[int, list[Finding]]:
     """Return the findings of each broker; those of no broker in the group are listed with the first."""
-    by_name = {f"broker/{one.broker_id}": one.broker_id for one in group}
-    about: dict[int, list[Finding]] = {one.broker_id: [] for one in group}
+    by_name = {f"broker/{member.broker_id}": member.broker_id for member in group}
+    about: dict[int, list[Finding]] = {member.broker_id: [] for member in group}
     for finding in found:
         broker = finding.resource.root
         about[by_name.get(broker, group[0].broker_id)].append(finding)
@@ -165,8 +165,12 @@ def _placed(
     finding: Finding, member: Member, ignored: Mapping[str, Ignore], text: Sequence[str], hidden: Sequence[str]
 ) -> LintedFinding:
     key = finding.evidence.get("key") if finding.status in {Status.FAIL, Status.UNKNOWN} else None
-    one = member.broker.properties.get(key) if isinstance(key, str) else None
-    place = places.line_of_property(one, text[one.line - 1], hidden) if one is not None and one.line <= len(text) else None
+    setting = member.broker.properties.get(key) if isinstance(key, str) else None
+    place = (
+        places.line_of_property(setting, text[setting.line - 1], hidden)
+        if setting is not None and setting.line <= len(text)
+        else None
+    )
     own = replace(
         finding,
         evidence={**finding.evidence, "line": place.line} if place else finding.evidence,

@@ -30,8 +30,8 @@ class Member:
 
     def value(self, key: str) -> str:
         """Return a setting, "" where it is unset or not known."""
-        one = self.broker.properties.get(key)
-        return one.value.strip() if one is not None and key not in self.broker.unknown else ""
+        setting = self.broker.properties.get(key)
+        return setting.value.strip() if setting is not None and key not in self.broker.unknown else ""
 
     @property
     def stores(self) -> Mapping[str, bool]:
@@ -81,7 +81,7 @@ def _by_folder(held: _Held) -> Iterable[_Held]:
 
 
 def _alone(held: _Held) -> Iterable[_Held]:
-    return [[one] for one in held]
+    return [[member] for member in held]
 
 
 def _members(held: _Held, ids: Sequence[int | None]) -> Group:

@@ -75,15 +75,15 @@ def proposed_registrations(wordings: Iterable[Wording], view: ClusterView) -> tu
     """Return what each broker would advertise; a line about one broker counts more than one about all."""
     between = view.inter_broker
     found: dict[tuple[int, str], RegisteredEndpoint] = {}
-    for one in sorted(wordings, key=lambda wording: wording.broker_id is not None):
-        for broker in between.brokers if one.broker_id is None else [one.broker_id]:
-            found[broker, one.listener] = RegisteredEndpoint(
+    for wording in sorted(wordings, key=lambda wording: wording.broker_id is not None):
+        for broker in between.brokers if wording.broker_id is None else [wording.broker_id]:
+            found[broker, wording.listener] = RegisteredEndpoint(
                 sample=0,
                 broker_id=broker,
-                listener=one.listener,
-                protocol=between.protocol(broker, one.listener) or "",
-                host=one.host.replace(BROKER, str(broker)),
-                port=one.port,
+                listener=wording.listener,
+                protocol=between.protocol(broker, wording.listener) or "",
+                host=wording.host.replace(BROKER, str(broker)),
+                port=wording.port,
             )
     return tuple(found[key] for key in sorted(found))
 
@@ -105,9 +105,9 @@ def _is_held(endpoint: RegisteredEndpoint, now: Mapping[int, tuple[AdvertisedEnd
     )
 
 
-def comparable_address(one: RegisteredEndpoint | AdvertisedEndpoint) -> tuple[int, str, int]:
+def comparable_address(endpoint: RegisteredEndpoint | AdvertisedEndpoint) -> tuple[int, str, int]:
     """Return what makes an address the same: names of hosts have no case."""
-    return one.broker_id, one.host.lower().strip("[]"), one.port
+    return endpoint.broker_id, endpoint.host.lower().strip("[]"), endpoint.port
 
 
 def advertised_by_broker(view: ClusterView) -> Mapping[int, tuple[AdvertisedEndpoint, ...]]:
@@ -224,9 +224,9 @@ def contradictions(proposed: Iterable[RegisteredEndpoint]) -> Iterator[HeadedIte
             yield HeadedItem("blockers", GateItem(source=SOURCE, code="KA310", resource=name, message=message, remedy=remedy))
 
 
-def endpoint_resource(one: RegisteredEndpoint) -> str:
+def endpoint_resource(endpoint: RegisteredEndpoint) -> str:
     """Return the name that findings have for an endpoint."""
-    return f"broker/{one.broker_id}/listener/{one.listener}"
+    return f"broker/{endpoint.broker_id}/listener/{endpoint.listener}"
 
 
 def address_text(endpoint: RegisteredEndpoint) -> str:

@@ -122,9 +122,9 @@ def ranges(ids: Iterable[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" if b > a + 1 else f"{a}, {b}" for a, b in runs)
 
 
-def counted(number: int, one: str, more: str | None = None) -> str:
+def counted(number: int, singular: str, more: str | None = None) -> str:
     """Return `1 read`, `2 reads`; `more` where the plural is not formed by an s."""
-    return f"{number} {one if number == 1 else more or one + 's'}"
+    return f"{number} {singular if number == 1 else more or singular + 's'}"
 
 
 def start_upper(text: str) -> str:

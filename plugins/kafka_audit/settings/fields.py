@@ -67,32 +67,32 @@ def parse_cluster(item: Item, name: str, codes: Collection[str] | None) -> Clust
 
 
 def _addresses(item: Item) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.address() for one in item.items("a list such as [b1:9092, b2:9092]")))
+    return tuple(dict.fromkeys(entry.address() for entry in item.items("a list such as [b1:9092, b2:9092]")))
 
 
 def _trusted_hosts(item: Item) -> tuple[str, ...]:
     found = []
-    for one in item.items('a list such as ["*.kafka.corp"]'):
-        text = one.text("a host, or a pattern of hosts").strip()
+    for entry in item.items('a list such as ["*.kafka.corp"]'):
+        text = entry.text("a host, or a pattern of hosts").strip()
         try:
             trusted_hosts.parse_trusted_hosts(text)
         except ValueError as error:
             # `user:password@host` is no host, and is not repeated.
-            one.refuse(f"{repr(text) if '@' not in text else 'a value with credentials'} {error}")
+            entry.refuse(f"{repr(text) if '@' not in text else 'a value with credentials'} {error}")
         found.append(text)
     return tuple(dict.fromkeys(found))
 
 
 def _reach(item: Item) -> dict[str, str]:
     expected = 'a mapping such as {"advertised:9092": "dialled:19092"}'
-    return {one.check_address(advertised): one.address() for advertised, one in item.names(expected).items()}
+    return {entry.check_address(advertised): entry.address() for advertised, entry in item.names(expected).items()}
 
 
 def _vantages(item: Item, expect: Item) -> tuple[Vantage, ...]:
     counts = {key: entry.value for key, entry in expect.value.items()} if isinstance(expect.value, dict) else {}
     one_host = counts.get("single_broker") is True or counts.get("brokers") == 1
     expected = "a mapping such as {dmz: {command: [ssh, dmz1]}}"
-    return tuple(_vantage(name, one, one_host=one_host) for name, one in item.names(expected).items())
+    return tuple(_vantage(name, entry, one_host=one_host) for name, entry in item.names(expected).items())
 
 
 def _vantage(name: str, item: Item, *, one_host: bool) -> Vantage:
@@ -174,7 +174,7 @@ def _keep(item: Item) -> Keep:
 
 
 def _mutes(item: Item, codes: Collection[str] | None) -> tuple[Mute, ...]:
-    return tuple(_mute(one, codes) for one in item.items("a list of {code, resource, reason, owner, until}"))
+    return tuple(_mute(entry, codes) for entry in item.items("a list of {code, resource, reason, owner, until}"))
 
 
 def _mute(item: Item, codes: Collection[str] | None) -> Mute:

@@ -57,9 +57,9 @@ def security(item: Item, elsewhere: Mapping[str, str]) -> Security:
         item.refuse(f"requires protocol: one of {', '.join(PROTOCOLS)}")
     protocol = given["protocol"].choice(PROTOCOLS)
     sasl, tls = protocol.startswith("SASL_"), protocol.endswith("SSL")
-    for key, one in given.items():
+    for key, entry in given.items():
         if (key in TLS and not tls) or (key in {"mechanism", "username", "password_env"} and not sasl):
-            one.refuse(f"has no effect with protocol {protocol}; remove it")
+            entry.refuse(f"has no effect with protocol {protocol}; remove it")
     mechanism = None
     if sasl:
         _demand(item, given, ("mechanism",))
@@ -80,11 +80,11 @@ def listeners(item: Item, elsewhere: Mapping[str, str]) -> dict[str, Security | 
     """Return the security of listeners by name, None for a skipped one; raises `UsageError`."""
     expected = "a mapping such as {CLIENT: {protocol: PLAINTEXT}, EXTERNAL: skip}"
     found: dict[str, Security | None] = {}
-    for name, one in item.names(expected).items():
-        if isinstance(one.value, dict):
-            found[name] = security(one, elsewhere)
+    for name, entry in item.names(expected).items():
+        if isinstance(entry.value, dict):
+            found[name] = security(entry, elsewhere)
         else:
-            one.choice(("skip",))
+            entry.choice(("skip",))
             found[name] = None
     return found
 

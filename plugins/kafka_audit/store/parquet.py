@@ -52,7 +52,7 @@ def joined(table: type[Row], rows: Sequence[Row], columns: pa.Table | None) -> p
 
 def encode(table: type[Row], data: pa.Table, *, snapshot_id: str, cluster_id: str) -> bytes:
     """Return one table's file. The same rows give the same bytes. Raises one of `REFUSALS`."""
-    key = [pa.repeat(pa.scalar(one), data.num_rows) for one in (snapshot_id, cluster_id)]
+    key = [pa.repeat(pa.scalar(value), data.num_rows) for value in (snapshot_id, cluster_id)]
     sink = pa.BufferOutputStream()
     found = schema(table)
     deltas = {_leaf(field): _DELTA[_value_type(field)] for field in found if table in LARGE and field.name in _MANY_VALUES}

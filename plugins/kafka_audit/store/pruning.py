@@ -41,7 +41,12 @@ class _StoredRun:
     in_progress: bool
 
     def named(self) -> set[str]:
-        return {one for pair in self.pairs for one in (pair.snapshot_id, pair.previous_snapshot_id) if one is not None}
+        return {
+            snapshot_id
+            for pair in self.pairs
+            for snapshot_id in (pair.snapshot_id, pair.previous_snapshot_id)
+            if snapshot_id is not None
+        }
 
 
 def prune(files: Files, cluster: str, keep: int, now: datetime) -> None:

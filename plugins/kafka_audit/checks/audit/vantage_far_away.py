@@ -63,23 +63,23 @@ def vantage_far_away(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("KA004", "cluster", Status.NOT_APPLICABLE, reason="a single vantage connected to the brokers")
         return
     pairs = [
-        (one, other, sorted(times[one].keys() & times[other].keys()))
-        for one in times
+        (by_endpoint, other, sorted(times[by_endpoint].keys() & times[other].keys()))
+        for by_endpoint in times
         for other in times
-        if one != other and times[one].keys() & times[other].keys()
+        if by_endpoint != other and times[by_endpoint].keys() & times[other].keys()
     ]
     if not pairs:
         error, needs = "no two vantages connected to the same endpoint", "vantages that reach the brokers"
         yield view.judge("KA004", "cluster", Status.UNKNOWN, error=error, needs=needs)
         return
     far = []
-    for one, other, both in pairs:
-        slow, fast = (median(times[name][place] for place in both) for name in (one, other))
+    for vantage, other, both in pairs:
+        slow, fast = (median(times[name][place] for place in both) for name in (vantage, other))
         if slow >= _TIMES * fast and slow >= fast + _MORE_MS:
-            far.append((slow, fast, one, other, len(both)))
+            far.append((slow, fast, vantage, other, len(both)))
     if far:
-        slow, fast, one, other, count = max(far)
-        words = {"vantage": one, "other": other, "slow": round(slow), "fast": round(fast), "endpoints": count}
+        slow, fast, vantage, other, count = max(far)
+        words = {"vantage": vantage, "other": other, "slow": round(slow), "fast": round(fast), "endpoints": count}
         yield view.judge("KA004", "cluster", Status.FAIL, words)
     else:
         yield view.judge("KA004", "cluster", Status.PASS, vantages=len(times))

@@ -147,7 +147,7 @@ def comparable_values(key: str, values: Mapping[int, Value]) -> Mapping[int, str
     have the same value.
     """
     said = {plain(key, value.text) for value in values.values() if value.explicit}
-    usual = next((one for one in map(partial(plain, key), defaults(key)) if one in said), None)
+    usual = next((default for default in map(partial(plain, key), defaults(key)) if default in said), None)
     return {
         broker: usual if usual and not value.explicit and value.text in defaults(key) else plain(key, value.text)
         for broker, value in values.items()

@@ -41,9 +41,9 @@ def dynamic_overrides(effective: Effective, broker: int) -> Mapping[str, Overrid
         if row.source in _SOURCES
     }
     held = {
-        key: Override(key=key, value=row.value, scope="all" if one is None else "broker", source="/config/brokers")
-        for (one, key), row in sorted(effective.dynamic.items(), key=lambda item: item[0][0] is not None)
-        if one in {None, broker}
+        key: Override(key=key, value=row.value, scope="all" if scope is None else "broker", source="/config/brokers")
+        for (scope, key), row in sorted(effective.dynamic.items(), key=lambda item: item[0][0] is not None)
+        if scope in {None, broker}
     }
     return said | held
 
@@ -57,7 +57,7 @@ def faults_of(
     unlike: list[int] = []
     if own_override.scope == "broker" and not _OWN.fullmatch(own_override.key):
         text, unlike = _on_some(
-            own_override, {one: overrides.get(own_override.key) for one, overrides in found.items() if one != broker}
+            own_override, {owner: overrides.get(own_override.key) for owner, overrides in found.items() if owner != broker}
         )
         wrong.append(text)
     if any(wrong):
@@ -89,7 +89,7 @@ def _on_some(own_override: Override, others: Mapping[int, Override | None]) -> t
     lacking = [broker for broker, other in others.items() if other is None]
     if lacking:
         return f"{brokers(lacking)} {'has' if len(lacking) == 1 else 'have'} none", lacking
-    unlike = [one for one, other in others.items() if other is not None and other.value != own_override.value]
+    unlike = [other_broker for other_broker, other in others.items() if other is not None and other.value != own_override.value]
     if 2 * len(unlike) <= len(others):
         return "", []
     return f"{brokers(unlike)} {'has' if len(unlike) == 1 else 'have'} another one", unlike

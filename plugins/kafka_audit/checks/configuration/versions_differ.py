@@ -60,7 +60,7 @@ def versions_differ(view: ClusterView) -> Iterator[Judgement]:
     protocols = {broker: version for broker in effective.brokers if (version := protocol(effective, broker)) is not None}
     usual = commonest(named) if (named := {broker: version for broker, version in protocols.items() if version}) else ""
     alike = sorted(broker for broker, ranges in offers.items() if ranges == software)
-    with_usual_protocol = sorted(one for one, version in protocols.items() if version == usual)
+    with_usual_protocol = sorted(other_broker for other_broker, version in protocols.items() if version == usual)
     for broker in effective.brokers:
         own, version = offers.get(broker), protocols.get(broker)
         faults = [unlike(dict(own), dict(software))] if own is not None and own != software else []

@@ -76,7 +76,7 @@ def epoch_went_back(view: ClusterView) -> Iterator[Judgement]:
 def _silent(view: ClusterView) -> list[str]:
     """Return the brokers that gave a view in the previous snapshot and give none now."""
     before = {row.broker_id for row in view.earlier(BrokerView)}
-    return [f"broker {one}" for one in sorted(before - {row.broker_id for row in view.newest(BrokerView)})]
+    return [f"broker {silent}" for silent in sorted(before - {row.broker_id for row in view.newest(BrokerView)})]
 
 
 def _controller_epochs(view: ClusterView) -> tuple[int | None, int | None, int | None]:

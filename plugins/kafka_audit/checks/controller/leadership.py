@@ -57,7 +57,7 @@ def by_quorum(view: ClusterView) -> Judgement:
             return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
         still = f"; a follower still names controller {named[0].leader_id}" if named else ""
         fault = f"{_NO_LEADER} that answers through any of {counted(len(silent), 'broker')} ({silent[0].error}){still}"
-        still_named = tuple(sorted({one.leader_id for one in named})) or None
+        still_named = tuple(sorted({leader.leader_id for leader in named})) or None
         finding = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none", still_named=still_named)
         return replace(finding, confidence=Confidence.INFERRED)
     error, needs = quorum.unread()

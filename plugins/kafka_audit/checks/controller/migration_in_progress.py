@@ -93,7 +93,7 @@ class _MigrationSides:
 def _sides(view: ClusterView) -> _MigrationSides:
     asked = frozenset(api.broker_id for api in view.of(BrokerApi) if api.broker_id >= 0)
     without = frozenset(api.broker_id for api in view.of(BrokerApi) if api.api_key == _QUORUM_API and api.broker_id >= 0)
-    ready = frozenset(one.broker_id for one in view.of(BrokerConfig) if (one.key, one.value) == (_ENABLE, "true"))
+    ready = frozenset(setting.broker_id for setting in view.of(BrokerConfig) if (setting.key, setting.value) == (_ENABLE, "true"))
     return _MigrationSides(ready=ready - without, left=asked - without, without=without)
 
 

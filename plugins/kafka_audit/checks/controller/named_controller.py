@@ -66,9 +66,9 @@ def _one(  # noqa: PLR0913, PLR0917 -- one broker with all that it is judged by
     wrong = {listener: broker for listener, broker in said.items() if broker is not None}
     if not wrong:
         return view.judge(_CODE, resource, Status.UNKNOWN, evidence | _UNTOLD)
-    zombie = f" {_ZOMBIE}" if resource in {f"broker/{one}" for one in wrong.values()} else ""
+    zombie = f" {_ZOMBIE}" if resource in {f"broker/{wrong_ids}" for wrong_ids in wrong.values()} else ""
     evidence["reported"] = reported = tuple(sorted(set(wrong.values())))
-    evidence["said"] = listing(f"controller {one}" for one in reported) + zombie
+    evidence["said"] = listing(f"controller {controller_id}" for controller_id in reported) + zombie
     before = {row.listener: row.controller_id for row in past}
     lasting = any(before.get(listener) == broker for listener, broker in wrong.items())
     return view.judge(_CODE, resource, Status.FAIL if lasting else Status.UNKNOWN, evidence | ({} if lasting else _MOVED))

@@ -74,7 +74,7 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
             "controllers": tuple(down),
             "follow": "does not follow" if len(down) == 1 else "do not follow",
         }
-        evidence["which"] = listing(f"controller {one}, caught up {seconds(now.behind_ms[one])}" for one in down)
+        evidence["which"] = listing(f"controller {voter}, caught up {seconds(now.behind_ms[voter])}" for voter in down)
         evidence["spare"] = _spare(spare)
         finding = view.judge("KA209", "cluster", Status.FAIL, evidence)
         yield replace(finding, severity=Severity.MEDIUM) if spare > 0 else finding

@@ -59,7 +59,7 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
         reason = "the voters are in the metadata log (kraft.version 1)"
         yield view.judge("KA213", "cluster", Status.NOT_APPLICABLE, reason=reason)
         return
-    voters = sorted(one for one, row in now.replicas.items() if row.voter)
+    voters = sorted(node for node, row in now.replicas.items() if row.voter)
     settings = view.settings
     for node in view.inter_broker.brokers:
         resource, found = f"broker/{node}", settings.get(node, _KEY)

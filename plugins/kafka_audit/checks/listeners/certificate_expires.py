@@ -107,7 +107,7 @@ def _missing(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> di
     if not endpoints:
         who = "broker" if view.kraft else "ZooKeeper"
         return {"error": "the brokers' addresses are unknown", "needs": f"a {who} that answers"}
-    advertising = {one.broker_id for one in endpoints}
+    advertising = {endpoint.broker_id for endpoint in endpoints}
     silent = sorted(advertising - set(view.endpoints.by_settings)) if view.kraft else []
     if not silent:
         return {}

@@ -69,7 +69,7 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA311", f"broker/{broker}", Status.UNKNOWN, words)
             continue
         properties = {key: row.value for key, row in lines.items() if row.value}
-        names = list(dict.fromkeys(one.listener for one in entries(properties)))
+        names = list(dict.fromkeys(entry.listener for entry in entries(properties)))
         names = names if properties.get(KEY) or properties.get(INSTEAD) else [_DEFAULT]
         says = _NO_PROTOCOL.format(used.name) if _without_protocol(properties) else _NOT_ADVERTISED.format(",".join(names))
         evidence = {"broker": broker, "listener": used.name, "advertised": tuple(names), "kafka_says": says}

@@ -53,7 +53,7 @@ def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("KA306", "cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
         return
     yield from unread_judgements(effective, "KA306")
-    named = {broker: one for broker in effective.brokers if (one := _named(effective, broker)) is not None}
+    named = {broker: setting for broker in effective.brokers if (setting := _named(effective, broker)) is not None}
     usual = commonest({broker: listener for broker, (listener, _) in named.items()}) if named else ""
     others = [broker for broker, (listener, _) in named.items() if listener == usual]
     for broker in filter(effective.was_read, effective.brokers):

@@ -83,7 +83,7 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
 def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
     """Judge brokers by the id that is expected, else by that of most of them."""
     now, before = _cluster_ids(view.held_views), _cluster_ids(view.held_views_before)
-    holders = Counter(one for reported in now.values() for one in set(reported.values()))
+    holders = Counter(cluster_id for reported in now.values() for cluster_id in set(reported.values()))
     expected = None if view.info is None else view.info.expect_cluster_id
     if expected is None and len(holders) < 2:  # noqa: PLR2004 -- one id has nothing beside it
         reason = "all brokers report one id, and the cluster file has no `expect.cluster_id`"
@@ -96,9 +96,9 @@ def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
     for observer in view.observers:
         cluster_ids = now.get(observer.name, {})
         evidence: dict[str, object] = {"broker": observer.name, "who": f"broker {observer.name}", "zookeeper": right}
-        others = {address: one for address, one in cluster_ids.items() if one != right}
+        others = {address: cluster_id for address, cluster_id in cluster_ids.items() if cluster_id != right}
         if others:
-            lasting = any(before.get(observer.name, {}).get(address) == one for address, one in others.items())
+            lasting = any(before.get(observer.name, {}).get(address) == cluster_id for address, cluster_id in others.items())
             evidence |= {"said": tuple(sorted(set(others.values()))), "addresses": tuple(sorted(others))}
             if lasting:
                 yield view.judge("KA110", observer.resource, Status.FAIL, evidence, confidence=confidence)

@@ -80,7 +80,10 @@ def transaction_hangs(view: ClusterView) -> Iterator[Judgement]:
 
 def _failure(view: ClusterView, row: OldTransaction) -> Judgement:
     place = (row.topic, row.partition, row.stable_offset)
-    earlier = any((one.topic, one.partition, one.stable_offset) == place for one in view.earlier(OldTransaction))
+    earlier = any(
+        (transaction.topic, transaction.partition, transaction.stable_offset) == place
+        for transaction in view.earlier(OldTransaction)
+    )
     confidence = Confidence.MEASURED if earlier else Confidence.INFERRED
     if any(view.settings.get(broker, _TWO_PHASE).value == "true" for broker in view.settings.brokers):
         confidence = Confidence.SUSPECTED

@@ -129,7 +129,7 @@ def _rivals(view: ClusterView, broker: int) -> tuple[str | None, bool, tuple[str
         return None, False, ("KA302", "KA412")
     path = symptoms.probed(broker, listener.name)
     # Where another broker with an authorizer was let in by the same rules, a hidden difference is less likely than a cut.
-    others = any(one != broker and between.authorizer(one).value and symptoms.accepted(one) for one in between.brokers)
+    others = any(other != broker and between.authorizer(other).value and symptoms.accepted(other) for other in between.brokers)
     rivals = ["KA302"] if path is None and (others or between.kraft) else []
     if listener.protocol != "PLAINTEXT":
         rivals.append("KA412")

@@ -93,7 +93,7 @@ def _mechanism(view: ClusterView, broker: int, listener: Listener) -> Iterator[F
 def _credential(view: ClusterView, broker: int, listener: Listener) -> Iterator[Fault]:
     wrong: dict[str, list[int]] = {}
     clients = view.inter_broker.logins.get(listener.name, {})
-    users = {one: view.logins.known_users(broker, listener.name, one) for one in {mechanism for mechanism, _, _ in clients}}
+    users = {name: view.logins.known_users(broker, listener.name, name) for name in {mechanism for mechanism, _, _ in clients}}
     for (mechanism, username, digest), sources in clients.items():
         known = users[mechanism]
         if known is not None and username not in known:

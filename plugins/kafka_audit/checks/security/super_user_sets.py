@@ -15,7 +15,7 @@ def aside(between: InterBroker, broker: int) -> str:
     """Return why there is nothing to compare at a broker; "" where there is, or may be."""
     if between.authorizer(broker).state == "unset":
         return "it runs no authorizer"
-    others = [one for one in between.brokers if one != broker]
+    others = [other for other in between.brokers if other != broker]
     alone = all(between.authorizer(broker).state == "unset" for broker in others)
     return ("no other broker runs an authorizer" if others else "it is the only broker") if alone else ""
 

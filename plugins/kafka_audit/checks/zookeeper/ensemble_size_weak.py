@@ -58,14 +58,14 @@ def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
     if ensemble:
         yield _of_ensemble(view, [row.host for row in ensemble])
         return
-    voters = tuple(one for one in members if one.mode != "observer")
-    count, modes = len(voters), {one.mode for one in voters} or {None}
+    voters = tuple(member for member in members if member.mode != "observer")
+    count, modes = len(voters), {member.mode for member in voters} or {None}
     if modes == {None} or (count == 1 and modes != {"standalone"}):
         error = f"no answer from {named_servers(members)}" if modes == {None} else f"{voters[0].member} belongs to an ensemble"
         needs = "every server of the ensemble under `zookeeper` in the cluster file"
         yield view.judge("KA801", "cluster", Status.UNKNOWN, error=error, needs=needs)
         return
-    evidence = _evidence(count, [one.member for one in voters])
+    evidence = _evidence(count, [member.member for member in voters])
     spare, why = (count - 1) // 2, evidence["why"]
     unread = [read for read in view.last_reads if read.operation == _READ and read.outcome == "failed"]
     if spare and count % 2 and unread:

@@ -53,6 +53,6 @@ def znode_near_limit(view: ClusterView) -> Iterator[Judgement]:
     yield from no_ensemble(view, "KA807", ZookeeperNode)
     nodes = view.newest(ZookeeperNode)
     if nodes:
-        one = max(nodes, key=lambda node: (node.bytes, node.path))
-        status = Status.FAIL if one.bytes >= NEAR else Status.PASS
-        yield view.judge("KA807", "cluster", status, path=one.path, bytes=f"{one.bytes}", limit=f"{JUTE_MAXBUFFER}")
+        largest = max(nodes, key=lambda node: (node.bytes, node.path))
+        status = Status.FAIL if largest.bytes >= NEAR else Status.PASS
+        yield view.judge("KA807", "cluster", status, path=largest.path, bytes=f"{largest.bytes}", limit=f"{JUTE_MAXBUFFER}")

@@ -57,7 +57,7 @@ def by_certificate(ends: Ends, asked: Setting, rules: Setting, subjects: Iterabl
     found = list(dict.fromkeys(subjects))
     if not rules.known or not found:
         return unknown
-    named = _named(ends, SSL_RULES, (partial(principals.of_certificate, one, rules.value) for one in found))
+    named = _named(ends, SSL_RULES, (partial(principals.of_certificate, name, rules.value) for name in found))
     if not named.names:
         return named
     optional = () if asked.value == "required" else (ANONYMOUS,)
@@ -86,7 +86,7 @@ def by_login(ends: Ends, mechanism: str | None, users: Iterable[str], rules: Set
     named = _named(
         ends,
         KERBEROS_RULES,
-        (partial(principals.of_login, KERBEROS, one, rules.value, realm) for one, realm in full),
+        (partial(principals.of_login, KERBEROS, name, rules.value, realm) for name, realm in full),
     )
     decided = "@" in user or len(named.names) == 1
     return named if decided else Principal(names=(), certain=False, why=why, needs="default_realm of krb5.conf")
@@ -96,7 +96,7 @@ def _named(ends: Ends, key: str, asked: Iterable[Callable[[], str]]) -> Principa
     """Return all names that come of it; none where one of them fails."""
     needs = f"the authorizer log of broker {ends.target}"
     try:
-        names = tuple(dict.fromkeys(one() for one in asked))
+        names = tuple(dict.fromkeys(name() for name in asked))
     except MappingError as error:
         fails = f"its {key} end the connection: {error}"
         why = f"broker {ends.target} accepts no connection, {fails}"

@@ -43,8 +43,10 @@ def discover(
     until = time.monotonic() + max(0.0, deadline - time.monotonic()) / 2
     found = [answer for answer in side_by_side(jobs, _LANES, until) if not isinstance(answer, ReadError)]
     # A broker that many list comes before one that a single answer names.
-    listed = Counter(place for answer in found for place in {(one.broker_id, one.host, one.port) for one in answer or ()})
-    return listed_endpoints(sorted(listed, key=lambda one: (-listed[one], one)), sample, cluster.security.protocol)
+    listed = Counter(
+        place for answer in found for place in {(broker.broker_id, broker.host, broker.port) for broker in answer or ()}
+    )
+    return listed_endpoints(sorted(listed, key=lambda broker: (-listed[broker], broker)), sample, cluster.security.protocol)
 
 
 def _listed_by(
@@ -61,6 +63,6 @@ def _listed_by(
             listed = decode_metadata_answer(
                 bytes(conversation.ask_metadata(version, topics=[])), version, most_brokers=most
             ).brokers
-            return tuple(as_advertised(one, behind) for one in listed)
+            return tuple(as_advertised(broker, behind) for broker in listed)
     except (ReadError, MetadataError):
         return ()

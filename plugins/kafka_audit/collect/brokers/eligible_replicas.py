@@ -48,8 +48,8 @@ def _partitions(conversation: Conversation, version: int, topics: Sequence[str])
         for topic in answers.each(answer.topics, "topics"):
             if topic.error_code != _GONE:
                 demand(topic.error_code, None, _NEEDS)
-                for one in answers.each(topic.partitions, "partitions"):
-                    yield answers.checked_name(topic.name, "a topic"), one
+                for partition in answers.each(topic.partitions, "partitions"):
+                    yield answers.checked_name(topic.name, "a topic"), partition
         after = answer.next_cursor
         if after is None:
             return
@@ -57,13 +57,13 @@ def _partitions(conversation: Conversation, version: int, topics: Sequence[str])
         cursor = kind.Cursor(topic_name=after.topic_name, partition_index=after.partition_index)
 
 
-def _row(asking: Asking, topic: str, one: Any) -> EligibleReplicas:  # noqa: ANN401 -- kafka-python's messages are untyped
+def _row(asking: Asking, topic: str, partition: Any) -> EligibleReplicas:  # noqa: ANN401 -- kafka-python's messages are untyped
     return EligibleReplicas(
         sample=asking.sample,
         observer=asking.observer,
         topic=topic,
-        partition=answers.at_least(0, one.partition_index, f"a partition of {topic}"),
-        isr=tuple(sorted(answers.each(one.isr_nodes, f"in-sync replicas of {topic}"))),
-        eligible=tuple(sorted(one.eligible_leader_replicas or ())),
-        last_known=tuple(sorted(one.last_known_elr or ())),
+        partition=answers.at_least(0, partition.partition_index, f"a partition of {topic}"),
+        isr=tuple(sorted(answers.each(partition.isr_nodes, f"in-sync replicas of {topic}"))),
+        eligible=tuple(sorted(partition.eligible_leader_replicas or ())),
+        last_known=tuple(sorted(partition.last_known_elr or ())),
     )

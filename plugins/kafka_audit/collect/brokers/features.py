@@ -32,6 +32,6 @@ def _by_name(listed: Any) -> dict[str, Any]:  # noqa: ANN401 -- see above
     found = list(listed or ())
     if len(found) > _MOST:
         answers.refuse_answer(f"{len(found)} features, but Kafka has fewer than twenty")
-    named = [answers.checked_name(one.name, "a feature") for one in found]
+    named = [answers.checked_name(feature.name, "a feature") for feature in found]
     answers.once(named, "a feature")
     return dict(zip(named, found, strict=True))

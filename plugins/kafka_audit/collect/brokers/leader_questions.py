@@ -161,8 +161,8 @@ def plan_leader_questions(collected: Collected, book: ViewBook) -> LeaderQuestio
         listed_offline=listed_offline[asked],
     )
     begins = [*np.flatnonzero(np.diff(broker, prepend=broker[:1] - 1)).tolist(), len(broker)]
-    questions = {int(broker[one]): everything.part(one, end) for one, end in pairwise(begins)}
-    counts = dict(zip(*(one.tolist() for one in np.unique(offline.broker, return_counts=True)), strict=True))
+    questions = {int(broker[begin]): everything.part(begin, end) for begin, end in pairwise(begins)}
+    counts = dict(zip(*(counts.tolist() for counts in np.unique(offline.broker, return_counts=True)), strict=True))
     answering = {view.broker_id for view in views}
     return LeaderQuestionPlan(
         questions=questions,

@@ -184,7 +184,7 @@ def _in_any_order(body: bytes, version: int, page: LeaderQuestions) -> tuple[Int
     codes, found = np.full(len(page), NO_ANSWER), np.full(len(page), -1)
     if len(keys):
         topics, topic = np.unique(page.topic, return_inverse=True)
-        named = np.array([numbers.get(page.topics[one], -1) for one in topics.tolist()], np.int64)
+        named = np.array([numbers.get(page.topics[topic], -1) for topic in topics.tolist()], np.int64)
         requested = _keys(named[topic], page.partition)
         near = np.minimum(np.searchsorted(keys, requested), len(keys) - 1)
         there = keys[near] == requested

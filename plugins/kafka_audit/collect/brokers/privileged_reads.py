@@ -121,16 +121,16 @@ class ProtectedReads:
         moving = (row for log_dir in answer.log_dirs for row in self._future_replicas(log_dir))
         return (*map(self._log_dir, answer.log_dirs), *moving)
 
-    def _log_dir(self, one: ListedLogDir) -> LogDir:
+    def _log_dir(self, listed: ListedLogDir) -> LogDir:
         return LogDir(
             sample=self._sample,
             observer=self._target.observer,
             broker_id=self._target.broker_id,
-            path=one.path,
-            error=one.error,
-            total_bytes=_known(one.total_bytes, "bytes of a log dir"),
-            usable_bytes=_known(one.usable_bytes, "usable bytes of a log dir"),
-            replicas=one.replicas,
+            path=listed.path,
+            error=listed.error,
+            total_bytes=_known(listed.total_bytes, "bytes of a log dir"),
+            usable_bytes=_known(listed.usable_bytes, "usable bytes of a log dir"),
+            replicas=listed.replicas,
         )
 
     def _future_replicas(self, log_dir: ListedLogDir) -> Iterator[LogDirReplica]:
@@ -184,26 +184,30 @@ class ProtectedReads:
                 sample=self._sample,
                 observer=self._target.observer,
                 topic=answers.checked_name(topic.name, "a topic"),
-                partition=answers.at_least(0, one.partition_index, f"a partition of {topic.name}"),
-                replicas=tuple(answers.each(one.replicas, f"replicas of {topic.name}")),
-                adding=tuple(answers.each(one.adding_replicas, f"replicas that {topic.name} gets")),
-                removing=tuple(answers.each(one.removing_replicas, f"replicas that {topic.name} loses")),
+                partition=answers.at_least(0, partition.partition_index, f"a partition of {topic.name}"),
+                replicas=tuple(answers.each(partition.replicas, f"replicas of {topic.name}")),
+                adding=tuple(answers.each(partition.adding_replicas, f"replicas that {topic.name} gets")),
+                removing=tuple(answers.each(partition.removing_replicas, f"replicas that {topic.name} loses")),
             )
-            for topic, one in _moves(answer)
+            for topic, partition in _moves(answer)
         )
 
 
 def _moves(answer: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 -- kafka-python's messages are untyped
     """Yield the partitions that are reassigned, each behind its topic."""
     for topic in answers.each(answer.topics, "topics that are reassigned"):
-        for one in answers.each(topic.partitions, "partitions that are reassigned"):
-            yield topic, one
+        for partition in answers.each(topic.partitions, "partitions that are reassigned"):
+            yield topic, partition
 
 
 def _weight(move: tuple[Any, Any]) -> int:
     """Return how many rows a reassignment counts as: one, and more where it lists more replicas than any."""
-    _, one = move
-    return 1 + sum(len(some or ()) for some in (one.replicas, one.adding_replicas, one.removing_replicas)) // _REPLICAS_OF_A_ROW
+    _, partition = move
+    return (
+        1
+        + sum(len(some or ()) for some in (partition.replicas, partition.adding_replicas, partition.removing_replicas))
+        // _REPLICAS_OF_A_ROW
+    )
 
 
 def _known(number: int | None, what: str) -> int | None:

@@ -43,23 +43,23 @@ def quorum(conversation: Conversation, sample: int, observer: str, node_id: int 
     answer = conversation.ask(DescribeQuorumRequest(version=conversation.version(DescribeQuorumRequest), topics=[topic]))
     demand(answer.error_code, getattr(answer, "error_message", None), _NEEDS, _ELSE)
     topics = answers.each(answer.topics, "topics")
-    reported = [one for topic in topics for one in answers.each(topic.partitions, f"partitions of {_TOPIC}")]
+    reported = [partition for topic in topics for partition in answers.each(topic.partitions, f"partitions of {_TOPIC}")]
     if len(reported) != 1:
         words = "unexpected answer"
         raise ReadError(words, f"{len(reported)} partitions of {_TOPIC}")
-    (one,) = reported
-    if one.error_code == _NOT_LEADER:
+    (partition,) = reported
+    if partition.error_code == _NOT_LEADER:
         return ()
-    demand(one.error_code, getattr(one, "error_message", None), _NEEDS, _ELSE)
+    demand(partition.error_code, getattr(partition, "error_message", None), _NEEDS, _ELSE)
     view = QuorumView(
         sample=sample,
         observer=observer,
         node_id=node_id,
-        leader_id=answers.at_least(-1, one.leader_id, "the leader's id"),
-        leader_epoch=one.leader_epoch,
-        high_watermark=one.high_watermark,
+        leader_id=answers.at_least(-1, partition.leader_id, "the leader's id"),
+        leader_epoch=partition.leader_epoch,
+        high_watermark=partition.high_watermark,
     )
-    voters, observers = answers.each(one.current_voters, "voters"), answers.each(one.observers, "observers")
+    voters, observers = answers.each(partition.current_voters, "voters"), answers.each(partition.observers, "observers")
     conversation.add_rows(1 + len(voters) + len(observers))
     return (
         view,
@@ -186,7 +186,7 @@ class ControllerAsker:
             else:
                 self._rows.append(self._follower(node, leader))
             return (
-                node if node is not None else next((one.leader_id for one in reported or () if isinstance(one, QuorumView)), None)
+                node if node is not None else next((row.leader_id for row in reported or () if isinstance(row, QuorumView)), None)
             )
 
     def _follower(self, node: int | None, leader: int) -> QuorumView:
@@ -209,9 +209,9 @@ class ControllerAsker:
         demand(answer.error_code, answer.error_message, _NEEDS, _ELSE)
         listed = answers.each(answer.brokers, "controllers")
         mine = {
-            one.broker_id
-            for one in listed
-            if host_and_port(answers.checked_name(one.host, "a host"), one.port) == self._target.advertised
+            node.broker_id
+            for node in listed
+            if host_and_port(answers.checked_name(node.host, "a host"), node.port) == self._target.advertised
         }
         node = answers.int32(min(mine), "the controller's id") if len(mine) == 1 else None
         return node, answers.at_least(-1, answer.controller_id, "the leader's id")

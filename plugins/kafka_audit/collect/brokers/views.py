@@ -113,7 +113,7 @@ class ViewBook:
 
     def listed(self, brokers_digest: str) -> tuple[int, ...]:
         """Return the ids in a list of brokers, sorted."""
-        return tuple(one.broker_id for one in self._brokers[brokers_digest])
+        return tuple(broker.broker_id for broker in self._brokers[brokers_digest])
 
     def topics(self, topics_digest: str) -> tuple[str, ...]:
         """Return the names in a list of topics, sorted; those that were refused are left out."""
@@ -151,7 +151,7 @@ class ViewBook:
         return MappingProxyType({ViewTopic: topics.sort_by(by_topic), ViewPartition: partitions.sort_by(by_partition)})
 
     def _list(self, topics_digest: str) -> list[_Listed]:
-        return [self._entries[one] for one in self._topics[topics_digest].tolist()]
+        return [self._entries[topic] for topic in self._topics[topics_digest].tolist()]
 
     def _read(self, body: bytes, version: int, behind: Mapping[tuple[str, int], tuple[str, int]], budget: Budget) -> View:
         def check(count: int) -> None:
@@ -161,7 +161,7 @@ class ViewBook:
         most = MOST_LISTED * budget.limits.brokers
         known = self._known[version]
         answer = decode_metadata_answer(body, version, known.by_head, most_brokers=most, check=check)
-        brokers = tuple(sorted((as_advertised(one, behind) for one in answer.brokers), key=lambda one: one.broker_id))
+        brokers = tuple(sorted((as_advertised(broker, behind) for broker in answer.brokers), key=lambda broker: broker.broker_id))
         entries = self._read_topics(answer, budget)
         topics_digest = self._list_digest(entries, version, budget)
         brokers_digest = _digest(brokers)
@@ -224,11 +224,11 @@ class ViewBook:
         """Return the digest of a list of topics, which the book knows from then on; raises MetadataError and ReadError."""
         key = np.sort(entries).tobytes()
         if key not in self._digests:
-            listed = sorted(entries.tolist(), key=lambda one: self._entries[one][0])
-            if len({self._entries[one][0] for one in listed}) != len(listed):
+            listed = sorted(entries.tolist(), key=lambda number: self._entries[number][0])
+            if len({self._entries[number][0] for number in listed}) != len(listed):
                 msg = f"no Metadata answer of version {version}: a topic is listed twice"
                 raise MetadataError(msg)
-            digest = _digest(tuple(self._entries[one] for one in listed))
+            digest = _digest(tuple(self._entries[number] for number in listed))
             if digest not in self._topics:  # the same in another order is the same
                 budget.add_rows(len(listed))
             self._topics[digest] = np.array(listed, np.int64)

@@ -119,8 +119,8 @@ class Budget:
             self._shared.ended = True
             left, self._shared.sockets = self._shared.sockets, set()
             self._shared.condition.notify_all()
-        for one in left:
-            end_connection(one)
+        for connection in left:
+            end_connection(connection)
 
     def receive(self, size: int) -> None:
         """Count bytes that arrived; raises ReadError where all connections together hold more than `limits.bytes`."""

@@ -244,7 +244,7 @@ def _unlogged() -> Iterator[None]:
 def _filter_logs() -> None:
     """Put the filter on each of kafka-python's loggers: one on the logger above them would not hear what they log."""
     ours = _NotOurs()
-    for name in [one for one in logging.root.manager.loggerDict if one.partition(".")[0] == "kafka"]:
+    for name in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "kafka"]:
         logging.getLogger(name).addFilter(ours)
 
 

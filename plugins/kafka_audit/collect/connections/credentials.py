@@ -100,9 +100,9 @@ class ClusterLogins:
         self._attempts: dict[Security, Attempts] = {}
         self._offered: dict[str, str] = {}
         named = {f"listeners.{name}": security for name, security in cluster.listeners.items() if security is not None}
-        for key, one in {"security": cluster.security, **named}.items():
-            if one.protocol.endswith("SSL"):
-                demand_files(one.tls, f"clusters.{cluster.name}.{key}")
+        for key, security in {"security": cluster.security, **named}.items():
+            if security.protocol.endswith("SSL"):
+                demand_files(security.tls, f"clusters.{cluster.name}.{key}")
         if cluster.zookeeper is not None:
             demand_files(cluster.zookeeper.tls, f"clusters.{cluster.name}.zookeeper.tls")
         self._named = _named(cluster)
@@ -302,7 +302,7 @@ def _named(cluster: Cluster) -> set[tuple[str, int]]:
         for address in addresses:
             host, port = split_address(address, f"clusters.{cluster.name}.{key}")
             found.add(instead.get((normal_host(host), port), address))
-    return {_compared(*split_address(one, "reach")) for one in found}
+    return {_compared(*split_address(address, "reach")) for address in found}
 
 
 def _compared(host: str, port: int) -> tuple[str, int]:
@@ -321,7 +321,7 @@ def _encoded(secret: str) -> Iterable[str]:
     for before in range(3):  # base64 of a longer text holds one of three, by where the secret begins in it
         text = base64.b64encode(b"\0" * before + raw).decode()
         found.add(text[(0, 2, 3)[before] : len(text) - (0, 3, 2)[(len(raw) + before) % 3]])
-    return sorted({secret, *(one for one in found if len(one) >= _SHORTEST)}, key=len, reverse=True)
+    return sorted({secret, *(value for value in found if len(value) >= _SHORTEST)}, key=len, reverse=True)
 
 
 _SHORTEST = 4  # characters: fewer are parts of words

@@ -140,7 +140,8 @@ def resolve(host: str, port: int, seconds: float) -> "list[tuple[int, tuple[str,
     """Return (family, address) pairs of a name; a resolver that hangs remains on a separate thread."""
     if NUMBER.match(host):  # no resolver is used, so nothing hangs
         try:
-            return [(one[0], one[4]) for one in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM, 0, socket.AI_NUMERICHOST)]  # type: ignore[misc] # as below
+            infos = socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM, 0, socket.AI_NUMERICHOST)
+            return [(info[0], info[4]) for info in infos]  # type: ignore[misc] # as below
         except (OSError, UnicodeError):
             pass
     found: list[list[tuple[int, tuple[str, int]]]] = []
@@ -148,7 +149,7 @@ def resolve(host: str, port: int, seconds: float) -> "list[tuple[int, tuple[str,
 
     def look_up() -> None:
         try:
-            found.append([(one[0], one[4]) for one in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)])  # type: ignore[misc] # IPv6 addresses have four parts
+            found.append([(info[0], info[4]) for info in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)])  # type: ignore[misc] # IPv6 addresses have four parts
         except socket.gaierror as error:
             absent = error.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
             failed.append("name or service not known" if absent else (error.strerror or "name lookup failed").lower())
@@ -182,7 +183,7 @@ def allowed(addresses: "list[tuple[int, tuple[str, int]]]", named: bool) -> "lis
     Raises Failure where none is left. The checked addresses are dialled: nothing is resolved again.
     """
     kinds = [None if named else never_dialled(address[1][0]) for address in addresses]
-    left = [one for one, kind in zip(addresses, kinds) if kind is None]  # noqa: B905 -- Python 3.6
+    left = [address for address, kind in zip(addresses, kinds) if kind is None]  # noqa: B905 -- Python 3.6
     if not left:
         raise Failure(NOT_DIALLED + str(kinds[0] if kinds else "no address"), "unknown", MEANT)
     return left

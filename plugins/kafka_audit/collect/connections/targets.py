@@ -153,7 +153,7 @@ def bootstrap_targets(cluster: Cluster, endpoints: Iterable[RegisteredEndpoint])
         UsageError: an address cannot be read.
     """
     advertised = {host_and_port(endpoint.host, endpoint.port) for endpoint in endpoints}
-    taken = advertised | {cluster.reach[one] for one in advertised if one in cluster.reach}
+    taken = advertised | {cluster.reach[endpoint] for endpoint in advertised if endpoint in cluster.reach}
     targets = []
     for text in dict.fromkeys(cluster.bootstrap):
         host, port = split_address(text, f"clusters.{cluster.name}.bootstrap")

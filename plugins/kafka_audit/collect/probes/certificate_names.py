@@ -44,7 +44,7 @@ def _escaped(text: str) -> str:
     blanks = [char in {" ", "\r"} for char in text]
     first = blanks.index(False) if False in blanks else len(blanks)
     last = len(blanks) - blanks[::-1].index(False) if False in blanks else len(blanks)
-    return "".join(f"\\{one}" if place < first or place >= last else one for place, one in enumerate(shown))
+    return "".join(f"\\{label}" if place < first or place >= last else label for place, label in enumerate(shown))
 
 
 def _dotted(oid: bytes) -> str:

@@ -27,7 +27,7 @@ def decode_certificate(shown: str, host: str) -> dict[str, object] | None:
         found = x509.load_der_x509_certificate(base64.b64decode(shown, validate=True))
         names, addresses = _names(found)
         subject, issuer = java_name(found.subject.public_bytes()), found.issuer.rfc4514_string()
-        common = [str(one.value) for one in found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
+        common = [str(attribute.value) for attribute in found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
         dates = {"not_before_ms": _ms(found.not_valid_before_utc), "not_after_ms": _ms(found.not_valid_after_utc)}
     # TypeError: an attribute of a name whose type is not its own, e.g. a country as a string of bits.
     except (ValueError, TypeError, x509.DuplicateExtension, x509.UnsupportedGeneralNameType, x509.InvalidVersion):
@@ -48,16 +48,16 @@ def read_authorities(pem: bytes, file: str, sample: int) -> tuple[AuthorityCerti
     except ValueError:
         return ()
     rows = []
-    for one in found[:_MOST_AUTHORITIES]:
+    for authority in found[:_MOST_AUTHORITIES]:
         with suppress(ValueError, TypeError):  # an unreadable date or name
             rows.append(
                 AuthorityCertificate(
                     sample=sample,
                     file=clean_line(file),
-                    subject=clean_line(one.subject.rfc4514_string()),
-                    issuer=clean_line(one.issuer.rfc4514_string()),
-                    not_before_ms=_ms(one.not_valid_before_utc),
-                    not_after_ms=_ms(one.not_valid_after_utc),
+                    subject=clean_line(authority.subject.rfc4514_string()),
+                    issuer=clean_line(authority.issuer.rfc4514_string()),
+                    not_before_ms=_ms(authority.not_valid_before_utc),
+                    not_after_ms=_ms(authority.not_valid_after_utc),
                 )
             )
     return tuple(rows)
@@ -99,7 +99,7 @@ def _names(certificate: x509.Certificate) -> tuple[list[str], list[str]]:
         sans = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         return [], []
-    return sans.get_values_for_type(x509.DNSName), [str(one) for one in sans.get_values_for_type(x509.IPAddress)]
+    return sans.get_values_for_type(x509.DNSName), [str(address) for address in sans.get_values_for_type(x509.IPAddress)]
 
 
 def _ms(moment: datetime) -> int:

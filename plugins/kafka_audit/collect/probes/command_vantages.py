@@ -179,8 +179,8 @@ class VantageRun:
         command, asking, operation = self._command(), self._asking(), f"probe {self._vantage.name}"
         sent = [target for target in self._targets if endpoint_probes.not_probed(target.host, target.port) is None]
         rows: list[Row] = []
-        for one in self._targets:
-            impossible = endpoint_probes.not_probed(one.host, one.port)
+        for target in self._targets:
+            impossible = endpoint_probes.not_probed(target.host, target.port)
             if impossible is not None:
                 rows += self._rows_of(one, [impossible])
         if self._left_out:
@@ -209,7 +209,9 @@ class VantageRun:
             output = run_vantage_command([*command, *program], script, self._budget.demand_time(wanted_s), environment)
             paths = parse_probe_output(output.text, targets)
             if len(paths) == len(targets):
-                return paths if program[0] == "python3" else {at: without_python(targets[at], one) for at, one in paths.items()}
+                return (
+                    paths if program[0] == "python3" else {at: without_python(targets[at], steps) for at, steps in paths.items()}
+                )
             said.append(f"{program[0]}: {output.first_line()}")
             if paths or output.status is None:
                 break  # it ran there: another attempt returns the same

@@ -180,7 +180,7 @@ def _refused(file: _File, why: str) -> ReadError:
 def may_be_raised() -> tuple[type[Exception], ...]:
     """Return what file systems raise where a file is not there, closed to us, or of no kind that they know."""
     found = [getattr(sys.modules.get(module), name, None) for module, name in _FOREIGN]
-    return (*_OWN, *(one for one in found if isinstance(one, type) and issubclass(one, Exception)))
+    return (*_OWN, *(row for row in found if isinstance(row, type) and issubclass(row, Exception)))
 
 
 def words_of(error: Exception) -> str:

@@ -78,7 +78,7 @@ def filtered(found: Collected, passwords: Collection[str], until: float = float(
 def _hidden(passwords: Collection[str], shortest: int) -> tuple[str, ...]:
     """Return the forms of passwords, the longest first: one may contain another."""
     long = [password for password in passwords if len(password) >= shortest]
-    return tuple(sorted({*long, *(quote(one, safe="") for one in long)}, key=lambda one: (-len(one), one)))
+    return tuple(sorted({*long, *(quote(form, safe="") for form in long)}, key=lambda form: (-len(form), form)))
 
 
 def _without_setting(row: Row, judged: Callable[[str, str], bool]) -> Row:
@@ -111,9 +111,9 @@ def _changed(row: Row, free: Collection[str], named: Collection[str]) -> Iterato
     for name in _TEXTS[type(row)]:
         value = getattr(row, name)
         hidden = free if name in _FREE else named
-        if isinstance(value, str) and value not in _OUR_WORDS and any(one in value for one in hidden):
+        if isinstance(value, str) and value not in _OUR_WORDS and any(password in value for password in hidden):
             yield name, _hide(value, hidden)
-        elif isinstance(value, tuple) and any(one in part for part in value for one in hidden):
+        elif isinstance(value, tuple) and any(password in part for part in value for password in hidden):
             yield name, tuple(_hide(part, hidden) for part in value)
 
 
@@ -121,8 +121,8 @@ def _without_in(table: type[Row], data: pa.Table, free: Collection[str], named: 
     """Return a large table, as `_without` does with a row."""
     for name in _TEXTS[table]:
         values = shown = data.column(name)
-        for one in free if name in _FREE else named:
-            shown = pc.replace_substring(shown, one, MASK)
+        for password in free if name in _FREE else named:
+            shown = pc.replace_substring(shown, password, MASK)
         if not shown.equals(values):
             shown = pc.if_else(pc.is_in(values, value_set=pa.array([*_OUR_WORDS])), values, shown)
             data = data.set_column(data.column_names.index(name), name, shown)
@@ -130,6 +130,6 @@ def _without_in(table: type[Row], data: pa.Table, free: Collection[str], named: 
 
 
 def _hide(text: str, hidden: Collection[str]) -> str:
-    for one in hidden:
-        text = text.replace(one, MASK)
+    for password in hidden:
+        text = text.replace(password, MASK)
     return text

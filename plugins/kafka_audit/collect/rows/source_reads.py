@@ -106,7 +106,7 @@ def fitting_rows(answer: _T) -> _T:
 
 
 def _are_rows(value: object) -> TypeGuard[tuple[Row, ...]]:
-    return isinstance(value, tuple) and all(isinstance(one, Row) for one in value)
+    return isinstance(value, tuple) and all(isinstance(part, Row) for part in value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,10 +23,10 @@ def topic_digests(names: Sequence[str], bounds: Ints, columns: tuple[Ints, ...],
     for place, column in enumerate((*columns, *(column.lengths for column in lists))):
         whole[begins[:-1] + place] = np.where(column == NONE, -1, column)
     behind = begins[:-1] + fixed
-    for one in lists:
-        owners = one.owners()
-        whole[behind[owners] + np.arange(len(owners)) - one.offsets[owners]] = one.values
-        behind += one.lengths
+    for numbers in lists:
+        owners = numbers.owners()
+        whole[behind[owners] + np.arange(len(owners)) - numbers.offsets[owners]] = numbers.values
+        behind += numbers.lengths
     found = []
     data = whole.tobytes()
     for name, start, end in zip(names, (4 * begins[bounds[:-1]]).tolist(), (4 * begins[bounds[1:]]).tolist(), strict=True):

@@ -106,9 +106,9 @@ def _differing(partitions: pa.Table, listed: pa.Table, held: pa.Table, digests: 
         members = members[np.argsort(content[members], kind="stable")]
         bounds = np.searchsorted(content[members], [short, short + 1])
         shown_by = {int(entry): wanted[members[low:high]] for entry, low, high in zip(short, *bounds, strict=True)}
-    for one, known in shown_by.items():
-        missing = np.setdiff1d(registered[first[name[one]] : first[name[one] + 1]], known)
-        more_content.append(np.full(len(missing), one))
+    for entry, known in shown_by.items():
+        missing = np.setdiff1d(registered[first[name[entry]] : first[name[entry] + 1]], known)
+        more_content.append(np.full(len(missing), entry))
         more.append(missing)
     differ = np.flatnonzero(~equal)
     missing = np.concatenate([np.empty(0, np.int64), *more])

@@ -74,7 +74,7 @@ def session_wait(sample: Collected) -> float:
     """
     tables = SampleTables(sample)
     with_zookeeper = any(read.observer == ZOOKEEPER for read in tables.of(SourceRead)) or tables.registry() is not None
-    registered = {one.broker_id for one in (tables.of(RegisteredBroker) if with_zookeeper else tables.of(Probe))}
+    registered = {row.broker_id for row in (tables.of(RegisteredBroker) if with_zookeeper else tables.of(Probe))}
     key, default_s = (_SESSION_KEY, SESSION_S) if with_zookeeper else (_LEASE_KEY, LEASE_S)
     tried = [probe for probe in tables.of(Probe) if probe.vantage == WORKER and probe.layer == "tcp"]
     refusing = {probe.broker_id for probe in tried if probe.error == "connection refused"}
@@ -84,7 +84,7 @@ def session_wait(sample: Collected) -> float:
     values = [
         config.value for config in tables.of(BrokerConfig) if config.key == key and config.value and config.value.isdecimal()
     ]
-    reported = [int(one) for one in values if len(one) <= _DIGITS]
+    reported = [int(value) for value in values if len(value) <= _DIGITS]
     return min(max(reported) / 1000 if reported else default_s, MOST_SESSION_S) + TICK_S
 
 

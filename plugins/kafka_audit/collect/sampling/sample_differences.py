@@ -147,9 +147,9 @@ def _ensemble(tables: SampleTables, reasons: list[str]) -> set[Key]:
 
 def _coordinators(tables: SampleTables, reasons: list[str]) -> set[Key]:
     """Return group coordinators that are not ready: they load for a moment after each election."""
-    found = [one for one in tables.of(GroupCoordinator) if one.error]
-    reasons += [f"the group coordinator of broker {one.broker_id} answers {one.error}" for one in found]
-    return {("coordinator", one.broker_id, one.error) for one in found}
+    found = [row for row in tables.of(GroupCoordinator) if row.error]
+    reasons += [f"the group coordinator of broker {row.broker_id} answers {row.error}" for row in found]
+    return {("coordinator", row.broker_id, row.error) for row in found}
 
 
 def _names(observers: Iterable[str]) -> str:
@@ -277,10 +277,10 @@ def _reads(tables: SampleTables, reasons: list[str]) -> set[Key]:
 
 def _identities(tables: SampleTables, reasons: list[str]) -> set[Key]:
     found: set[Key] = set()
-    for one in tables.of(BrokerIdentity):
-        if one.broker_id != UNREGISTERED and one.answered_by not in {None, one.broker_id}:
-            found.add(("identity", one.broker_id, one.listener, one.answered_by))
-            reasons.append(f"broker {one.answered_by} answers at {clean_line(one.address, 80)}, advertised for {one.broker_id}")
+    for row in tables.of(BrokerIdentity):
+        if row.broker_id != UNREGISTERED and row.answered_by not in {None, row.broker_id}:
+            found.add(("identity", row.broker_id, row.listener, row.answered_by))
+            reasons.append(f"broker {row.answered_by} answers at {clean_line(row.address, 80)}, advertised for {row.broker_id}")
     return found
 
 
@@ -292,16 +292,16 @@ def _shared_addresses(tables: SampleTables, reasons: list[str]) -> set[Key]:
     shared = {(host, port, tuple(sorted(ids))) for (_, host, port), ids in held.items() if len(ids) > 1}
     for host, port, ids in sorted(shared):
         reasons.append(f"brokers {', '.join(map(str, ids))} are listed at {clean_line(host, 60)}:{port}")
-    return {("shared address", *one) for one in shared}
+    return {("shared address", *row) for row in shared}
 
 
 def _probes(tables: SampleTables, reasons: list[str]) -> set[Key]:
     found: set[Key] = set()
-    for one in tables.of(Probe):
-        if one.outcome == "failed":
-            found.add(("probe", one.vantage, one.from_broker, one.broker_id, one.listener, one.layer))
-            place = one.vantage if one.from_broker is None else f"broker {one.from_broker}"
-            reasons.append(f"from {clean_line(place, 60)} {one.layer} to broker {one.broker_id} failed ({one.error})")
+    for row in tables.of(Probe):
+        if row.outcome == "failed":
+            found.add(("probe", row.vantage, row.from_broker, row.broker_id, row.listener, row.layer))
+            place = row.vantage if row.from_broker is None else f"broker {row.from_broker}"
+            reasons.append(f"from {clean_line(place, 60)} {row.layer} to broker {row.broker_id} failed ({row.error})")
     return found
 
 

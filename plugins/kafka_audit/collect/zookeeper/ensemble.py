@@ -219,7 +219,7 @@ def _latency(reported: Mapping[str, str]) -> list[str]:
 def _whole(text: str, base: int = 10) -> int | None:
     """Return a number that a column holds; a zxid is a Java long, and none was ever below zero."""
     digits, number = "0123456789abcdef"[:base], text.removeprefix("0x") if base == _HEXADECIMAL else text
-    if not 0 < len(number) <= _MOST_DIGITS or not all(one in digits for one in number.lower()):
+    if not 0 < len(number) <= _MOST_DIGITS or not all(digit in digits for digit in number.lower()):
         return None
     value = int(number, base)
     return value if value < _LONG else None

@@ -82,7 +82,7 @@ class RegisteredTopics:
         kept = kept[np.lexsort((number[places[kept]], topic[places[kept]]))]
         at, none = places[kept], np.zeros(len(kept), np.int64)
         digests = topic_digests(
-            [self.names[one] for one in np.flatnonzero(whole)],
+            [self.names[topic] for topic in np.flatnonzero(whole)],
             np.concatenate(([0], np.cumsum(counts[whole]))),
             (number[at], none, held.leader[kept], held.leader_epoch[kept]),
             (
@@ -92,8 +92,8 @@ class RegisteredTopics:
             ),
         )
         found: list[str | None] = [None] * len(self.names)
-        for one, digest in zip(np.flatnonzero(whole).tolist(), digests, strict=True):
-            found[one] = digest
+        for place, digest in zip(np.flatnonzero(whole).tolist(), digests, strict=True):
+            found[place] = digest
         return found
 
     def partitions(self, sample: int, states: "PartitionStates") -> pa.Table:

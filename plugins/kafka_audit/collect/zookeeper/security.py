@@ -60,7 +60,7 @@ class SecurityZnodes:
             for path, result in self._all(ACLS, places)
             if not isinstance(result, NoNodeError)  # the last ACL of a resource takes its znode away
         ]
-        if unread := sum(one is None for one in decoded):
+        if unread := sum(row is None for row in decoded):
             raise ReadError(_INCOMPLETE, f"{unread} of {len(places)} znodes below {ACLS} could not be read", _INCOMPLETE_NEEDS)
         found = frozenset(entry for entries in decoded for entry in entries or ())
         named = digest(found)

@@ -67,4 +67,4 @@ def broker_configs(name: str, znode: Znode) -> tuple[DynamicConfig, ...]:
 def scram_users(name: str, znode: Znode) -> tuple[ScramUser, ...]:
     """Decode /config/users/<name>: which SCRAM credentials there are, and nothing of them; raises ZnodeError."""
     config = _config(znode)
-    return tuple(ScramUser(user=unquote(name), mechanism=one) for one in _MECHANISMS if one in config)
+    return tuple(ScramUser(user=unquote(name), mechanism=mechanism) for mechanism in _MECHANISMS if mechanism in config)

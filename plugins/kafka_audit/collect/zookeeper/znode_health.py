@@ -95,5 +95,5 @@ def largest(sizes: Mapping[str, int], lists: Mapping[str, Iterable[str]], sample
     whole = dict(sizes)
     for path, names in counted.items():
         whole[path] = max(whole.get(path, 0), sum(len(name.encode()) + _PER_NAME for name in names))
-    for path, size in sorted(whole.items(), key=lambda one: (-one[1], one[0]))[:LARGEST]:
+    for path, size in sorted(whole.items(), key=lambda entry: (-entry[1], entry[0]))[:LARGEST]:
         yield ZookeeperNode(sample=sample, path=path, anyone=None, children=len(counted.get(path, ())), bytes=size)

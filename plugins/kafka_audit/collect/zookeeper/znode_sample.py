@@ -228,7 +228,7 @@ class ZnodeSample:
     def _note_sizes(self, sizes: Iterable[tuple[str, int]]) -> None:
         """Keep the largest znodes that were read."""
         found = self._sizes | dict(sizes)
-        self._sizes = dict(heapq.nsmallest(znode_health.LARGEST, found.items(), key=lambda one: (-one[1], one[0])))
+        self._sizes = dict(heapq.nsmallest(znode_health.LARGEST, found.items(), key=lambda entry: (-entry[1], entry[0])))
 
     def children(self, path: str) -> tuple[list[str], Any]:
         """Return sorted names and stat; raises NoNodeError and what loses the session."""
@@ -360,8 +360,8 @@ class ZnodeSample:
             found.append((here[absent], States.of([None] * len(absent), [0] * len(absent))))
             for at, error in contents.errors.items():
                 self.decode(self._found.topics.state_path(here[at], TOPICS), error, znodes.parse_state)
-        for one in found:
-            self._found.states.add(*one)
+        for entry in found:
+            self._found.states.add(*entry)
 
     def _one_by_one(self, places: Ints, contents: Contents) -> tuple[Ints, States]:
         """Decode states of which one is odd; return which of the batch make sense, and what they hold."""

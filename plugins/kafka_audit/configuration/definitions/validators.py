@@ -73,7 +73,7 @@ def _one_of_any_case(rule: Mapping[str, Any]) -> Validator:
 
 
 def _list(rule: Mapping[str, Any]) -> Validator:
-    one = _one_of(rule["validString"])
+    allowed = _one_of(rule["validString"])
     known = rule["validString"]["validStrings"]
     # Before Kafka 4 a ValidList checks only its strings.
     strict = "isEmptyAllowed" in rule
@@ -88,7 +88,7 @@ def _list(rule: Mapping[str, Any]) -> Validator:
         for part in value:
             if strict and not part:
                 return f"Configuration '{name}' values must not be empty."
-            if (known or not strict) and (problem := one(name, part)):
+            if (known or not strict) and (problem := allowed(name, part)):
                 return problem
         return None
 

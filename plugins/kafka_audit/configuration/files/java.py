@@ -40,8 +40,8 @@ def parse_properties(data: bytes) -> dict[str, Property]:
     for line, text in _logical_lines(data.decode("latin-1")):
         match = _SEPARATOR.fullmatch(text)
         key, value = match.groups() if match else (text, "")
-        one = Property(_unescaped(key, line), _unescaped(value, line), line)
-        found[one.key] = one
+        entry = Property(_unescaped(key, line), _unescaped(value, line), line)
+        found[entry.key] = entry
     return found
 
 

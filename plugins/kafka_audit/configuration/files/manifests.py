@@ -112,8 +112,8 @@ def _assignments(node: yaml.Node | None) -> Iterator[tuple[str, str | None, int]
 def _container(body: _Mapping, inside: str) -> Iterator[Described]:
     variables, unknown = [], []
     for item in _items(body.get("env")):
-        one = _mapping(item)
-        name, value = _text(one.get("name")), one.get("value")
+        entry = _mapping(item)
+        name, value = _text(entry.get("name")), entry.get("value")
         if name is None:
             continue
         if value is None:

@@ -34,9 +34,9 @@ def version(text: str) -> Version:
     return tuple(map(int, match[1].split("."))), int(match[2]) if match[2] else _LATEST
 
 
-def record_format(one: Version) -> int:
+def record_format(protocol: Version) -> int:
     """Return the newest record format (0, 1, 2) of a version."""
-    return sum(one >= since for since, _ in _FORMATS)
+    return sum(protocol >= since for since, _ in _FORMATS)
 
 
 def format_fits(config: Config, inter_broker: Version) -> None:

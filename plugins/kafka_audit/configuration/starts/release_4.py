@@ -55,6 +55,6 @@ def _cordoned(config: Config, dirs: tuple[str, ...]) -> None:
     if "*" in reported:
         require(len(reported) == 1, f"When {_CORDONED} is set to *, it must not contain other values", _CORDONED)
         return
-    missing = ", ".join(one for one in reported if one not in dirs)
+    missing = ", ".join(endpoint for endpoint in reported if endpoint not in dirs)
     message = f"All entries in {_CORDONED} must be present in log.dirs or log.dir. Missing entries : {missing}"
     require(not missing, message, _CORDONED)

@@ -120,7 +120,7 @@ def inter_broker_is_advertised(listening: Listening, advertised: Sequence[str], 
 def routable(listening: Listening, advertised: Iterable[Endpoint]) -> None:
     """Judge whether a wildcard address is advertised."""
     message = f"{ADVERTISED} cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP address."
-    everywhere = any(one.host == "0.0.0.0" for one in advertised)  # noqa: S104 -- compared, not bound
+    everywhere = any(endpoint.host == "0.0.0.0" for endpoint in advertised)  # noqa: S104 -- compared, not bound
     require(not everywhere, message, listening.config.blame(ADVERTISED, LISTENERS))
 
 

@@ -214,12 +214,12 @@ def columns(table: type[Row]) -> tuple[Column, ...]:
     """Return the columns of a table without `KEY`, in field order; raises KeyError for a field type without a column type."""
     hints = get_type_hints(table)
     found = []
-    for one in fields(table):
-        hint = hints[one.name]
+    for column in fields(table):
+        hint = hints[column.name]
         nullable = get_origin(hint) in {Union, UnionType}
         if nullable:
             (hint,) = (a for a in get_args(hint) if a is not type(None))
-        found.append(Column(name=one.name, sql_type=_SQL_TYPES[hint], nullable=nullable))
+        found.append(Column(name=column.name, sql_type=_SQL_TYPES[hint], nullable=nullable))
     return tuple(found)
 
 

@@ -24,13 +24,13 @@ _BRACKET = re.compile(r"(?<!\\)(\\*+)([\[\]])")
 
 def build_sarif(files: Sequence[Linted], checks: Mapping[str, Check], *, show_all: bool = False) -> dict[str, Any]:
     """Return the log of one run; rules are the reported checks, with the text of their pages."""
-    linted = [(file, one) for file in files for one in shown_findings(file, show_all=show_all)]
-    codes = sorted({one.finding.code for _, one in linted})
+    linted = [(file, linted_finding) for file in files for linted_finding in shown_findings(file, show_all=show_all)]
+    codes = sorted({linted_finding.finding.code for _, linted_finding in linted})
     run = {
         "tool": {"driver": driver([checks[code] for code in codes])},
         "columnKind": "unicodeCodePoints",
         "artifacts": [{"location": location} for location in _artifacts(files)],
-        "results": [_result(file, one, codes.index(one.finding.code)) for file, one in linted],
+        "results": [_result(file, linted_finding, codes.index(linted_finding.finding.code)) for file, linted_finding in linted],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 

@@ -193,16 +193,16 @@ def catalogue_page(checks: Mapping[str, Check], newest: Sequence[Digest], *, up:
     return _render("catalogue.j2", up=up, room="checks", checks=listed, number=len(listed))
 
 
-def check_page(one: Check, *, up: str) -> str:
+def check_page(check: Check, *, up: str) -> str:
     """Return the page of one check."""
     return _render(
         "check.j2",
         up=up,
         room="checks",
-        check=one,
-        body=doc_page.html(inspect.cleandoc(one.doc)),
-        needs=", ".join(table.table() for table in one.needs),
-        example=explain.first_failing_case(one).splitlines(),
+        check=check,
+        body=doc_page.html(inspect.cleandoc(check.doc)),
+        needs=", ".join(table.table() for table in check.needs),
+        example=explain.first_failing_case(check).splitlines(),
     )
 
 

@@ -104,8 +104,8 @@ def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], chain: 
         chain: digests of the snapshots after `before` up to `after`, oldest first: their changes add up.
     """
     became: dict[str, list[Became]] = {"new": [], "ongoing": [], "resolved": [], "incomparable": []}
-    for one in _became(before, after):
-        became[one.lifecycle].append(one)
+    for change in _became(before, after):
+        became[change.lifecycle].append(change)
     facts = [*_facts(before, after), *_added_up(chain)]
     differing = [(what, a, b) for what, a, b in facts if a != b]
     return Comparison(

@@ -40,9 +40,9 @@ class _LintPage:
         yield from wrap(f"as Kafka {file.kafka_version} ({clean(file.version_why)})", self.width, "  ")
         if file.kafka_says is not None:
             yield from wrap(f"Kafka says: {clean(file.kafka_says, 2000)}", self.width, "  ", "    ")
-        for one in failed:
+        for finding in failed:
             yield ""
-            yield from self.finding(one)
+            yield from self.finding(finding)
         yield from self.muted([linted for linted in shown if linted.finding.muted])
         yield from self.rest(
             [linted for linted in shown if linted.finding.status is not Status.FAIL and not linted.finding.muted]
@@ -77,8 +77,8 @@ class _LintPage:
             codes = listing(dict.fromkeys(finding.code for finding in unknown))
             yield from wrap(f"not known from files: {codes} (--all lists the reasons)", self.width, "  ", "    ")
             return
-        for one in rest:
-            finding = one.finding
+        for linted in rest:
+            finding = linted.finding
             needs = f" {clean_prose(finding.remediation)}" if finding.status is Status.UNKNOWN else ""
             text = f"{finding.status.value.replace('_', ' ').lower()}  {finding.code}  {clean(finding.message, 1000)}{needs}"
             yield from wrap(text, self.width, "  ", "    ")

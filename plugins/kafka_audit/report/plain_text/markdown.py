@@ -124,14 +124,14 @@ def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield "None."
         return
     yield from ("| Severity | Check | Where | What | Since |", "|---|---|---|---|---|")
-    for one in shown[:MOST_FINDINGS]:
-        severity = one["severity"] if one["status"] == "FAIL" else "? not known"
-        has_past = one["status"] == "FAIL" or one["lifecycle"] in {"resolved", "incomparable"}
+    for finding in shown[:MOST_FINDINGS]:
+        severity = finding["severity"] if finding["status"] == "FAIL" else "? not known"
+        has_past = finding["status"] == "FAIL" or finding["lifecycle"] in {"resolved", "incomparable"}
         since = ", ".join(
-            part for part in (LIFECYCLE[one["lifecycle"]] if has_past else "", "muted" if one["muted"] else "") if part
+            part for part in (LIFECYCLE[finding["lifecycle"]] if has_past else "", "muted" if finding["muted"] else "") if part
         )
-        name, message = escaped(one["resource"]["name"], 160), escaped(one["message"], 600)
-        yield f"| {severity} | {one['code']} | {name} | {message} | {since} |"
+        name, message = escaped(finding["resource"]["name"], 160), escaped(finding["message"], 600)
+        yield f"| {severity} | {finding['code']} | {name} | {message} | {since} |"
     if len(shown) > MOST_FINDINGS:
         yield from ("", f"and {counted(len(shown) - MOST_FINDINGS, 'more finding')}, in findings.json.")
 

@@ -109,12 +109,12 @@ def torn(case: Case) -> Iterable[Case]:
 def torn_story(case: Case) -> Story:
     """Return the story: who follows another leader than the newest."""
     who = listing((root.resource.name.replace("/", " ", 1) for root in case.roots), 3)
-    one = len(case.roots) == 1
+    single = len(case.roots) == 1
     right = clean(case.roots[0].text("right") or "another controller", 80)
     return Story(
         headline=fitting(
             [
-                f"Controllers disagree about the quorum leader: {who} {'reports' if one else 'report'} an earlier leader",
+                f"Controllers disagree about the quorum leader: {who} {'reports' if single else 'report'} an earlier leader",
                 "Controllers disagree about the quorum leader: observers report an earlier leader",
             ]
         ),
