@@ -40,7 +40,7 @@ def case_files() -> dict[str, tuple[Path, dict[str, Any]]]:
 
 
 _KEYS = frozenset({"check", "world", "cases"})
-_CASE_KEYS = frozenset({"near", "world", "now", "before", "samples", "looks", "previous", "files_alone", "expect", "pass"})
+_CASE_KEYS = frozenset({"near", "world", "now", "before", "samples", "sample_times", "previous", "files_alone", "expect", "pass"})
 _EXPECTED_KEYS = frozenset({"resource", "status", "severity", "confidence", "evidence"})
 
 
