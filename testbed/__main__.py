@@ -24,43 +24,43 @@ if TYPE_CHECKING:
 
 SECURITY = """security (instead of one open PLAINTEXT listener; brokers log in as kafka, the bed as admin, an audit as auditor):
   004                one broker, PLAINTEXT and SASL_PLAINTEXT, an authorizer, ANONYMOUS between brokers: incident 004
-  scram              SASL_PLAINTEXT with SCRAM everywhere, an authorizer; nothing wrong, but the auditor has no rights
-  split              listeners CLIENT and INTERNAL, both PLAINTEXT; nothing wrong
+  scram              SASL_PLAINTEXT with SCRAM everywhere, an authorizer; no fault, but the auditor has no rights
+  split              listeners CLIENT and INTERNAL, both PLAINTEXT; no fault
   no-super-user:2    as scram, but kafka is no super user on broker 2
-  wrong-san:2  expired:2  foreign-issuer:2   SSL everywhere, broker 2 shows a certificate that is not accepted
-  unknown-password:2 SASL_PLAINTEXT with PLAIN everywhere, broker 2 does not know kafka
-The command finds the auditor's password in KAFKA_AUDIT_PASSWORD, as clusters.yaml says."""
+  wrong-san:2  expired:2  foreign-issuer:2   SSL everywhere; peers reject the certificate of broker 2
+  unknown-password:2 SASL_PLAINTEXT with PLAIN everywhere; broker 2 has no user kafka
+The environment variable KAFKA_AUDIT_PASSWORD contains the auditor's password for the command."""
 
 
 def say(step: str) -> None:
-    """Tell a step on standard error, which leaves standard output to the command."""
+    """Print a step to standard error; standard output is for the command."""
     sys.stderr.write(f"bed: {step}\n")
     sys.stderr.flush()
 
 
 def controller_of(cluster: BaseCluster) -> str:
-    """Say who the controller is, where ZooKeeper tells."""
+    """Return the controller by ZooKeeper; empty in KRaft mode."""
     return f"controller is broker {cluster.controller_id()}; " if isinstance(cluster, Cluster) else ""
 
 
-def start(bed: Bed, options: argparse.Namespace, wanted: presets.Preset) -> BaseCluster:
+def start(bed: Bed, options: argparse.Namespace, preset: presets.Preset) -> BaseCluster:
     """Start a cluster with or without ZooKeeper, as its version has it."""
     if release(options.version).zookeeper:
-        return bed.cluster(options.version, chroot=options.chroot, **wanted)
-    return bed.kraft(options.version, **wanted)
+        return bed.cluster(options.version, chroot=options.chroot, **preset)
+    return bed.kraft(options.version, **preset)
 
 
 def run(options: argparse.Namespace, folder: Path) -> int:
     """Start the cluster, put the faults in, run the command or wait for Ctrl-C; return the command's exit code."""
     with Bed(folder, say=say) as bed:
-        wanted: presets.Preset = presets.named(options.security) if options.security else {}
-        wanted.setdefault("brokers", options.brokers)
-        cluster = start(bed, options, wanted)
-        # Where the only broker knows nothing there are no leaders to wait for.
-        if wanted.get("settle") != ():
+        preset: presets.Preset = presets.named(options.security) if options.security else {}
+        preset.setdefault("brokers", options.brokers)
+        cluster = start(bed, options, preset)
+        # If the view of the only broker is empty, there are no leaders to wait for.
+        if preset.get("settle") != ():
             for name, assignment in spread(options.topics, 3, list(cluster.brokers)).items():
                 cluster.create_topic(name, assignment)
-            cluster.await_settled(wanted.get("settle"))
+            cluster.await_settled(preset.get("settle"))
         for fault in options.fault:
             put_fault(bed, cluster, fault)
         config = bed.folder / "clusters.yaml"
@@ -87,13 +87,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", default="3.9.1", choices=sorted(RELEASES), help="Kafka version (default 3.9.1)")
-    parser.add_argument("--brokers", type=int, default=3, help="how many (default 3)")
+    parser.add_argument("--brokers", type=int, default=3, help="number of brokers (default 3)")
     parser.add_argument("--chroot", default="", help="path in ZooKeeper, such as /kafka")
     parser.add_argument("--topics", type=int, default=2, help="topics to create, three partitions each (default 2)")
-    parser.add_argument("--security", metavar="PRESET", help="how the cluster is secured, see below")
-    parser.add_argument("--fault", action="append", default=[], help="what to break, see below")
+    parser.add_argument("--security", metavar="PRESET", help="the security of the cluster, see below")
+    parser.add_argument("--fault", action="append", default=[], help="the fault, see below")
     parser.add_argument("--folder", type=Path, help="folder for clusters.yaml, data and logs (default: a temporary one, removed)")
-    parser.add_argument("command", nargs="*", metavar="-- COMMAND", help="run this on the worker host, then end")
+    parser.add_argument(
+        "command", nargs="*", metavar="-- COMMAND", help="a command to run on the worker host; the cluster ends after it"
+    )
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:

@@ -144,9 +144,9 @@ class Outcome:
 
 def compare(version: str, authorizer: str, cases: Sequence[World]) -> Outcome:
     """Ask one authorizer and ourselves about every request."""
-    told = ask("AuthorizerOracle", version, [one.asked() for one in cases], authorizer)
+    oracle_answers = ask("AuthorizerOracle", version, [one.asked() for one in cases], authorizer)
     differences: list[str] = []
-    for number, (world, theirs) in enumerate(zip(cases, told, strict=True)):
+    for number, (world, theirs) in enumerate(zip(cases, oracle_answers, strict=True)):
         mine = ours(world, version, authorizer)
         if mine == theirs:
             continue
@@ -154,8 +154,8 @@ def compare(version: str, authorizer: str, cases: Sequence[World]) -> Outcome:
             (i for i, (a, b) in enumerate(zip(mine.get("allowed", ""), theirs.get("allowed", ""), strict=False)) if a != b), 0
         )
         differences.append(f"set {number}: ours {mine}, Kafka {theirs}, first at {asdict(world.requests[at])}; {world.settings}")
-    answers = "".join(one.get("allowed", "") for one in told)
-    refused = sum("refused" in one for one in told)
+    answers = "".join(one.get("allowed", "") for one in oracle_answers)
+    refused = sum("refused" in one for one in oracle_answers)
     return Outcome(decisions=len(answers), allowed=answers.count("1"), refused=refused, differences=tuple(differences))
 
 

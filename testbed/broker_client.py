@@ -164,15 +164,15 @@ COMMANDS: dict[str, Callable[..., object]] = {
 def main() -> None:
     """Run one command."""
     logging.disable(logging.CRITICAL)
-    told = json.load(sys.stdin)
-    options: dict[str, Any] = told["options"]
+    request = json.load(sys.stdin)
+    options: dict[str, Any] = request["options"]
     if options.pop("trust_anybody", False):
         context = options["ssl_context"] = ssl.create_default_context()
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         if certificate := options.pop("ssl_certfile", None):
             context.load_cert_chain(certificate, options.pop("ssl_keyfile"))
-    sys.stdout.write(json.dumps(COMMANDS[sys.argv[1]](options, **told["arguments"])))
+    sys.stdout.write(json.dumps(COMMANDS[sys.argv[1]](options, **request["arguments"])))
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ class Clients:
         script = _script("broker_client.py", "ports", seconds=seconds + HANG_SECONDS)
         self._run(script, {"options": {}, "arguments": arguments}, watched)
 
-    def _run(self, script: Sequence[str], told: Mapping[str, object], watched: Sequence[Server]) -> Any:  # noqa: ANN401 - JSON
+    def _run(self, script: Sequence[str], request: Mapping[str, object], watched: Sequence[Server]) -> Any:  # noqa: ANN401 - JSON
         process = self.worker.popen(
             script,
             cwd=self.folder,
@@ -101,7 +101,7 @@ class Clients:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        unsent: str | None = json.dumps(told)
+        unsent: str | None = json.dumps(request)
         while True:
             try:
                 # Python sends no more of a long input after a time-out, so nobody looks up without a reason.
@@ -172,9 +172,9 @@ class Clients:
         arguments: Mapping[str, object],
         script: str = "broker_client.py",
     ) -> Any:  # noqa: ANN401 - JSON
-        told = json.dumps({"options": options or {}, "arguments": arguments})
+        request = json.dumps({"options": options or {}, "arguments": arguments})
         started = _script(script, command, seconds=LONGEST_SECONDS)
-        return json.loads(self.worker.demand(started, cwd=self.folder, input=told))
+        return json.loads(self.worker.demand(started, cwd=self.folder, input=request))
 
 
 def _script(name: str, *arguments: str, seconds: float) -> list[str]:

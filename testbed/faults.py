@@ -22,12 +22,12 @@ FAULTS = """faults (may be given several times, put in one after the other):
   000            all brokers advertise an address that only clients reach
   000:2  000:0,1 only these brokers; 000:controller only the controller, which stays it
   controller:1   broker 1 becomes the controller
-  cut:1:2        broker 1 reaches the services of broker 2 no more (zk for ZooKeeper, worker for the client side,
+  cut:1:2        broker 1 can no longer reach the services of broker 2 (zk for ZooKeeper, worker for the client side,
                  200 for the first KRaft controller)
   topic:late     create topic late now; a topic made after 000 keeps its full ISR in ZooKeeper
   stop:1  kill:1  suspend:1   the broker gets SIGTERM, SIGKILL, SIGSTOP
   stale:2        broker 2 goes on leading moved/0, which the controller gave to another broker behind a cut to 2
-  quorum:2       KRaft: broker 2 reaches neither controllers nor other brokers, and they do not reach it
+  quorum:2       KRaft: no connection between broker 2 and the controllers and other brokers
   disk:0         broker 0 gets a second disk of 40 MB, leads topic disks there, and the disk is filled until it is offline
   disk-ro:0      the same, but the disk becomes read-only
   crossed:1:2    the forwards of brokers 1 and 2 lead to each other; needs --security split
@@ -58,7 +58,7 @@ def rolling_restart(cluster: BaseCluster, *, hard: bool = False) -> Iterator[Ste
 
 
 def stale_leader(bed: Bed, cluster: Cluster, stale: int, topic: str = "moved") -> int:
-    """Make a broker go on leading a partition that the controller has given to another: it is never told.
+    """Make a broker continue as leader of a partition that the controller has given to another: it gets no update.
 
     A topic of one partition is created, its preferred leader restarted so that `stale` leads it, the way from the
     controller to `stale` is cut, and the preferred leader elected. Everything else keeps working, `stale`'s own requests
@@ -67,11 +67,11 @@ def stale_leader(bed: Bed, cluster: Cluster, stale: int, topic: str = "moved") -
     Args:
         bed: for the cut.
         cluster: of at least three brokers, whole.
-        stale: who shall be wrong.
+        stale: the broker with the stale view.
         topic: a new topic's name.
 
     Returns:
-        The broker that leads ``<topic>/0`` for everybody else; the remaining one is the controller.
+        The broker that leads ``<topic>/0`` for all other brokers; the remaining one is the controller.
     """
     leader, controller = [one for one in cluster.brokers if one != stale][:2]
     cluster.make_controller(controller)
@@ -89,7 +89,7 @@ def stale_leader(bed: Bed, cluster: Cluster, stale: int, topic: str = "moved") -
 
 
 def cut_from_quorum(bed: Bed, cluster: KraftCluster, broker: int) -> None:
-    """Cut every way between a broker and the rest, controllers included, and wait until the others list it no more.
+    """Cut every way between a broker and the rest, controllers included, and wait until the others no longer list it.
 
     The worker reaches it as before; its view stands still. Undo with `heal_quorum`, it then catches up by itself.
 

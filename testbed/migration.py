@@ -5,7 +5,7 @@ moving.start_controllers()            # KRaft controllers wait for the brokers
 moving.prepare_brokers()              # a rolling restart; then the controllers take over and write to both
 moving.convert_brokers([0])           # some brokers run without ZooKeeper
 moving.convert_brokers()              # all of them
-moving.finish()                       # controllers write to ZooKeeper no more
+moving.finish()                       # controllers no longer write to ZooKeeper
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Migration:
 
     def finish(self) -> None:
         """Restart the controllers without ZooKeeper: there is no way back from here."""
-        self._bed.say("the migration is finished: controllers write to ZooKeeper no more")
+        self._bed.say("the migration is finished: controllers no longer write to ZooKeeper")
         for server in self.controllers.values():
             server.signal_stop()
             server.await_end()

@@ -66,17 +66,17 @@ class Outcome:
 
 def compare(version: str, asked: Sequence[Case]) -> Outcome:
     """Ask one version of Kafka and ourselves about every case."""
-    told, mine = ask("PrincipalOracle", version, [one.asked() for one in asked]), [ours(one) for one in asked]
+    oracle_answers, mine = ask("PrincipalOracle", version, [one.asked() for one in asked]), [ours(one) for one in asked]
     differences = [
         f"{case.asked()}: ours {answer}, Kafka {theirs}"
-        for case, answer, theirs in zip(asked, mine, told, strict=True)
+        for case, answer, theirs in zip(asked, mine, oracle_answers, strict=True)
         if answer is not None and not agree(answer, theirs)
     ]
-    names = [name for one in told for name in one.get("names", ())]
+    names = [name for one in oracle_answers for name in one.get("names", ())]
     return Outcome(
         cases=len(asked),
         unknown=mine.count(None),
-        refused=sum("refused" in one for one in told),
+        refused=sum("refused" in one for one in oracle_answers),
         names=len(names),
         failed=sum(name.startswith("failed: ") for name in names),
         differences=tuple(differences),

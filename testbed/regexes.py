@@ -181,19 +181,23 @@ class Outcome:
 
 def compare(asked: Sequence[Case]) -> Outcome:
     """Ask Java and ourselves about every case."""
-    told, mine = ask("RegexOracle", _VERSION, [one.asked() for one in asked]), [ours(one) for one in asked]
-    known = [(answer["texts"], theirs["texts"]) for answer, theirs in zip(mine, told, strict=True) if _both_match(answer, theirs)]
+    oracle_answers, mine = ask("RegexOracle", _VERSION, [one.asked() for one in asked]), [ours(one) for one in asked]
+    known = [
+        (answer["texts"], theirs["texts"])
+        for answer, theirs in zip(mine, oracle_answers, strict=True)
+        if _both_match(answer, theirs)
+    ]
     texts = [pair for answers in known for pair in zip(*answers, strict=True)]
     return Outcome(
         patterns=len(asked),
         unknown=mine.count(None),
-        refused=sum("refused" in one for one in told),
+        refused=sum("refused" in one for one in oracle_answers),
         texts=len(texts),
         unknown_texts=sum(one is None for one, _ in texts),
         matched=sum(bool(other["find"]) for one, other in texts if one is not None),
         differences=tuple(
             f"{case.asked()}: ours {answer}, Java's {theirs}"
-            for case, answer, theirs in zip(asked, mine, told, strict=True)
+            for case, answer, theirs in zip(asked, mine, oracle_answers, strict=True)
             if answer is not None and not agree(answer, theirs)
         ),
     )

@@ -72,8 +72,8 @@ def delete(cluster: BaseCluster, topic: str) -> None:
 
 def hang_transaction(cluster: BaseCluster, topic: str, partition: int, age_s: int = 3600) -> None:
     """Begin a transaction in a partition that nobody ends; brokers that verify transactions refuse it (Kafka 3.6 on)."""
-    told = {"topic": topic, "partition": partition}
-    refused = cluster.ask_topics("hang", at=_leader(cluster, topic, partition), age_s=age_s, **told)
+    place = {"topic": topic, "partition": partition}
+    refused = cluster.ask_topics("hang", at=_leader(cluster, topic, partition), age_s=age_s, **place)
     _demand(refused, f"a transaction in {topic}-{partition}")
 
 

@@ -139,8 +139,8 @@ COMMANDS: dict[str, Callable[..., object]] = {
 def main() -> None:
     """Run one command."""
     logging.disable(logging.CRITICAL)
-    told = json.load(sys.stdin)
-    sys.stdout.write(json.dumps(COMMANDS[sys.argv[1]](told["options"], **told["arguments"])))
+    request = json.load(sys.stdin)
+    sys.stdout.write(json.dumps(COMMANDS[sys.argv[1]](request["options"], **request["arguments"])))
 
 
 if __name__ == "__main__":

@@ -178,8 +178,8 @@ def acls(client: KazooClient, _deadline: float, *, put_in: list[dict[str, str]],
             if literal:
                 notify(client, "/kafka-acl-changes/acl_changes_", f"{one['resource']}:{one['name']}")
             else:
-                told = {"version": 1, "resourceType": one["resource"], "name": one["name"], "patternType": one["pattern"]}
-                notify(client, "/kafka-acl-extended-changes/acl_changes_", json.dumps(told))
+                change = {"version": 1, "resourceType": one["resource"], "name": one["name"], "patternType": one["pattern"]}
+                notify(client, "/kafka-acl-extended-changes/acl_changes_", json.dumps(change))
 
 
 def write(client: KazooClient, _deadline: float, *, znodes: dict[str, str | None]) -> dict[str, str | None]:
@@ -239,8 +239,8 @@ COMMANDS: dict[str, Callable[..., object]] = {
 def main() -> None:
     """Run one command: COMMAND CONNECT SECONDS, the rest by standard input."""
     command, connect, seconds = sys.argv[1:4]
-    told = json.load(sys.stdin)
-    options: dict[str, Any] = told["options"]
+    request = json.load(sys.stdin)
+    options: dict[str, Any] = request["options"]
     password = options.pop("super", None)
     deadline = time.monotonic() + float(seconds)
     # The server may still be starting: short pauses, where kazoo's own retry doubles them.
@@ -252,7 +252,7 @@ def main() -> None:
     except client.handler.timeout_exception:
         sys.exit(f"ZooKeeper at {connect} does not answer")
     try:
-        sys.stdout.write(json.dumps(COMMANDS[command](client, deadline, **told["arguments"])))
+        sys.stdout.write(json.dumps(COMMANDS[command](client, deadline, **request["arguments"])))
         sys.stdout.flush()
     finally:
         # kazoo's stop() can wait for ever where the connection breaks at that moment; the session then ends by itself.

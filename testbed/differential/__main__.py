@@ -1,4 +1,4 @@
-"""Hold `configuration.starts` against KafkaConfig: ``python -m testbed.differential --version 3.9.1 --seed 7``."""
+"""Compare `configuration.starts` with KafkaConfig: ``python -m testbed.differential --version 3.9.1 --seed 7``."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line and compare; 1 where we agree less than promised."""
     parser = argparse.ArgumentParser(prog="python -m testbed.differential", description=__doc__)
     parser.add_argument("--version", action="append", choices=RELEASES, help="default: all")
-    parser.add_argument("--cases", type=int, default=5000, help="configurations a version and mode (default 5000)")
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000), help="default: another each time")
-    parser.add_argument("--mode", choices=("zookeeper", "kraft"), help="default: both, where the version has both")
+    parser.add_argument("--cases", type=int, default=5000, help="configurations for each version and mode (default 5000)")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000), help="default: random")
+    parser.add_argument("--mode", choices=("zookeeper", "kraft"), help="default: both, if the version has both")
     parser.add_argument("--differences", type=int, default=_TOLD, help=f"how many to show (default {_TOLD})")
-    parser.add_argument("--messages", action="store_true", help="count Kafka's messages by their beginnings")
-    parser.add_argument("--define", action="store_true", help="write the definitions of each version anew instead")
+    parser.add_argument("--messages", action="store_true", help="count Kafka's messages by their first words")
+    parser.add_argument("--define", action="store_true", help="write the definitions of each version instead")
     options = parser.parse_args(arguments)
     wrong = False
     for version in options.version or RELEASES:

@@ -79,7 +79,7 @@ def _identity(draft: Draft) -> None:
 
 
 def _role(draft: Draft) -> None:
-    told = draft.properties
+    values = draft.properties
     choices = (
         "",
         "broker",
@@ -90,17 +90,17 @@ def _role(draft: Draft) -> None:
         "Broker",
         "controller,controller",
     )
-    told["process.roles"] = draft.dice.choice(choices)
+    values["process.roles"] = draft.dice.choice(choices)
 
 
 def _source(draft: Draft) -> None:
-    told = draft.properties
+    values = draft.properties
     if draft.chance(0.5):
-        told["zookeeper.metadata.migration.enable"] = draft.dice.choice(("true", "true", "false", "yes"))
+        values["zookeeper.metadata.migration.enable"] = draft.dice.choice(("true", "true", "false", "yes"))
     if draft.chance(0.7):
-        told["zookeeper.connect"] = draft.dice.choice(("zk:2181", ""))
+        values["zookeeper.connect"] = draft.dice.choice(("zk:2181", ""))
     else:
-        told.pop("zookeeper.connect", None)
+        values.pop("zookeeper.connect", None)
 
 
 def _versions(draft: Draft) -> None:
@@ -113,13 +113,13 @@ def _limits(draft: Draft) -> None:
     for key in draft.dice.sample(TIMES, draft.dice.choice((1, 1, 2))):
         draft.properties[key] = draft.dice.choice(_NUMBERS)
     if draft.chance(0.2):
-        told = ("10.0.0.5:5", "host:10,::1:3", "ho st:4", "host", "host:x", "a:1,", "b*d:1,c:2")
-        draft.properties["max.connections.per.ip.overrides"] = draft.dice.choice(told)
+        values = ("10.0.0.5:5", "host:10,::1:3", "ho st:4", "host", "host:x", "a:1,", "b*d:1,c:2")
+        draft.properties["max.connections.per.ip.overrides"] = draft.dice.choice(values)
 
 
 def _compression(draft: Draft) -> None:
-    told = ("gzip", "zstd", "ZSTD", "none", "uncompressed", "snappy", "brotli", "", "Producer")
-    draft.properties["compression.type"] = draft.dice.choice(told)
+    values = ("gzip", "zstd", "ZSTD", "none", "uncompressed", "snappy", "brotli", "", "Producer")
+    draft.properties["compression.type"] = draft.dice.choice(values)
 
 
 def _old_address(draft: Draft) -> None:
@@ -135,7 +135,7 @@ def _old_address(draft: Draft) -> None:
 
 def _class(draft: Draft) -> None:
     keys = [one.name for one in definitions(draft.version).values() if one.type == "CLASS"]
-    told = (
+    values = (
         "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
         "org.apache.kafka.common.security.auth.NoSuchBuilder",
         "",
@@ -144,7 +144,7 @@ def _class(draft: Draft) -> None:
         "kafka.security.auth.SimpleAclAuthorizer",
     )
     key = draft.dice.choice((*keys, "authorizer.class.name", "authorizer.class.name"))
-    draft.properties[key] = draft.dice.choice(told[:3] if key in keys else told[2:])
+    draft.properties[key] = draft.dice.choice(values[:3] if key in keys else values[2:])
 
 
 def _any_key(draft: Draft) -> None:
@@ -174,8 +174,8 @@ def _groups(draft: Draft) -> None:
         for key in dice.sample(limits, 2):
             draft.properties[key] = dice.choice(("1", "1000", "5000", "15000", "40000", "45000", "60000", "90000"))
     elif what == "protocols":
-        told = ("consumer", "classic", "classic,consumer", "Classic", "classic,share", "streams,classic", "classic,classic", "")
-        draft.properties["group.coordinator.rebalance.protocols"] = dice.choice(told)
+        values = ("consumer", "classic", "classic,consumer", "Classic", "classic,share", "streams,classic", "classic,classic", "")
+        draft.properties["group.coordinator.rebalance.protocols"] = dice.choice(values)
     elif what == "assignors":
         key = dice.choice(("group.share.assignors", "group.consumer.assignors"))
         draft.properties[key] = dice.choice(("simple", "simple,simple", "range", "uniform,range", "nobody", ""))

@@ -76,7 +76,7 @@ def cluster_page(
         .render(
             **_common(document, around.min_coverage),
             inline=None,
-            room="clusters",
+            section="clusters",
             up=around.up,
             here=around.here,
             is_newest=around.newest,
@@ -112,7 +112,7 @@ def standalone(document: Mapping[str, Any]) -> str:
         .render(
             **_common(document, 1.0),
             inline=_inline(),
-            room="",
+            section="",
             up=None,
             here="",
             is_newest=True,
@@ -134,7 +134,7 @@ def _common(document: Mapping[str, Any], min_coverage: float) -> dict[str, Any]:
         "state": states.state_of_report(document, min_coverage),
         "steps": STEPS,
         "changes_observer": CHANGES,
-        "counts_told": _counts(document),
+        "counts_text": _counts(document),
         "unknown": list(_unknown(document)),
         "views": _views(document.get("views")),
         "version": __version__,

@@ -31,7 +31,7 @@ def decision_page(report: Mapping[str, Any], sections: Sequence[Section], *, up:
         .render(
             inline=None,
             version=__version__,
-            room="clusters",
+            section="clusters",
             up=up,
             report=report,
             at=report.get("decided_at") or report.get("compared_at"),

@@ -47,7 +47,7 @@ def _items(text: str) -> Iterator[Markup]:
         else:
             yield Markup("<p>{}</p>").format(texts)
     if items:
-        yield Markup('<ul class="told">{}</ul>').format(Markup("").join(items))
+        yield Markup('<ul class="entries">{}</ul>').format(Markup("").join(items))
 
 
 def _code(text: str) -> Markup:

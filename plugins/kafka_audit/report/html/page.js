@@ -60,20 +60,20 @@
   addEventListener("beforeprint", () => all("details").forEach(one => { one.open = true; }));
   for (const form of all("form[data-now]")) form.addEventListener("change", () => form.requestSubmit());
 
-  // The matrix: one tab stop, arrows move, and what a cell means is said below.
+  // The matrix: one tab stop, arrows move, and the text below describes the cell.
   for (const table of all("table.mx")) {
     const grid = all("tbody tr", table).map(row => all("td", row));
-    const said = document.getElementById(table.dataset.says);
+    const output = document.getElementById(table.dataset.says);
     const heads = all("thead th", table).slice(1).map(one => one.dataset.name);
     const place = cell => {
       const row = grid.findIndex(cells => cells.includes(cell));
       return [row, row < 0 ? -1 : grid[row].indexOf(cell)];
     };
-    const tell = cell => {
+    const describe = cell => {
       const [row, column] = place(cell);
-      if (row < 0 || !said) return;
+      if (row < 0 || !output) return;
       const who = cell.parentElement.querySelector("th").dataset.name;
-      said.textContent = `${who} → ${heads[column]}: ${cell.dataset.word}${cell.title ? `. ${cell.title}` : ""}`;
+      output.textContent = `${who} → ${heads[column]}: ${cell.dataset.word}${cell.title ? `. ${cell.title}` : ""}`;
     };
     const go = (from, row, column) => {
       const next = grid[Math.max(0, Math.min(row, grid.length - 1))]?.[Math.max(0, Math.min(column, heads.length - 1))];
@@ -82,11 +82,11 @@
       next.setAttribute("tabindex", "0");
       next.focus();
     };
-    table.addEventListener("focusin", event => { if (event.target.matches("td")) tell(event.target); });
+    table.addEventListener("focusin", event => { if (event.target.matches("td")) describe(event.target); });
     table.addEventListener("click", event => {
       const cell = event.target.closest("td");
       if (cell) go(table.querySelector('td[tabindex="0"]'), ...place(cell));
-      if (cell) tell(cell);
+      if (cell) describe(cell);
     });
     table.addEventListener("keydown", event => {
       const [row, column] = place(event.target);
@@ -104,13 +104,13 @@
     });
   }
 
-  // In a file there is no server to filter: rows are hidden by their own words.
+  // In a file there is no server to filter: rows are hidden by their text.
   for (const input of all("input[data-filters]")) {
     const rows = all(`#${input.dataset.filters} tbody tr`);
-    const told = rows.map(row => row.textContent.toLowerCase());
+    const texts = rows.map(row => row.textContent.toLowerCase());
     input.addEventListener("input", () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-      rows.forEach((row, number) => { row.hidden = !words.every(word => told[number].includes(word)); });
+      rows.forEach((row, number) => { row.hidden = !words.every(word => texts[number].includes(word)); });
     });
   }
 })();

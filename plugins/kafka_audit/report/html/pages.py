@@ -62,7 +62,7 @@ def overview_page(  # noqa: PLR0913 -- the parts around the table
         "overview.j2",
         up=up,
         notice=notice,
-        room="clusters",
+        section="clusters",
         title=title or (reported if entries else "No cluster has been audited"),
         subtitle="The newest snapshot of each cluster, sorted by severity." if entries else "",
         groups=[(group, sorted(found, key=_worst_first)) for group, found in groups if found],
@@ -161,7 +161,7 @@ def history_page(  # noqa: PLR0913 -- what a timeline shows
         "timeline.j2",
         up=up,
         here=here,
-        room="clusters",
+        section="clusters",
         cluster=cluster,
         headline=timeline.headline(digests),
         digests=digests,
@@ -190,7 +190,7 @@ def catalogue_page(checks: Mapping[str, Check], newest: Sequence[Digest], *, up:
         }
         for check in checks.values()
     ]
-    return _render("catalogue.j2", up=up, room="checks", checks=listed, number=len(listed))
+    return _render("catalogue.j2", up=up, section="checks", checks=listed, number=len(listed))
 
 
 def check_page(check: Check, *, up: str) -> str:
@@ -198,7 +198,7 @@ def check_page(check: Check, *, up: str) -> str:
     return _render(
         "check.j2",
         up=up,
-        room="checks",
+        section="checks",
         check=check,
         body=doc_page.html(inspect.cleandoc(check.doc)),
         needs=", ".join(table.table() for table in check.needs),
@@ -208,7 +208,7 @@ def check_page(check: Check, *, up: str) -> str:
 
 def notice_page(title: str, text: str, *, up: str, links: Sequence[tuple[str, str]] = ()) -> str:
     """Return a page of one sentence with links, and nothing else, because any user may see it."""
-    return _render("notice.j2", up=up, room="", title=title, text=text, links=links, version="")
+    return _render("notice.j2", up=up, section="", title=title, text=text, links=links, version="")
 
 
 def _render(template: str, **values: Any) -> str:  # noqa: ANN401 -- whatever the template shows
