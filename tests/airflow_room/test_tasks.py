@@ -150,4 +150,4 @@ def test_a_damaged_snapshot_of_one_cluster_holds_up_no_other_and_the_log_says_so
     warned = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert len(warned) == 1
     assert f"{ids['prod'][0]}/probe.parquet: is missing" in warned[0]
-    assert f"{ids['prod'][1]} is compared with nothing, what could be is damaged" in caplog.text
+    assert f"{ids['prod'][1]} is compared with nothing, because earlier snapshots are damaged" in caplog.text

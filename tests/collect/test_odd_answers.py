@@ -185,8 +185,8 @@ ZNODE_ATTACKS = {
     f"/brokers/ids/{HUGE}": (f"/brokers/ids/{HUGE}", "no broker id"),
     "/brokers/ids/2147483648": ("/brokers/ids/2147483648", "no broker id"),
     "/brokers/ids/007": ("/brokers/ids/007", "no broker id"),
-    "/config/brokers/99999999999999999999": ("/config/brokers/99999999999999999999", "neither a broker id nor"),
-    f"/config/brokers/{HUGE}": (f"/config/brokers/{HUGE}", "neither a broker id nor"),
+    "/config/brokers/99999999999999999999": ("/config/brokers/99999999999999999999", "no broker id and not"),
+    f"/config/brokers/{HUGE}": (f"/config/brokers/{HUGE}", "no broker id and not"),
     f"/brokers/topics/{'t' * 40_000}": (f"/brokers/topics/{'t' * 40_000}", "a topic's name of 40000 characters"),
 }
 
@@ -476,7 +476,7 @@ def test_a_broker_id_in_a_log_that_no_broker_has_is_left_out():
 def test_an_odd_answer_of_a_queue_is_one_failed_row(cluster):
     vantage = Vantage(name="edge", role="client", queue="edge")
     access = ZookeeperAccess(connect=cluster.zookeeper.address)
-    odd = QueueAnswer(endpoints=[[1, 2]], looks=["", ""])
+    odd = QueueAnswer(endpoints=[[1, 2]], samples=["", ""])
     audited = Cluster(name="c", zookeeper=access, limits=QUICK, vantages=(vantage,))
     snapshot = take_snapshot(audited, snapshot_id="s", say=lambda _: None, secrets={}, answers={"edge": odd})
     (read,) = failed(snapshot)

@@ -52,9 +52,9 @@ def test_a_queue_sees_what_a_worker_there_sees_twice(healthy):
     closed, registered = target(fakes.refused(), 1), [registration(), registration(1)]
     asked = errand([healthy, closed], registered)
     started = time.monotonic()
-    looks = queue_vantages.probe_errands({"prod": asked})["prod"]
+    samples = queue_vantages.probe_errands({"prod": asked})["prod"]
     assert time.monotonic() - started >= asked["settle_s"]
-    answer = QueueAnswer(endpoints=asked["endpoints"], looks=json.loads(json.dumps(looks)))
+    answer = QueueAnswer(endpoints=asked["endpoints"], samples=json.loads(json.dumps(samples)))
     for sample in (1, 2, 3):
         rows = answer.rows(DMZ, sample, [healthy, closed], registered, NOBODY)
         assert told(rows) == [
@@ -72,7 +72,7 @@ def test_a_queue_sees_what_a_worker_there_sees_twice(healthy):
 def test_the_second_look_is_the_one_that_later_samples_get(healthy):
     asked = errand([healthy], [registration()])
     failed = "kafka-audit\t0\tdns\tfailed\ttimeout\tby nameserver 10.0.0.2\t\t9\n"
-    answer = QueueAnswer(endpoints=asked["endpoints"], looks=[failed, queue_vantages.probe_errands({"c": asked})["c"][1]])
+    answer = QueueAnswer(endpoints=asked["endpoints"], samples=[failed, queue_vantages.probe_errands({"c": asked})["c"][1]])
     found = [told(answer.rows(DMZ, sample, [healthy], [registration()], NOBODY))[0][2] for sample in (1, 2, 3)]
     assert found == ["failed", "ok", "ok"]
 
@@ -80,7 +80,7 @@ def test_the_second_look_is_the_one_that_later_samples_get(healthy):
 @pytest.mark.parametrize("since", ["registered anew", "another address", "new broker"])
 def test_what_was_registered_since_is_not_judged_by_what_was_there_before(healthy, since):
     asked = errand([healthy], [registration()])
-    answer = QueueAnswer(endpoints=asked["endpoints"], looks=queue_vantages.probe_errands({"c": asked})["c"])
+    answer = QueueAnswer(endpoints=asked["endpoints"], samples=queue_vantages.probe_errands({"c": asked})["c"])
     now = {
         "registered anew": ([healthy], [registration(mzxid=8)]),
         "another address": ([replace(healthy, port=1)], [registration()]),
@@ -90,9 +90,9 @@ def test_what_was_registered_since_is_not_judged_by_what_was_there_before(health
     assert row[1:] == ("dns", "unknown", "registered again since, or not probed", "another audit")
 
 
-@pytest.mark.parametrize("looks", [(), ("",), ("", "", "")])
-def test_no_answer_is_a_read_that_failed(healthy, looks):
-    rows = QueueAnswer(endpoints=errand([healthy], [])["endpoints"], looks=looks).rows(DMZ, 1, [healthy], [], NOBODY)
+@pytest.mark.parametrize("samples", [(), ("",), ("", "", "")])
+def test_no_answer_is_a_read_that_failed(healthy, samples):
+    rows = QueueAnswer(endpoints=errand([healthy], [])["endpoints"], samples=samples).rows(DMZ, 1, [healthy], [], NOBODY)
     assert told(rows) == [(0, "dns", "unknown", "no answer", "a worker of queue dmz")]
     assert [(row.outcome, row.needs) for row in rows if isinstance(row, SourceRead)] == [("failed", "a worker of queue dmz")]
 
@@ -105,7 +105,7 @@ def test_without_queues_it_is_unknown_and_says_what_it_needs(healthy):
 
 def test_an_answer_that_makes_no_sense_is_unknown(healthy):
     asked = errand([healthy], [registration()])
-    answer = QueueAnswer(endpoints=asked["endpoints"], looks=["kafka-audit\t7\tdns\tok\t\t\t\t1\nnonsense"] * 2)
+    answer = QueueAnswer(endpoints=asked["endpoints"], samples=["kafka-audit\t7\tdns\tok\t\t\t\t1\nnonsense"] * 2)
     (row,) = told(answer.rows(DMZ, 1, [healthy], [registration()], NOBODY))
     assert row[2] == "unknown"
 

@@ -57,7 +57,7 @@ def published(store, snapshot):
         ({"key": 7}, "broker_config.key is no text"),
         ({"value": "\ud800"}, "broker_config.value is no text that UTF-8 can hold"),
         ({"source": 2**63}, "broker_config.source is a number of more than 64 bits"),
-        ({"sensitive": 3}, "broker_config.sensitive is neither true nor false"),
+        ({"sensitive": 3}, "broker_config.sensitive is no boolean"),
         ({"broker_id": "x"}, "broker_config.broker_id is no whole number"),
     ],
 )

@@ -149,7 +149,7 @@ FAILURES = [
     (b"listeners=C:\\users\n", "unreadable", "line 1: a \\u without four hexadecimal digits", "a file that Java can read"),
     (b"\xef\xbb\xbfbroker.id=0\n", "no broker id", "byte order mark", "broker.id or node.id in"),
     (b"", "no broker id", "it contains no property", "broker.id or node.id in"),
-    (b"<html>no</html>", "no broker id", "neither broker.id nor node.id among 1", "broker.id or node.id in"),
+    (b"<html>no</html>", "no broker id", "no broker.id or node.id among 1", "broker.id or node.id in"),
     (b"a=1\nbroker.id=-1\n", "no broker id", "line 2: broker.id is assigned by ZooKeeper", "broker.id or node.id in"),
     (b"\nbroker.id=zero\n", "no broker id", "line 2: broker.id is not a number", "a number for broker.id in"),
     (b"node.id=1\nbroker.id=0\n", "two broker ids", "line 2 has broker.id=0, line 1 node.id=1", "one id in"),
