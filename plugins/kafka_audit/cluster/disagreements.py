@@ -122,10 +122,10 @@ def of_claims(
         steady: the controller and the list of brokers were not written between the samples.
     """
     parts: dict[tuple[str, str], list[_Part]] = defaultdict(list)
-    for name, said in claims.items():
+    for name, claimed in claims.items():
         earlier = set(before.get(name, ())) if steady else set()
         once: dict[tuple[str, int, str, int | None], _Part] = {}
-        for claim in said:
+        for claim in claimed:
             tier = _tier(claim.kind, settled=claim in earlier)
             key = (_MATTER_OF[claim.kind], tier, claim.kind, claim.subject)
             part = once.get(key)
@@ -247,7 +247,7 @@ def claims(
                 equal[key] = tuple(_of_brokers(view, registry.addresses, listed[view.row.brokers_digest]))
             found[view.name].extend(equal[key])
         found[view.name].extend(_of_cluster(view, registry, expected_cluster_id))
-    return {name: tuple(said) for name, said in found.items()}
+    return {name: tuple(claimed) for name, claimed in found.items()}
 
 
 def _of_brokers(view: HeldView, addresses: Iterable[RegisteredAddress], listed: Mapping[int, ViewBroker]) -> Iterator[Claim]:
@@ -261,11 +261,11 @@ def _of_brokers(view: HeldView, addresses: Iterable[RegisteredAddress], listed: 
             yield Claim(listener=listener, subject=None, kind="empty_view", reference="brokers registered", view="not listed")
         elif broker is None:
             kind = "broker_disputed" if address.disputed else "broker_missing"
-            said, basis = "not listed", str(address.version)
-            yield Claim(listener=listener, subject=address.broker_id, kind=kind, reference=right, view=said, basis=basis)
+            claimed, basis = "not listed", str(address.version)
+            yield Claim(listener=listener, subject=address.broker_id, kind=kind, reference=right, view=claimed, basis=basis)
         elif same and (broker.host.lower(), broker.port) != (address.host.lower(), address.port):
-            said, basis = f"{broker.host}:{broker.port}", str(address.version)
-            yield Claim(listener=listener, subject=address.broker_id, kind="endpoint", reference=right, view=said, basis=basis)
+            claimed, basis = f"{broker.host}:{broker.port}", str(address.version)
+            yield Claim(listener=listener, subject=address.broker_id, kind="endpoint", reference=right, view=claimed, basis=basis)
 
 
 def _of_cluster(view: HeldView, registry: RegistrySample, expected: str | None) -> Iterator[Claim]:
@@ -274,8 +274,8 @@ def _of_cluster(view: HeldView, registry: RegistrySample, expected: str | None) 
     controller = None if state is None else state.controller_id
     if not view.foreign and controller is not None and row.controller_id != controller:
         kind = "controller_untold" if row.controller_id is None else "controller"
-        said = "" if row.controller_id is None else f"controller {row.controller_id}"
-        yield Claim(listener=row.listener, subject=None, kind=kind, reference=f"controller {controller}", view=said)
+        claimed = "" if row.controller_id is None else f"controller {row.controller_id}"
+        yield Claim(listener=row.listener, subject=None, kind=kind, reference=f"controller {controller}", view=claimed)
     reported = row.kafka_cluster_id
     if reported is None and (required := right if right is not None else expected) is not None:
         yield Claim(listener=row.listener, subject=None, kind="cluster_id_missing", reference=required, view="")

@@ -108,8 +108,8 @@ def _views(views: HeldViews, moment: str, moments: Moments) -> Iterator[Observer
 
 def _without_authorizer(settings: Settings, broker: int) -> bool:
     """Return whether a broker is known to have no authorizer: its file or its own answer says so, and not by being silent."""
-    said = broker in settings.files or AUTHORIZER in settings.answers.get(broker, {})
-    return said and settings.get(broker, AUTHORIZER).state == "unset"
+    answered = broker in settings.files or AUTHORIZER in settings.answers.get(broker, {})
+    return answered and settings.get(broker, AUTHORIZER).state == "unset"
 
 
 def _brokers(moments: Moments) -> Iterator[KnownBroker]:

@@ -173,8 +173,8 @@ class Sampler:
         if not left:
             return kept, ()
         key = "brokers" if brokers_left else "endpoints"
-        words = f"{counted(brokers_left, 'broker')} of {len(listed)} and {left} of {len(flat(listed))} endpoints"
-        return kept, (asking.failed("ask all brokers", over_limit(f"{words} that are listed were not read or probed", key)),)
+        message = f"{counted(brokers_left, 'broker')} of {len(listed)} and {left} of {len(flat(listed))} endpoints"
+        return kept, (asking.failed("ask all brokers", over_limit(f"{message} that are listed were not read or probed", key)),)
 
     def _jobs(
         self, number: int, registered: Mapping[int, Sequence[Target]], endpoints: tuple[RegisteredEndpoint, ...]

@@ -41,8 +41,8 @@ def _by(observer: str) -> _Source:
 
 
 def _starts(*operations: str) -> _Source:
-    words = tuple(operation.lower() for operation in operations)
-    return lambda read: read.operation.lower().startswith(words)
+    prefixes = tuple(operation.lower() for operation in operations)
+    return lambda read: read.operation.lower().startswith(prefixes)
 
 
 _ASIDE = _starts("zookeeper /kafka-acl", "zookeeper /config/")

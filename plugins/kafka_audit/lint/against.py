@@ -128,21 +128,23 @@ def _mechanisms(after: ClusterView, changed: Iterable[Member]) -> Iterator[Judge
             continue  # which is KA312's
         offered = after.logins.offered_mechanisms(target, name)
         for mechanism in sorted({between.mechanism(finding).value or "" for finding in users} - {""}):
-            who = [user for user in users if between.mechanism(user).value == mechanism and (user in ids or target in ids)]
-            used = between.listener(who[0]) if who else None
+            clients = [user for user in users if between.mechanism(user).value == mechanism and (user in ids or target in ids)]
+            used = between.listener(clients[0]) if clients else None
             if used is None or not used.logs_in or (offered is not None and mechanism in offered):
                 continue
-            words = {"broker": target, "listener": name, "protocol": str(used.protocol), "who": f"broker {target}"}
-            words |= {"whom": brokers(who).capitalize(), "cannot": "cannot", "source": brokers(who)}
-            words["repair"] = f"add {mechanism} to sasl.enabled.mechanisms of broker {target} first"
-            words["key"] = between.settings.first_set(who[0], "sasl.mechanism.inter.broker.protocol")
+            facts = {"broker": target, "listener": name, "protocol": str(used.protocol), "who": f"broker {target}"}
+            facts |= {"whom": brokers(clients).capitalize(), "cannot": "cannot", "source": brokers(clients)}
+            facts["repair"] = f"add {mechanism} to sasl.enabled.mechanisms of broker {target} first"
+            facts["key"] = between.settings.first_set(clients[0], "sasl.mechanism.inter.broker.protocol")
             if offered is None:
-                words["error"] = f"{brokers(who)} would log in with {mechanism}; the mechanisms of listener {name} are unknown"
-                words["needs"] = f"DescribeConfigs on Cluster, server.properties of broker {target}, or a probe of the listener"
+                facts["error"] = (
+                    f"{brokers(clients)} would log in with {mechanism}; the mechanisms of listener {name} are unknown"
+                )
+                facts["needs"] = f"DescribeConfigs on Cluster, server.properties of broker {target}, or a probe of the listener"
             else:
-                words["why"] = f"it offers {', '.join(sorted(offered))}, not {mechanism}"
+                facts["why"] = f"it offers {', '.join(sorted(offered))}, not {mechanism}"
             status = Status.UNKNOWN if offered is None else Status.FAIL
-            yield after.judge("KA412", f"broker/{target}/listener/{name}", status, words)
+            yield after.judge("KA412", f"broker/{target}/listener/{name}", status, facts)
 
 
 def _addresses(view: ClusterView, proposed: Iterable[Member]) -> Iterator[Judgement]:
@@ -154,14 +156,14 @@ def _addresses(view: ClusterView, proposed: Iterable[Member]) -> Iterator[Judgem
             continue
         tried = [row for row in probes if (row.host.lower(), row.port) == (end.host.lower(), end.port)]
         failed = next((row for row in tried if row.outcome == "failed"), None)
-        words = {"broker": end.broker_id, "host": end.host, "port": end.port, "listener": end.listener}
+        facts = {"broker": end.broker_id, "host": end.host, "port": end.port, "listener": end.listener}
         resource = f"broker/{end.broker_id}/listener/{end.listener}"
-        words["key"] = KEY
+        facts["key"] = KEY
         if failed is not None:
             error = failed.error or "failed"
-            words |= {"vantage": failed.vantage, "layer": failed.layer, "error": error, "reached": "not this one"}
-            words["stops"] = f"{failed.layer} failed with {error} at {failed.vantage}"
-            yield view.judge("KA301", resource, Status.FAIL, words, severity=Severity.HIGH)
+            facts |= {"vantage": failed.vantage, "layer": failed.layer, "error": error, "reached": "not this one"}
+            facts["stops"] = f"{failed.layer} failed with {error} at {failed.vantage}"
+            yield view.judge("KA301", resource, Status.FAIL, facts, severity=Severity.HIGH)
         elif not tried:
             needs = "an audit after the broker listens there, or a connection from the network of the clients"
-            yield view.judge("KA301", resource, Status.UNKNOWN, words, error="no vantage has probed it", needs=needs)
+            yield view.judge("KA301", resource, Status.UNKNOWN, facts, error="no vantage has probed it", needs=needs)

@@ -144,12 +144,12 @@ def _sees(view: ClusterView, views: Sequence[tuple[str, Mapping[int, tuple[str, 
     if _unread(view):
         return "?"
     for listener, listed in views:
-        said = listed.get(column)
+        listed_as = listed.get(column)
         registered = [(e.host, e.port) for e in view.endpoints.of(column) if e.listener == listener]
         # A broker without that listener is rightly absent from a view on it.
-        if (column in view.in_zookeeper or view.kraft) and registered and said not in registered:
+        if (column in view.in_zookeeper or view.kraft) and registered and listed_as not in registered:
             return "V"
-        if column not in view.in_zookeeper and said is not None and not view.kraft:
+        if column not in view.in_zookeeper and listed_as is not None and not view.kraft:
             return "V"
     return "." if views else "?"
 

@@ -37,8 +37,8 @@ def build_views(view: ClusterView) -> dict[str, Any]:
     several = len({row.listener for row in held if row.broker_id >= 0}) > 1
     for row in held:
         name = f"broker {row.broker_id}" if row.broker_id >= 0 else f"broker at {clean(row.address)}"
-        said = tuple(_viewed(view, row, disputed))
-        found[said].append(f"{name} on {clean(row.listener)}" if several and disputed and row.broker_id >= 0 else name)
+        reported = tuple(_viewed(view, row, disputed))
+        found[reported].append(f"{name} on {clean(row.listener)}" if several and disputed and row.broker_id >= 0 else name)
     columns = [ViewColumn(observers=tuple(dict.fromkeys(names)), values=values) for values, names in found.items()]
     first = [column for column in columns if "zookeeper" in column.observers]
     rest = sorted((column for column in columns if column not in first), key=lambda column: -len(column.observers))
@@ -50,17 +50,17 @@ def build_views(view: ClusterView) -> dict[str, Any]:
 
 def _disputed(view: ClusterView) -> list[tuple[int, str]]:
     """Return broker and listener wherever a view lists another address than others do, or than is registered."""
-    said: dict[tuple[int, str], set[str]] = defaultdict(set)
+    reported: dict[tuple[int, str], set[str]] = defaultdict(set)
     for endpoint in view.endpoints.known:
-        said[endpoint.broker_id, endpoint.listener].add(endpoint.address)
+        reported[endpoint.broker_id, endpoint.listener].add(endpoint.address)
     for held in view.newest(BrokerView):
         if not held.brokers_listed:
             continue  # says so once, and not once for each broker
         listed = {row.broker_id: f"{row.host}:{row.port}" for row in view.listed.get(held.brokers_digest, ())}
-        for broker, listener in list(said):
+        for broker, listener in list(reported):
             if listener == held.listener:
-                said[broker, listener].add(listed.get(broker, _NOTHING))
-    return sorted(key for key, addresses in said.items() if len(addresses) > 1)[:_MOST_ADDRESSES]
+                reported[broker, listener].add(listed.get(broker, _NOTHING))
+    return sorted(key for key, addresses in reported.items() if len(addresses) > 1)[:_MOST_ADDRESSES]
 
 
 def _questions(view: ClusterView, disputed: Sequence[tuple[int, str]]) -> list[str]:

@@ -212,12 +212,12 @@ def _set_mode(path: Path | UPath, mode: int) -> None:
 
 
 def _refused(place: str, error: OSError) -> StoreError:
-    said = f"{place}: {without_logins(error.strerror or str(error) or type(error).__name__)}"
+    message = f"{place}: {without_logins(error.strerror or str(error) or type(error).__name__)}"
     elsewhere = "set another store with --out or KAFKA_AUDIT_STORE"
     if error.errno in _NO_ROOM:
-        return StoreBusyError(f"{said}; free disk space, or keep fewer snapshots (keep.snapshots in the cluster file)")
+        return StoreBusyError(f"{message}; free disk space, or keep fewer snapshots (keep.snapshots in the cluster file)")
     if error.errno in _NO_RIGHT or isinstance(error, PermissionError):  # object stores raise it without a number
-        return StoreError(f"{said}; grant this user read and write access, or {elsewhere}")
+        return StoreError(f"{message}; grant this user read and write access, or {elsewhere}")
     if error.errno in _WRONG_PLACE:
-        return StoreError(f"{said}; {elsewhere}")
-    return StoreBusyError(f"{said}; check that the storage is reachable, then try again")
+        return StoreError(f"{message}; {elsewhere}")
+    return StoreBusyError(f"{message}; check that the storage is reachable, then try again")

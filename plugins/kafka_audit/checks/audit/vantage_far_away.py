@@ -79,7 +79,7 @@ def vantage_far_away(view: ClusterView) -> Iterator[Judgement]:
             far.append((slow, fast, vantage, other, len(both)))
     if far:
         slow, fast, vantage, other, count = max(far)
-        words = {"vantage": vantage, "other": other, "slow": round(slow), "fast": round(fast), "endpoints": count}
-        yield view.judge("KA004", "cluster", Status.FAIL, words)
+        evidence = {"vantage": vantage, "other": other, "slow": round(slow), "fast": round(fast), "endpoints": count}
+        yield view.judge("KA004", "cluster", Status.FAIL, evidence)
     else:
         yield view.judge("KA004", "cluster", Status.PASS, vantages=len(times))

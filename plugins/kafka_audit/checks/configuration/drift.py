@@ -31,5 +31,12 @@ def drifting_brokers(view: ClusterView, key: str, values: Mapping[int, Value]) -
     for broker, own in known.items():
         if plain[broker] != usual and (explicit or own.explicit):
             setting = "log.retention.ms" if key == "log.retention.hours" else key
-            words = {"broker": broker, "key": own.key, "setting": setting, "value": plain[broker], **have, "source": own.source}
-            yield broker, view.judge("KA701", f"broker/{broker}/config/{key}", Status.FAIL, words)
+            evidence = {
+                "broker": broker,
+                "key": own.key,
+                "setting": setting,
+                "value": plain[broker],
+                **have,
+                "source": own.source,
+            }
+            yield broker, view.judge("KA701", f"broker/{broker}/config/{key}", Status.FAIL, evidence)

@@ -146,8 +146,8 @@ def comparable_values(key: str, values: Mapping[int, Value]) -> Mapping[int, str
     A file does not contain the release of the broker: if only some files set a key, and to the default of a release, the others
     have the same value.
     """
-    said = {plain(key, value.text) for value in values.values() if value.explicit}
-    usual = next((default for default in map(partial(plain, key), defaults(key)) if default in said), None)
+    values_set = {plain(key, value.text) for value in values.values() if value.explicit}
+    usual = next((default for default in map(partial(plain, key), defaults(key)) if default in values_set), None)
     return {
         broker: usual if usual and not value.explicit and value.text in defaults(key) else plain(key, value.text)
         for broker, value in values.items()

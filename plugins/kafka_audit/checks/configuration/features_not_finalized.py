@@ -62,14 +62,14 @@ def features_not_finalized(view: ClusterView) -> Iterator[Judgement]:
         needs = "an answer to ApiVersions from a broker of Kafka 3.3 or later"
         yield view.judge("KA712", "cluster", Status.UNKNOWN, error=error, needs=needs)
         return
-    words: dict[str, object] = {"finalized": metadata_release(found.finalized), "level": f"level {found.finalized}"}
+    evidence: dict[str, object] = {"finalized": metadata_release(found.finalized), "level": f"level {found.finalized}"}
     if found.differs:
         why = "brokers support different levels, an upgrade is in progress"
-        yield view.judge("KA712", "cluster", Status.PASS, words, why=why)
+        yield view.judge("KA712", "cluster", Status.PASS, evidence, why=why)
     elif found.supported is not None and found.finalized < found.supported:
-        yield view.judge("KA712", "cluster", Status.FAIL, words | _behind(found.supported))
+        yield view.judge("KA712", "cluster", Status.FAIL, evidence | _behind(found.supported))
     else:
-        yield view.judge("KA712", "cluster", Status.PASS, words, why="the highest level that every broker supports")
+        yield view.judge("KA712", "cluster", Status.PASS, evidence, why="the highest level that every broker supports")
 
 
 def _behind(supported: int) -> dict[str, object]:

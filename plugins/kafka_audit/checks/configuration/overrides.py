@@ -35,7 +35,7 @@ def overrides_were_read(effective: Effective, broker: int) -> bool:
 
 def dynamic_overrides(effective: Effective, broker: int) -> Mapping[str, Override]:
     """Return a broker's dynamic settings by key, its own before those of all: as ZooKeeper holds them, else by its word."""
-    said = {
+    dynamic_now = {
         key: Override(key=key, value=row.value, scope=_SOURCES[row.source], source="DescribeConfigs")
         for key, row in effective.settings.answers.get(broker, {}).items()
         if row.source in _SOURCES
@@ -45,7 +45,7 @@ def dynamic_overrides(effective: Effective, broker: int) -> Mapping[str, Overrid
         for (scope, key), row in sorted(effective.dynamic.items(), key=lambda item: item[0][0] is not None)
         if scope in {None, broker}
     }
-    return said | held
+    return dynamic_now | held
 
 
 def faults_of(

@@ -79,9 +79,9 @@ def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
             yield unknown_judgement(effective, "KA707", broker, f"{', '.join(sorted(found.keys() - known.keys()))} unknown")
         else:
             weak = tuple(_weak(known, min(_ENOUGH, size)))
-            words = {"broker": broker, "who": f"broker {broker}", "factor": known[_FACTOR], "in_sync": known[_IN_SYNC]}
+            evidence = {"broker": broker, "who": f"broker {broker}", "factor": known[_FACTOR], "in_sync": known[_IN_SYNC]}
             reported = {"key": weak[0][0], "fault": "; ".join(text for _, text in weak)} if weak else {}
-            yield view.judge("KA707", resource, Status.FAIL if weak else Status.PASS, {**words, **reported})
+            yield view.judge("KA707", resource, Status.FAIL if weak else Status.PASS, {**evidence, **reported})
 
 
 def _weak(known: Mapping[str, int], enough: int) -> Iterator[tuple[str, str]]:

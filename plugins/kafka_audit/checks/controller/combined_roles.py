@@ -70,5 +70,5 @@ def _judged(effective: Effective) -> Iterator[Judgement]:
             yield unknown_judgement(effective, "KA215", broker, f"{_KEY} is unknown")
             continue
         both = {"broker", "controller"} <= {role.strip() for role in roles}
-        words = {"broker": broker, "who": f"broker {broker}", "key": _KEY}
-        yield effective.view.judge("KA215", f"broker/{broker}", Status.FAIL if both else Status.PASS, words)
+        evidence = {"broker": broker, "who": f"broker {broker}", "key": _KEY}
+        yield effective.view.judge("KA215", f"broker/{broker}", Status.FAIL if both else Status.PASS, evidence)

@@ -62,28 +62,28 @@ def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
         if row.voter or not (replaced or _is_controller(view, node)):
             continue
         judged = True
-        words: dict[str, object] = {"node": node, "directory": row.directory_id}
+        evidence: dict[str, object] = {"node": node, "directory": row.directory_id}
         if (node, row.directory_id) not in lasting:
-            yield view.judge("KA214", f"controller/{node}", Status.UNKNOWN, words | ONCE)
+            yield view.judge("KA214", f"controller/{node}", Status.UNKNOWN, evidence | ONCE)
         elif replaced:
-            words["why"] = f"it follows with directory {row.directory_id}, but the voter {node} is directory {voters[node]}"
-            words["step"] = (
+            evidence["why"] = f"it follows with directory {row.directory_id}, but the voter {node} is directory {voters[node]}"
+            evidence["step"] = (
                 f"Remove the old directory of controller {node} from the voters and add the new one: "
                 f"`kafka-metadata-quorum.sh --bootstrap-controller <controller>:9093 remove-controller --controller-id {node} "
                 f"--controller-directory-id {voters[node]}`, then on its host `kafka-metadata-quorum.sh --command-config "
                 "controller.properties --bootstrap-controller <controller>:9093 add-controller`. Only if the other voters are a "
                 "majority that follows (KA209)."
             )
-            yield view.judge("KA214", f"controller/{node}", Status.FAIL, words)
+            yield view.judge("KA214", f"controller/{node}", Status.FAIL, evidence)
         else:
-            words["why"] = "it follows the metadata log as an observer and was not added to the voters"
-            words["step"] = (
+            evidence["why"] = "it follows the metadata log as an observer and was not added to the voters"
+            evidence["step"] = (
                 "If it is meant to vote, run on its host, once it has caught up: `kafka-metadata-quorum.sh --command-config "
                 "controller.properties --bootstrap-controller <controller>:9093 add-controller`."
             )
             confidence = Confidence.MEASURED if _has_role(view, node) else Confidence.INFERRED
             severity = Severity.MEDIUM
-            yield view.judge("KA214", f"controller/{node}", Status.FAIL, words, severity=severity, confidence=confidence)
+            yield view.judge("KA214", f"controller/{node}", Status.FAIL, evidence, severity=severity, confidence=confidence)
     if not judged:
         yield view.judge("KA214", "cluster", Status.PASS, voters=len(voters))
 

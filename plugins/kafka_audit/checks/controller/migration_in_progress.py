@@ -75,8 +75,8 @@ def migration_in_progress(view: ClusterView) -> Iterator[Judgement]:
     elif not reads:
         yield view.judge("KA909", "cluster", Status.NOT_APPLICABLE, reason="the cluster file names no ZooKeeper")
     elif reads[0].outcome == "failed":
-        words = {"error": f"/controller was not read: {reads[0].error}", "needs": reads[0].needs or "a ZooKeeper that answers"}
-        yield view.judge("KA909", "cluster", Status.UNKNOWN, words)
+        evidence = {"error": f"/controller was not read: {reads[0].error}", "needs": reads[0].needs or "a ZooKeeper that answers"}
+        yield view.judge("KA909", "cluster", Status.UNKNOWN, evidence)
     else:
         yield view.judge("KA909", "cluster", Status.PASS)
 
@@ -102,8 +102,8 @@ def _phase(view: ClusterView, row: Migration, sides: _MigrationSides) -> tuple[s
     claim, epoch = row.kraft_controller_id, row.kraft_controller_epoch
     leader = view.quorum.now.newest
     if claim is None:
-        who = f"{brokers(ready)} {'is' if len(ready) == 1 else 'are'} prepared" if ready else "no broker is prepared"
-        return "prepared", f"KRaft controllers run next to ZooKeeper and have not taken over; {who}"
+        prepared_text = f"{brokers(ready)} {'is' if len(ready) == 1 else 'are'} prepared" if ready else "no broker is prepared"
+        return "prepared", f"KRaft controllers run next to ZooKeeper and have not taken over; {prepared_text}"
     if not without:
         return (
             "dual write",

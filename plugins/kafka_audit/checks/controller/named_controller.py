@@ -60,10 +60,10 @@ def _one(  # noqa: PLR0913, PLR0917 -- one broker with all that it is judged by
     evidence |= {"right": f"controller {state.controller_id} (from ZooKeeper)", "controller": state.controller_id}
     if not own_views:
         return view.judge(_CODE, resource, Status.UNKNOWN, evidence | _silence(view, resource, views))
-    said = {row.listener: row.controller_id for row in own_views if row.controller_id != state.controller_id}
-    if not said:
+    claimed = {row.listener: row.controller_id for row in own_views if row.controller_id != state.controller_id}
+    if not claimed:
         return view.judge(_CODE, resource, Status.PASS, evidence)
-    wrong = {listener: broker for listener, broker in said.items() if broker is not None}
+    wrong = {listener: broker for listener, broker in claimed.items() if broker is not None}
     if not wrong:
         return view.judge(_CODE, resource, Status.UNKNOWN, evidence | _UNTOLD)
     zombie = f" {_ZOMBIE}" if resource in {f"broker/{wrong_ids}" for wrong_ids in wrong.values()} else ""
@@ -117,8 +117,8 @@ def among_observers(view: ClusterView) -> Iterator[Judgement]:
 
 
 def _repeated(before: QuorumSample, row: QuorumView) -> bool:
-    said = (row.observer, row.leader_id, row.leader_epoch)
-    return any((view.observer, view.leader_id, view.leader_epoch) == said for view in before.views)
+    claimed = (row.observer, row.leader_id, row.leader_epoch)
+    return any((view.observer, view.leader_id, view.leader_epoch) == claimed for view in before.views)
 
 
 def _same_leader(before: QuorumSample, right: QuorumView) -> bool:

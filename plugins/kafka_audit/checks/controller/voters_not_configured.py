@@ -63,7 +63,7 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
     settings = view.settings
     for node in view.inter_broker.brokers:
         resource, found = f"broker/{node}", settings.get(node, _KEY)
-        words: dict[str, object] = {
+        evidence: dict[str, object] = {
             "node": node,
             "who": f"node {node}",
             "voters": tuple(voters),
@@ -76,8 +76,8 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA213", resource, Status.NOT_APPLICABLE, reason=reason)
         elif not named:
             needs = f"DescribeConfigs on Cluster, or server.properties of node {node} (`properties` in the cluster file)"
-            yield view.judge("KA213", resource, Status.UNKNOWN, words, error=f"{_KEY} is unknown", needs=needs)
+            yield view.judge("KA213", resource, Status.UNKNOWN, evidence, error=f"{_KEY} is unknown", needs=needs)
         else:
-            words |= {"named": tuple(named)}
-            yield view.judge("KA213", resource, Status.PASS if named == voters else Status.FAIL, words)
+            evidence |= {"named": tuple(named)}
+            yield view.judge("KA213", resource, Status.PASS if named == voters else Status.FAIL, evidence)
     yield from no_brokers(view, "KA213")

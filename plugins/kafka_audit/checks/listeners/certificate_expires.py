@@ -66,16 +66,16 @@ def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
     ends = [e for e in endpoints if e.protocol in TLS or (e.broker_id, e.listener) in shown_at]
     for end in ends:
         shown = view.logins.certificate(end.broker_id, end.listener)
-        words = {"broker": end.broker_id, "listener": end.listener, "host": end.host, "port": end.port}
-        words["who"] = f"broker {end.broker_id} on {end.listener}"
+        evidence = {"broker": end.broker_id, "listener": end.listener, "host": end.host, "port": end.port}
+        evidence["who"] = f"broker {end.broker_id} on {end.listener}"
         if shown is None:
             missing = {
                 "error": "no certificate was received",
                 "needs": f"a TLS handshake from this worker with {end.host}:{end.port}",
             }
-            yield view.judge("KA307", end.resource, Status.UNKNOWN, words | missing)
+            yield view.judge("KA307", end.resource, Status.UNKNOWN, evidence | missing)
             continue
-        yield _judged(view, end.resource, shown, words)
+        yield _judged(view, end.resource, shown, evidence)
     if not ends:
         missing = _missing(view, endpoints)
         if not missing:
@@ -89,24 +89,24 @@ def _of_others(view: ClusterView) -> Iterator[Judgement]:
     for row in view.newest(Certificate):
         kind = _OTHERS.get(row.listener) if row.broker_id < 0 else None
         if kind is not None:
-            words = {"broker": "<id>", "listener": row.listener, "host": row.host, "port": row.port}
-            words["who"] = f"the {kind} at {row.host}:{row.port}"
-            yield _judged(view, f"{row.listener.lower()}/{row.host}:{row.port}", row, words)
+            evidence = {"broker": "<id>", "listener": row.listener, "host": row.host, "port": row.port}
+            evidence["who"] = f"the {kind} at {row.host}:{row.port}"
+            yield _judged(view, f"{row.listener.lower()}/{row.host}:{row.port}", row, evidence)
 
 
-def _judged(view: ClusterView, resource: str, shown: Certificate, words: dict[str, object]) -> Judgement:
+def _judged(view: ClusterView, resource: str, shown: Certificate, evidence: dict[str, object]) -> Judgement:
     fault = certificate_fault(shown, view.started_ms)
-    words["days"] = (shown.not_after_ms - view.started_ms) // DAY_MS
-    words["fault"] = fault[0] if fault else "none"
-    finding = view.judge("KA307", resource, Status.FAIL if fault else Status.PASS, words)
+    evidence["days"] = (shown.not_after_ms - view.started_ms) // DAY_MS
+    evidence["fault"] = fault[0] if fault else "none"
+    finding = view.judge("KA307", resource, Status.FAIL if fault else Status.PASS, evidence)
     return replace(finding, severity=fault[1]) if fault else finding
 
 
 def _missing(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> dict[str, str]:
     """Return what keeps the audit from saying that no listener uses TLS; nothing where it may."""
     if not endpoints:
-        who = "broker" if view.kraft else "ZooKeeper"
-        return {"error": "the brokers' addresses are unknown", "needs": f"a {who} that answers"}
+        source = "broker" if view.kraft else "ZooKeeper"
+        return {"error": "the brokers' addresses are unknown", "needs": f"a {source} that answers"}
     advertising = {endpoint.broker_id for endpoint in endpoints}
     silent = sorted(advertising - set(view.endpoints.by_settings)) if view.kraft else []
     if not silent:

@@ -62,8 +62,8 @@ def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
         evidence = {"broker": broker, "who": f"broker {broker}", "version": known[-1] if known else "of its release"}
         if not known:
             needs = f"an answer from broker {broker} to ApiVersions, or kafka-audit lint with --kafka-version"
-            words = evidence | {"error": "its release is unknown", "needs": needs}
-            yield view.judge("KA310", f"broker/{broker}", Status.UNKNOWN, words)
+            facts = evidence | {"error": "its release is unknown", "needs": needs}
+            yield view.judge("KA310", f"broker/{broker}", Status.UNKNOWN, facts)
         else:
             yield from _judged(view, broker, lines, known, evidence)
 
@@ -78,17 +78,17 @@ def _judged(
         return
     if refusal.rule in _OWN_PAGE:
         return
-    words = {**evidence, "kafka_says": refusal.message, "key": refusal.key or None}
+    facts = {**evidence, "kafka_says": refusal.message, "key": refusal.key or None}
     if "config.providers" in lines:
         needs = f"the values that config.providers of broker {broker} provide"
-        words |= {"error": "config.providers provide some values", "needs": needs}
-        yield view.judge("KA310", resource, Status.UNKNOWN, words)
+        facts |= {"error": "config.providers provide some values", "needs": needs}
+        yield view.judge("KA310", resource, Status.UNKNOWN, facts)
     elif len(known) > 1 and start_refusal(_properties(lines, known[0]), known[0]) is None:
         needs = "kafka-audit lint with --kafka-version"
-        words |= {"error": f"Kafka {known[0]} accepts it, {known[1]} does not, and the broker is in between", "needs": needs}
-        yield view.judge("KA310", resource, Status.UNKNOWN, words)
+        facts |= {"error": f"Kafka {known[0]} accepts it, {known[1]} does not, and the broker is in between", "needs": needs}
+        yield view.judge("KA310", resource, Status.UNKNOWN, facts)
     else:
-        found = view.judge("KA310", resource, Status.FAIL, words)
+        found = view.judge("KA310", resource, Status.FAIL, facts)
         yield found if len(known) == 1 else replace(found, confidence=Confidence.INFERRED)
 
 

@@ -65,8 +65,8 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
         used, hidden = between.listener(broker), [key for key in _KEYS if key in lines and lines[key].value is None]
         if hidden or used is None:
             error = f"{hidden[0]} contains a placeholder" if hidden else "its inter-broker listener is unknown"
-            words = {"who": f"broker {broker}", "error": error, "needs": "the file as the broker reads it"}
-            yield view.judge("KA311", f"broker/{broker}", Status.UNKNOWN, words)
+            facts = {"who": f"broker {broker}", "error": error, "needs": "the file as the broker reads it"}
+            yield view.judge("KA311", f"broker/{broker}", Status.UNKNOWN, facts)
             continue
         properties = {key: row.value for key, row in lines.items() if row.value}
         names = list(dict.fromkeys(entry.listener for entry in entries(properties)))

@@ -61,9 +61,9 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
     for broker in sorted({endpoint.broker_id for endpoint in view.endpoints.all}):
         own = view.endpoints.of(broker)
         places = {None if kind_of(end.host) or end.host in resolved else inside_of(end.host) for end in own}
-        words: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
+        evidence: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
         if None in places or len(places) > 1:
-            yield view.judge("KA316", f"broker/{broker}", Status.PASS, words)
+            yield view.judge("KA316", f"broker/{broker}", Status.PASS, evidence)
         else:
-            words |= {"place": places.pop(), "listeners": tuple(sorted(end.listener for end in own))}
-            yield view.judge("KA316", f"broker/{broker}", Status.FAIL, words)
+            evidence |= {"place": places.pop(), "listeners": tuple(sorted(end.listener for end in own))}
+            yield view.judge("KA316", f"broker/{broker}", Status.FAIL, evidence)

@@ -61,13 +61,13 @@ def broker_id_taken(view: ClusterView) -> Iterator[Judgement]:
         broker = int(name) if name.isdecimal() else None
         if broker is None:
             continue
-        words = {"broker": broker, "who": f"broker {broker}"}
+        evidence = {"broker": broker, "who": f"broker {broker}"}
         lines = view.logs.counting("KA114", broker)
         if lines:
             why = f"{says(lines[0])}, last {when(lines[0])}"
-            yield view.judge("KA114", f"broker/{broker}", Status.FAIL, words, why=why)
+            yield view.judge("KA114", f"broker/{broker}", Status.FAIL, evidence, why=why)
         elif read.outcome == "failed":
             needs = read.needs or f"the log of broker {broker}"
-            yield view.judge("KA114", f"broker/{broker}", Status.UNKNOWN, words, error=read.error or "not read", needs=needs)
+            yield view.judge("KA114", f"broker/{broker}", Status.UNKNOWN, evidence, error=read.error or "not read", needs=needs)
         else:
-            yield view.judge("KA114", f"broker/{broker}", Status.PASS, words)
+            yield view.judge("KA114", f"broker/{broker}", Status.PASS, evidence)

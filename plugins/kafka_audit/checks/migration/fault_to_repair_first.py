@@ -54,13 +54,13 @@ def fault_to_repair_first(view: ClusterView) -> Iterator[Judgement]:
         yield from none
         return
     for code, what in _CODES.items():
-        said = [row for row in view.of(Verdict) if row.code == code]
-        failed = [row.resource for row in said if row.status == Status.FAIL]
-        unknown = next((row for row in said if row.status == Status.UNKNOWN), None)
+        verdicts = [row for row in view.of(Verdict) if row.code == code]
+        failed = [row.resource for row in verdicts if row.status == Status.FAIL]
+        unknown = next((row for row in verdicts if row.status == Status.UNKNOWN), None)
         evidence = {"check": code, "what": what, "count": counted(len(failed), "resource"), "first": listing(failed[:1])}
         if failed:
             yield view.judge("KA905", f"check/{code}", Status.FAIL, evidence)
-        elif unknown is not None or not said:
+        elif unknown is not None or not verdicts:
             error = (unknown.error if unknown else None) or "the check did not run"
             needs = (unknown.needs if unknown else None) or "an audit of this snapshot"
             yield view.judge("KA905", f"check/{code}", Status.UNKNOWN, evidence, error=error, needs=needs)

@@ -68,17 +68,17 @@ def coordinator_not_ready(view: ClusterView) -> Iterator[Judgement]:
         for rows in (view.newest(GroupCoordinator), view.before(GroupCoordinator), view.earlier(GroupCoordinator))
     )
     for broker in reads.brokers:
-        resource, words = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
+        resource, evidence = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
         code = now.get(broker)
         if code is None:
             gap = reads.gap(broker) or {"error": "it was not asked", "needs": f"an answer of broker {broker} to ListGroups"}
-            yield view.judge("KA615", resource, Status.UNKNOWN, {**words, **gap})
+            yield view.judge("KA615", resource, Status.UNKNOWN, {**evidence, **gap})
         elif not code:
-            yield view.judge("KA615", resource, Status.PASS, words)
+            yield view.judge("KA615", resource, Status.PASS, evidence)
         elif not before.get(broker):
-            yield view.judge("KA615", resource, Status.UNKNOWN, words | ONCE)
+            yield view.judge("KA615", resource, Status.UNKNOWN, evidence | ONCE)
         else:
             lasting = bool(earlier.get(broker))
-            words |= {"code": code, "error": _ERRORS.get(code, "an error")}
-            words["since"] = "as in the previous audit" if lasting else "first seen in this audit"
-            yield view.judge("KA615", resource, Status.FAIL, words, severity=None if lasting else Severity.MEDIUM)
+            evidence |= {"code": code, "error": _ERRORS.get(code, "an error")}
+            evidence["since"] = "as in the previous audit" if lasting else "first seen in this audit"
+            yield view.judge("KA615", resource, Status.FAIL, evidence, severity=None if lasting else Severity.MEDIUM)

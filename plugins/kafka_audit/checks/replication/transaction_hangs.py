@@ -70,12 +70,12 @@ def transaction_hangs(view: ClusterView) -> Iterator[Judgement]:
     for row in rows:
         yield _failure(view, row)
     for broker in reads.brokers:
-        words = {"broker": broker, "who": f"broker {broker}"}
+        evidence = {"broker": broker, "who": f"broker {broker}"}
         gap = reads.gap(broker)
         if gap is not None:
-            yield view.judge("KA614", f"broker/{broker}", Status.UNKNOWN, {**words, **gap})
+            yield view.judge("KA614", f"broker/{broker}", Status.UNKNOWN, {**evidence, **gap})
         elif not any(row.broker_id == broker for row in rows):
-            yield view.judge("KA614", f"broker/{broker}", Status.PASS, words)
+            yield view.judge("KA614", f"broker/{broker}", Status.PASS, evidence)
 
 
 def _failure(view: ClusterView, row: OldTransaction) -> Judgement:

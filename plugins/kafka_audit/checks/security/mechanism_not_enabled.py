@@ -67,8 +67,8 @@ def mechanism_not_enabled(view: ClusterView) -> Iterator[Judgement]:
         evidence |= {"protocol": listener.protocol or "unknown", "who": f"broker {broker}", "kafka_says": KAFKA_SAYS}
         evidence["key"] = between.settings.first_set(broker, MECHANISM, own, "sasl.enabled.mechanisms")
         if listener.logs_in and (mechanism is None or not setting.known):
-            words = {"error": "a mechanism contains a placeholder", "needs": "the file as the broker reads it"}
-            yield view.judge("KA406", f"broker/{broker}", Status.UNKNOWN, evidence | words)
+            facts = {"error": "a mechanism contains a placeholder", "needs": "the file as the broker reads it"}
+            yield view.judge("KA406", f"broker/{broker}", Status.UNKNOWN, evidence | facts)
             continue
         among = mechanism in enabled
         status = (Status.PASS if among else Status.FAIL) if listener.logs_in else Status.NOT_APPLICABLE

@@ -53,8 +53,8 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
         listener = between.listener(broker)
         if listener is None or listener.protocol is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
-            words = {"who": f"broker {broker}", "error": "its inter-broker listener is unknown", "needs": needs}
-            yield view.judge("KA411", f"broker/{broker}", Status.UNKNOWN, words)
+            facts = {"who": f"broker {broker}", "error": "its inter-broker listener is unknown", "needs": needs}
+            yield view.judge("KA411", f"broker/{broker}", Status.UNKNOWN, facts)
             continue
         mechanism = between.mechanism(broker).value if listener.logs_in else None
         what = "every record and the brokers' password" if mechanism == "PLAIN" else "every record"

@@ -64,18 +64,18 @@ def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
         return
     now, earlier = _times(view.last_reads), _times(view.last_reads_earlier)
     for broker in reads.brokers:
-        words: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
+        facts: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
         slow = _slow(now, broker)
         failed = [read for read in view.last_reads if read.observer == f"broker:{broker}" and _is_compared(read, "failed")]
         if len(slow) >= _TWO:
             texts = [f"{operation} took {ms} ms, {usual} ms elsewhere" for operation, (ms, usual) in slow.items()]
             confidence = Confidence.INFERRED if len(_slow(earlier, broker)) >= _TWO else Confidence.SUSPECTED
-            evidence = words | {"slow": listing(texts, 3), "operations": tuple(slow)}
+            evidence = facts | {"slow": listing(texts, 3), "operations": tuple(slow)}
             yield view.judge("KA508", f"broker/{broker}", Status.FAIL, evidence, confidence=confidence)
         elif failed:
-            yield view.judge("KA508", f"broker/{broker}", Status.UNKNOWN, {**words, **failed_texts(failed)})
+            yield view.judge("KA508", f"broker/{broker}", Status.UNKNOWN, {**facts, **failed_texts(failed)})
         else:
-            yield view.judge("KA508", f"broker/{broker}", Status.PASS, words)
+            yield view.judge("KA508", f"broker/{broker}", Status.PASS, facts)
 
 
 def _is_compared(read: SourceRead, outcome: str) -> bool:

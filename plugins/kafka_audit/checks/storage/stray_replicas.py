@@ -56,7 +56,7 @@ def stray_replicas(view: ClusterView) -> Iterator[Judgement]:
     yield from nothing_asked(view, "KA507", reads)
     confidence = Confidence.SUSPECTED if view.kraft and _may_hide(view) else Confidence.MEASURED
     for broker in reads.brokers:
-        resource, words = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
+        resource, facts = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
         dirs = [row for row in view.newest(LogDir) if row.broker_id == broker]
         before = [row for row in view.before(LogDir) if row.broker_id == broker]
         if not dirs or any(row.error for row in dirs):
@@ -64,14 +64,14 @@ def stray_replicas(view: ClusterView) -> Iterator[Judgement]:
             gap = reads.gap(broker) or (
                 offline if dirs else {"error": "it offers no DescribeLogDirs", "needs": "Kafka 1.0 or later"}
             )
-            yield view.judge("KA507", resource, Status.UNKNOWN, {**words, **gap})
+            yield view.judge("KA507", resource, Status.UNKNOWN, {**facts, **gap})
             continue
         held, assigned = sum(row.replicas for row in dirs), view.partitions.held_by(broker)
-        evidence = words | {"held": held, "assigned": assigned, "stray": held - assigned}
+        evidence = facts | {"held": held, "assigned": assigned, "stray": held - assigned}
         if held <= assigned:
             yield view.judge("KA507", resource, Status.PASS, evidence)
         elif not view.steady or sum(row.replicas for row in before) != held:
-            yield view.judge("KA507", resource, Status.UNKNOWN, words | MOVING)
+            yield view.judge("KA507", resource, Status.UNKNOWN, facts | MOVING)
         else:
             yield view.judge("KA507", resource, Status.FAIL, evidence, confidence=confidence)
 

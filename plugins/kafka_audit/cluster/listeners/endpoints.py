@@ -139,7 +139,7 @@ class Endpoints:
         found = {}
         for broker in self._between.brokers:
             answers, files = self._between.settings.answers.get(broker, {}), self._between.settings.files.get(broker, {})
-            said = tuple(_entries(answers)) or tuple(_entries(files))
+            listed_places = tuple(_entries(answers)) or tuple(_entries(files))
             own_endpoints = tuple(
                 AdvertisedEndpoint(
                     broker_id=broker,
@@ -148,10 +148,10 @@ class Endpoints:
                     host=entry.host,
                     port=entry.port,
                 )
-                for entry in said
+                for entry in listed_places
                 if entry.host and entry.port is not None
             )
-            if own_endpoints and len(own_endpoints) == len(said):
+            if own_endpoints and len(own_endpoints) == len(listed_places):
                 found[broker] = own_endpoints
         return found
 
@@ -217,13 +217,13 @@ class _Listed:
     """Addresses in the lists of one sample: what brokers list of themselves, and how many list what."""
 
     own: Mapping[_Key, tuple[_Place, ...]]
-    said: Mapping[_Key, Mapping[_Place, int]]
+    listed_places: Mapping[_Key, Mapping[_Place, int]]
 
     def by_others(self) -> Mapping[_Key, tuple[_Place, ...]]:
         """Return what most list, of a listener without name everything."""
         return {
             key: tuple(sorted(places)) if key[1] == BOOTSTRAP else (min(places, key=lambda place: (-places[place], place)),)
-            for key, places in self.said.items()
+            for key, places in self.listed_places.items()
         }
 
     def places(self) -> Mapping[_Key, tuple[_Place, ...]]:
@@ -241,8 +241,8 @@ def _listed(samples: Samples, sample: int | None) -> _Listed:
         alike[view.brokers_digest, view.listener] += 1
         if (place := listed[view.brokers_digest].get(view.broker_id)) is not None:
             own[view.broker_id, view.listener].add(place)
-    said: dict[_Key, Counter[_Place]] = defaultdict(Counter)
+    listed_places: dict[_Key, Counter[_Place]] = defaultdict(Counter)
     for (digest, listener), times in alike.items():
         for broker, place in listed[digest].items():
-            said[broker, listener][place] += times
-    return _Listed(own={key: tuple(sorted(places)) for key, places in own.items()}, said=said)
+            listed_places[broker, listener][place] += times
+    return _Listed(own={key: tuple(sorted(places)) for key, places in own.items()}, listed_places=listed_places)

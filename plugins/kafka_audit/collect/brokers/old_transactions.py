@@ -61,8 +61,8 @@ class TransactionReads:
         except ReadError as error:
             return [*rows, self._asking.failed(COMMITTED, error, started)]
         if refused:
-            words = f"refused for {refused} of {len(led)} partitions"
-            requested = ReadError("TOPIC_AUTHORIZATION_FAILED", words, _MAY_DESCRIBE_TOPICS)
+            message = f"refused for {refused} of {len(led)} partitions"
+            requested = ReadError("TOPIC_AUTHORIZATION_FAILED", message, _MAY_DESCRIBE_TOPICS)
             return [*rows, self._asking.failed(COMMITTED, requested, started)]
         return [*rows, self._asking.answered(COMMITTED, started)]
 

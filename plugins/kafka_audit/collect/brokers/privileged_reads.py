@@ -73,8 +73,8 @@ class ProtectedReads:
             rows = self._read(LOG_DIRS, self._log_dirs)
             self.rows += rows or ()
             if operations is None and rows is None:
-                words = "not tried: without DescribeLogDirs the auditor's rights are unknown"
-                self._stop = self._stop or ReadError(CLUSTER_DENIED, words, MAY_DESCRIBE)
+                text = "not tried: without DescribeLogDirs the auditor's rights are unknown"
+                self._stop = self._stop or ReadError(CLUSTER_DENIED, text, MAY_DESCRIBE)
         elif operations is None:
             self._stop = ReadError(CLUSTER_DENIED, "not tried: this version does not report the auditor's rights", MAY_DESCRIBE)
         if self._conversation.version(DescribeAclsRequest) is not None:

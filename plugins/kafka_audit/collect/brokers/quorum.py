@@ -45,8 +45,8 @@ def quorum(conversation: Conversation, sample: int, observer: str, node_id: int 
     topics = answers.each(answer.topics, "topics")
     reported = [partition for topic in topics for partition in answers.each(topic.partitions, f"partitions of {_TOPIC}")]
     if len(reported) != 1:
-        words = "unexpected answer"
-        raise ReadError(words, f"{len(reported)} partitions of {_TOPIC}")
+        message = "unexpected answer"
+        raise ReadError(message, f"{len(reported)} partitions of {_TOPIC}")
     (partition,) = reported
     if partition.error_code == _NOT_LEADER:
         return ()

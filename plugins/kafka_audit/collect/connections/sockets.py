@@ -102,8 +102,8 @@ class Failure(Exception):  # noqa: N818 -- a layer that does not work is a resul
 
 def tls_words(text: str) -> str:
     """Return our words for what OpenSSL says of a handshake."""
-    said = text.lower()
-    return next((text for part, text in TLS_WORDS if part in said), HANDSHAKE_REFUSED)
+    reason = text.lower()
+    return next((text for part, text in TLS_WORDS if part in reason), HANDSHAKE_REFUSED)
 
 
 def error_text(error: Exception) -> str:
@@ -256,10 +256,10 @@ def secure(
             secured = context(trusted, named, files).wrap_socket(sock, server_hostname=name)
         except (OSError, ValueError) as problem:
             sock.close()
-            said = error_text(problem)
-            if said not in MISTRUST:
-                raise Failure(error or said)  # noqa: B904 -- the text is all that travels
-            error = error or said
+            reason = error_text(problem)
+            if reason not in MISTRUST:
+                raise Failure(error or reason)  # noqa: B904 -- the text is all that travels
+            error = error or reason
             sock = connect(addresses, end, opened)
             continue
         shown = base64.b64encode(secured.getpeercert(binary_form=True) or b"").decode()

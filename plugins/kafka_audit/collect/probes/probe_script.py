@@ -219,8 +219,8 @@ class EndpointProbe:
 
     def _dns(self) -> str:
         self._addresses = resolve(self._host, self._port, self._seconds)
-        found, who = ",".join(sorted({address[1][0] for address in self._addresses})), resolver(self._host)
-        return found + " " + who if who else found
+        addresses, source = ",".join(sorted({address[1][0] for address in self._addresses})), resolver(self._host)
+        return addresses + " " + source if source else addresses
 
     def _tcp(self) -> None:
         self._addresses = allowed(self._addresses, self._named)

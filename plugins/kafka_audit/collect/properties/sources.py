@@ -164,8 +164,8 @@ def _bytes(file: _File) -> bytes:
     except may_be_raised() as error:
         text = words_of(error)
         login = _login(file.path)
-        said = str(error).replace(login, "") if login else str(error)
-        raise ReadError(text, f"{file.source}: {said}", f"a readable file at {file.source}") from error
+        reason = str(error).replace(login, "") if login else str(error)
+        raise ReadError(text, f"{file.source}: {reason}", f"a readable file at {file.source}") from error
     if len(data) > MOST_BYTES:
         raise _refused(file, "larger")
     return data
@@ -173,8 +173,8 @@ def _bytes(file: _File) -> bytes:
 
 def _refused(file: _File, why: str) -> ReadError:
     larger = why.startswith("larger")
-    said = f"more than {MOST_BYTES} bytes" if larger else why
-    return ReadError(_TOO_LARGE if larger else _UNREAD, f"{file.source}: {said}", f"a server.properties at {file.source}")
+    reason = f"more than {MOST_BYTES} bytes" if larger else why
+    return ReadError(_TOO_LARGE if larger else _UNREAD, f"{file.source}: {reason}", f"a server.properties at {file.source}")
 
 
 def may_be_raised() -> tuple[type[Exception], ...]:

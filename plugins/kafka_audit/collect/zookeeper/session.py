@@ -89,24 +89,24 @@ def open_session(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, s
         ReadError: no server answers in time, or it refuses the login.
         UsageError: the connection string cannot be read.
     """
-    words = _LastMessages()
+    messages = _LastMessages()
     bound = budget.demand_time(read_s)
-    client = _client(access, bound, secrets, words, budget)
+    client = _client(access, bound, secrets, messages, budget)
     try:
-        _start(client, words, access, time.monotonic() + bound)
+        _start(client, messages, access, time.monotonic() + bound)
         yield Session(client=client, access=access)
     finally:
         connection.stop(client, budget)
 
 
-def _start(client: KazooClient, words: _LastMessages, access: ZookeeperAccess, deadline: float) -> None:
+def _start(client: KazooClient, messages: _LastMessages, access: ZookeeperAccess, deadline: float) -> None:
     connected = client.start_async()
     patience = _ROUNDS * len(client.hosts)
     while not connected.wait(0.02):
         if client.client_state == "AUTH_FAILED":
             raise _refused(access)
-        if time.monotonic() > deadline or words.refusals >= patience:
-            raise words.read_error(access)
+        if time.monotonic() > deadline or messages.refusals >= patience:
+            raise messages.read_error(access)
 
 
 def _refused(access: ZookeeperAccess) -> ReadError:
@@ -121,11 +121,11 @@ def _perhaps_tls(access: ZookeeperAccess, error: str) -> str:
 
 
 def _client(
-    access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], words: _LastMessages, budget: Budget
+    access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], messages: _LastMessages, budget: Budget
 ) -> KazooClient:
     # A separate logger, in no hierarchy: failures become rows, not log lines.
     logger = logging.Logger("zookeeper", logging.WARNING)  # noqa: LOG001
-    logger.addHandler(words)
+    logger.addHandler(messages)
     servers = access.connect.partition("/")[0].count(",") + 1
     options: dict[str, Any] = {}
     if access.tls is not None:

@@ -158,8 +158,8 @@ def _by_observer(views: Mapping[str, Any]) -> dict[str, str]:
     wanted = ("brokers", "topics", "controller", "partitions with a leader")
     found = {}
     for column in views["columns"]:
-        said = dict(zip(views["rows"], column["values"], strict=False))
-        text = ", ".join(f"{question} {clean(said[question], 60)}" for question in wanted if question in said)
+        cells = dict(zip(views["rows"], column["values"], strict=False))
+        text = ", ".join(f"{question} {clean(cells[question], 60)}" for question in wanted if question in cells)
         found.update({clean(observer, 60): text for observer in column["observers"]})
     return found
 

@@ -110,11 +110,11 @@ def _views(views: Mapping[str, Any] | None) -> Iterator[str]:
     yield "|---" * (len(views["columns"]) + 1) + "|"
     for number, question in enumerate(views["rows"]):
         first = views["columns"][0]["values"][number]
-        said = [
+        listed_rows = [
             f"{'' if c['values'][number] in {first, NOT_ASKED} else '≠ '}{escaped(c['values'][number], 120)}"
             for c in views["columns"]
         ]
-        yield f"| {escaped(question)} | {' | '.join(said)} |"
+        yield f"| {escaped(question)} | {' | '.join(listed_rows)} |"
 
 
 def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -108,13 +108,13 @@ def torn(case: Case) -> Iterable[Case]:
 
 def torn_story(case: Case) -> Story:
     """Return the story: who follows another leader than the newest."""
-    who = listing((root.resource.name.replace("/", " ", 1) for root in case.roots), 3)
+    subject = listing((root.resource.name.replace("/", " ", 1) for root in case.roots), 3)
     single = len(case.roots) == 1
     right = clean(case.roots[0].text("right") or "another controller", 80)
     return Story(
         headline=fitting(
             [
-                f"Controllers disagree about the quorum leader: {who} {'reports' if single else 'report'} an earlier leader",
+                f"Controllers disagree about the quorum leader: {subject} {'reports' if single else 'report'} an earlier leader",
                 "Controllers disagree about the quorum leader: observers report an earlier leader",
             ]
         ),
@@ -125,7 +125,10 @@ def torn_story(case: Case) -> Story:
         not_known=("Not known: why they disagree. To know: the end of server.log of each controller.",),
         steps=(
             Step(kind="see", text="See it yourself (reads only).", commands=(_DESCRIBE, _LOG)),
-            Step(kind="quick", text=f"Allow connections between {who} and the other controllers; a follower then catches up."),
+            Step(
+                kind="quick",
+                text=f"Allow connections between {subject} and the other controllers; a follower then catches up.",
+            ),
             prove(case),
             do_not("restart several controllers at once: the quorum needs a majority of them."),
         ),

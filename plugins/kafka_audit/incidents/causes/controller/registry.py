@@ -46,12 +46,12 @@ def zookeeper_unread_story(case: Case) -> Story:
     target = clean(failed[0].target, 60) if failed else "its address"
     at = (target, *(clean(f"{host}:{port}") for read in failed[:1] for host, port in addresses_of(read.target)[:1]))
     if failed and failed[0].error in _LOGINS:
-        said, steps = [f"{address} refuses the auditor's login" for address in at], _correct_the_login(failed[0])
+        reasons, steps = [f"{address} refuses the auditor's login" for address in at], _correct_the_login(failed[0])
     else:
         error = clean(failed[0].error or "failed", 30) if failed else "failed"
-        said, steps = [f"the auditor gets no answer from {address} ({error})" for address in at], _open_the_way(failed)
+        reasons, steps = [f"the auditor gets no answer from {address} ({error})" for address in at], _open_the_way(failed)
     return Story(
-        headline=fitting([f"ZooKeeper is not readable: {text}" for text in (*said, "the auditor gets no answer from it")]),
+        headline=fitting([f"ZooKeeper is not readable: {text}" for text in (*reasons, "the auditor gets no answer from it")]),
         impact=(
             "Whether registry and brokers agree is not known. If the brokers cannot reach ZooKeeper either, none can become "
             "controller, and no leader can move."

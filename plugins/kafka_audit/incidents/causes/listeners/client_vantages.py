@@ -141,7 +141,7 @@ def split_answers(case: Case, limit: int = 5) -> Iterator[Evidence]:
         for place, answer in sorted(answers_by_place.items()):
             alike[answer].append(place)
         parts = [
-            f"{clean(', '.join(sorted(addresses)))} at {listing(places, 3)} ({clean(who)})"
-            for (addresses, who), places in alike.items()
+            f"{clean(', '.join(sorted(addresses)))} at {listing(places, 3)} ({clean(resolver_name)})"
+            for (addresses, resolver_name), places in alike.items()
         ]
         yield Evidence(observer=f"name {clean(host)}", text=f"resolves to {', '.join(parts)}")
