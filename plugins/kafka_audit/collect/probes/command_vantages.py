@@ -201,7 +201,7 @@ class VantageRun:
         wanted_s = START_S + read_s * -(-len(targets) // probe_script.SIDE_BY_SIDE)
         named = self._budget.excepted
         environment = without_secrets(os.environ, self._cluster, self._logins.passwords())
-        errors_now = []
+        first_lines = []
         for program, script in (
             (["python3", "-"], python_text(targets, read_s, self._logins, named)),
             (["bash", "-s"], bash_text(targets, read_s, named)),
@@ -212,10 +212,10 @@ class VantageRun:
                 return (
                     paths if program[0] == "python3" else {at: without_python(targets[at], steps) for at, steps in paths.items()}
                 )
-            errors_now.append(f"{program[0]}: {output.first_line()}")
+            first_lines.append(f"{program[0]}: {output.first_line()}")
             if paths or output.status is None:
                 break  # it ran there: another attempt returns the same
-        raise ReadError(output.error(), "; ".join(errors_now), _NEEDS)
+        raise ReadError(output.error(), "; ".join(first_lines), _NEEDS)
 
 
 Named = Collection[tuple[str, int]]
