@@ -15,7 +15,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Regis
     needs=(Registry, RegisteredTopic, RegisteredPartition),
     parts=("controller", "topics"),
     says={
-        Status.FAIL: "{count} partitions lost records in an unclean election; their leaders have not recovered ({partitions})",
+        Status.FAIL: "Unclean elections lost records; leaders that have not recovered: {count} ({partitions})",
         Status.PASS: "No leader of {total} partitions is recovering from an unclean election",
         Status.UNKNOWN: "Cannot determine whether leaders recover from unclean elections ({error})",
         Status.NOT_APPLICABLE: "Only ZooKeeper reports the recovery of leaders: {reason}",

@@ -14,7 +14,7 @@ from kafka_audit.model.text import listing
     severity=Severity.INFO,
     needs=(Probe,),
     says={
-        Status.FAIL: "{count} advertised names resolve to other addresses than in the previous snapshot: {names}",
+        Status.FAIL: "Advertised names resolve to other addresses than in the previous snapshot ({count} of {compared}): {names}",
         Status.PASS: "All {compared} advertised names resolve to an address of the previous snapshot",
         Status.UNKNOWN: "Cannot determine whether advertised names resolve elsewhere than before ({error})",
         Status.NOT_APPLICABLE: "Names are not compared: {reason}",
@@ -56,7 +56,8 @@ def name_resolves_elsewhere(view: ClusterView) -> Iterator[Judgement]:
             for vantage, host in moved
         ]
         hosts = tuple(dict.fromkeys(host for _, host in moved))
-        yield view.judge("KA317", "cluster", Status.FAIL, count=len(hosts), names=listing(texts, 3), hosts=hosts)
+        evidence = {"count": len(hosts), "compared": len({host for _, host in compared}), "hosts": hosts}
+        yield view.judge("KA317", "cluster", Status.FAIL, evidence, names=listing(texts, 3))
     elif compared:
         yield view.judge("KA317", "cluster", Status.PASS, compared=len(compared))
     elif earlier and not now:

@@ -17,8 +17,8 @@ _DENIALS = {3: "UNKNOWN_TOPIC_OR_PARTITION", 6: "NOT_LEADER_OR_FOLLOWER", 74: "F
     severity=Severity.CRITICAL,
     needs=(LeadershipAsked, LeadershipAnswer),
     says={
-        Status.FAIL: "Broker {broker} rejects requests for {count} partitions that it leads; it answers ListOffsets with "
-        "{errors} ({partitions})",
+        Status.FAIL: "Broker {broker} rejects requests for partitions that it leads ({partitions}, {count} in total); "
+        "it answers ListOffsets with {errors}",
         Status.PASS: "Broker {broker} serves all {led} partitions that it leads",
         Status.UNKNOWN: "Cannot determine whether {who} serves the partitions that it leads ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} has no partition to check: {reason}",

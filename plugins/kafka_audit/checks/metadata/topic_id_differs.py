@@ -15,7 +15,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredTopic, Registry, View
     needs=(Registry, RegisteredTopic, BrokerView, ViewTopic),
     parts=("controller", "topics"),
     says={
-        Status.FAIL: "{count} topics have different ids at brokers and in ZooKeeper ({topics}): {first}",
+        Status.FAIL: "Topic ids at brokers and in ZooKeeper differ for {count} of {compared} topics ({topics}): {first}",
         Status.PASS: "Every topic id that brokers report equals the id in ZooKeeper ({compared} topics; disks were not read)",
         Status.UNKNOWN: "Cannot determine whether topics have the same id in ZooKeeper and at brokers ({error})",
         Status.NOT_APPLICABLE: "No topic ids to compare: {reason}",
