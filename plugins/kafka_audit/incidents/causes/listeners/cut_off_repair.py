@@ -143,7 +143,7 @@ def _own_host(bound: str, broken: AdvertisedEndpoint) -> str:
 
 def _warnings(case: Case) -> Iterable[Step]:
     if case.view.zookeeper_read:
-        yield do_not("rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper and no broker.")
+        yield do_not("rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads only ZooKeeper.")
     if not case.by_controller:
         return
     paths = [p for e in case.endpoints for p in case.view.probes_to(e, "broker") if p.from_broker not in case.sources]

@@ -139,7 +139,7 @@ def _listener(case: Case) -> Iterable[Step]:
 def _rights_warnings(case: Case) -> Iterable[Step]:
     yield do_not("set allow.everyone.if.no.acl.found: it opens the cluster to every client.")
     if case.view.zookeeper_read:
-        yield do_not("rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper and no broker.")
+        yield do_not("rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads only ZooKeeper.")
 
 
 def _see_login(case: Case) -> Step:
