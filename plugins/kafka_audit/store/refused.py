@@ -54,7 +54,7 @@ def source(row: Row) -> tuple[str, str]:
     operation = operations[0]
     observer = getattr(row, "observer", None)
     if observer == "zookeeper" or operation.startswith(ZOOKEEPER):
-        return "zookeeper", next((one for one in operations if one.startswith(ZOOKEEPER)), operation)
+        return "zookeeper", next((name for name in operations if name.startswith(ZOOKEEPER)), operation)
     if isinstance(row, Probe | ControllerProbeFromBroker | Certificate | AuthorityCertificate):
         vantage = "worker" if isinstance(row, AuthorityCertificate) else row.vantage
         return f"vantage:{vantage}", f"{operation} {vantage}"

@@ -11,7 +11,14 @@ from kafka.protocol.admin import DescribeClusterRequest, DescribeQuorumRequest
 from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation, demand
 from kafka_audit.collect.connections.credentials import NotAsked
-from kafka_audit.collect.connections.targets import CONTROLLER_LISTENER, UNREGISTERED, Target, host_and_port, split_address, routes
+from kafka_audit.collect.connections.targets import (
+    CONTROLLER_LISTENER,
+    UNREGISTERED,
+    Target,
+    host_and_port,
+    routes,
+    split_address,
+)
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError, any_answer
 from kafka_audit.model.cluster import Cluster

@@ -182,7 +182,7 @@ class VantageRun:
         for target in self._targets:
             impossible = endpoint_probes.not_probed(target.host, target.port)
             if impossible is not None:
-                rows += self._rows_of(one, [impossible])
+                rows += self._rows_of(target, [impossible])
         if self._left_out:
             message = f"{len(self._left_out)} of {len(self._left_out) + len(self._targets)} endpoints were not probed"
             error = over_limit(f"{message} from {self.name}", "probes")

@@ -66,7 +66,9 @@ FROM_WORKER = Origin(vantage=WORKER, role="client")
 def layers(target: Target) -> tuple[str, ...]:
     """Return the layers of a probe of a target, in order; a controller does not report an identity without a login."""
     return tuple(
-        layer for layer in _LAYERS_BY_PROTOCOL.get(target.protocol, ("dns", "tcp")) if layer != "identity" or not target.is_controller
+        layer
+        for layer in _LAYERS_BY_PROTOCOL.get(target.protocol, ("dns", "tcp"))
+        if layer != "identity" or not target.is_controller
     )
 
 
