@@ -48,7 +48,7 @@ def why_again(sample: Collected, expect: Expect = NOTHING) -> str | None:
 
 
 def why_once_more(before: Collected, now: Collected, expect: Expect = NOTHING) -> str | None:
-    """Return in words why a look after these two is needed, None when there is no difference or it has settled.
+    """Return the reason for another sample after these two, None if there is no difference or it has settled.
 
     Args:
         before: everything of the sample before the newest, view tables included.
