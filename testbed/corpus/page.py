@@ -22,6 +22,7 @@ _HEAD = """# Fault corpus
 Written by `python -m testbed.corpus docs` from `corpus.json`, the record of `make corpus`. Each fault is put into a real
 cluster, the cluster is audited, repaired by what the finding says, and audited again. Faults are data:
 `testbed/corpus/faults/*.yaml`. To repeat one: `python -m testbed.corpus run FAULT --versions "3.9.1 ZooKeeper" --rerun`.
+Of several runs of a fault on one version the newest counts; the earlier ones stay in the record.
 """
 _RULE = """The rule is the same for all tools. *cause*: the output names the cause. *undecided*: it names a cause as suspected,
 with the rival that it could not rule out. *symptom*: it names something true that follows from the cause. *silent*: it names

@@ -16,8 +16,8 @@ fault AS (
     FROM suspect AS o
     JOIN sampled_partition AS n ON n.snapshot_id = o.snapshot_id
     JOIN chosen_sample AS s ON s.snapshot_id = n.snapshot_id AND s.moment = 'now'
-    LEFT JOIN partition_state AS b
-        ON b.snapshot_id = n.snapshot_id AND b.moment = 'before' AND b.topic = n.topic AND b.partition = n.partition
+    LEFT JOIN sampled_partition AS b
+        ON b.snapshot_id = n.snapshot_id AND b.before AND b.topic = n.topic AND b.partition = n.partition
     WHERE n.now AND (n.controller_epoch > s.controller_epoch OR n.recovery_state = 1)),
 kinds AS (
     SELECT snapshot_id, 'ahead' AS kind, topic, partition, controller_epoch, stood_before OR same AS repeated

@@ -241,6 +241,13 @@ def test_a_broker_fewer_than_expected_is_a_reason():
         assert why_again(healthy(), enough) is None
 
 
+def test_another_topic_id_than_that_of_zookeeper_is_a_reason():
+    other = [replace(row, topic_id="j") if isinstance(row, RegisteredTopic) else row for row in healthy()]
+    assert why_again(other) == "1 topic with another id in ZooKeeper than at brokers"
+    unknown = [replace(row, topic_id=None) if isinstance(row, ViewTopic) else row for row in other]
+    assert why_again(unknown) is None
+
+
 def test_another_cluster_than_the_expected_one_is_a_reason():
     reason = "broker 0, broker 1, broker 2 report another cluster id than the expected one"
     told = {row.kafka_cluster_id for row in healthy() if isinstance(row, BrokerView)}

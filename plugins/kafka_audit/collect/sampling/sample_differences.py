@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from kafka_audit.collect.connections.targets import UNREGISTERED
 from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.rows.columns import texts
 from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, LASTING, clean_line
 from kafka_audit.collect.sampling import ensemble_differences, quorum_differences, replication_gaps
 from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists
@@ -40,6 +41,7 @@ from kafka_audit.model.tables import (
     ZookeeperMember,
     ZookeeperNode,
 )
+from kafka_audit.model.text import counted
 
 NOTHING = Expect()
 _REGISTRATION = "zookeeper /brokers/ids/"  # the read of one broker's own znode
@@ -126,10 +128,22 @@ def find_sample_differences(tables: SampleTables, expect: Expect = NOTHING) -> S
     for keys in (*by_parties, quorum_differences.find_quorum_differences, _leadership, _coordinators):
         others |= keys(tables, reasons)
     partitions[None] = replication_gaps.gaps(tables.columns(RegisteredPartition), tables.columns(ViewPartition), reasons)
+    others |= _topic_ids(tables, reasons)
     others |= _ensemble(tables, reasons) | _foreign(tables, expect.cluster_id, reasons)
     return SampleDifferences(
         of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)), partitions=partitions
     )
+
+
+def _topic_ids(tables: SampleTables, reasons: list[str]) -> set[Key]:
+    """Return topics of which a view has another id than ZooKeeper; views of old versions have none."""
+    registered, listed = tables.columns(RegisteredTopic), tables.columns(ViewTopic)
+    told = dict(zip(texts(registered, "topic").to_pylist(), texts(registered, "topic_id").to_pylist(), strict=True))
+    shown = zip(texts(listed, "topic").to_pylist(), texts(listed, "topic_id").to_pylist(), strict=True)
+    differ = {(name, topic_id) for name, topic_id in shown if topic_id and name in told and told[name] != topic_id}
+    if differ:
+        reasons.append(f"{counted(len({name for name, _ in differ}), 'topic')} with another id in ZooKeeper than at brokers")
+    return {("topic id", name, topic_id) for name, topic_id in differ}
 
 
 def _foreign(tables: SampleTables, expected: str | None, reasons: list[str]) -> set[Key]:
