@@ -83,7 +83,7 @@ class Tools:
         if script not in CLASSES:
             message = f"the bed does not run {script}"
             raise BedError(message)
-        if self._cluster.secured and script != "kafka-cluster.sh":
+        if self._cluster.secured and "--command-config" not in arguments and script != "kafka-cluster.sh":
             arguments += ["--command-config", str(self.client_file())]
         jars = tool_jars(self._cluster.plan.version)
         logs = [f"-Dbed.logs={self.folder}", f"-Dlog4j.configuration=file:{LOG4J}"]
