@@ -102,8 +102,35 @@ def test_what_does_not_fit_into_the_time_is_told_and_not_passed():
     assert "passed" not in done.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("target", ["lint", "test"])
-def test_failed_lint_or_tests_end_it(checkout, target):
-    done = checkout("", make_fails=target)
+def test_failed_lint_ends_it(checkout):
+    done = checkout("", make_fails="lint")
     assert done.returncode != 0
     assert "pytest" not in done.stdout
+
+
+def pytest_calls(done):
+    return [line.split() for line in done.stdout.splitlines() if line.startswith("pytest ")]
+
+
+def test_tests_that_fail_twice_end_it(checkout):
+    done = checkout("", make_fails="test", code=1)
+    assert done.returncode != 0
+    (again,) = pytest_calls(done)
+    assert "--last-failed" in again
+    assert again[-3:] == ["-m", "not", "scenario"]
+
+
+def test_tests_that_fail_once_are_named_and_the_scenarios_run(checkout):
+    done = checkout("", make_fails="test")
+    assert done.returncode == 0
+    assert "what failed in make test, once more" in done.stdout
+    again, scenarios = pytest_calls(done)
+    assert "--last-failed" in again
+    assert "--last-failed" not in scenarios
+
+
+def test_a_failure_that_is_in_no_test_is_no_success_the_second_time(tmp_path):
+    (tmp_path / "test_one.py").write_text("def test_one(): pass\n")
+    command = [sys.executable, "-m", "pytest", "-q", "--last-failed", "--last-failed-no-failures", "none", str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
