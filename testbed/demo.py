@@ -29,7 +29,7 @@ WORK = Path(".work") / "demo"
 
 
 class DemoError(AuditError):
-    """An audit did not say what it ought to."""
+    """An audit did not report what was expected."""
 
 
 class Demo:
@@ -55,7 +55,7 @@ class Demo:
 
         Raises:
             BedError: the cluster or Airflow did not start.
-            DemoError: an audit did not say what it ought to.
+            DemoError: an audit did not report what was expected.
         """
         with Bed(scratch / "bed", keep_logs=self._work / "logs", say=self.say) as bed:
             clusters = scratch / "clusters.yaml"
@@ -90,7 +90,7 @@ class Demo:
         causes = [incident["cause"] for incident in document["incidents"]]
         if run.returncode != 1 or CAUSE not in causes or not _failing(document, CAUSE):
             raise DemoError(_disappointed(f"the gate had to fail with {CAUSE}", run, document))
-        self.say(f"the gate failed, as it must: {document['incidents'][0]['headline']}")
+        self.say(f"the gate failed, as expected: {document['incidents'][0]['headline']}")
 
     def _second(self, airflow: AirflowHome) -> None:
         run, document = self._audit(airflow, "audit-repaired.log")
@@ -132,7 +132,7 @@ def _interrupt(*_: object) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the demonstration; return 0 only if both audits said what they ought to."""
+    """Run the demonstration; return 0 only if both audits reported what was expected."""
     parser = argparse.ArgumentParser(
         prog="kafka-audit demo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -152,7 +152,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     finally:
         signal.signal(signal.SIGTERM, before)
-    _print(f"\nBoth audits said what they ought to. Their snapshots and reports stay in {WORK / 'store'}")
+    _print(f"\nBoth audits reported what was expected. Their snapshots and reports stay in {WORK / 'store'}")
     return 0
 
 
