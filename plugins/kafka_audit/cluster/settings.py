@@ -81,6 +81,13 @@ class Settings:
             return Setting(state="hidden", source="DescribeConfigs")
         return _NOT_TOLD if broker in self.answers else _UNREAD
 
+    def running(self, broker: int, key: str) -> Setting:
+        """Return one setting with which the broker runs: its answer, otherwise the file, which may be for the next start."""
+        config = self.answers.get(broker, {}).get(key)
+        if config is not None and config.value:
+            return Setting(state="set", value=config.value, source="DescribeConfigs")
+        return self.get(broker, key)
+
     def at(self, broker: int, listener: str, key: str) -> Setting:
         """Return a setting as it holds for one listener: `listener.name.<listener>.<key>` before `<key>`."""
         own_setting = self.get(broker, f"listener.name.{listener.lower()}.{key}")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_files
+from kafka_audit.cluster.listeners.inter_broker import MECHANISM
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerProperty
@@ -13,9 +14,6 @@ KAFKA_SAYS = (
     "inter-broker communication"
 )
 """The words of `kafka.server.KafkaConfig.validateValues`, the same from 1.1 to 4.x."""
-
-
-MECHANISM = "sasl.mechanism.inter.broker.protocol"
 
 
 @check(
@@ -57,7 +55,7 @@ def mechanism_not_enabled(view: ClusterView) -> Iterator[Judgement]:
     yield from no_files(view, "KA406")
     between = view.inter_broker
     for broker in sorted(between.settings.files):
-        listener, mechanism = between.listener(broker), between.mechanism(broker).value
+        listener, mechanism = between.listener(broker), between.next_mechanism(broker).value
         if listener is None or between.settings.get(broker, "process.roles").value == "controller":
             continue
         setting = between.settings.at(broker, listener.name, "sasl.enabled.mechanisms")

@@ -23,6 +23,7 @@ from kafka_audit.model.tables import (
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 TLS = frozenset({"SSL", "SASL_SSL"})
+MECHANISM = "sasl.mechanism.inter.broker.protocol"
 DEFAULT_MECHANISM = "GSSAPI"
 
 _VOTERS, _SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
@@ -46,6 +47,10 @@ class Listener:
     def logs_in(self) -> bool:
         """Return whether a SASL login comes before the first request."""
         return self.protocol in {"SASL_PLAINTEXT", "SASL_SSL"}
+
+
+def _or_default(mechanism: Setting) -> Setting:
+    return Setting(state="set", value=DEFAULT_MECHANISM, source=mechanism.source) if mechanism.state == "unset" else mechanism
 
 
 class InterBroker:
@@ -142,9 +147,12 @@ class InterBroker:
         return self._listeners.get(broker)
 
     def mechanism(self, broker: int) -> Setting:
-        """Return the SASL mechanism with which a broker logs in at others."""
-        setting = self.settings.get(broker, "sasl.mechanism.inter.broker.protocol")
-        return Setting(state="set", value=DEFAULT_MECHANISM, source=setting.source) if setting.state == "unset" else setting
+        """Return the SASL mechanism with which a running broker logs in at others."""
+        return _or_default(self.settings.running(broker, MECHANISM))
+
+    def next_mechanism(self, broker: int) -> Setting:
+        """Return the SASL mechanism of the broker's file, with which it logs in after its next start."""
+        return _or_default(self.settings.get(broker, MECHANISM))
 
     def principal(self, source: int, target: int) -> Principal:
         """Return the principal of `source` at `target`."""
