@@ -260,7 +260,9 @@ class InterBroker:
         setting = self.settings.get(broker, SUPER_USERS)
         if not setting.known:
             return None
-        return super_users(setting.value or "")
+        users = super_users(setting.value or "")
+        # No authorizer starts with a principal without type, so that the broker runs with other super users (KA413).
+        return None if any(":" not in user for user in users) else users
 
     def allows_without_acl(self, broker: int) -> bool | None:
         """Return allow.everyone.if.no.acl.found of a broker, None where it is hidden or was not read."""
