@@ -72,21 +72,23 @@ class Settings:
         if line is not None:
             state = "hidden" if line.value is None else "set" if line.value else "unset"
             return Setting(state=state, value=line.value or None, source="server.properties")
-        config = self.answers.get(broker, {}).get(key)
-        if config is not None and config.value:
-            return Setting(state="set", value=config.value, source="DescribeConfigs")
+        answered = self._answered(broker, key)
+        if answered is not None:
+            return answered
         if broker in self.files:
             return _NOT_IN_FILE
+        config = self.answers.get(broker, {}).get(key)
         if config is not None and config.value is None and (config.sensitive or key in _NULL_IS_SET):
             return Setting(state="hidden", source="DescribeConfigs")
         return _NOT_TOLD if broker in self.answers else _UNREAD
 
     def running(self, broker: int, key: str) -> Setting:
         """Return one setting with which the broker runs: its answer, otherwise the file, which may be for the next start."""
+        return self._answered(broker, key) or self.get(broker, key)
+
+    def _answered(self, broker: int, key: str) -> Setting | None:
         config = self.answers.get(broker, {}).get(key)
-        if config is not None and config.value:
-            return Setting(state="set", value=config.value, source="DescribeConfigs")
-        return self.get(broker, key)
+        return Setting(state="set", value=config.value, source="DescribeConfigs") if config is not None and config.value else None
 
     def at(self, broker: int, listener: str, key: str) -> Setting:
         """Return a setting as it holds for one listener: `listener.name.<listener>.<key>` before `<key>`."""

@@ -13,7 +13,7 @@ from kafka_audit.model.text import brokers, clean, listing, word
 
 def connect_commands(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10) -> tuple[str, ...]:
     """Return one `nc` command for each endpoint: it opens a connection, sends nothing, and prints the error."""
-    return tuple(f"nc -vz -w 3 {word(e.host)} {e.port}" for e in endpoints[:limit])
+    return _connections((e.host, e.port) for e in endpoints[:limit])
 
 
 def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> str:
@@ -37,8 +37,16 @@ def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> str:
 
 def reconnect_commands(reads: Iterable[SourceRead], limit: int = 5) -> tuple[str, ...]:
     """Return one `nc` for each address that reads which failed were sent to, ZooKeeper's connection string taken apart."""
-    addresses = dict.fromkeys(address for read in reads for address in addresses_of(read.target))
-    return tuple(f"nc -vz -w 3 {word(host)} {port}" for host, port in list(addresses)[:limit])
+    return connect_commands_to(read.target for read in reads)[:limit]
+
+
+def connect_commands_to(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return one `nc` for each address in these texts, connection strings taken apart."""
+    return _connections(dict.fromkeys(address for text in texts for address in addresses_of(text)))
+
+
+def _connections(addresses: Iterable[tuple[str, object]]) -> tuple[str, ...]:
+    return tuple(f"nc -vz -w 3 {word(host)} {port}" for host, port in addresses)
 
 
 def zookeeper_shell(case: Case, *requests: str) -> tuple[str, ...]:

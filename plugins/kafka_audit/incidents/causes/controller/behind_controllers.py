@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.controller.quorum import about_the_quorum
-from kafka_audit.incidents.causes.repair import prove
+from kafka_audit.incidents.causes.repair import connect_commands_to, prove
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -23,7 +22,7 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status, Step
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
+from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
 
 CODES = ("KA101", "KA102", "KA105", "KA107", "KA210")
 """What an old view shows, the one that names the incident first; in KRaft brokers fetch their view, so all have one cause."""
@@ -150,8 +149,7 @@ def _controllers(case: Case) -> list[str]:
 
 
 def _connections(case: Case) -> tuple[str, ...]:
-    addresses = (address for text in _controllers(case)[:5] for address in addresses_of(text))
-    return tuple(f"nc -vz -w 3 {word(host)} {port}" for host, port in addresses) or ("nc -vz -w 3 <controller> 9093",)
+    return connect_commands_to(_controllers(case)[:5]) or ("nc -vz -w 3 <controller> 9093",)
 
 
 def _steps(case: Case) -> tuple[Step, ...]:
@@ -173,15 +171,18 @@ def _steps(case: Case) -> tuple[Step, ...]:
     )
 
 
+OF_BROKERS_BEHIND = (
+    Explains(codes=(*VIEW, "KA210", "KA212", "KA303"), where=at_the_broker),
+    Explains(codes=("KA302",), where=at_either_end),
+    Explains(codes=("KA001",), where=passes_no_question_on),
+    LOST_REPLICAS,
+)
+"""What shows at a broker that does not reach its controllers, whether the probe measured it or the views suggest it."""
+
 BEHIND_CONTROLLERS = Cause(
     codes=CODES,
     meaning="a KRaft broker no longer follows its controllers",
     cases=cases,
     story=story,
-    explains=(
-        Explains(codes=(*VIEW, "KA210", "KA212", "KA303"), where=at_the_broker),
-        Explains(codes=("KA302",), where=at_either_end),
-        Explains(codes=("KA001",), where=passes_no_question_on),
-        LOST_REPLICAS,
-    ),
+    explains=OF_BROKERS_BEHIND,
 )

@@ -3,28 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.incidents.causes import log_quotes
-from kafka_audit.incidents.causes.controller.behind_controllers import (
-    CODES,
-    at_either_end,
-    passes_no_question_on,
-    symptom_of,
-)
-from kafka_audit.incidents.causes.repair import prove
-from kafka_audit.incidents.causes.rule import (
-    LOST_REPLICAS,
-    VIEW,
-    Case,
-    Cause,
-    Explains,
-    Story,
-    at_the_broker,
-    changed_before,
-    evidence_of,
-)
+from kafka_audit.incidents.causes.controller.behind_controllers import CODES, OF_BROKERS_BEHIND, symptom_of
+from kafka_audit.incidents.causes.repair import connect_commands_to, prove
+from kafka_audit.incidents.causes.rule import Case, Cause, Story, changed_before, evidence_of
 from kafka_audit.model.finding import Confidence, Severity, Step
-from kafka_audit.model.text import brokers, fitting, listing, start_upper, word
+from kafka_audit.model.text import brokers, fitting, listing, start_upper
 
 CODE = "KA216"
 
@@ -56,9 +40,7 @@ def story(case: Case) -> Story:
             Step(
                 kind="see",
                 text=f"See it yourself on the host of {subject} (reads only).",
-                commands=tuple(
-                    f"nc -vz -w 3 {word(host)} {port}" for address in addresses for host, port in addresses_of(address)
-                ),
+                commands=connect_commands_to(addresses),
             ),
             Step(
                 kind="quick",
@@ -96,10 +78,5 @@ CUT_FROM_CONTROLLERS = Cause(
     meaning="a broker's host does not reach KRaft controllers that others reach",
     cases=cases,
     story=story,
-    explains=(
-        Explains(codes=(*VIEW, "KA210", "KA212", "KA303"), where=at_the_broker),
-        Explains(codes=("KA302",), where=at_either_end),
-        Explains(codes=("KA001",), where=passes_no_question_on),
-        LOST_REPLICAS,
-    ),
+    explains=OF_BROKERS_BEHIND,
 )
