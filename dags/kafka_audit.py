@@ -43,7 +43,7 @@ the task `gate` of each cluster that has unmuted findings of severity `KAFKA_AUD
 `clusters` → `collect` (one per cluster) → `compare` (Spark) → `report` → `gate` (one per cluster);
 if a vantage names a queue, `errands` → `probe_…` (one per queue) run before `collect`
 
-* One cluster only: trigger with `{"cluster": "name"}`.
+* One cluster only: trigger with `{"cluster": "name"}`. Clusters with a label: `{"labels": {"env": "prod"}}`.
 * It runs every 15 minutes: an audit reads metadata only, and it can find a fault before clients do. Set `KAFKA_AUDIT_SCHEDULE` to
   another cron expression, or to `none`.
 * A gate that fails with "not audited" reports a problem of this DAG, not of the cluster.
@@ -60,7 +60,8 @@ def clusters() -> list[str]:
     """Read the cluster file."""
     from kafka_audit.airflow import tasks
 
-    return tasks.cluster_names(get_current_context()["params"]["cluster"])
+    params = get_current_context()["params"]
+    return tasks.cluster_names(params["cluster"], params["labels"])
 
 
 @task(
@@ -138,7 +139,16 @@ def gate(cluster: str, judged: dict[str, str] | None) -> None:
     max_active_runs=1,
     dagrun_timeout=timedelta(hours=2),
     default_args={"owner": "kafka-audit", "retries": 0, "execution_timeout": timedelta(minutes=30)},
-    params={"cluster": Param(None, type=["null", "string"], title="Cluster", description="A cluster; empty: all")},
+    params={
+        "cluster": Param(None, type=["null", "string"], title="Cluster", description="A cluster; empty: all"),
+        "labels": Param(
+            None,
+            type=["null", "object"],
+            additionalProperties={"type": "string"},
+            title="Labels",
+            description='Only clusters with these labels, for example {"env": "prod"}; empty: all',
+        ),
+    },
     tags=["kafka", "audit"],
     doc_md=DOC,
 )

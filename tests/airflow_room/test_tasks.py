@@ -33,6 +33,27 @@ def test_a_run_takes_all_clusters_or_the_one_asked_for():
     assert tasks.cluster_names("stage") == ["stage"]
 
 
+def test_a_run_takes_the_clusters_with_a_label(clusters):
+    clusters.write_text(
+        "defaults: {bootstrap: ['h:1'], labels: {env: prod}}\n"
+        "clusters: {pay: {labels: {team: pay}}, search: {keep: {snapshots: 9}}, stage: {labels: {env: stage}}}\n"
+    )
+    assert tasks.cluster_names(None, {"env": "prod"}) == ["pay", "search"]
+    assert tasks.cluster_names("pay", {"env": "prod"}) == ["pay"]
+    assert tasks.cluster_names(None, {}) == ["pay", "search", "stage"]
+    with pytest.raises(UsageError, match=r"no cluster has the label env=prd; did you mean env=prod\?"):
+        tasks.cluster_names(None, {"env": "prd"})
+    with pytest.raises(UsageError, match="cluster stage does not have the labels of this run"):
+        tasks.cluster_names("stage", {"env": "prod"})
+
+
+def test_a_folder_of_cluster_files_is_a_cluster_file(clusters, monkeypatch, tmp_path):
+    (tmp_path / "clusters.d").mkdir()
+    clusters.rename(tmp_path / "clusters.d" / "all.yaml")
+    monkeypatch.setenv("KAFKA_AUDIT_CLUSTERS", str(tmp_path / "clusters.d"))
+    assert tasks.cluster_names(None) == ["prod", "stage"]
+
+
 def test_an_unknown_cluster_is_told_with_those_that_there_are(clusters):
     with pytest.raises(UsageError, match=rf"{clusters} has no cluster 'prd'; it has prod, stage"):
         tasks.cluster_names("prd")

@@ -49,6 +49,11 @@ SLIPS = {
     "nothing like it": (["run", "xyz"], "clusters.yaml: cluster 'xyz' does not exist; the clusters are prod, cloud"),
     "no such file": (["run", "prod", "--config", "nowhere.yaml"], "nowhere.yaml: file not found; set --con"),
     "a slip in the file": (["run", "prod", "--config", "bad.yaml"], "bad.yaml:1: clusters.prod.boostrap: unknown key; did you"),
+    "no label": (["clusters", "--label", "prod"], "argument --label: 'prod' is not a label such as env=prod; see"),
+    "a label of no cluster": (
+        ["clusters", "--label", "env=prd"],
+        "clusters.yaml: no cluster has the label env=prd; no cluster has l",
+    ),
     "an Airflow connection": (["run", "cloud"], "cloud: kafka_conn_id requires Airflow; on the command line, set security"),
     "store below a file": (
         ["run", "prod", "--out", "file/store"],
@@ -94,7 +99,7 @@ def test_missing_java_is_told_before_anything_is_asked(monkeypatch, tmp_path, ca
     assert not list(tmp_path.glob("kafka-audit-store/snapshots/*"))
 
 
-@pytest.mark.parametrize("command", [[], ["run"], ["snapshot"], ["diff"], ["explain"]])
+@pytest.mark.parametrize("command", [[], ["run"], ["snapshot"], ["diff"], ["clusters"], ["explain"]])
 def test_help_teaches_by_example(capsys, command):
     with pytest.raises(SystemExit) as end:
         main([*command, "--help"])

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from airflow.dag_processing.dagbag import DagBag
-from airflow.sdk.exceptions import AirflowException
+from airflow.sdk.exceptions import AirflowException, ParamValidationError
 
 from airflow_environment import ROOT
 from kafka_audit.airflow import callbacks
@@ -63,6 +63,14 @@ def test_one_cluster_can_be_asked_for(dag):
     param = dag.params.get_param("cluster")
     assert param.value is None
     assert param.schema["type"] == ["null", "string"]
+
+
+def test_clusters_with_a_label_can_be_asked_for(dag):
+    param = dag.params.get_param("labels")
+    assert param.value is None
+    assert param.resolve({"env": "prod"}) == {"env": "prod"}
+    with pytest.raises(ParamValidationError):
+        param.resolve({"env": 1})
 
 
 def test_the_order_of_tasks(dag):

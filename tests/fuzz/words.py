@@ -44,6 +44,7 @@ RULE: DEFAULT / /L /U $1 [1:$1@$0] s/ /g (.*) ^CN=(.*?),.*$ (a|a)* (.|..)*# \\ (
 (?= \\1 \\Q && *+ \n
 """)
 CLUSTER = _words(r"""
+defaults:\n labels:\x20{env:\x20prod null
 clusters:\n \x20\x20prod:\n \x20\x20\x20\x20zookeeper:\x20 bootstrap:\x20[ vantages:\n command:\x20[ limits:\x20{
 security:\x20{protocol:\x20SASL_SSL
 trusted_hosts:\x20[ mechanism:\x20PLAIN password_env:\x20 mute:\n &a\x20 *a <<:\x20 2027-01-31 {broker_id}

@@ -25,6 +25,7 @@ EXAMPLE = Path(__file__).parents[2] / "clusters.example.yaml"
 FULL = """
 clusters:
   prod:
+    labels: {team: payments, env: prod}
     zookeeper: zk1:2181,zk2:2181/kafka
     bootstrap: [b1:9092, "[::1]:9092", b1:9092]
     controllers: [c1:9093]
@@ -59,6 +60,7 @@ def test_every_key_arrives_typed(tmp_path):
     assert _load(tmp_path, FULL) == {
         "prod": Cluster(
             name="prod",
+            labels={"team": "payments", "env": "prod"},
             zookeeper=ZookeeperAccess(connect="zk1:2181,zk2:2181/kafka"),
             bootstrap=("b1:9092", "[::1]:9092"),
             controllers=("c1:9093",),
@@ -200,6 +202,7 @@ def test_the_example_is_right_and_shows_every_key_of_this_version(tmp_path):
     text = EXAMPLE.read_text()
     commented_out = text.replace("    # mute:", "    mute:").replace("    #   - {", "      - {")
     commented_out = commented_out.replace("    listeners: {EXTERNAL: skip}\n", "")
+    commented_out = commented_out.replace("# defaults:", "defaults:").replace("#   limits: {audit_s", "  limits: {audit_s")
     for key in ("properties", "logs", "security", "listeners", "controllers", "trusted_hosts"):
         commented_out = commented_out.replace(f"    # {key}: ", f"    {key}: ")
     prod = _load(tmp_path, commented_out)["prod"]
@@ -214,6 +217,8 @@ def test_the_example_is_right_and_shows_every_key_of_this_version(tmp_path):
     assert prod.controllers == ("c1:9093", "c2:9093", "c3:9093")
     assert prod.trusted_hosts == ("*.kafka.example.com", "10.20.0.0/16", "b9.example.com:9093")
     assert prod.limits == Limits()  # the example says that these are the defaults
+    assert prod.labels == {"env": "prod", "team": "payments"}
+    assert _load(tmp_path, commented_out)["dev"].limits == Limits(audit_s=120)
 
 
 # keys of one cluster, what the line must say
@@ -226,7 +231,7 @@ WRONG = {
     "nothing near": ("bootstrap: [h:1]\nexpect: {zzz: 1}", "4: clusters.prod.expect.zzz: unknown key; valid keys: brokers,"),
     "key written twice": ("bootstrap: [h:1]\nbootstrap: [h:2]", "4: clusters.prod.bootstrap: is a duplicate key; remove one"),
     "nobody to ask": ("expect: {brokers: 3}", "2: clusters.prod: has no address; set zookeeper: host:2181 or"),
-    "not a mapping": ("- bootstrap", "clusters.prod: must be a mapping with some of the keys zookeeper, bootstrap,"),
+    "not a mapping": ("- bootstrap", "clusters.prod: must be a mapping with some of the keys labels, zookeeper, bootstrap,"),
     "empty value": ("bootstrap:", "3: clusters.prod.bootstrap: is empty; set it to a list such as [b1:9092, b2:9092], or remove"),
     "empty list": ("bootstrap: []", "bootstrap: is empty; set it to a list"),
     "empty text": ("zookeeper: ''", "zookeeper: is empty; set it to host:2181/chroot, or remove the key"),
@@ -421,9 +426,7 @@ def test_a_missing_file_tells_how_to_get_one(tmp_path):
         settings.load(tmp_path / "clusters.yaml", codes=CODES)
 
 
-def test_a_folder_and_bytes_are_no_cluster_files(tmp_path):
-    with pytest.raises(UsageError, match="cannot be read: Is a directory"):
-        settings.load(tmp_path, codes=CODES)
+def test_bytes_are_no_cluster_file(tmp_path):
     (tmp_path / "clusters.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="is not UTF-8 text"):
         settings.load(tmp_path / "clusters.yaml", codes=CODES)

@@ -2,7 +2,7 @@
 
 | variable | meaning | default |
 |---|---|---|
-| KAFKA_AUDIT_CLUSTERS | cluster file | $AIRFLOW_HOME/clusters.yaml |
+| KAFKA_AUDIT_CLUSTERS | cluster file, or a folder of them | $AIRFLOW_HOME/clusters.yaml |
 | KAFKA_AUDIT_STORE | root of snapshots and reports, a path or URL | $AIRFLOW_HOME/kafka-audit-store |
 | KAFKA_AUDIT_SCHEDULE | cron expression, or `none` | every 15 minutes |
 | KAFKA_AUDIT_FAIL_ON | severity from which a gate fails | high |
@@ -35,7 +35,7 @@ def _home() -> Path:
 
 
 def clusters_file() -> str:
-    """Return the path of the cluster file."""
+    """Return the path of the cluster file, or of a folder of them."""
     return os.environ.get("KAFKA_AUDIT_CLUSTERS") or str(_home() / "clusters.yaml")
 
 

@@ -14,6 +14,7 @@ from kafka_audit.bounds import isolation
 from kafka_audit.checks import catalogue
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.model.errors import EngineError, UsageError
+from kafka_audit.model.labels import with_labels
 from kafka_audit.model.text import clean
 from kafka_audit.report.gate import CLEAN, evaluate_gate
 from kafka_audit.store import Store
@@ -22,8 +23,12 @@ from kafka_audit.store.manifest import cluster_of
 log = logging.getLogger(__name__)
 
 
-def cluster_names(wanted: str | None) -> list[str]:
-    """Return the clusters of this run: all of the cluster file, or the one that was asked for.
+def cluster_names(wanted: str | None, labels: Mapping[str, str] | None = None) -> list[str]:
+    """Return the clusters of this run: those of the cluster file that have the wanted name and labels.
+
+    Args:
+        wanted: the name of a cluster; None: all.
+        labels: label by name; None or empty: any.
 
     Raises:
         UsageError: unreadable or empty cluster file, or no such cluster in it.
@@ -33,10 +38,14 @@ def cluster_names(wanted: str | None) -> list[str]:
     if not known:
         msg = f"{path} names no cluster"
         raise UsageError(msg)
-    if wanted is None:
-        return list(known)
-    if wanted not in known:
+    if wanted is not None and wanted not in known:
         msg = f"{path} has no cluster {wanted!r}; it has {', '.join(known)}"
+        raise UsageError(msg)
+    chosen = list(with_labels(known, labels or {}, path))
+    if wanted is None:
+        return chosen
+    if wanted not in chosen:
+        msg = f"{path}: cluster {wanted} does not have the labels of this run"
         raise UsageError(msg)
     return [wanted]
 

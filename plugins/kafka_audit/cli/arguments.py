@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from kafka_audit import __version__
 from kafka_audit.cli import demo, forms, help_texts
+from kafka_audit.model import labels
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import did_you_mean
@@ -22,6 +23,7 @@ _COMMANDS = (
     "diff",
     "report",
     "lint",
+    "clusters",
     "explain",
     "before-migration",
     "after-migration",
@@ -34,6 +36,7 @@ _MODULES = {
     "after-migration": "migration",
     "alert-test": "alerting",
     "class-archive": "archiving",
+    "clusters": "clusters",
     "explain": "pages",
     "lint": "linting",
     "report": "reporting",
@@ -106,6 +109,17 @@ def _parser() -> argparse.ArgumentParser:
     _out(report)
     _format(report)
     _lint(add("lint", "check configurations before brokers start", help_texts.LINT))
+    listed = add("clusters", "list the clusters of the cluster file", help_texts.CLUSTERS)
+    listed.add_argument(
+        "--label",
+        action="append",
+        default=[],
+        type=_label,
+        metavar="NAME=VALUE",
+        help="only clusters with this label; may be repeated",
+    )
+    _config(listed)
+    listed.add_argument("--format", default="text", choices=("text", "json"), help="the output on stdout (text)")
     explain = add("explain", "describe a check, or list all checks", help_texts.EXPLAIN)
     explain.add_argument("check", nargs="?", metavar="CODE", help="a code such as KA101, or the name of a check")
     _change(add("before-migration", "decide whether a change can begin", help_texts.BEFORE))
@@ -174,7 +188,7 @@ def _cluster(parser: argparse.ArgumentParser) -> None:
 
 def _config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--config", metavar="FILE", help="the cluster file ($KAFKA_AUDIT_CLUSTERS, else clusters.yaml)", default=None
+        "--config", metavar="FILE", help="the cluster file or folder ($KAFKA_AUDIT_CLUSTERS, else clusters.yaml)", default=None
     )
 
 
@@ -216,6 +230,13 @@ def _share(text: str) -> float:
         msg = f"{text!r} is not a number from 0 to 1"
         raise argparse.ArgumentTypeError(msg)
     return share
+
+
+def _label(text: str) -> tuple[str, str]:
+    try:
+        return labels.parse_label(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _lint_format(text: str) -> str:

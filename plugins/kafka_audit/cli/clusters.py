@@ -1,18 +1,22 @@
-"""The cluster file as commands name it."""
+"""The cluster file as commands name it, and the command that lists its clusters."""
 
+import argparse
+import json
 import os
 
 from kafka_audit import settings
 from kafka_audit.checks import catalogue
+from kafka_audit.cli import console
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.text import did_you_mean
+from kafka_audit.model.labels import all_labels, with_labels
+from kafka_audit.model.text import clean, did_you_mean
 
 DEFAULT_CONFIG = "clusters.yaml"
 
 
 def cluster_file_path(config: str | None) -> str:
-    """Return the cluster file: the one that is named, else the environment's, else the usual one."""
+    """Return the cluster file, or a folder of them: the one that is named, else the environment's, else the usual one."""
     return config or os.environ.get("KAFKA_AUDIT_CLUSTERS") or DEFAULT_CONFIG
 
 
@@ -26,3 +30,33 @@ def cluster_named(config: str | None, name: str) -> Cluster:
         msg = f"{file}: cluster {name!r} does not exist{near}"
         raise UsageError(msg)
     return cluster
+
+
+def clusters_command(arguments: argparse.Namespace) -> int:
+    """List the clusters that have the labels."""
+    file = cluster_file_path(arguments.config)
+    chosen = with_labels(settings.load(file, codes=catalogue()), all_labels(arguments.label), file)
+    if arguments.format == "json":
+        listed = [{"cluster": name, "address": _address(cluster), "labels": cluster.labels} for name, cluster in chosen.items()]
+        console.write_result(json.dumps(listed, indent=2))
+    else:
+        console.write_result(_table([(name, _address(cluster), _labels(cluster)) for name, cluster in chosen.items()]))
+    return 0
+
+
+def _address(cluster: Cluster) -> str:
+    """Return how a cluster is reached first, without logins."""
+    if cluster.zookeeper is not None:
+        return cluster.zookeeper.connect
+    return ",".join(cluster.bootstrap) or f"connection {cluster.kafka_conn_id}"
+
+
+def _labels(cluster: Cluster) -> str:
+    return " ".join(f"{name}={value}" for name, value in sorted(cluster.labels.items()))
+
+
+def _table(rows: list[tuple[str, str, str]]) -> str:
+    """Return a line for each row: a script takes the first word of a line."""
+    shown = [[clean(cell) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in shown) for column in range(2)]
+    return "\n".join("  ".join([*map(str.ljust, row, widths), row[2]]).rstrip() for row in shown)

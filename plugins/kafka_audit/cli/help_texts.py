@@ -148,6 +148,19 @@ exit codes:
   1    the archive could not be created; stderr gives the reason
   2    wrong usage
 """
+CLUSTERS = """\
+List the clusters of the cluster file, or of a folder of cluster files, with address and labels. No cluster is read. Each file is
+checked completely, so the command also verifies a change of the files. With several labels, a cluster must have all of them.
+
+examples:
+  kafka-audit clusters
+  kafka-audit clusters --config clusters.d --label env=prod --label team=payments
+  for name in $(kafka-audit clusters --label env=prod | cut -d' ' -f1); do kafka-audit snapshot "$name"; done
+
+exit codes:
+  0    the clusters are listed
+  2    wrong usage or configuration, or no cluster has the labels
+"""
 EXPLAIN = """\
 Describe a check by code or name: its meaning, its importance and the remediation. Without an argument, list all checks.
 

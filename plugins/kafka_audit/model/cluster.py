@@ -124,6 +124,7 @@ class Cluster:
     """One entry of `clusters.yaml`."""
 
     name: str
+    labels: Mapping[str, str] = field(default_factory=dict)  # what its owner sorts clusters by, e.g. team and env
     zookeeper: ZookeeperAccess | None = None
     bootstrap: tuple[str, ...] = ()
     controllers: tuple[str, ...] = ()

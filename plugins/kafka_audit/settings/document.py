@@ -38,10 +38,11 @@ class Item:
     file: str
     line: int  # counted from 1
     path: tuple[str, ...] = ()
+    heir: str = ""  # the cluster that inherits this value from `defaults`
 
     def refuse(self, message: str) -> NoReturn:
-        """Raise `UsageError` with what is wrong here: `file:line: key.path: message`."""
-        msg = self._placed(message)
+        """Raise `UsageError` with what is wrong here: `file:line: key.path: message`, and which of it is inherited."""
+        msg = self._placed(message + self._inheritance())
         raise UsageError(msg)
 
     def warn(self, message: str) -> None:
@@ -50,7 +51,20 @@ class Item:
 
     def _placed(self, message: str) -> str:
         key = f"{'.'.join(self.path)}: " if self.path else ""
-        return f"{self.file}:{self.line}: {key}{message}"
+        return f"{self.place}: {key}{message}"
+
+    @property
+    def place(self) -> str:
+        """Return `file:line`."""
+        return f"{self.file}:{self.line}"
+
+    def _inheritance(self) -> str:
+        if self.heir:
+            return f"; cluster {self.heir} inherits this, and `null` at this key of the cluster removes it"
+        if not isinstance(self.value, dict):
+            return ""
+        inherited = [f"{key} ({item.place})" for key, item in self.value.items() if isinstance(item, Item) and item.heir]
+        return f"; inherited: {', '.join(inherited)}; `null` removes an inherited key" if inherited else ""
 
     def _refuse_type(self, expected: str, remedy: str = "") -> NoReturn:
         if self.value is None:

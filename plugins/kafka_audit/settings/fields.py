@@ -4,17 +4,20 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import fields
 from types import MappingProxyType
+from typing import NoReturn
 
-from kafka_audit.model import trusted_hosts
+from kafka_audit.model import labels, trusted_hosts
 from kafka_audit.model.cluster import Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage
 from kafka_audit.model.text import did_you_mean
 from kafka_audit.settings import logins
 from kafka_audit.settings.document import Item
 
-_CLUSTER = (
-    "zookeeper", "bootstrap", "controllers", "security", "listeners", "kafka_conn_id", "trusted_hosts", "reach", "vantages",
-    "properties", "logs", "expect", "limits", "keep", "mute",
+CLUSTER_KEYS = (
+    "labels", "zookeeper", "bootstrap", "controllers", "security", "listeners", "kafka_conn_id", "trusted_hosts", "reach",
+    "vantages", "properties", "logs", "expect", "limits", "keep", "mute",
 )  # fmt: skip
+"""The keys of a cluster, and of `defaults`."""
+
 _VANTAGE = ("queue", "command", "role")
 _LOGS = ("command", "paths")
 _EXPECT = tuple(f.name for f in fields(Expect))
@@ -22,7 +25,8 @@ _LIMITS = tuple(f.name for f in fields(Limits))
 _KEEP = tuple(f.name for f in fields(Keep))
 _MUTE = tuple(f.name for f in fields(Mute))
 ELSEWHERE: Mapping[str, str] = MappingProxyType(
-    {key: "clusters.<name>." + key for key in _CLUSTER}
+    {"clusters": "the top level", "defaults": "the top level"}
+    | {key: "clusters.<name>." + key for key in CLUSTER_KEYS}
     | {"connect": "zookeeper.connect", "sasl": "zookeeper.sasl", "tls": "zookeeper.tls"}
     | {key: f"security.{key}" for key in logins.SECURITY}
     | {key: f"vantages.<name>.{key}" for key in _VANTAGE}
@@ -40,14 +44,15 @@ _CODE = re.compile(r"KA(?!000)[0-9]{3}")
 
 def parse_cluster(item: Item, name: str, codes: Collection[str] | None) -> Cluster:
     """Return one entry of `clusters`; raises `UsageError`. `codes` as for `settings.load`."""
-    given = item.fields(_CLUSTER, ELSEWHERE)
+    given = item.fields(CLUSTER_KEYS, ELSEWHERE)
     if not given.keys() & {"zookeeper", "bootstrap", "kafka_conn_id"}:
         item.refuse("has no address; set zookeeper: host:2181 or bootstrap: [host:9092]")
     if "security" in given and "kafka_conn_id" in given:
-        given["kafka_conn_id"].refuse("conflicts with security; remove one of them")
+        _refuse_two_logins(given["security"], given["kafka_conn_id"])
     none = Item(value=None, file=item.file, line=item.line)
     return Cluster(
         name=name,
+        labels=_labels(given["labels"]) if "labels" in given else {},
         zookeeper=logins.zookeeper(given["zookeeper"], ELSEWHERE) if "zookeeper" in given else None,
         bootstrap=_addresses(given["bootstrap"]) if "bootstrap" in given else (),
         controllers=_addresses(given["controllers"]) if "controllers" in given else (),
@@ -64,6 +69,30 @@ def parse_cluster(item: Item, name: str, codes: Collection[str] | None) -> Clust
         keep=_keep(given["keep"]) if "keep" in given else Keep(),
         mute=_mutes(given["mute"], codes) if "mute" in given else (),
     )
+
+
+def _refuse_two_logins(security: Item, connection: Item) -> NoReturn:
+    if security.heir:
+        connection.refuse(f"conflicts with security, which the cluster inherits ({security.place}); set `security: null`")
+    if connection.heir:
+        security.refuse(
+            f"conflicts with kafka_conn_id, which the cluster inherits ({connection.place}); set `kafka_conn_id: null`"
+        )
+    connection.refuse("conflicts with security; remove one of them")
+
+
+def _labels(item: Item) -> dict[str, str]:
+    found = {}
+    for name, entry in item.names("a mapping such as {team: payments, env: prod}").items():
+        if not labels.is_name(name):
+            entry.refuse(
+                "a label's name takes letters, digits, `.`, `_`, `/` and `-`, at most 63, and starts with a letter or digit"
+            )
+        value = entry.text("a label's value, such as prod")
+        if not labels.is_value(value):
+            entry.refuse(f"a label's value takes at most {labels.LONGEST_VALUE} printable characters, without spaces at its ends")
+        found[name] = value
+    return found
 
 
 def _addresses(item: Item) -> tuple[str, ...]:

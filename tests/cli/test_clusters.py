@@ -1,0 +1,60 @@
+"""`kafka-audit clusters`: which clusters are listed, as text and as JSON."""
+
+import json
+
+import pytest
+
+from kafka_audit.cli import main
+
+DEFAULTS = "defaults: {labels: {env: prod}, limits: {audit_s: 60}}\n"
+PAYMENTS = """
+clusters:
+  payments: {zookeeper: 'z1:2181,z2:2181/pay', labels: {team: payments}}
+  payments-stage: {bootstrap: ['b1:9092', 'b2:9092'], labels: {team: payments, env: stage}}
+"""
+CLOUD = "clusters: {cloud: {kafka_conn_id: kafka_cloud}}\n"
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clusters.d").mkdir()
+    for name, text in {"defaults": DEFAULTS, "payments": PAYMENTS, "cloud": CLOUD}.items():
+        (tmp_path / "clusters.d" / f"{name}.yaml").write_text(text)
+    monkeypatch.setenv("KAFKA_AUDIT_CLUSTERS", "clusters.d")
+
+
+def test_all_clusters_are_listed_with_address_and_labels(capsys):
+    assert main(["clusters"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "cloud           connection kafka_cloud  env=prod",
+        "payments        z1:2181,z2:2181/pay     env=prod team=payments",
+        "payments-stage  b1:9092,b2:9092         env=stage team=payments",
+    ]
+
+
+def test_labels_choose(capsys):
+    assert main(["clusters", "--label", "env=prod", "--label", "team=payments"]) == 0
+    assert capsys.readouterr().out.split() == ["payments", "z1:2181,z2:2181/pay", "env=prod", "team=payments"]
+
+
+def test_json_is_for_scripts(capsys):
+    assert main(["clusters", "--label", "env=stage", "--format", "json"]) == 0
+    labels = {"env": "stage", "team": "payments"}
+    assert json.loads(capsys.readouterr().out) == [{"cluster": "payments-stage", "address": "b1:9092,b2:9092", "labels": labels}]
+
+
+def test_a_slip_in_one_file_is_named(capsys, tmp_path):
+    (tmp_path / "clusters.d" / "search.yaml").write_text("clusters: {search: {boostrap: ['h:1']}}")
+    assert main(["clusters"]) == 2
+    assert capsys.readouterr().err == (
+        "kafka-audit: clusters.d/search.yaml:1: clusters.search.boostrap: unknown key; did you mean bootstrap?\n"
+    )
+
+
+def test_run_takes_the_folder(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))  # ends the run before the cluster is read
+    assert main(["run", "paymnts", "--config", "clusters.d"]) == 2
+    assert "clusters.d: cluster 'paymnts' does not exist; did you mean payments?" in capsys.readouterr().err
+    assert main(["run", "payments", "--config", "clusters.d"]) == 1
+    assert "Spark requires Java" in capsys.readouterr().err
