@@ -11,12 +11,12 @@ LONGEST_VALUE = 100
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,62}")
 
 
-def is_name(text: str) -> bool:
+def is_label_name(text: str) -> bool:
     """Return whether a text may be a label's name."""
     return _NAME.fullmatch(text) is not None
 
 
-def is_value(text: str) -> bool:
+def is_label_value(text: str) -> bool:
     """Return whether a text may be a label's value."""
     return len(text) <= LONGEST_VALUE and text.isprintable() and text == text.strip()
 
@@ -24,7 +24,7 @@ def is_value(text: str) -> bool:
 def parse_label(text: str) -> tuple[str, str]:
     """Return name and value of `env=prod`; raises `ValueError`."""
     name, equals, value = (part.strip() for part in text.partition("="))
-    if not (equals and is_name(name) and value):
+    if not (equals and is_label_name(name) and value):
         msg = f"{clean(text)!r} is not a label such as env=prod"
         raise ValueError(msg)
     return name, value

@@ -84,12 +84,12 @@ def _refuse_two_logins(security: Item, connection: Item) -> NoReturn:
 def _labels(item: Item) -> dict[str, str]:
     found = {}
     for name, entry in item.names("a mapping such as {team: payments, env: prod}").items():
-        if not labels.is_name(name):
+        if not labels.is_label_name(name):
             entry.refuse(
                 "a label's name takes letters, digits, `.`, `_`, `/` and `-`, at most 63, and starts with a letter or digit"
             )
         value = entry.text("a label's value, such as prod")
-        if not labels.is_value(value):
+        if not labels.is_label_value(value):
             entry.refuse(f"a label's value takes at most {labels.LONGEST_VALUE} printable characters, without spaces at its ends")
         found[name] = value
     return found
