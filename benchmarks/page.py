@@ -1,7 +1,8 @@
 """How long the page in the Airflow UI takes for a big and very broken cluster: `python benchmarks/page.py`.
 
-60 brokers, 50,000 partitions, 5,000 findings, 14 audits of it in the store. Asks the app itself, with logins, in this process:
-each page once as after a restart of the API server, then thrice; prints both, and the size of the report as one file.
+60 brokers, 50,000 partitions, 5,000 findings, 14 audits of it in the store, and 14 audits of each of 50 small clusters. Asks the
+app itself, with logins, in this process: each page once as after a restart of the API server, then thrice; prints both, and the
+size of the report as one file.
 """
 
 import argparse
@@ -12,10 +13,11 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-import airflow_environment
-import small_cluster
+import airflow_environment  # noqa: E402 -- found by the path above
+import small_cluster  # noqa: E402 -- see above
 
 airflow_environment.apply()
 
@@ -33,6 +35,7 @@ from kafka_audit.store import Store  # noqa: E402
 from kafka_audit.store.history import DIGEST  # noqa: E402
 
 BROKERS, PARTITIONS, FINDINGS, AUDITS = 60, 50_000, 5_000, 14
+CLUSTERS = 50
 PROMISED_SECONDS = 1.0
 MOST_BYTES = 1_000_000
 REPEATS = 3
@@ -42,8 +45,9 @@ def main() -> int:
     """Measure; return 1 when a page takes a second, the first one after a restart included, or the file is above a megabyte."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     with tempfile.TemporaryDirectory(prefix="kafka-audit-benchmark-") as folder:
-        os.environ |= {"KAFKA_AUDIT_STORE": f"{folder}/store", "KAFKA_AUDIT_CLUSTERS": f"{folder}/none.yaml"}
+        os.environ |= {"KAFKA_AUDIT_STORE": f"{folder}/store", "KAFKA_AUDIT_CLUSTERS": f"{folder}/clusters.yaml"}
         document, newest = _stored(Store(f"{folder}/store"))
+        Path(f"{folder}/clusters.yaml").write_text(_stored_clusters(Store(f"{folder}/store")), encoding="utf-8")
         client = _client()
         address = "/clusters/big"
         first = f"/snapshots/{newest}"
@@ -54,6 +58,7 @@ def main() -> int:
             f"{address}?fold=0",
             f"{address}/timeline",
             "/",
+            "/?words=search&label=env%3Dprod&by=team",
             "/checks",
         ]
         worst = max(_measured(client, path) for path in paths)
@@ -92,9 +97,8 @@ def _stored(store: Store) -> tuple[dict, str]:
     findings += [small_cluster.finding("KA105", f"broker/{n}", severity="CRITICAL") for n in range(40, BROKERS)]
     numbers = range(FINDINGS - len(findings))
     findings += [small_cluster.finding("KA601", f"topic/orders-{p // 50}/partition/{p % 50}", severity="HIGH") for p in numbers]
-    snapshot = small_cluster.snapshot(spec)
-    found = incidents(snapshot, findings, ())
-    document = reports.build_document(snapshot, None, findings, found, (), None) | {"cluster": "big"}
+    view = small_cluster.view(small_cluster.snapshot(spec))
+    document = reports.build_document(view, None, findings, incidents(view, findings, ()), (), None) | {"cluster": "big"}
     newest = ""
     for hour in range(AUDITS):
         newest = f"20260914T{hour:02}0000Z-big-{hour:04x}"
@@ -102,6 +106,32 @@ def _stored(store: Store) -> tuple[dict, str]:
         store.write_report(newest, told)
         store.write_rendering(newest, DIGEST, digest.digest_text(told), newest=False)
     return document, newest
+
+
+def _stored_clusters(store: Store) -> str:
+    """Store audits of small clusters, a fifth of which are broken; return their cluster file."""
+    spec = {
+        "brokers": {n: f"kafka-{n}.kafka:9092" for n in range(3)},
+        "views": dict.fromkeys(range(3), "full"),
+        "reads": [{"observer": f"broker:{n}"} for n in range(3)],
+    }
+    view = small_cluster.view(small_cluster.snapshot(spec))
+    documents = [
+        reports.build_document(view, None, findings, incidents(view, findings, ()), (), None)
+        for findings in ([], [small_cluster.finding("KA105", "broker/2", severity="CRITICAL")])
+    ]
+    lines = ["clusters:"]
+    for number in range(CLUSTERS):
+        team, env = ("payments", "search", "risk", "data", "web")[number % 5], ("prod", "stage")[number % 2]
+        cluster = f"{team}-{number}"
+        lines.append(f"  {cluster}: {{bootstrap: ['kafka-{number}:9092'], labels: {{team: {team}, env: {env}}}}}")
+        for hour in range(AUDITS):
+            document = documents[number % 10 in {3, 7}]
+            snapshot_id = f"20260914T{hour:02}0000Z-{cluster}-{hour:04x}"
+            told = document | {"cluster": cluster, "snapshot_id": snapshot_id, "finished_at": f"2026-09-14T{hour:02}:00:00Z"}
+            store.write_report(snapshot_id, told)
+            store.write_rendering(snapshot_id, DIGEST, digest.digest_text(told), newest=False)
+    return "\n".join(lines) + "\n"
 
 
 def _probe(a: int, b: int) -> dict:

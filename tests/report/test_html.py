@@ -3,6 +3,7 @@
 import html as escaping
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
@@ -13,6 +14,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.report import matrix
 from kafka_audit.report.digest import condense
 from kafka_audit.report.html import cluster, filters, pages, picture, timeline
+from kafka_audit.report.html.cluster_filter import ClusterFilter
 from kafka_audit.report.html.filters import Wanted
 
 AROUND = cluster.Around(up="../", here="../clusters/prod")
@@ -328,6 +330,32 @@ def test_the_overview_counts_what_is_broken_and_what_is_not_known(audited, told)
     says = Shown(pages.overview_page(glances, now=NOW, up="./")).says()
     assert "1 of 3 clusters has an incident; 1 not judged" in says
     assert says.index("payments") < says.index("never audited") < says.index("quiet")
+
+
+def test_fifty_clusters_have_a_filter_and_groups_and_three_do_not(audited, told):
+    broken, _ = audited("cut_off", "one_broker_measured")
+    clear, _ = told([], {**ONE, "reads": [{"observer": "broker:0"}]})
+    teams = ("payments", "search")
+    glances = [
+        replace(glance(f"c{number:02}", broken if number == 7 else clear), labels={"team": teams[number % 2]})
+        for number in range(50)
+    ]
+    page = Shown(pages.overview_page(glances, now=NOW, up="./", wanted=ClusterFilter(by="team")))
+    says = page.says()
+    assert "1 of 50 clusters has an incident" in says
+    assert "search 25 clusters: 1 with an incident" in says
+    assert "payments 25 clusters" in says
+    assert says.index("c07") < says.index("c00")
+    assert len([link for link in page.links if link.startswith("clusters/")]) == 50
+    filtered = Shown(pages.overview_page(glances, now=NOW, up="./", wanted=ClusterFilter(words="c07"), kept={"run": "x"}))
+    assert "1 of 50 clusters has an incident" in filtered.says()
+    assert "1 of 50 clusters." in filtered.says()
+    assert [link for link in filtered.links if link.startswith("clusters/")] == ["clusters/c07"]
+    assert "?run=x" in filtered.links
+    nothing = Shown(pages.overview_page(glances, now=NOW, up="./", wanted=ClusterFilter(words="zzz"))).says()
+    assert "No cluster matches the filter." in nothing
+    few = Shown(pages.overview_page([replace(one, labels={}) for one in glances[:3]], now=NOW, up="./"))
+    assert "form" not in few.tags
 
 
 def test_a_report_that_should_have_been_followed_by_others_is_stale(told):

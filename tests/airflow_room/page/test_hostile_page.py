@@ -41,6 +41,9 @@ def test_a_filter_is_text_as_well(viewer, reports, told):  # noqa: ARG001 -- wha
     answer = viewer.get("/clusters/prod", params={"words": words, "code": words, "broker": words, "run": words})
     assert answer.status_code == 200
     hostile.harmless(answer.text)
+    answer = viewer.get("/", params={"words": words, "label": ["env=prod", f"env={words[:100]}", words], "by": words})
+    assert answer.status_code == 200
+    hostile.harmless(answer.text)
 
 
 @pytest.fixture

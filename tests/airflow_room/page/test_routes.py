@@ -23,6 +23,43 @@ def test_the_overview_leads_to_every_cluster_and_names_those_never_audited(viewe
     assert page.index("unasked") < page.index("clusters/quiet.eu")
 
 
+LABELLED = """
+defaults: {labels: {env: prod}}
+clusters:
+  prod: {bootstrap: ['b:1'], labels: {team: payments}}
+  quiet.eu: {bootstrap: ['b:2'], labels: {team: search}}
+  unasked: {bootstrap: ['b:3'], labels: {env: stage}}
+"""
+
+
+def test_the_overview_filters_and_groups_by_label(viewer, tmp_path):
+    assert "<form" not in viewer.get("/").text
+    (tmp_path / "clusters.yaml").write_text(LABELLED)
+    page = viewer.get("/", params={"by": "team"}).text
+    assert re.findall(r'<h2 id="group-\d"><bdi>([^<]*)', page) == ["payments", "without team", "search"]
+    filtered = viewer.get("/", params={"label": ["env=prod", "team=search"]}).text
+    assert 'href="clusters/quiet.eu"' in filtered
+    assert "clusters/prod" not in filtered
+    assert "1 of 3 clusters." in filtered
+    assert '<option value="team=search" selected>search (1)</option>' in filtered
+
+
+def test_the_overview_of_a_run_keeps_the_run_while_it_filters(viewer, tmp_path):
+    (tmp_path / "clusters.yaml").write_text(LABELLED)
+    page = viewer.get(f"{of_run()}&label=team%3Dsearch").text
+    assert '<input type="hidden" name="dag" value="kafka_audit">' in page
+    assert f'name="run" value="{RUN}"' in page
+    assert links.relative(QUIET, RUN).replace("&", "&amp;") in page
+    assert BROKEN[1] not in page
+
+
+def test_a_broken_cluster_file_hides_labels_and_no_report(viewer, tmp_path):
+    (tmp_path / "clusters.yaml").write_text("clusters: [")
+    page = viewer.get("/", params={"by": "team"}).text
+    assert "labels are unknown" in page
+    assert 'href="clusters/prod"' in page
+
+
 def test_a_cluster_shows_its_newest_report(viewer):
     page = viewer.get("/clusters/prod").text
     assert f'<h1 id="headline"><bdi>{HEADLINE}' in page

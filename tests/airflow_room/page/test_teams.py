@@ -101,6 +101,17 @@ def test_pages_over_several_clusters_show_a_teams_own_alone(member):
     assert "This run has no report" in client.get("/run", params={"dag": BEFORE, "run": RUN, "cluster": "prod"}).text
 
 
+def test_the_filter_offers_the_labels_of_a_teams_own_clusters_alone(member, tmp_path):
+    (tmp_path / "clusters.yaml").write_text(
+        "clusters:\n  prod: {bootstrap: ['b:1'], labels: {codename: hidden-project}}\n"
+        "  quiet.eu: {bootstrap: ['b:2'], labels: {team: search}}\n"
+    )
+    page = member("search").get("/", params={"by": "codename"}).text
+    assert "team=search" in page
+    assert "codename" not in page
+    assert "hidden-project" not in page
+
+
 def test_the_catalogue_counts_a_teams_own_clusters_alone(member):
     assert member("payments").get("/checks").text != member("search").get("/checks").text
 

@@ -1,6 +1,6 @@
 """The routes of the pages. Links are relative, so that they work below any base path; every answer goes through `access`."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,6 +20,7 @@ from kafka_audit.report import formats
 from kafka_audit.report.digest import Digest
 from kafka_audit.report.html import cluster as cluster_page
 from kafka_audit.report.html import pages, timeline
+from kafka_audit.report.html.cluster_filter import ClusterFilter
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset
 from kafka_audit.report.state import INCIDENT
@@ -91,22 +92,33 @@ def script() -> Response:
 
 
 @app.get("/", response_class=HTMLResponse)
-def show_overview(visible: VisibleClusters) -> str:
+def show_overview(request: Request, visible: VisibleClusters) -> str:
     """Show all clusters at a glance."""
     root = environment.store_root()
     known = cache.snapshots(root)
     glances: list[pages.Glance] = []
     problems: list[str] = []
-    names = sorted(name for name in {*known, *_described(problems)} if name in visible)
+    labels = _labels(problems)
+    names = sorted(name for name in {*known, *labels} if name in visible)
     run = runs.newest_audit()
     failed, run_link = runs.failed_clusters(run, names), links.of_run(run.run_id) if run else ""
     for name in names:
         digests, damaged = cache.digests(root, known.get(name, ()), pages.TREND, environment.min_coverage())
         problems += damaged
         link = f"clusters/{name}"
-        glances.append(pages.Glance(cluster=name, link=link, digests=digests, failed=failed.get(name), run_link=run_link))
+        glances.append(
+            pages.Glance(
+                cluster=name,
+                link=link,
+                digests=digests,
+                labels=labels.get(name, {}),
+                failed=failed.get(name),
+                run_link=run_link,
+            )
+        )
     notice = "An audit is running." if run is not None and run.state in {"running", "queued"} else ""
-    return pages.overview_page(glances, now=datetime.now(UTC), up="./", problems=problems, notice=notice)
+    wanted = ClusterFilter.of(request.query_params.multi_items())
+    return pages.overview_page(glances, now=datetime.now(UTC), up="./", problems=problems, notice=notice, wanted=wanted)
 
 
 @app.get("/clusters/{name}", response_class=HTMLResponse)
@@ -184,7 +196,7 @@ def show_check(code: str) -> str:
 
 
 @app.get("/run")
-def show_run(visible: VisibleClusters, dag: str, run: str, cluster: str = "") -> Response:
+def show_run(request: Request, visible: VisibleClusters, dag: str, run: str, cluster: str = "") -> Response:
     """Lead from a DAG run to its report; with reports on several clusters, show them at a glance."""
     if dag not in links.DAGS:
         text = f"Only the DAGs {', '.join(links.DAGS)} create reports. This run belongs to {clean(dag)}."
@@ -199,10 +211,21 @@ def show_run(visible: VisibleClusters, dag: str, run: str, cluster: str = "") ->
     if len(chosen) == 1:
         to = links.relative(chosen[0].snapshot_id, run, dag=dag, folder=migration_reports.folder(dag, chosen[0].snapshot_id))
         return RedirectResponse(to, status.HTTP_303_SEE_OTHER)
-    glances = [pages.Glance(cluster=d.cluster, link=links.relative(d.snapshot_id, run), digests=[d]) for d in chosen]
+    labels = _labels(problems)
+    glances = [
+        pages.Glance(
+            cluster=digest.cluster,
+            link=links.relative(digest.snapshot_id, run),
+            digests=[digest],
+            labels=labels.get(digest.cluster, {}),
+        )
+        for digest in chosen
+    ]
     broken = sum(bool(digest.state.group == INCIDENT) for digest in chosen)
     title = f"In this run {broken} of {len(chosen)} clusters had an incident"
-    return HTMLResponse(pages.overview_page(glances, now=datetime.now(UTC), up="./", problems=problems, title=title))
+    wanted, kept = ClusterFilter.of(request.query_params.multi_items()), {"dag": dag, "run": run}
+    now = datetime.now(UTC)
+    return HTMLResponse(pages.overview_page(glances, now=now, up="./", problems=problems, title=title, wanted=wanted, kept=kept))
 
 
 @app.get("/{folder}/{snapshot_id}", response_class=HTMLResponse)
@@ -259,13 +282,13 @@ def _between(name: str, a: str, b: str) -> list[Digest]:
     return digests if ends == [first, last] else []
 
 
-def _described(problems: list[str]) -> Sequence[str]:
-    """Return the names in the cluster file; where it cannot be read here, add why."""
+def _labels(problems: list[str]) -> Mapping[str, Mapping[str, str]]:
+    """Return the labels of the clusters in the cluster file; where it cannot be read here, add why."""
     try:
-        return list(settings.load(environment.clusters_file()))
+        return {name: cluster.labels for name, cluster in settings.load(environment.clusters_file()).items()}
     except UsageError as error:
-        problems.append(f"Clusters without a report are not listed. {errors.sentence(error)}")
-        return []
+        problems.append(f"Clusters without a report are not listed, and labels are unknown. {errors.sentence(error)}")
+        return {}
 
 
 def _up(request: Request) -> str:

@@ -3,7 +3,7 @@
 import inspect
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,11 +14,14 @@ from kafka_audit.checks import Check
 from kafka_audit.model.text import counted
 from kafka_audit.report.digest import Digest
 from kafka_audit.report.html import doc_page, timeline
+from kafka_audit.report.html.cluster_filter import BY_STATE, ClusterFilter, grouped, label_choices, label_names
 from kafka_audit.report.html.templating import jinja_environment
 from kafka_audit.report.plain_text import explain
 from kafka_audit.report.state import GROUPS, INCIDENT, UNJUDGED, CheckState
 
 TREND = 14
+_FEW = 10
+"""Clusters that are found at a glance, without a filter."""
 _HEIGHTS = {"critical": 17, "high": 13, "medium": 9, "low": 6, "info": 6, "ok": 4, "unknown": 15, "na": 4, "no": 16}
 _KEY = (("ok", "clear"), ("medium", "medium"), ("high", "high"), ("critical", "critical"), ("unknown", "not judged"))
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
@@ -37,27 +40,49 @@ class Failed:
 class Glance:
     """One cluster in the overview: its digests, newest first; none for one that was never audited.
 
-    `failed` is an audit after the newest of them, `run_link` where Airflow shows it.
+    `failed` is an audit after the newest of them, `run_link` where Airflow shows it, and `labels` are those of the cluster file.
     """
 
     cluster: str
     link: str
     digests: Sequence[Digest]
+    labels: Mapping[str, str] = field(default_factory=dict)
     failed: Failed | None = None
     run_link: str = ""
 
 
 def overview_page(  # noqa: PLR0913 -- the parts around the table
-    glances: Sequence[Glance], *, now: datetime, up: str, problems: Sequence[str] = (), title: str = "", notice: str = ""
+    glances: Sequence[Glance],
+    *,
+    now: datetime,
+    up: str,
+    problems: Sequence[str] = (),
+    title: str = "",
+    notice: str = "",
+    wanted: ClusterFilter | None = None,
+    kept: Mapping[str, str] | None = None,
 ) -> str:
-    """Return clusters at a glance, worst first, below `notice`."""
-    entries = [_entry(glance, now) for glance in glances]
-    groups = [(group, [e for e in entries if e["state"].group == group]) for group in GROUPS]
+    """Return clusters at a glance, worst first, below `notice`; the title counts those that the filter hides, too.
+
+    `kept` are further parts of the address, which the form of the filter keeps.
+    """
+    wanted = wanted or ClusterFilter()
+    entries = sorted((_entry(glance, now) for glance in glances), key=_worst_first)
+    listed = [entry for entry in entries if wanted.passes(entry)]
     broken, unjudged = (sum(e["state"].group == group for e in entries) for group in (INCIDENT, UNJUDGED))
     of = counted(len(entries), "cluster")
     reported = f"{broken} of {of} {'has' if broken == 1 else 'have'} an incident" if broken else f"No incident in {of}"
     if unjudged:
         reported += f"; {unjudged} not judged"
+    names = label_names(entries)
+    by = wanted.by if wanted.by in names else BY_STATE
+    form = {
+        "wanted": wanted,
+        "labels": label_choices(entries, wanted),
+        "by": [(BY_STATE, "state"), *((name, f"label {name}") for name in names)],
+        "kept": kept or {},
+        "address": lambda **changes: wanted.query(kept, **changes),
+    }
     return _render(
         "overview.j2",
         up=up,
@@ -65,7 +90,12 @@ def overview_page(  # noqa: PLR0913 -- the parts around the table
         section="clusters",
         title=title or (reported if entries else "No cluster has been audited"),
         subtitle="The newest snapshot of each cluster, sorted by severity." if entries else "",
-        groups=[(group, sorted(found, key=_worst_first)) for group, found in groups if found],
+        groups=grouped(listed, by),
+        by=by,
+        by_state=by == BY_STATE,
+        listed=len(listed),
+        all_of=len(entries),
+        form=form if names or len(entries) > _FEW or not wanted.is_everything else None,
         trend_title=f"Last {TREND} audits",
         trend_of=trend,
         trend_key=_KEY,
@@ -82,6 +112,7 @@ def _entry(glance: Glance, now: datetime) -> dict[str, Any]:
     return {
         "cluster": glance.cluster,
         "link": glance.link,
+        "labels": glance.labels,
         "run_link": glance.run_link if state.word == _FAILED else "",
         "digest": newest,
         "state": state,
@@ -123,8 +154,8 @@ def _with_age(digests: Sequence[Digest], now: datetime) -> CheckState:
     return replace(newest.state, group=UNJUDGED, mark="unknown", word="stale", note=f"{missed} missed", sentence=sentence)
 
 
-def _worst_first(entry: Mapping[str, Any]) -> tuple[int, str]:
-    return -_HEIGHTS[entry["state"].mark], entry["cluster"]
+def _worst_first(entry: Mapping[str, Any]) -> tuple[int, int, str]:
+    return GROUPS.index(entry["state"].group), -_HEIGHTS[entry["state"].mark], entry["cluster"]
 
 
 def trend(marks: Sequence[str]) -> Markup:
