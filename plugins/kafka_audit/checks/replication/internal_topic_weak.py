@@ -51,9 +51,10 @@ def internal_topic_weak(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Reassign every partition of {topic} to three brokers: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092
-    --reassignment-json-file plan.json --execute --throttle <bytes per second>`, then the same with `--verify`, which removes the
-    throttle. The settings `offsets.topic.replication.factor`, `transaction.state.log.replication.factor` and
-    `rlmm.config.remote.log.metadata.topic.replication.factor` apply to new topics only.
+    --reassignment-json-file plan.json --execute --throttle <bytes per second>`, then the same with `--verify` instead of
+    `--execute --throttle …`, which removes the throttle. The settings `offsets.topic.replication.factor`,
+    `transaction.state.log.replication.factor` and `rlmm.config.remote.log.metadata.topic.replication.factor` apply to new
+    topics only.
 
     ## References
     Kafka documentation, "Broker Configs"; KIP-115; KIP-405 (tiered storage).

@@ -51,8 +51,9 @@ def partitions_uneven(view: ClusterView) -> Iterator[Judgement]:
     Distribution here: {what}. Write a plan for some topics at a time: `kafka-reassign-partitions.sh --bootstrap-server
     <broker>:9092 --generate --topics-to-move-json-file topics.json --broker-list <all ids>`, which moves every partition of the
     listed topics. Execute it with a throttle: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092
-    --reassignment-json-file plan.json --execute --throttle <bytes per second>`, then the same with `--verify`. If leaders alone
-    are uneven, see KA607 first. A broker that is about to be decommissioned holds nothing on purpose: stop it, or mute KA613.
+    --reassignment-json-file plan.json --execute --throttle <bytes per second>`, then the same with `--verify` instead of
+    `--execute --throttle …`, which removes the throttle. If leaders alone are uneven, see KA607 first. A broker that is about
+    to be decommissioned holds nothing on purpose: stop it, or mute KA613.
 
     ## References
     Kafka documentation, "Expanding your cluster".

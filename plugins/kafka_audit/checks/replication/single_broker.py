@@ -24,7 +24,7 @@ def single_broker(view: ClusterView) -> Iterator[Judgement]:
     """The cluster has a single broker.
 
     ## Why it matters
-    Every restart is an outage, and a failed disk loses data. To add replication later, every partition must be moved.
+    Every restart is an outage, and a failed disk loses data. To add replication later, every partition must be reassigned.
 
     ## Fails when
     One broker is registered (in KRaft: listed), and no partition is assigned to another. MEDIUM: many clusters run one broker
@@ -41,9 +41,10 @@ def single_broker(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     Add brokers. Then write a plan that gives every partition three replicas, including internal topics, and execute it:
     `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --execute --throttle
-    <bytes per second>`; `--verify` instead shows the progress, and removes the throttle at the end. For new topics set
-    `default.replication.factor=3` and `offsets.topic.replication.factor=3`. If one broker is intended, set
-    `expect: {single_broker: true}` in the cluster file.
+    <bytes per second>`; the same with `--verify` instead of `--execute --throttle …` shows the progress, and removes the
+    throttle at the end. For new topics set `default.replication.factor=3`, `offsets.topic.replication.factor=3` and
+    `transaction.state.log.replication.factor=3`. If one broker is intended, set `expect: {single_broker: true}` in the cluster
+    file.
 
     ## References
     Settings `default.replication.factor` and `min.insync.replicas`.
