@@ -51,7 +51,7 @@ def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     In server.properties of broker {broker}, correct the setting that Kafka names. Test the file with `kafka-audit lint
-    --kafka-version {version}`, then start the broker.
+    server.properties --kafka-version {version}`, then start the broker.
 
     ## References
     `kafka.server.KafkaConfig.validateValues`; `org.apache.kafka.common.config.ConfigDef.parse`; docs/differential.md.

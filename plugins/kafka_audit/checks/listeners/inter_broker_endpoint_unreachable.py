@@ -78,7 +78,8 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     reach (`/etc/hosts` of the brokers, a hairpin rule at the port forward). This requires a restart of that broker.
 
     Lasting: a listener for brokers only (`inter.broker.listener.name`), with addresses that every broker reaches. First add it
-    to `listeners` and `advertised.listeners` on all brokers, then switch to it. This requires two rolling restarts.
+    to `listeners` and `advertised.listeners` on all brokers, then switch to it and remove `security.inter.broker.protocol`
+    (Kafka accepts only one of the two). This requires two rolling restarts.
 
     ## References
     KIP-103 (listeners for different traffic); `kafka.controller.RequestSendThread`.

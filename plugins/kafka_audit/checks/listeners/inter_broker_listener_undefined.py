@@ -52,7 +52,8 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     In server.properties of broker {broker}: add {listener} to `listeners`, `advertised.listeners` and
-    `listener.security.protocol.map`, or set `inter.broker.listener.name` to one of {advertised}. Then start the broker.
+    `listener.security.protocol.map`, or set `inter.broker.listener.name` to one of {advertised} and remove
+    `security.inter.broker.protocol` (Kafka accepts only one of the two). Then start the broker.
 
     ## References
     `kafka.server.KafkaConfig.validateValues`; KIP-103 (listeners for different traffic).

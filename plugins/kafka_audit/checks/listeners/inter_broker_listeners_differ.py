@@ -45,9 +45,9 @@ def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
     The broker uses the same listener as most brokers, and has it.
 
     ## What to do
-    The order of a rolling change is: add the new listener on all brokers, switch `inter.broker.listener.name` on all, remove
-    the old listener. Return to the step that is missing on broker {broker}. For a mechanism: enable both, switch, remove the
-    old one.
+    The order of a rolling change is: add the new listener on all brokers, switch `inter.broker.listener.name` on all (without
+    `security.inter.broker.protocol`: Kafka accepts only one of the two), remove the old listener. Return to the step that is
+    missing on broker {broker}. For a mechanism: enable both, switch, remove the old one.
 
     ## References
     KIP-103; Kafka documentation, "Incorporating Security Features in a Running Cluster".

@@ -44,7 +44,7 @@ def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     Compare `listeners`, `advertised.listeners` and `listener.security.protocol.map` of broker {broker} with the other brokers.
     The order of a rolling change is: add the new listener on all brokers, then switch `inter.broker.listener.name`, then remove
-    the old listener.
+    the old listener. Remove `security.inter.broker.protocol` when you set this name: Kafka accepts only one of the two.
 
     ## References
     KIP-103 (listeners for different traffic).

@@ -43,6 +43,7 @@ def shared_listener(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     Add a listener for brokers only: first add it on all brokers (`listeners`, `advertised.listeners`,
     `listener.security.protocol.map`), then switch `inter.broker.listener.name` from {listener} on all brokers, including {who}.
+    Remove `security.inter.broker.protocol` when you set it: Kafka accepts only one of the two.
 
     ## References
     KIP-103 (listeners for different traffic); KIP-402 (connection limits per listener).

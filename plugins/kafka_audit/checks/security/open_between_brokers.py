@@ -37,8 +37,9 @@ def open_between_brokers(view: ClusterView) -> Iterator[Judgement]:
     The listener is SSL or SASL_SSL.
 
     ## What to do
-    Add a listener with SSL or SASL_SSL to all brokers, switch `inter.broker.listener.name` to it, then remove the old listener.
-    This requires three rolling restarts. If the network is closed on purpose, mute KA411 with that reason.
+    Add a listener with SSL or SASL_SSL to all brokers, switch `inter.broker.listener.name` to it (without
+    `security.inter.broker.protocol`: Kafka accepts only one of the two), then remove the old listener. This requires three
+    rolling restarts. If the network is closed on purpose, mute KA411 with that reason.
 
     ## References
     KIP-103 (listeners for different traffic); Kafka documentation, "Security".
