@@ -45,6 +45,8 @@ def tools(*release):
          "kafka-configs.sh --zookeeper zk:2181/kafka --alter --entity-type topics --entity-name t --add-config a=1"),
         ((2, 6), f"{CONFIGS} --entity-type users --entity-name u",
          "kafka-configs.sh --zookeeper zk:2181/kafka --alter --entity-type users --entity-name u"),
+        ((2, 7), "kafka-cluster.sh cluster-id --bootstrap-server b0:9092", "grep cluster.id <log.dirs>/meta.properties"),
+        ((2, 3), "kafka-cluster.sh cluster-id --bootstrap-server b0:9092", "grep 'Cluster ID =' server.log"),
         ((1, 1), f"{CONFIGS} --entity-type broker-loggers --entity-name 0 --add-config kafka.authorizer.logger=DEBUG",
          "log4j.logger.kafka.authorizer.logger=DEBUG"),
     ],

@@ -3,7 +3,8 @@
 An option that a release lacks is never printed. What is older than 2.8 keeps its metadata in ZooKeeper, so an older tool that
 uses ZooKeeper replaces it; that is the only option until 2.1 to 2.6, and it was removed in 3.0.
 Sources: KIP-460 and KIP-183 (elections, 2.4), KIP-455 (reassignments, 2.6), KIP-332 (ACLs, 2.1), KIP-377 (topics, 2.2), KIP-351
-and KIP-427 (in-sync filters, 2.3 and 2.4), KIP-412 (loggers, 2.4), KIP-554 (SCRAM users, 2.7), KIP-700 (cluster id, 2.8).
+and KIP-427 (in-sync filters, 2.3 and 2.4), KIP-412 (loggers, 2.4), KIP-554 (SCRAM users, 2.7), KIP-700 (cluster id,
+2.8), KAFKA-7335 (cluster id in meta.properties, 2.4).
 """
 
 import re
@@ -129,6 +130,7 @@ _OLDER: tuple[tuple[str, Release, Callable[[Tools, str], str]], ...] = (
     ("kafka-configs.sh", (2, 4), _loggers),
     ("kafka-configs.sh", (2, 5), _topic_settings),
     ("kafka-configs.sh", (2, 7), _users),
+    ("kafka-cluster.sh cluster-id", (2, 4), lambda _tools, _text: "grep 'Cluster ID =' server.log"),
     ("kafka-cluster.sh cluster-id", (2, 8), lambda _tools, _text: "grep cluster.id <log.dirs>/meta.properties"),
 )
 """A tool or option, the release that brought it, and what an older one takes."""

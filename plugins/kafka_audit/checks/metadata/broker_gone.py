@@ -29,8 +29,9 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     """A broker is no longer registered, but the previous snapshot, an assignment or the cluster file contains it.
 
     ## Why it matters
-    Its partitions have one replica less. If another broker stops, they fall below min.insync.replicas or go offline. Partitions
-    whose only live replica was on this broker have no leader. After a decommission no partition is assigned to it.
+    Its partitions have one replica less. If another broker stops, they may fall below min.insync.replicas or go offline.
+    Partitions whose only in-sync replica was on this broker have no leader. After a decommission no partition is assigned to
+    it.
 
     ## Fails when
     A broker id is in the previous snapshot's registrations or in the replicas of a partition, and not in `/brokers/ids`. Or
@@ -47,15 +48,15 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     The broker is registered. For the cluster: at least `expect.brokers` brokers are registered.
 
     ## What to do
-    On the broker's host, check whether the process runs, and read the end of `server.log` (`grep -E 'FATAL|shut down|Session
-    expired'`). Start the broker.
+    On the broker's host, check whether the process runs, and read the end of `server.log` (`grep -iE 'fatal|halting|shutdown
+    broker|shut down|shutting down|session expired' server.log | tail`). Start the broker.
 
     If it was removed permanently, move its replicas. Write a plan that names only the partitions with a replica on it.
     `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --generate --topics-to-move-json-file topics.json
     --broker-list <ids that stay>` prints one, but it moves every partition of the listed topics: take out the others. Execute
     it with a throttle below the free bandwidth of the brokers: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092
-    --reassignment-json-file plan.json --execute --throttle <bytes per second>`. Run the same with `--verify` until it ends; that
-    removes the throttle.
+    --reassignment-json-file plan.json --execute --throttle <bytes per second>`. Run the same with `--verify` instead of
+    `--execute --throttle …` until it ends; that removes the throttle.
 
     ## References
     Controller action when a registration disappears: `kafka.controller.KafkaController.onBrokerFailure`.
@@ -117,6 +118,7 @@ def _of_cluster(view: ClusterView, expected: int, registered: int) -> Judgement:
         subject=subject,
         why=f"the cluster file expects {expected}, {registered} are registered",
         replicas=view.partitions.count.partitions,
+        which="",
     )
 
 
@@ -129,11 +131,12 @@ def _judged(  # noqa: PLR0913 -- what a judgement is
     *,
     severity: Severity | None = None,
     replicas: int,
+    which: str = " with a replica there",
     **evidence: object,
 ) -> Judgement:
-    loss = f"{leaderless} of {replicas} partitions with a replica there have no leader"
+    loss = f"{leaderless} of {replicas} partitions{which} have no leader"
     if not replicas:
-        loss = "no partition is assigned to it"
+        loss = "no partition is assigned to it" if which else "there is no partition"
     given = {**evidence, **reported, "replicas": replicas, "leaderless": leaderless, "loss": loss}
     if status is not Status.FAIL:
         severity = None

@@ -49,11 +49,13 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Read the cluster id at that address: `kafka-cluster.sh cluster-id --bootstrap-server <its address>` (Kafka 2.8 and later),
-    or `cat <log.dirs>/meta.properties` on the host. Correct the port forward, the host name or `zookeeper.connect`. If all
-    brokers differ from `expect.cluster_id`, the expectation or the ZooKeeper address is wrong.
+    or `grep cluster.id <log.dirs>/meta.properties` on the host (2.4 and later), or `grep 'Cluster ID =' server.log` (with
+    ZooKeeper). Correct the port forward, the host name or `zookeeper.connect`. If all brokers differ from `expect.cluster_id`,
+    the expectation or the ZooKeeper address is wrong.
 
     ## References
-    KIP-78 (cluster id); `InconsistentClusterIdException` when a broker starts with a `meta.properties` of another cluster.
+    KIP-78 (cluster id); `InconsistentClusterIdException` when a broker starts with a `meta.properties` of another cluster
+    (Kafka 2.4 and later).
     """
     if view.kraft:
         yield from _in_kraft(view)

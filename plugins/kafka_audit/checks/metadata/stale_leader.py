@@ -46,8 +46,8 @@ def stale_leader(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     The controller cannot update this broker. On the controller's host run `grep '(id: {broker} rack.*unsuccessful'
-    controller.log` and `grep CLUSTER_AUTHORIZATION_FAILED state-change.log`. The causes are KA302 (the address is unreachable),
-    KA401 (a missing right) and KA412 (a failed login). Repair the cause first.
+    controller.log` and `grep 'Received error' state-change.log`. The causes are KA302 (the address is unreachable), KA401 (a
+    missing right) and KA412 (a failed login). Repair the cause first.
 
     Until then, keep clients away from this broker. A restart of the broker that is the controller moves the controller, and the
     new controller sends the full metadata again. This helps only if the new controller can reach this broker. Do not delete

@@ -85,8 +85,8 @@ def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
     controller.
 
     ## What to do
-    To see the error, run `grep CLUSTER_AUTHORIZATION_FAILED state-change.log` on the controller and `grep Denied
-    kafka-authorizer.log` on this broker.
+    To see the error, run `grep 'Received error' state-change.log` on the controller and `grep Denied kafka-authorizer.log` on
+    this broker.
 
     Best: use an authenticated listener for inter-broker traffic (`inter.broker.listener.name`), with its principal in
     `super.users` of every broker. On broker {broker} this requires a restart. Otherwise add an ACL: `kafka-acls.sh

@@ -45,12 +45,12 @@ def principals(case: Case) -> tuple[str, ...]:
 
 
 def _see_rights(case: Case) -> Step:
-    files = "state-change.log" if not case.view.kraft else "server.log"
+    line = "grep CLUSTER_AUTHORIZATION_FAILED server.log" if case.view.kraft else "grep 'Received error' state-change.log"
     return Step(
         kind="see",
         text=f"See it yourself (reads only): {rights_log(case)}, kafka-authorizer.log of {brokers(case.brokers)}, and the ACLs.",
         commands=(
-            f"grep CLUSTER_AUTHORIZATION_FAILED {files} | tail -3",
+            f"{line} | tail -3",
             "grep 'is Denied' kafka-authorizer.log | grep -i ClusterAction | tail -3",
             f"{acl_tool(case)} --list --cluster",
         ),
