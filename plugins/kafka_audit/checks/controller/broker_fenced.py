@@ -28,8 +28,9 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
     """A broker is registered with the controllers, and the controllers have fenced it.
 
     ## Why it matters
-    A fenced broker leads no partition, follows no leader, and Metadata does not list it. A client that does not know the broker
-    does not notice that it is missing. Its replicas are not in any ISR.
+    A fenced broker leads no partition, and Metadata does not list it. A client that does not know the broker does not notice
+    that it is missing. The controllers remove its replicas from every ISR; a partition that has no other in-sync replica has no
+    leader.
 
     ## Fails when
     Brokers that are not fenced report in two samples that it is fenced (DescribeCluster, Kafka 4.0 and later). MEDIUM if the
@@ -43,9 +44,10 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
     Brokers report the state, and no broker is fenced. The check does not apply with ZooKeeper.
 
     ## What to do
-    If broker {broker} runs, it sends no heartbeats to the controllers: see KA210, then run `grep -iE
-    'heartbeat|registration|fenced' server.log | tail` on its host. If it is stopped, start it. If it was removed permanently
-    and holds no replica, run `kafka-cluster.sh unregister --bootstrap-server <broker>:9092 --id {broker}`.
+    If broker {broker} runs, its heartbeats do not reach the controllers, or it has not caught up with their metadata: see
+    KA210, then run `grep -iE 'heartbeat|registration|fenced' server.log | tail` on its host. If it is stopped, start it. If it
+    was removed permanently and holds no replica, run `kafka-cluster.sh unregister --bootstrap-server <broker>:9092 --id
+    {broker}`.
 
     ## References
     KIP-631 (fencing), KIP-1073 (fenced brokers in DescribeCluster).

@@ -52,7 +52,7 @@ def epoch_went_back(view: ClusterView) -> Iterator[Judgement]:
     `leader-epoch-checkpoint` of the replicas first, then restart the brokers one at a time.
 
     ## References
-    KIP-101 and KIP-320 (leader epochs); `StaleControllerEpochException`.
+    KIP-101 and KIP-320 (leader epochs); error 11 STALE_CONTROLLER_EPOCH.
     """
     gap = gap_judgement(view, "KA204")
     if gap is not None:

@@ -48,7 +48,7 @@ def state_ahead_of_controller(view: ClusterView) -> Iterator[Judgement]:
     deleting `/controller` is a step back to ZooKeeper.
 
     ## References
-    `StaleControllerEpochException`, error 11 STALE_CONTROLLER_EPOCH.
+    Error 11 STALE_CONTROLLER_EPOCH; `org.apache.kafka.common.errors.ControllerMovedException`.
     """
     epoch = None if view.state is None else view.state.controller_epoch
     total = view.partitions.count.partitions

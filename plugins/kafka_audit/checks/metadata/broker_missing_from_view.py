@@ -50,8 +50,9 @@ def broker_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
     in), and read `controller.log` on the controller's host. Do not rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it
     does not read from brokers.
 
-    In KRaft mode a fenced broker sends no heartbeats to the controllers: run `grep -iE 'heartbeat|registration|fenced'
-    server.log | tail` on broker {broker}, and `nc -vz <controller> 9093` from its host.
+    In KRaft mode the heartbeats of a fenced broker do not reach the controllers, or it has not caught up with their metadata:
+    run `grep -iE 'heartbeat|registration|fenced' server.log | tail` on broker {broker}, and `nc -vz <controller> 9093` from its
+    host.
 
     ## References
     UpdateMetadata (API 6) in ZooKeeper mode; `kafka.controller.ControllerBrokerRequestBatch`. KIP-631 (fenced brokers).

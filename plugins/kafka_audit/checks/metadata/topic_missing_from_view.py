@@ -26,8 +26,9 @@ def topic_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
     """A topic, partition or replica set in ZooKeeper is missing or different in a broker's view.
 
     ## Why it matters
-    Clients of this broker get UNKNOWN_TOPIC_OR_PARTITION for a topic that exists. With auto-creation, they may create it again.
-    A topic that was created but that clients cannot use is often the first sign of a broker that the controller cannot update.
+    Clients of this broker get UNKNOWN_TOPIC_OR_PARTITION for a topic that exists. Auto-creation fails too, because the topic
+    exists. A topic that was created but that clients cannot use is often the first sign of a broker that the controller cannot
+    update.
 
     ## Fails when
     A topic or partition is missing from the broker's Metadata response, or has other replicas there, in two samples, and the

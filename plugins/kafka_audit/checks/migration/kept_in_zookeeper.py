@@ -28,8 +28,8 @@ def kept_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     """ZooKeeper contains ACLs, SCRAM credentials, or dynamic settings of brokers or topics.
 
     ## Why it matters
-    The migration copies all of it. An inventory from before the migration can be compared with the counts after it. Delegation
-    tokens and quotas are copied too; this audit does not read them.
+    The migration copies all of it, with the protocol that KA901 requires. An inventory from before the migration can be
+    compared with the counts after it. Delegation tokens and quotas are copied too; this audit does not read them.
 
     ## Fails when
     There is any of them. The finding is information and never alerts.
@@ -41,11 +41,11 @@ def kept_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     All were read, and are empty. The check does not apply in KRaft mode.
 
     ## What to do
-    Keep this inventory ({what}), and compare it after the migration: `kafka-acls.sh --list`, `kafka-configs.sh --describe --all
-    --entity-type users`.
+    Keep this inventory ({what}), and compare it after the migration: `kafka-acls.sh --bootstrap-server <broker>:9092 --list`,
+    `kafka-configs.sh --bootstrap-server <broker>:9092 --describe --entity-type users`, and the same for `brokers` and `topics`.
 
     ## References
-    KIP-866, "Metadata to be migrated".
+    KIP-866 (migration); `kafka.zk.ZkMigrationClient`.
     """
     if none := tuple(already_migrated(view, "KA911")):
         yield from none

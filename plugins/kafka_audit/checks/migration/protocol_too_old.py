@@ -29,14 +29,14 @@ def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
     """Brokers run a version or use a protocol that cannot migrate to KRaft, or they run different versions.
 
     ## Why it matters
-    Kafka's documentation requires software and inter-broker protocol 3.9 on all brokers before the migration. Below 3.6-IV1 the
-    KRaft controller does not begin it. Below 3.4 a broker does not start with `zookeeper.metadata.migration.enable`. The
+    Kafka's documentation requires software and inter-broker protocol 3.9 on all brokers before the migration. Below 3.6-IV1 a
+    KRaft controller of 3.9 does not begin it. Below 3.4 a broker does not start with `zookeeper.metadata.migration.enable`. The
     protocol must not change during the migration. A low protocol does not migrate everything: SCRAM users need 3.5-IV2,
     delegation tokens 3.6-IV2.
 
     ## Fails when
-    `inter.broker.protocol.version` in effect is below 3.9 (HIGH; MEDIUM from 3.6 on, if the documentation of that release
-    allows it), or a broker offers different APIs than most: an upgrade is incomplete.
+    `inter.broker.protocol.version` in effect is below 3.9 (HIGH; MEDIUM from 3.6-IV1 on, because the controller begins the
+    migration), or a broker offers different APIs than most: an upgrade is incomplete.
 
     ## Not known when
     A broker did not report its protocol version, or no broker is known.

@@ -44,7 +44,8 @@ def settings_left_behind(view: ClusterView) -> Iterator[Judgement]:
     Find out which tool wrote {names}, and how to configure it without ZooKeeper.
 
     ## References
-    KIP-866, "Metadata to be migrated"; `kafka.server.ConfigType`.
+    KIP-866; `kafka.zk.migration.ZkConfigMigrationClient`; `kafka.server.ConfigType` (in `org.apache.kafka.server.config` since
+    Kafka 3.8).
     """
     if none := tuple(already_migrated(view, "KA908")):
         yield from none

@@ -25,8 +25,8 @@ def deletion_stuck(view: ClusterView) -> Iterator[Judgement]:
     """A topic is marked for deletion and is not deleted.
 
     ## Why it matters
-    No client can write to the topic, read it or create it again, and its data stays on disk. Operations that wait for the
-    deletion do not continue.
+    No client can create the topic again and, once its deletion has begun, write to it or read it. Brokers that have not deleted
+    their replica keep its data on disk. Operations that wait for the deletion do not continue.
 
     ## Fails when
     The same topic was under `/admin/delete_topics` in the previous audit. A deletion waits until every broker with a replica is

@@ -40,11 +40,12 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
     not Kafka's own (Ranger, OPA, RBAC).
 
     ## What to do
-    Compare `kafka-acls.sh --bootstrap-server <that broker>:9092 --list` with `kafka-acls.sh --authorizer-properties
-    zookeeper.connect=<zk>:2181 --list`. Restart broker {broker}: it reads the ACLs again.
+    Restart broker {broker}: it reads the ACLs again. `kafka-acls.sh --authorizer-properties zookeeper.connect=<zk>:2181 --list`
+    shows those in ZooKeeper. No option of `kafka-acls.sh` shows those of one broker: from any address it sends the request to
+    any broker of the cluster.
 
     ## References
-    `/kafka-acl-changes` in ZooKeeper; KIP-290 (extended ACLs).
+    `/kafka-acl-changes` in ZooKeeper; KIP-290 (prefixed ACLs).
     """
     between, (now, before) = view.inter_broker, view.samples
     if between.kraft or all(between.authorizer(broker).state == "unset" for broker in between.brokers if between.brokers):

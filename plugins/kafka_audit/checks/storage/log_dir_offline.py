@@ -26,11 +26,12 @@ def log_dir_offline(view: ClusterView) -> Iterator[Judgement]:
 
     ## Why it matters
     The broker continues with its other disks, so monitors of processes and ports show no fault. The partitions of this log dir
-    have one replica less, and their leaders moved. The broker does not use the log dir again before a restart.
+    have one replica less, and their leaders moved (in KRaft since Kafka 3.7; before, the failed replicas stay leaders). The
+    broker does not use the log dir again before a restart.
 
     ## Fails when
-    The broker itself answers DescribeLogDirs with error 56 KAFKA_STORAGE_ERROR for the log dir: an append, a checkpoint or an
-    index failed with an I/O error, which includes a full disk.
+    The broker itself answers DescribeLogDirs with error 56 KAFKA_STORAGE_ERROR for the log dir: an operation on it failed with
+    an I/O error, for example an append, a checkpoint, or its opening at start. A full disk is such an error.
 
     ## Not known when
     The broker did not answer, or the auditor lacks Describe on Cluster. Before Kafka 3.2 the broker then returns an empty list,
@@ -40,8 +41,8 @@ def log_dir_offline(view: ClusterView) -> Iterator[Judgement]:
     The broker listed the log dir without an error.
 
     ## What to do
-    On the host of broker {broker} run `grep -A3 'Error while .* in dir {path}' server.log | tail`, `df -h {path}`, `dmesg |
-    grep -i 'i/o error' | tail` and `findmnt -no OPTIONS -T {path}` (`ro`: the kernel has remounted the disk read-only).
+    On the host of broker {broker} run `grep -iE -A3 '(error|failed) .*{path}' server.log | tail`, `df -h {path}`, `dmesg | grep
+    -i 'i/o error' | tail` and `findmnt -no OPTIONS -T {path}` (`ro`: the kernel has remounted the disk read-only).
 
     Before you install an empty disk, list the partitions without a leader: `kafka-topics.sh --bootstrap-server <broker>:9092
     --describe --unavailable-partitions`. If broker {broker} is the only replica in the ISR, which includes a replication factor
