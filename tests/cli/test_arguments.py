@@ -64,6 +64,9 @@ SLIPS = {
     "snapshot of no cluster": (["snapshot", "prdo"], "did you mean prod?"),
     "diff of one": (["diff", "a"], "the following arguments are required: SNAPSHOT; see `kafka-audit diff --help`"),
     "diff of none": (["diff", "a", "b"], "snapshot 'a' is not published"),
+    "watch every day": (["watch", "prod", "--every", "1d"], "argument --every: '1d' is not a number of seconds from 2 to 86400"),
+    "watch no cluster": (["watch", "prdo"], "clusters.yaml: cluster 'prdo' does not exist; did you mean prod?"),
+    "watch with an Airflow connection": (["watch", "cloud"], "cloud: kafka_conn_id requires Airflow"),
     "no such check": (["explain", "KA999"], "'KA999' is not a check of this version"),
 }
 
@@ -99,7 +102,7 @@ def test_missing_java_is_told_before_anything_is_asked(monkeypatch, tmp_path, ca
     assert not list(tmp_path.glob("kafka-audit-store/snapshots/*"))
 
 
-@pytest.mark.parametrize("command", [[], ["run"], ["snapshot"], ["diff"], ["clusters"], ["explain"]])
+@pytest.mark.parametrize("command", [[], ["run"], ["snapshot"], ["diff"], ["clusters"], ["watch"], ["explain"]])
 def test_help_teaches_by_example(capsys, command):
     with pytest.raises(SystemExit) as end:
         main([*command, "--help"])

@@ -50,6 +50,10 @@ class Audits:
         told = {key: value for key, value in told.items() if value is not None}
         self._file(name).write_text(json.dumps({"clusters": {name: told}}))
 
+    def config(self, name):
+        """Return the options that name a cluster file."""
+        return ["--config", str(self._file(name))]
+
     def environment(self):
         """Return the environment of an audit: the auditor's password, and no setting from outside."""
         return {key: value for key, value in os.environ.items() if not key.startswith("KAFKA_AUDIT_")} | self._passwords()

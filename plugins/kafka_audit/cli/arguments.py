@@ -21,6 +21,7 @@ _COMMANDS = (
     "run",
     "snapshot",
     "diff",
+    "watch",
     "report",
     "lint",
     "clusters",
@@ -40,8 +41,11 @@ _MODULES = {
     "explain": "pages",
     "lint": "linting",
     "report": "reporting",
+    "watch": "watching",
 }
 """Where a command is that is not in `commands`; the function of `lint` is `lint_command`."""
+
+LEAST_WATCH_S, MOST_WATCH_S = 2.0, 86_400.0
 
 _LINT_FORMATS = ("text", "json", "sarif", "junit", "github")
 
@@ -104,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     _store(diff)
     only = forms.only_stdout
     diff.add_argument("--format", default=only("text"), type=only, metavar="text|json", help="the output on stdout (text)")
+    _watch(add("watch", "show who answers, and what is suspected, every few seconds", help_texts.WATCH))
     report = add("report", "render the report of a stored snapshot", help_texts.REPORT)
     report.add_argument("snapshot", metavar="SNAPSHOT", help="id of a snapshot with a report")
     _out(report)
@@ -134,6 +139,22 @@ def _parser() -> argparse.ArgumentParser:
     archive.add_argument("--background", action="store_true", help=argparse.SUPPRESS)
     add("demo", "break a real cluster on this host and audit it", "")
     return parser
+
+
+def _watch(parser: argparse.ArgumentParser) -> None:
+    _cluster(parser)
+    parser.add_argument("--every", default=20.0, type=_watch_seconds, metavar="SECONDS", help="seconds between readings (20)")
+    parser.add_argument(
+        "--for", dest="seconds", default=None, type=_watch_seconds, metavar="SECONDS", help="end after these seconds (never)"
+    )
+    parser.add_argument(
+        "--grace",
+        default=30.0,
+        type=_watch_seconds,
+        metavar="SECONDS",
+        help="how long a broker that left may be away, as in a restart (30)",
+    )
+    parser.add_argument("--format", default="text", choices=("text", "json"), help="the output on stdout (text)")
 
 
 def _lint(parser: argparse.ArgumentParser) -> None:
@@ -237,6 +258,17 @@ def _label(text: str) -> tuple[str, str]:
         return labels.parse_label(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _watch_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not LEAST_WATCH_S <= seconds <= MOST_WATCH_S:
+        msg = f"{text!r} is not a number of seconds from {LEAST_WATCH_S:g} to {MOST_WATCH_S:g}"
+        raise argparse.ArgumentTypeError(msg)
+    return seconds
 
 
 def _lint_format(text: str) -> str:

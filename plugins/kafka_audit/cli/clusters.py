@@ -60,3 +60,12 @@ def _table(rows: list[tuple[str, str, str]]) -> str:
     shown = [[clean(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in shown) for column in range(2)]
     return "\n".join("  ".join([*map(str.ljust, row, widths), row[2]]).rstrip() for row in shown)
+
+
+def cluster_without_airflow(arguments: argparse.Namespace) -> Cluster:
+    """Return the cluster that is named; raises UsageError where it needs an Airflow connection."""
+    path, cluster = cluster_file_path(arguments.config), cluster_named(arguments.config, arguments.cluster)
+    if cluster.kafka_conn_id is not None:
+        msg = f"{path}: {cluster.name}: kafka_conn_id requires Airflow; on the command line, set security instead"
+        raise UsageError(msg)
+    return cluster

@@ -34,7 +34,7 @@ def audit_and_report(
     arguments: argparse.Namespace, say: console.Progress, baseline: str, *, show_all: bool = False
 ) -> tuple[Store, dict[str, Any]]:
     """Snapshot a cluster, compare it with the baseline (an id, `latest` or `none`), write the report; return store and report."""
-    cluster, store = cluster_without_airflow(arguments), _store(arguments)
+    cluster, store = clusters.cluster_without_airflow(arguments), _store(arguments)
     if baseline not in {"latest", "none"}:
         store.verify(baseline)  # report a wrong or damaged id now, not after the audit
     require_java()
@@ -53,7 +53,7 @@ def audit_and_report(
 def snapshot_command(arguments: argparse.Namespace) -> int:
     """Store what a cluster says now, print the snapshot's id."""
     say = console.Progress(quiet=arguments.quiet)
-    cluster, store = cluster_without_airflow(arguments), _store(arguments)
+    cluster, store = clusters.cluster_without_airflow(arguments), _store(arguments)
     console.write_result(_collect(cluster, store, say))
     return 0
 
@@ -83,15 +83,6 @@ def diff_command(arguments: argparse.Namespace) -> int:
         else:
             console.write_result(difference.difference_text(document, color=console.has_color()))
     return 0
-
-
-def cluster_without_airflow(arguments: argparse.Namespace) -> Cluster:
-    """Return the cluster that is named; raises UsageError where it needs an Airflow connection."""
-    path, cluster = clusters.cluster_file_path(arguments.config), clusters.cluster_named(arguments.config, arguments.cluster)
-    if cluster.kafka_conn_id is not None:
-        msg = f"{path}: {cluster.name}: kafka_conn_id requires Airflow; on the command line, set security instead"
-        raise UsageError(msg)
-    return cluster
 
 
 def _clusters_if_any(config: str | None) -> Mapping[str, Cluster]:

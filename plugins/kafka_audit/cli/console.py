@@ -43,8 +43,8 @@ def complain(text: str) -> None:
     sys.stderr.write(f"kafka-audit: {inert(clean(without_logins(text), _LONGEST_ERROR))}\n")
 
 
-def write_result(text: str, *, commands: bool = False) -> None:
-    """Write a result to stdout. A reader that stops reading (`| head`) is no failure of the audit.
+def write_result(text: str, *, commands: bool = False) -> bool:
+    """Write a result to stdout, and return whether anyone still reads: a reader that stops (`| head`) is no failure of the audit.
 
     Args:
         text: the result.
@@ -57,6 +57,8 @@ def write_result(text: str, *, commands: bool = False) -> None:
     except BrokenPipeError:
         # Python flushes stdout once more when it exits, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
 
 
 def width() -> int:

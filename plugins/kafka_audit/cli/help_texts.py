@@ -18,6 +18,7 @@ first steps:
   kafka-audit demo                               break a real cluster on this host and audit it
   cp clusters.example.yaml clusters.yaml         describe your clusters
   kafka-audit run prod                           audit a cluster
+  kafka-audit watch prod                         show who answers, every 20 seconds
   kafka-audit lint server.properties             check a configuration before a broker starts
   kafka-audit explain KA101                      describe a check and its remediation
 
@@ -54,6 +55,28 @@ The current reports in the store do not change.
 
 example:
   kafka-audit diff 20260131T080000Z-prod-1a2b 20260131T090000Z-prod-3c4d
+"""
+WATCH = """\
+Read little from a cluster every few seconds, and show who answers what: ApiVersions and Metadata of each broker (the brokers
+that it lists, the controller that it reports), the quorum's leader in KRaft mode, and ids, controller and epoch in ZooKeeper.
+What looks wrong in two readings in a row, and for ten seconds, is suspected. A broker that left and does not answer is
+suspected after --grace: a normal restart is shorter.
+
+On a terminal, the picture is redrawn after each reading; elsewhere each change is a line, or a JSON object with --format
+json. A suspicion is no finding: `kafka-audit run` finds the cause.
+
+examples:
+  kafka-audit watch prod                         until Ctrl-C
+  kafka-audit watch prod --every 5 --for 600 | tee restart.log       during a rolling restart
+  kafka-audit watch prod --for 60 || kafka-audit run prod             audit when something is suspected
+  kafka-audit watch prod --format json | jq -c .suspicions
+
+exit codes:
+  0    nothing is suspected at the end
+  1    internal error
+  2    wrong usage or configuration
+  3    something is suspected at the end
+  130  interrupted
 """
 REPORT = """\
 Render the report of a stored snapshot. No cluster is read. HTML, Markdown and SARIF are written to files next to the

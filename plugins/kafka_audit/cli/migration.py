@@ -6,7 +6,7 @@ import os
 from datetime import UTC, datetime
 
 from kafka_audit import audit
-from kafka_audit.cli import commands, console
+from kafka_audit.cli import clusters, commands, console
 from kafka_audit.migration import after, before, plain_text, plan, proposed_listeners
 from kafka_audit.store import Store
 from kafka_audit.store.baselines import Baselines
@@ -24,7 +24,7 @@ def before_migration_command(arguments: argparse.Namespace) -> int:
         vantages=arguments.vantage,
         strict=arguments.strict,
     )
-    cluster = commands.cluster_without_airflow(arguments)
+    cluster = clusters.cluster_without_airflow(arguments)
     proposed_listeners.check_plan(planned, cluster)
     store, document = commands.audit_and_report(arguments, say, "latest")
     view = audit.judged_view(store, document["snapshot_id"])

@@ -34,7 +34,9 @@ FENCED_FROM = 2
 
 _TOPIC = "__cluster_metadata"
 _NOT_LEADER = 6
-_CONTROLLERS, _TYPES_FROM = 2, 1  # DescribeCluster's endpoint type, and the version from which it has one (KIP-919)
+CONTROLLERS, TYPES_FROM = 2, 1
+"""DescribeCluster's endpoint type of controllers, and the version from which it has one (KIP-919)."""
+
 _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
 _ELSE = "a leader of the metadata quorum"
 
@@ -45,9 +47,41 @@ def quorum(conversation: Conversation, sample: int, observer: str, node_id: int 
     Raises:
         ReadError: it did not answer, or refused.
     """
+    answer = conversation.ask(quorum_request(conversation))
+    partition = quorum_partition(answer)
+    if partition is None:
+        return ()
+    view = _view(partition, sample, observer, node_id)
+    voters, observers = answers.each(partition.current_voters, "voters"), answers.each(partition.observers, "observers")
+    conversation.add_rows(1 + len(voters) + len(observers))
+    return (
+        view,
+        *(_replica(row, sample, observer, voter=True) for row in voters),
+        *(_replica(row, sample, observer, voter=False) for row in observers),
+    )
+
+
+def quorum_request(conversation: Conversation) -> Any:  # noqa: ANN401 -- kafka-python is untyped
+    """Return the question for the quorum, in the highest version that both sides support."""
     kind = DescribeQuorumRequest.TopicData
     topic = kind(topic_name=_TOPIC, partitions=[kind.PartitionData(partition_index=0)])
-    answer = conversation.ask(DescribeQuorumRequest(version=conversation.version(DescribeQuorumRequest), topics=[topic]))
+    return DescribeQuorumRequest(version=conversation.version(DescribeQuorumRequest), topics=[topic])
+
+
+def quorum_leader(answer: Any) -> tuple[int, int] | None:  # noqa: ANN401 -- see above
+    """Return id and epoch of the leader that an answer names, None where a controller answers that does not lead.
+
+    Raises:
+        ReadError: it refused.
+    """
+    partition = quorum_partition(answer)
+    if partition is None:
+        return None
+    return answers.at_least(-1, partition.leader_id, "the leader's id"), answers.int32(partition.leader_epoch, "its epoch")
+
+
+def quorum_partition(answer: Any) -> Any:  # noqa: ANN401 -- see above
+    """Return the only partition of an answer, None where a controller answers that does not lead. Raises ReadError."""
     demand(answer.error_code, getattr(answer, "error_message", None), _NEEDS, _ELSE)
     topics = answers.each(answer.topics, "topics")
     reported = [partition for topic in topics for partition in answers.each(topic.partitions, f"partitions of {_TOPIC}")]
@@ -56,22 +90,19 @@ def quorum(conversation: Conversation, sample: int, observer: str, node_id: int 
         raise ReadError(message, f"{len(reported)} partitions of {_TOPIC}")
     (partition,) = reported
     if partition.error_code == _NOT_LEADER:
-        return ()
+        return None
     demand(partition.error_code, getattr(partition, "error_message", None), _NEEDS, _ELSE)
-    view = QuorumView(
+    return partition
+
+
+def _view(partition: Any, sample: int, observer: str, node_id: int | None) -> QuorumView:  # noqa: ANN401 -- see above
+    return QuorumView(
         sample=sample,
         observer=observer,
         node_id=node_id,
         leader_id=answers.at_least(-1, partition.leader_id, "the leader's id"),
         leader_epoch=partition.leader_epoch,
         high_watermark=partition.high_watermark,
-    )
-    voters, observers = answers.each(partition.current_voters, "voters"), answers.each(partition.observers, "observers")
-    conversation.add_rows(1 + len(voters) + len(observers))
-    return (
-        view,
-        *(_replica(row, sample, observer, voter=True) for row in voters),
-        *(_replica(row, sample, observer, voter=False) for row in observers),
     )
 
 
@@ -209,10 +240,10 @@ class ControllerAsker:
 
     def _cluster(self, conversation: Conversation) -> tuple[int | None, int | None]:
         """Return the node id behind the address and the leader's, None if this version does not report them."""
-        version = conversation.version(DescribeClusterRequest, _TYPES_FROM)
+        version = conversation.version(DescribeClusterRequest, TYPES_FROM)
         if version is None:
             return None, None
-        answer = conversation.ask(DescribeClusterRequest(version=version, endpoint_type=_CONTROLLERS))
+        answer = conversation.ask(DescribeClusterRequest(version=version, endpoint_type=CONTROLLERS))
         demand(answer.error_code, answer.error_message, _NEEDS, _ELSE)
         listed = answers.each(answer.brokers, "controllers")
         mine = {

@@ -31,7 +31,19 @@ from kafka_audit.collect.connections.targets import Target, host_and_port
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.model.cluster import Cluster
 
-__all__ = ["CLIENT", "MAX_BYTES", "THROTTLED", "UNSUPPORTED", "ClientOptions", "Conversation", "demand", "error_name", "quiet"]
+__all__ = [
+    "CLIENT",
+    "MAX_BYTES",
+    "THROTTLED",
+    "UNSUPPORTED",
+    "ClientOptions",
+    "Conversation",
+    "demand",
+    "dialled_addresses",
+    "error_name",
+    "quiet",
+    "unlogged",
+]
 
 varints.bound()
 
@@ -78,8 +90,8 @@ class Conversation:
         self.lost: ReadError | None = None
         self._options = options
         self._place = host, port
-        with _unlogged():
-            self._net = NetworkSelector(client_id=CLIENT, slow_task_threshold_secs=0)
+        with unlogged():
+            self._net = self._make_selector()
             self._manager = Manager(
                 self._net,
                 options.budget,
@@ -93,12 +105,17 @@ class Conversation:
             )
         self._connection: Any = None
 
+    @staticmethod
+    def _make_selector() -> NetworkSelector:
+        """Return the loop on which kafka-python runs."""
+        return NetworkSelector(client_id=CLIENT, slow_task_threshold_secs=0)
+
     def __enter__(self) -> Self:
         """Resolve, connect, ask for ApiVersions, log in if `listener_security` requires it; raises ReadError."""
         security = self._options.listener_security
         try:
             seconds = self._options.budget.demand_time(self._options.read_s)
-            with security.attempt(seconds), _unlogged(), as_read_error(security):
+            with security.attempt(seconds), unlogged(), as_read_error(security):
                 self._manager.take(self._resolved())
                 self._manager.run(self._connect)
         except BaseException:  # `with` does not call __exit__ for it; raised on
@@ -108,17 +125,11 @@ class Conversation:
 
     def _resolved(self) -> list[tuple[int, tuple[Any, ...]]]:
         """Return the addresses to dial: those that were checked, so that a later answer of a name server has no effect."""
-        host, port = self._place
-        try:
-            found = resolve(host, port, self._options.budget.demand_time(self._options.read_s))
-            return allowed(found, named=self._options.budget.excepts(host, port))
-        except Failure as failure:
-            _, error, _, needs = failure.step
-            raise ReadError(error or "no address", f"{host_and_port(host, port)}: {error}", needs) from None
+        return dialled_addresses(*self._place, self._options.budget, self._options.read_s)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Close the connection and its selector."""
-        with _unlogged():
+        with unlogged():
             if self._connection is not None:
                 self._connection.answered()
             self._manager.close()
@@ -155,7 +166,7 @@ class Conversation:
         self._connection.answered()
         try:
             timeout_ms = self._wait_out_throttle(self._options.budget.demand_time(self._options.read_s)) * 1000
-            with _unlogged(), as_read_error(self._options.listener_security):
+            with unlogged(), as_read_error(self._options.listener_security):
                 return self._manager.run(self._connection.send_request, request, timeout_ms)
         except ReadError as error:
             if self._connection.closed:
@@ -199,6 +210,15 @@ class Conversation:
         return body
 
 
+def dialled_addresses(host: str, port: int, budget: Budget, read_s: float) -> list[tuple[int, tuple[Any, ...]]]:
+    """Return the addresses of a host that may be dialled; waits for a name server. Raises ReadError."""
+    try:
+        return allowed(resolve(host, port, budget.demand_time(read_s)), named=budget.excepts(host, port))
+    except Failure as failure:
+        _, error, _, needs = failure.step
+        raise ReadError(error or "no address", f"{host_and_port(host, port)}: {error}", needs) from None
+
+
 def error_name(code: int) -> str:
     """Return Kafka's name of an error code, e.g. CLUSTER_AUTHORIZATION_FAILED."""
     name = getattr(for_code(code), "message", None)
@@ -213,7 +233,7 @@ def demand(code: int, message: str | None, needs: Mapping[str, str], otherwise: 
 
 
 class _Talking(threading.local):
-    """How many of `_unlogged` this thread is in."""
+    """How many of `unlogged` this thread is in."""
 
     depth = 0
 
@@ -229,7 +249,7 @@ class _NotOurs(logging.Filter):
 
 
 @contextmanager
-def _unlogged() -> Iterator[None]:
+def unlogged() -> Iterator[None]:
     """Let kafka-python log nothing on this thread, regardless of the levels of its loggers.
 
     `quiet` ends with a sample, and a connection that hung in it may be refused only later.

@@ -181,6 +181,14 @@ class ClusterLogins:
             return ListenerSecurity(kafka=options)
         return self._login(target, security, options)
 
+    def without_login(self, target: Target) -> ListenerSecurity:
+        """Return the security for a connection that does not log in, on which a broker answers ApiVersions and nothing else."""
+        if not target.protocol.endswith("SSL"):
+            return ListenerSecurity()
+        name, trust, files = self.tls(target)
+        made = _Named(context(trust, True, files), name)  # noqa: FBT003 -- a function for vantages
+        return ListenerSecurity(kafka={"security_protocol": "SSL", "ssl_context": made})
+
     def _login(self, target: Target, security: Security, options: dict[str, Any]) -> ListenerSecurity:
         mechanism = security.mechanism or ""
         self._demand_trusted(target, security)

@@ -96,10 +96,11 @@ def named_addresses(cluster: Cluster) -> frozenset[tuple[str, int]]:
 
 def numeric_addresses(named: Iterable[tuple[str, int]]) -> frozenset[tuple[str, int]]:
     """Return those of these addresses that are numbers: what a name means is not in the file."""
-    return frozenset((host, port) for host, port in named if _is_number(host))
+    return frozenset((host, port) for host, port in named if is_number(host))
 
 
-def _is_number(host: str) -> bool:
+def is_number(host: str) -> bool:
+    """Return whether a host is an IP address, for which no name server is asked."""
     try:
         ipaddress.ip_address(host.partition("%")[0])
     except ValueError:

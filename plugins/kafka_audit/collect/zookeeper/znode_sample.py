@@ -139,6 +139,23 @@ class ZnodeSample:
             row for registration in self._found.brokers.values() for row in (registration.broker, *registration.endpoints)
         )
 
+    def control(self) -> tuple[Registered, bool, tuple[SourceRead, ...]]:
+        """Return brokers, controller, its epoch and the cluster id, whether KRaft controllers claim the cluster, and each read.
+
+        It takes four to six requests; nothing of it grows with topics.
+        """
+        steps: Sequence[tuple[str, Callable[[], None]]] = (
+            (IDS, self._read_brokers),
+            (CONTROLLER, self._read_controller),
+            (CONTROLLER_EPOCH, self._read_controller_epoch),
+            (CLUSTER_ID, self._read_cluster_id),
+        )
+        for path, step in steps:
+            self._note(path, step)
+        self._leave_out()
+        claimed = self._migration is not None and self._migration.kraft_controller_id is not None
+        return self._found, claimed, tuple(self._reads.values())
+
     def _read_health(self) -> None:
         sample, lists = self._asking.sample, {TOPICS: self._found.topics.names}
         nodes = znode_health.read_znode_health(self._session.client, sample, self._left)

@@ -1,0 +1,1 @@
+"""Known within a minute: small readings of a cluster every few seconds, and what they make suspicious."""

@@ -1,0 +1,130 @@
+"""From readings to suspicions: what looks wrong for long enough, in at least two readings in a row. Pure.
+
+The times are those of a rolling restart that heals by itself. A broker that stops by SIGTERM keeps its registration for at most
+1.6 s after its port closes, and brokers disagree for at most 0.3 s: what a broker that is registered, or a view, shows for
+`PATIENCE_S` is none of it. A broker that is no longer registered may be in a restart, which takes 10 to 60 s; it is suspected
+after `Patience.grace_s`. Killed and stalled brokers lose their registration within 18 s, so the grace decides how soon they are
+suspected where no reading falls into these 18 s.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from kafka_audit.model.tables import RegisteredEndpoint
+from kafka_audit.watch.observe import observations, registered_brokers, reported_cluster_id
+from kafka_audit.watch.reading import Reading
+from kafka_audit.watch.suspicions import Observation, Suspicion, WatchFault
+
+PATIENCE_S = 10.0
+"""Seconds for which a fault is seen before it is suspected. Elections, and brokers that lose a race with one, take fewer."""
+
+FORGOTTEN_S = 3600.0
+"""Seconds after which a broker that is not registered and does not answer no longer belongs to the cluster."""
+
+_READINGS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """`grace_s` is how many seconds a broker that is not registered may be away before it is suspected."""
+
+    grace_s: float = 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchSymptom:
+    """An observation that was made in each of the last `readings`, since `since_ms`."""
+
+    observation: Observation
+    since_ms: int
+    readings: int
+    suspected: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchState:
+    """What is remembered between readings.
+
+    Attributes:
+        at_ms: of the last reading; 0 before the first one.
+        cluster_id: the cluster's, None while it is unknown.
+        endpoints: where each known broker listens, or did.
+        away_ms: since when brokers that are not registered have not answered.
+        symptoms: what looks wrong, by key.
+    """
+
+    at_ms: int = 0
+    cluster_id: str | None = None
+    endpoints: Mapping[int, tuple[RegisteredEndpoint, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    away_ms: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
+    symptoms: Mapping[str, WatchSymptom] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def suspicions(self) -> tuple[Suspicion, ...]:
+        """What is suspected now, the longest first."""
+        found = sorted((one.since_ms, key, one) for key, one in self.symptoms.items() if one.suspected)
+        return tuple(Suspicion(observation=one.observation, since_ms=one.since_ms) for _, _, one in found)
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether something looks wrong that is not suspected: readings that decide should come soon."""
+        return any(not one.suspected for one in self.symptoms.values())
+
+
+def next_state(
+    state: WatchState, reading: Reading, patience: Patience | None = None, cluster_id: str | None = None
+) -> WatchState:
+    """Return what is known after a reading.
+
+    Args:
+        state: after the reading before.
+        reading: of now.
+        patience: how long a fault must last.
+        cluster_id: of the cluster file; the one that was reported first counts otherwise.
+    """
+    patience = patience or Patience()
+    right = cluster_id or state.cluster_id or reported_cluster_id(reading)
+    symptoms = {}
+    for observation in observations(reading, right):
+        earlier = state.symptoms.get(observation.key)
+        if earlier is None or not _same(earlier.observation, observation):
+            earlier = WatchSymptom(observation=observation, since_ms=reading.at_ms, readings=0)
+        now = replace(earlier, observation=observation, readings=earlier.readings + 1)
+        symptoms[observation.key] = replace(now, suspected=earlier.suspected or _lasts(now, reading.at_ms, patience))
+    away = _away(state, reading)
+    forgotten = {number for number, since in away.items() if reading.at_ms - since >= FORGOTTEN_S * 1000}
+    return WatchState(
+        at_ms=reading.at_ms,
+        cluster_id=right,
+        endpoints={number: places for number, places in reading.endpoints.items() if number not in forgotten},
+        away_ms={number: since for number, since in away.items() if number not in forgotten},
+        symptoms={key: one for key, one in symptoms.items() if one.observation.broker not in forgotten},
+    )
+
+
+def new_suspicions(before: WatchState, after: WatchState) -> tuple[Suspicion, ...]:
+    """Return what is suspected now and was not before."""
+    known = {key for key, one in before.symptoms.items() if one.suspected}
+    return tuple(one for one in after.suspicions if one.observation.key not in known)
+
+
+def _same(before: Observation, now: Observation) -> bool:
+    """Return whether two observations of one key may be one fault; views that lack one broker after the other are a restart."""
+    if now.fault is not WatchFault.VIEW_DIFFERS:
+        return before.reported == now.reported and before.expected == now.expected
+    return bool({*before.missing} & {*now.missing} or {*before.unregistered} & {*now.unregistered})
+
+
+def _lasts(symptom: WatchSymptom, at_ms: int, patience: Patience) -> bool:
+    gone = symptom.observation.fault is WatchFault.GONE
+    seconds = patience.grace_s if gone else min(PATIENCE_S, patience.grace_s)
+    return symptom.readings >= _READINGS and at_ms - symptom.since_ms >= seconds * 1000
+
+
+def _away(state: WatchState, reading: Reading) -> dict[int, int]:
+    registered = registered_brokers(reading)
+    if registered is None:
+        return dict(state.away_ms)
+    silent = {broker.broker_id for broker in reading.brokers if broker.broker_id is not None and broker.api_versions.failed}
+    return {number: state.away_ms.get(number, reading.at_ms) for number in sorted(silent - registered)}

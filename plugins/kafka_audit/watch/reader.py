@@ -1,0 +1,379 @@
+"""Read little from a cluster, on asyncio's loop: each broker, the controllers of the cluster file, and ZooKeeper.
+
+A reading opens one connection to each broker, asks ApiVersions and Metadata without topics, in KRaft mode DescribeQuorum as well,
+and closes it. Connections are new each time, as those of a client that starts now.
+
+ZooKeeper is read by kazoo, which needs threads of its own: one worker thread waits for it, within a deadline. A client of our own
+would have to repeat kazoo's TLS and SASL.
+"""
+
+import asyncio
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+
+from kafka.protocol.admin import DescribeClusterRequest, DescribeQuorumRequest
+from kafka.protocol.metadata import MetadataRequest, MetadataResponse
+
+from kafka_audit.collect.brokers import answers
+from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker, MetadataError, decode_metadata_answer
+from kafka_audit.collect.brokers.quorum import CONTROLLERS, TYPES_FROM, controllers, quorum_leader, quorum_request
+from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
+from kafka_audit.collect.connections.async_conversation import AsyncConversation, Lookups, in_thread
+from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.collect.connections.conversation import THROTTLED, UNSUPPORTED, ClientOptions, demand
+from kafka_audit.collect.connections.credentials import ClusterLogins, ListenerSecurity
+from kafka_audit.collect.connections.kafka_errors import TIMEOUT
+from kafka_audit.collect.connections.raw_requests import RawRequest
+from kafka_audit.collect.connections.sockets import NOT_DIALLED
+from kafka_audit.collect.connections.targets import (
+    UNREGISTERED,
+    Target,
+    behind_proxies,
+    bootstrap_targets,
+    listed_endpoints,
+    registered_targets,
+)
+from kafka_audit.collect.rows.source_reads import LASTING, UNREADABLE, Asking, ReadError, any_answer, clean_line, now_ms
+from kafka_audit.collect.zookeeper.registered import Registered
+from kafka_audit.collect.zookeeper.session import open_session
+from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
+from kafka_audit.model.cluster import Cluster, ZookeeperAccess
+from kafka_audit.model.tables import RegisteredEndpoint, SourceRead
+from kafka_audit.watch.reading import (
+    ANSWERED,
+    BrokerReading,
+    ControllerReading,
+    Reading,
+    WatchAnswer,
+    WatchOutcome,
+    ZookeeperReading,
+)
+
+Endpoints = Mapping[int, tuple[RegisteredEndpoint, ...]]
+
+READ_S = 5.0
+"""Seconds that one party has for all its answers, if `limits.read_s` is not less."""
+
+WHOLE_S = 15.0
+"""Seconds of a whole reading: a broker that was not asked by then is unknown in it."""
+
+LOGINS_S = 900.0
+"""Seconds after which a login that was refused is tried again; the DAG tries it as often."""
+
+_LANES = 64
+_MOST_BYTES = 1024 * 1024  # of one answer: Metadata without topics has 60 for each broker
+_NO_RIGHT = frozenset({"AuthFailedError", "NoAuthError", "no login"})  # of ZooKeeper
+_REFUSED = LASTING | {UNSUPPORTED, THROTTLED} | _NO_RIGHT
+_PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Heard:
+    """What one party answered, and the brokers that it lists with their addresses."""
+
+    reading: BrokerReading
+    listed: tuple[ListedBroker, ...] = ()
+
+
+class Reader:
+    """Reads one cluster as often as wanted, one reading at a time."""
+
+    def __init__(self, cluster: Cluster, secrets: Mapping[str, str]) -> None:
+        """Take the cluster and where passwords are looked up; needs a running loop.
+
+        Raises:
+            UsageError: an address or a file of certificates in the cluster file cannot be used.
+        """
+        self._cluster = cluster
+        self._bounded = replace(cluster, limits=replace(cluster.limits, bytes=_MOST_BYTES))
+        self._secrets = secrets
+        self._read_s = min(READ_S, cluster.limits.read_s)
+        self._behind = behind_proxies(cluster)
+        self._lookups = Lookups()
+        self._lanes = asyncio.Semaphore(_LANES)
+        self._login_turn = asyncio.Lock()
+        self._znodes_turn = threading.Lock()
+        self._answered_at: dict[int, Target] = {}
+        self._renew_logins()
+        bootstrap_targets(cluster, ())  # addresses that are none end it now
+        controllers(cluster)
+
+    def _renew_logins(self) -> None:
+        self._logins = ClusterLogins(self._cluster, self._secrets)
+        self._logins_end = time.monotonic() + LOGINS_S
+        self._securities: dict[Target, ListenerSecurity | ReadError] = {}
+        self._accepted: set[tuple[str, str]] = set()  # listeners and mechanisms of logins that were accepted
+
+    async def read(self, known: Endpoints) -> Reading:
+        """Return what all parties say now.
+
+        Args:
+            known: where brokers listened in earlier readings; one that is no longer registered is asked there.
+
+        Raises:
+            UsageError: the connection string of ZooKeeper cannot be read.
+        """
+        if time.monotonic() >= self._logins_end:
+            self._renew_logins()
+        began, until = now_ms(), time.monotonic() + WHOLE_S
+        endpoints = dict(known)
+        waiting = asyncio.ensure_future(self._zookeeper())
+        try:
+            if not endpoints:
+                endpoints |= (await waiting)[1]
+            heard, controllers_read = await asyncio.gather(self._ask(endpoints, until), self._ask_controllers())
+            zookeeper, registered = await waiting
+        finally:
+            waiting.cancel()
+        newest = registered or self._listed(heard)
+        if not newest and not any(one.reading.metadata.answered for one in heard):
+            heard += await self._ask_bootstrap(endpoints, until)
+            newest = self._listed(heard)
+        moved = {number: places for number, places in newest.items() if endpoints.get(number) != places}
+        if moved:
+            heard = [*(one for one in heard if one.reading.broker_id not in moved), *await self._ask(moved, until)]
+        known_at = {one.reading.address for one in heard if one.reading.broker_id is not None}
+        # A bootstrap address that turned out to be a broker's is not shown twice.
+        readings = sorted(
+            (one.reading for one in heard if one.reading.broker_id is not None or one.reading.address not in known_at), key=_order
+        )
+        return Reading(
+            at_ms=began,
+            brokers=tuple(readings),
+            controllers=tuple(controllers_read),
+            zookeeper=zookeeper,
+            endpoints=endpoints | moved,
+        )
+
+    async def _ask(self, endpoints: Endpoints, until: float) -> list[_Heard]:
+        """Ask brokers, side by side."""
+        targets = registered_targets((place for places in endpoints.values() for place in places), self._cluster)
+        return list(await asyncio.gather(*(self._ask_broker(number, some, until) for number, some in targets.items())))
+
+    async def _ask_bootstrap(self, endpoints: Endpoints, until: float) -> list[_Heard]:
+        targets = bootstrap_targets(self._cluster, (place for places in endpoints.values() for place in places))
+        return list(await asyncio.gather(*(self._ask_broker(UNREGISTERED, [target], until) for target in targets)))
+
+    def _listed(self, heard: Iterable[_Heard]) -> dict[int, tuple[RegisteredEndpoint, ...]]:
+        """Return where brokers listen, as most answers list them."""
+        votes: defaultdict[int, Counter[tuple[str, int]]] = defaultdict(Counter)
+        for one in heard:
+            for broker in one.listed:
+                votes[broker.broker_id][broker.host, broker.port] += 1
+        protocol, found = self._cluster.security.protocol, {}
+        for number in sorted(votes)[: self._cluster.limits.brokers]:
+            (host, port), _ = min(votes[number].items(), key=lambda entry: (-entry[1], entry[0]))
+            found[number] = listed_endpoints([(number, host, port)], 1, protocol)
+        return found
+
+    async def _ask_broker(self, number: int, targets: Sequence[Target], until: float) -> _Heard:
+        """Ask one broker, at the address where it answered before; until it did, at one after the other."""
+        usual = self._answered_at.get(number)
+        best = [usual] if usual in targets and usual is not None else sorted(targets, key=self._rank)
+        heard = _Heard(reading=_unasked(number, best[0].address, "not asked in time"))
+        for target in best:
+            async with self._lanes:
+                if time.monotonic() + self._read_s > until:
+                    break
+                heard = await self._converse(number, target)
+            if heard.reading.metadata.answered:
+                self._answered_at[number] = target
+                break
+        return heard
+
+    def _rank(self, target: Target) -> tuple[bool, bool, str]:
+        """Return the order of a broker's addresses: those first at which it can be asked for Metadata."""
+        return isinstance(self._security(target), ReadError), not self._logins.names(target), target.listener
+
+    def _security(self, target: Target) -> ListenerSecurity | ReadError:
+        """Return the security of an address, or why there is no login for it."""
+        if target not in self._securities:
+            try:
+                self._securities[target] = self._logins.listener_security(target)
+            except ReadError as error:
+                self._securities[target] = error
+        return self._securities[target]
+
+    async def _converse(self, number: int, target: Target) -> _Heard:
+        """Ask at one address."""
+        broker = None if number == UNREGISTERED else number
+        if target.protocol not in _PROTOCOLS:
+            return _Heard(reading=_unasked(broker, target.address, f"protocol {clean_line(target.protocol)}"))
+        security = self._security(target)
+        reading = BrokerReading(broker_id=broker, address=target.address)
+        login = self._logins.without_login(target) if isinstance(security, ReadError) else security
+        conversation = AsyncConversation(*target.dialled, self._options(login), self._lookups)
+        listed: tuple[ListedBroker, ...] = ()
+        operation = "api_versions"
+        try:
+            async with asyncio.timeout(self._read_s + 1), AsyncExitStack() as stack:
+                with any_answer():
+                    await self._connect(stack, conversation, target)
+                    reading = replace(reading, api_versions=ANSWERED, kraft=_offers_quorum(conversation))
+                    operation = "metadata"
+                    if isinstance(security, ReadError):
+                        raise security
+                    reading, listed = await self._metadata(conversation, reading, target)
+                    operation = "quorum"
+                    if reading.kraft:
+                        leader = quorum_leader(await conversation.answer(quorum_request(conversation)))
+                        reading = _with_leader(reading, leader)
+        except (ReadError, TimeoutError) as error:
+            if operation == "api_versions" and conversation.offers:
+                reading, operation = replace(reading, api_versions=ANSWERED), "metadata"
+            reading = _with_failure(reading, operation, _failure(error))
+        return _Heard(reading=reading, listed=listed)
+
+    async def _connect(self, stack: AsyncExitStack, conversation: AsyncConversation, target: Target) -> None:
+        login = conversation.mechanism
+        async with self._turn(target.listener, login):
+            await stack.enter_async_context(conversation)
+            if login is not None:
+                self._accepted.add((target.listener, login))
+
+    @asynccontextmanager
+    async def _turn(self, listener: str, mechanism: str | None) -> AsyncIterator[None]:
+        """Try a login alone until one is accepted: a password that is wrong is not sent to all brokers at once."""
+        if mechanism is None or (listener, mechanism) in self._accepted:
+            yield
+            return
+        await self._login_turn.acquire()
+        alone = (listener, mechanism) not in self._accepted
+        if not alone:
+            self._login_turn.release()
+        try:
+            yield
+        finally:
+            if alone:
+                self._login_turn.release()
+
+    async def _metadata(
+        self, conversation: AsyncConversation, reading: BrokerReading, target: Target
+    ) -> tuple[BrokerReading, tuple[ListedBroker, ...]]:
+        version = min(conversation.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
+        if not version:
+            raise ReadError(UNSUPPORTED, "no version of Metadata is supported by both sides")
+        request = MetadataRequest(version=version, topics=[], allow_auto_topic_creation=False)
+        body = await conversation.answer(RawRequest(request, MetadataResponse, MetadataRequest.API_KEY, version))
+        try:
+            found = decode_metadata_answer(bytes(body), version, most_brokers=MOST_LISTED * self._cluster.limits.brokers)
+        except MetadataError as error:
+            raise ReadError(UNREADABLE, str(error)) from None
+        demand(found.error, None, {})
+        behind = self._behind if target.dialled in self._behind else {}
+        reading = replace(
+            reading,
+            metadata=ANSWERED,
+            lists=frozenset(broker.broker_id for broker in found.brokers),
+            cluster_id=found.cluster_id,
+            controller_id=found.controller_id,
+        )
+        return reading, tuple(as_advertised(broker, behind) for broker in found.brokers)
+
+    async def _ask_controllers(self) -> list[ControllerReading]:
+        return list(await asyncio.gather(*(self._ask_controller(target) for target in controllers(self._cluster))))
+
+    async def _ask_controller(self, target: Target) -> ControllerReading:
+        """Ask a KRaft controller for the leader that it knows."""
+        security = self._security(target)
+        if isinstance(security, ReadError):
+            return ControllerReading(address=target.address, answer=_failure(security))
+        conversation = AsyncConversation(*target.dialled, self._options(security), self._lookups)
+        leader: int | None = None
+        try:
+            async with asyncio.timeout(self._read_s + 1), AsyncExitStack() as stack:
+                with any_answer():
+                    await self._connect(stack, conversation, target)
+                    if (version := conversation.version(DescribeClusterRequest, TYPES_FROM)) is not None:
+                        said = await conversation.answer(DescribeClusterRequest(version=version, endpoint_type=CONTROLLERS))
+                        demand(said.error_code, said.error_message, {})
+                        leader = answers.at_least(-1, said.controller_id, "the leader's id")
+                    elif _offers_quorum(conversation):
+                        answer = quorum_leader(await conversation.answer(quorum_request(conversation)))
+                        leader = None if answer is None else answer[0]
+        except (ReadError, TimeoutError) as error:
+            return ControllerReading(address=target.address, answer=_failure(error))
+        return ControllerReading(address=target.address, answer=ANSWERED, leader=leader)
+
+    def _options(self, security: ListenerSecurity) -> ClientOptions:
+        """Return options with a budget for one connection: what one party sends takes nothing from the others."""
+        budget = Budget(self._bounded, time.monotonic() + self._read_s)
+        return ClientOptions(
+            read_s=self._read_s, max_bytes=_MOST_BYTES, budget=budget, logins=self._logins, listener_security=security
+        )
+
+    async def _zookeeper(self) -> tuple[ZookeeperReading | None, Endpoints]:
+        """Return what ZooKeeper holds, and where registered brokers listen; None where the cluster file names none."""
+        access = self._cluster.zookeeper
+        if access is None:
+            return None, {}
+        try:
+            found, claimed, reads = await in_thread(lambda: self._znodes(access), self._read_s + 1)
+        except ReadError as error:
+            return ZookeeperReading(answer=_failure(error)), {}
+        failed = next((read for read in reads if read.outcome == "failed"), None)
+        if failed is not None:
+            outcome = WatchOutcome.UNKNOWN if failed.error in _REFUSED else WatchOutcome.FAILED
+            return ZookeeperReading(answer=WatchAnswer(outcome=outcome, error=failed.error)), {}
+        reading = ZookeeperReading(
+            answer=ANSWERED,
+            brokers=frozenset(found.brokers),
+            controller=found.controller,
+            controller_epoch=found.controller_epoch,
+            cluster_id=found.cluster_id,
+            claimed=claimed,
+        )
+        return reading, {number: one.endpoints for number, one in found.brokers.items() if one.endpoints}
+
+    def _znodes(self, access: ZookeeperAccess) -> tuple[Registered, bool, tuple[SourceRead, ...]]:
+        """Read ZooKeeper; runs on a thread, never on two at a time. Raises ReadError."""
+        if not self._znodes_turn.acquire(blocking=False):
+            raise ReadError(TIMEOUT, "the reading before still waits for ZooKeeper")
+        try:
+            budget = Budget(self._cluster, time.monotonic() + self._read_s)
+            asking = Asking(sample=1, observer="zookeeper", target=access.connect)
+            with open_session(access, self._read_s, self._secrets, budget) as session:
+                return ZnodeSample(session, asking, self._read_s, budget.deadline, budget).control()
+        finally:
+            self._znodes_turn.release()
+
+
+def _offers_quorum(conversation: AsyncConversation) -> bool:
+    return DescribeQuorumRequest.API_KEY in conversation.apis
+
+
+def _with_leader(reading: BrokerReading, leader: tuple[int, int] | None) -> BrokerReading:
+    if leader is None:
+        return replace(reading, quorum=ANSWERED)
+    return replace(reading, quorum=ANSWERED, leader=leader[0], leader_epoch=leader[1])
+
+
+def _with_failure(reading: BrokerReading, operation: str, answer: WatchAnswer) -> BrokerReading:
+    match operation:
+        case "api_versions":
+            return replace(reading, api_versions=answer)
+        case "metadata":
+            return replace(reading, metadata=answer)
+        case _:
+            return replace(reading, quorum=answer)
+
+
+def _failure(error: ReadError | TimeoutError) -> WatchAnswer:
+    """Return what a failed read is: a fault, or nothing known where the auditor may not ask."""
+    if isinstance(error, TimeoutError):
+        return WatchAnswer(outcome=WatchOutcome.FAILED, error=TIMEOUT)
+    ours = error.error in _REFUSED or error.error.startswith(NOT_DIALLED)
+    return WatchAnswer(outcome=WatchOutcome.UNKNOWN if ours else WatchOutcome.FAILED, error=clean_line(error.error))
+
+
+def _unasked(broker: int | None, address: str, why: str) -> BrokerReading:
+    number = None if broker == UNREGISTERED else broker
+    return BrokerReading(broker_id=number, address=address, api_versions=WatchAnswer(outcome=WatchOutcome.UNKNOWN, error=why))
+
+
+def _order(reading: BrokerReading) -> tuple[bool, int, str]:
+    return reading.broker_id is None, reading.broker_id or 0, reading.address

@@ -1,0 +1,116 @@
+"""`kafka-audit watch` against fakes: a line for each change, JSON, exit codes."""
+
+import json
+from contextlib import ExitStack
+
+import pytest
+
+from hostile_parties.broker import HostileBroker
+from kafka_audit.cli import main
+from kafka_audit.watch.judgement import WatchState, next_state
+from kafka_audit.watch.picture import WatchPicture
+from watch.readings import down, kraft, reading, zookeeper
+
+QUICK = ["--every", "2", "--grace", "2"]
+
+
+@pytest.fixture
+def brokers():
+    with ExitStack() as stack:
+        made = [stack.enter_context(HostileBroker(number)) for number in range(3)]
+        for one in made:
+            one.brokers = {other.id: (other.host, other.port) for other in made}
+            one.controller_id = 0
+        yield made
+
+
+@pytest.fixture
+def watch(brokers, tmp_path, capfd):
+    path = tmp_path / "clusters.yaml"
+    path.write_text(json.dumps({"clusters": {"prod": {"bootstrap": [brokers[0].address], "limits": {"read_s": 1}}}}))
+
+    def run(*options):
+        code = main(["watch", "prod", "--config", str(path), *options])
+        out, err = capfd.readouterr()
+        assert err == ""
+        return code, out.splitlines()
+
+    return run
+
+
+def test_a_healthy_cluster_is_a_line_for_each_party_and_0(watch):
+    code, lines = watch(*QUICK, "--for", "6")
+    assert code == 0
+    assert [line.partition("  ")[2] for line in lines] == [
+        "prod: 3 parties read every 2 s",
+        *(f"broker {number}: ApiVersions ok, Metadata ok, lists brokers 0-2, controller 0" for number in range(3)),
+    ]
+
+
+def test_what_is_suspected_at_the_end_is_3_and_one_line(watch, brokers):
+    brokers[2].brokers, brokers[2].controller_id = {}, -1
+    code, lines = watch(*QUICK, "--for", "8")
+    assert code == 3
+    assert [line for line in lines if "SUSPECTED" in line] == [lines[-1]]
+    assert lines[-1].endswith("  SUSPECTED Broker 2 answers, but its own view lists no broker")
+
+
+def test_json_is_an_object_for_each_change(watch, brokers):
+    brokers[2].brokers, brokers[2].controller_id = {}, -1
+    code, lines = watch(*QUICK, "--for", "8", "--format", "json")
+    first, last = (json.loads(line) for line in lines)
+    assert code == 3
+    assert first["suspicions"] == []
+    assert [(one["what"], one["broker"]) for one in last["suspicions"]] == [("view_empty", 2)]
+    assert [one["lists"] for one in last["brokers"]] == [[0, 1, 2], [0, 1, 2], []]
+    assert last["zookeeper"] is None
+
+
+def test_what_a_broker_says_moves_no_cursor(watch, brokers):
+    brokers[2].cluster_id = "a\x1b[2J\rb"
+    _, lines = watch(*QUICK, "--for", "8")
+    assert all(line.isprintable() for line in lines)
+    assert any("cluster id a\\u001b[2J" in line for line in lines)
+
+
+def test_an_unreachable_cluster_is_no_silence(watch, brokers):
+    for one in brokers:
+        one.close()
+    code, lines = watch(*QUICK, "--for", "8")
+    assert code == 3
+    assert lines[-1].endswith("SUSPECTED No bootstrap address answers: connection refused")
+
+
+def screen(*readings, width=200):
+    picture, state = WatchPicture("prod", 20), WatchState()
+    for one in readings:
+        state = next_state(state, one)
+        picture.changes(one, state)
+    return picture.screen(readings[-1], state, width).splitlines()
+
+
+def test_the_picture_shows_who_answers_since_when_and_what_is_suspected():
+    assert screen(reading(0), reading(20, down(2)), reading(30, down(2))) == [
+        "prod  ZooKeeper  1970-01-01T00:17:10Z  every 20 s",
+        "",
+        "           ApiVersions         Metadata  lists brokers  controller  quorum  last change",
+        "zookeeper  -                   -         0-2            0, epoch 1  -       1970-01-01T00:16:40Z",
+        "broker 0   ok                  ok        0-2            0           -       1970-01-01T00:16:40Z",
+        "broker 1   ok                  ok        0-2            0           -       1970-01-01T00:16:40Z",
+        "broker 2   connection refused  -         -              -           -       1970-01-01T00:17:00Z",
+        "",
+        "Suspected",
+        "  1970-01-01T00:17:00Z  Broker 2 does not answer at b2:9092: connection refused",
+    ]
+
+
+def test_the_picture_of_kraft_shows_the_quorum_and_no_controller():
+    shown = screen(kraft(0))
+    assert shown[3] == "broker 0  ok           ok        0-2            -           leader 0  1970-01-01T00:16:40Z"
+    assert shown[-1] == "Nothing is suspected."
+
+
+def test_the_picture_fits_the_terminal_and_shows_what_is_not_yet_suspected():
+    shown = screen(reading(0), reading(20, zk=zookeeper(controller=None)), width=60)
+    assert max(map(len, shown)) <= 60
+    assert shown[-2:] == ["Seen, not yet for long enough", "  1970-01-01T00:17:00Z  The cluster has no controller: /cont"]

@@ -1,0 +1,314 @@
+"""Readings of fakes that speak the wire protocols: how little is asked, and that no party holds up the others."""
+
+import asyncio
+import struct
+import threading
+import time
+from contextlib import ExitStack
+
+import pytest
+from kafka.protocol.admin import DescribeQuorumResponse
+from kafka.protocol.metadata import MetadataRequest
+
+from hostile_parties.broker import HostileBroker, changed
+from hostile_parties.party import announce, drip, hang, hang_up, raw
+from hostile_parties.zookeeper import NO_AUTH, HostileZookeeper, kafka_tree
+from kafka_audit.collect.connections import async_conversation
+from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, ZookeeperAccess
+from kafka_audit.model.errors import UsageError
+from kafka_audit.watch.reader import Reader
+from kafka_audit.watch.reading import WatchOutcome
+from testbed.certificates import Authority
+
+METADATA, VERSIONS, QUORUM = 3, 18, 55
+QUICK = Limits(read_s=1.5)
+PASSWORD = "open-sesame-73"  # noqa: S105 -- of a fake
+SCRAM = "SCRAM-SHA-512"
+
+
+@pytest.fixture
+def brokers():
+    with ExitStack() as stack:
+        made = [stack.enter_context(HostileBroker(number)) for number in range(3)]
+        for one in made:
+            one.brokers = {other.id: (other.host, other.port) for other in made}
+            one.controller_id = 0
+        yield made
+
+
+@pytest.fixture
+def zookeeper(brokers):
+    places = {one.id: {"PLAINTEXT": ("PLAINTEXT", one.host, one.port)} for one in brokers}
+    with HostileZookeeper(kafka_tree(places, {})) as made:
+        made.znodes["/controller_epoch"] = b"4"
+        yield made
+
+
+def described(*bootstrap, **more):
+    return Cluster(name="c", **{"bootstrap": tuple(one.address for one in bootstrap), "limits": QUICK, **more})
+
+
+def read(cluster, times=1, secrets=None, between=lambda: None):
+    """Return several readings, each with the endpoints of the one before."""
+
+    async def readings():
+        reader, found = Reader(cluster, secrets or {}), []
+        for _ in range(times):
+            found.append(await reader.read(found[-1].endpoints if found else {}))
+            between()
+        return found
+
+    return asyncio.run(readings())
+
+
+def outcomes(reading, question="api_versions"):
+    return {one.broker_id: getattr(one, question).outcome.value for one in reading.brokers}
+
+
+def test_bootstrap_addresses_lead_to_all_brokers_and_are_not_read_twice(brokers):
+    first, second = read(described(brokers[0]), 2)
+    for reading in (first, second):
+        assert [one.broker_id for one in reading.brokers] == [0, 1, 2]
+        assert {one.lists for one in reading.brokers} == {frozenset({0, 1, 2})}
+        assert {(one.cluster_id, one.controller_id) for one in reading.brokers} == {("fake", 0)}
+        assert not reading.kraft
+        assert reading.zookeeper is None
+
+
+def test_a_reading_is_one_connection_and_two_questions_to_each_broker(brokers):
+    before = {}
+    for one in brokers:
+        one.apis[VERSIONS] = (0, 4)
+
+    def note():
+        before.setdefault("connections", [one.connections for one in brokers])
+        before.setdefault("requests", [len(one.requests) for one in brokers])
+        before.setdefault("bytes", [len(one.received) for one in brokers])
+
+    read(described(brokers[0]), 2, between=note)
+    assert [one.connections - then for one, then in zip(brokers, before["connections"], strict=True)] == [1, 1, 1]
+    for one, then, size in zip(brokers, before["requests"], before["bytes"], strict=True):
+        asked = one.requests[then:]
+        assert [key for key, _, _ in asked] == [VERSIONS, METADATA]
+        request = MetadataRequest.decode(asked[1][2], version=asked[1][1], header=True)
+        assert request.topics == []
+        assert request.allow_auto_topic_creation is False
+        assert len(one.received) - size < 200
+
+
+@pytest.mark.parametrize(
+    "behaviour", [hang, hang_up, drip(2), drip(2, announced=10_000), announce(1 << 30), raw(b"HTTP/1.1 400 Bad Request\r\n\r\n")]
+)
+@pytest.mark.parametrize("key", [VERSIONS, METADATA, "accept"])
+def test_a_broker_that_misbehaves_is_a_failed_read_within_its_time(brokers, behaviour, key):
+    brokers[2].script[key] = behaviour
+    began = time.monotonic()
+    (reading,) = read(described(*brokers))
+    assert time.monotonic() - began < 2 * QUICK.read_s + 2  # the bootstrap addresses, then the brokers
+    answered = {one.broker_id: one for one in reading.brokers if one.metadata.answered}
+    assert {0, 1} <= answered.keys()
+    bad = next(one for one in reading.brokers if one.broker_id == 2)
+    assert (bad.metadata if key == METADATA else bad.api_versions).outcome is WatchOutcome.FAILED
+
+
+def test_ten_brokers_that_hang_take_as_long_as_one_and_no_thread(monkeypatch):
+    started = []
+    monkeypatch.setattr(async_conversation, "in_thread", lambda *_: started.append(1))
+    with ExitStack() as stack:
+        made = [stack.enter_context(HostileBroker(number)) for number in range(10)]
+        for one in made:
+            one.script["accept"] = hang
+        began = time.monotonic()
+        (reading,) = read(described(*made))
+        assert time.monotonic() - began < QUICK.read_s + 1.5
+        assert len(reading.brokers) == 10
+    assert started == []
+
+
+def test_the_loop_is_never_held_up(brokers):
+    brokers[1].script[METADATA] = hang
+    gaps = []
+
+    async def tick():
+        last = time.monotonic()
+        while True:
+            await asyncio.sleep(0.01)
+            gaps.append(time.monotonic() - last)
+            last = time.monotonic()
+
+    async def both():
+        ticking = asyncio.create_task(tick())
+        reader = Reader(described(*brokers), {})
+        await reader.read({})
+        ticking.cancel()
+
+    asyncio.run(both())
+    assert max(gaps) < 0.5
+
+
+def test_nothing_stays_open_behind_a_reading(brokers):
+    read(described(*brokers), 3)
+    deadline = time.monotonic() + 5
+    while any(one._open for one in brokers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert [one._open for one in brokers] == [set(), set(), set()]
+
+
+def test_a_broker_that_left_is_asked_where_it_listened(brokers):
+    def leave():
+        for one in brokers[:2]:
+            one.brokers.pop(2, None)
+        brokers[2].close()
+
+    first, second = read(described(brokers[0]), 2, between=leave)
+    assert outcomes(first)[2] == "answered"
+    assert outcomes(second)[2] == "failed"
+    assert second.brokers[2].api_versions.error == "connection refused"
+
+
+def test_a_broker_that_returns_at_another_address_is_asked_there(brokers):
+    with HostileBroker(2) as elsewhere:
+
+        def move():
+            elsewhere.brokers = {**brokers[0].brokers, 2: (elsewhere.host, elsewhere.port)}
+            for one in brokers[:2]:
+                one.brokers = elsewhere.brokers
+            brokers[2].close()
+
+        _, second = read(described(brokers[0]), 2, between=move)
+        assert second.brokers[2].metadata.answered
+        assert second.brokers[2].address == elsewhere.address
+
+
+def test_zookeeper_gives_ids_controller_and_epoch(zookeeper):
+    (reading,) = read(described(zookeeper=ZookeeperAccess(connect=zookeeper.address)))
+    assert reading.zookeeper.answer.answered
+    assert (reading.zookeeper.brokers, reading.zookeeper.controller_epoch) == (frozenset({0, 1, 2}), 4)
+    assert outcomes(reading, "metadata") == {0: "answered", 1: "answered", 2: "answered"}
+    assert all("topics" not in path for _, paths in zookeeper.asked for path in paths)
+
+
+def test_without_zookeeper_the_brokers_that_are_known_are_still_read(zookeeper):
+    cluster = described(zookeeper=ZookeeperAccess(connect=zookeeper.address))
+    first, second = read(cluster, 2, between=zookeeper.close)
+    assert first.zookeeper.answer.answered
+    assert second.zookeeper.answer.outcome is WatchOutcome.FAILED
+    assert outcomes(second, "metadata") == {0: "answered", 1: "answered", 2: "answered"}
+
+
+def test_zookeeper_that_hangs_is_a_failed_read_within_its_time(zookeeper, brokers):
+    zookeeper.script["connect"] = hang
+    began = time.monotonic()
+    (reading,) = read(described(*brokers, zookeeper=ZookeeperAccess(connect=zookeeper.address)))
+    assert time.monotonic() - began < 3 * QUICK.read_s + 2
+    assert reading.zookeeper.answer.outcome is WatchOutcome.FAILED
+    assert outcomes(reading, "metadata") == {0: "answered", 1: "answered", 2: "answered"}
+
+
+def test_znodes_that_the_auditor_may_not_read_are_unknown(zookeeper):
+    zookeeper.errors["/controller"] = NO_AUTH
+    (reading,) = read(described(zookeeper=ZookeeperAccess(connect=zookeeper.address)))
+    assert reading.zookeeper.answer.outcome is WatchOutcome.UNKNOWN
+
+
+def test_the_quorum_is_asked_where_brokers_offer_it(brokers):
+    def quorum(exchange):
+        kind = DescribeQuorumResponse.TopicData
+        partition = kind.PartitionData(
+            partition_index=0, error_code=0, leader_id=5, leader_epoch=9, high_watermark=1, current_voters=[], observers=[]
+        )
+        answer = DescribeQuorumResponse(
+            version=0, error_code=0, topics=[kind(topic_name="__cluster_metadata", partitions=[partition])]
+        )
+        answer.with_header(correlation_id=struct.unpack_from("!i", exchange.request, 4)[0])
+        exchange.connection.sendall(bytes(answer.encode(framed=True, header=True)))
+
+    for one in brokers:
+        one.apis[QUORUM] = (0, 0)
+        one.script[QUORUM] = quorum
+    brokers[1].script[QUORUM] = hang
+    (reading,) = read(described(brokers[0]))
+    assert reading.kraft
+    assert [(one.leader, one.leader_epoch) for one in reading.brokers] == [(5, 9), (None, None), (5, 9)]
+    assert outcomes(reading, "quorum") == {0: "answered", 1: "failed", 2: "answered"}
+
+
+def secured(stack, authority, users):
+    made = []
+    for number in range(3):
+        host = f"127.0.0.{11 + number}"
+        tls = authority.issue(f"w{number}", (host,))
+        made.append(stack.enter_context(HostileBroker(number, host=host, tls=tls, mechanisms=(SCRAM,), users=users)))
+    for one in made:
+        one.brokers = {other.id: (other.host, other.port) for other in made}
+    return made
+
+
+def wanted(authority):
+    return Security(
+        protocol="SASL_SSL",
+        mechanism=SCRAM,
+        username="auditor",
+        password_env="AUDITOR",  # noqa: S106 -- a variable
+        tls=Tls(ca_file=str(authority.ca_file)),
+    )
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("tls"))
+
+
+def test_a_login_goes_to_addresses_of_the_cluster_file_alone(authority):
+    with ExitStack() as stack:
+        made = secured(stack, authority, {"auditor": PASSWORD})
+        (reading,) = read(described(*made[:2], security=wanted(authority)), secrets={"AUDITOR": PASSWORD})
+        assert outcomes(reading) == {0: "answered", 1: "answered", 2: "answered"}
+        assert outcomes(reading, "metadata") == {0: "answered", 1: "answered", 2: "unknown"}
+        assert made[2].handshakes == []
+        assert b"auditor" not in made[2].received
+
+
+def test_a_host_that_is_trusted_is_read_like_the_others(authority):
+    with ExitStack() as stack:
+        made = secured(stack, authority, {"auditor": PASSWORD})
+        cluster = described(*made[:2], security=wanted(authority), trusted_hosts=("127.0.0.13",))
+        (reading,) = read(cluster, secrets={"AUDITOR": PASSWORD})
+        assert outcomes(reading, "metadata") == {0: "answered", 1: "answered", 2: "answered"}
+
+
+def test_a_wrong_password_is_refused_once_and_not_tried_with_each_reading(authority):
+    with ExitStack() as stack:
+        made = secured(stack, authority, {"auditor": "another"})
+        readings = read(described(*made, security=wanted(authority)), 3, secrets={"AUDITOR": PASSWORD})
+        assert sum(len(one.handshakes) for one in made) == 1
+        for reading in readings:
+            assert set(outcomes(reading, "metadata").values()) == {"unknown"}
+
+
+def test_a_name_that_is_no_host_fails_and_keeps_no_thread(brokers):
+    before = threading.active_count()
+    brokers[0].brokers = {**brokers[0].brokers, 7: ("no-such-host.invalid", 9092)}
+    (reading,) = read(described(brokers[0]))
+    bad = next(one for one in reading.brokers if one.broker_id == 7)
+    assert bad.api_versions.outcome is WatchOutcome.FAILED
+    assert threading.active_count() <= before + 10  # those of the fakes
+
+
+def test_an_address_that_a_cluster_lists_and_must_not_be_dialled_is_unknown(brokers):
+    brokers[0].brokers = {**brokers[0].brokers, 7: ("169.254.169.254", 80)}
+    (reading,) = read(described(brokers[0]))
+    assert outcomes(reading)[7] == "unknown"
+
+
+def test_an_answer_that_makes_no_sense_is_a_failed_read(brokers):
+    brokers[2].script[METADATA] = b"odd bytes"
+    brokers[1].script[VERSIONS] = changed(lambda answer: setattr(answer, "api_keys", []))
+    (reading,) = read(described(brokers[0]))
+    assert outcomes(reading, "metadata")[2] == "failed"
+    assert not reading.brokers[1].metadata.answered
+
+
+def test_a_cluster_file_that_cannot_work_is_said_before_anything_is_asked():
+    with pytest.raises(UsageError, match=r"clusters\.c\.bootstrap: 'nowhere' is not an address"):
+        read(Cluster(name="c", bootstrap=("nowhere",)))
