@@ -40,8 +40,8 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
 
     ## Not known when
     The broker returned no view or no cluster id, ZooKeeper was not read, or the difference was seen once. The check does not
-    apply in KRaft mode if all brokers report one id and the cluster file expects none: set `expect.cluster_id`, because an
-    address that leads to another cluster looks the same.
+    apply in KRaft mode if all brokers that answered report one id and the cluster file expects none: set `expect.cluster_id`,
+    because an address that leads to another cluster looks the same.
 
     ## Passes only when
     The broker answered with the id of `/cluster/id` (KRaft: of most brokers), and with `expect.cluster_id` if the cluster file
@@ -85,10 +85,14 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
 def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
     """Judge brokers by the id that is expected, else by that of most of them."""
     now, before = _cluster_ids(view.held_views), _cluster_ids(view.held_views_before)
+    if not now:
+        gap = {"error": "no broker reports a cluster id", "needs": "an answer to Metadata"}
+        yield view.judge("KA110", "cluster", Status.UNKNOWN, gap, who="any broker")
+        return
     holders = Counter(cluster_id for reported in now.values() for cluster_id in set(reported.values()))
     expected = None if view.info is None else view.info.expect_cluster_id
     if expected is None and len(holders) < 2:  # noqa: PLR2004 -- one id has nothing beside it
-        reason = "all brokers report one id, and the cluster file has no `expect.cluster_id`"
+        reason = "all brokers that answered report one id, and the cluster file has no `expect.cluster_id`"
         yield view.judge("KA110", "cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     right = expected or max(holders, key=lambda holder: (holders[holder], holder))
