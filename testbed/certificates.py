@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import pkcs12
 from cryptography.x509.oid import NameOID
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 DAY = timedelta(days=1)
+VALID_FOR = 400 * DAY  # KA307 and KA318 warn in the last weeks
 OWNER_ONLY = 0o600
+STORE_PASSWORD = "bed-store-password"  # noqa: S105 -- of throw-away keys
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +33,7 @@ class Certificate:
     """
 
     san: tuple[str, ...] | None = None
-    valid_for: timedelta = DAY
+    valid_for: timedelta = VALID_FOR
     foreign: bool = False
 
 
@@ -41,32 +44,35 @@ class KeyPair:
     Attributes:
         certificate: the certificate.
         key: its private key, PKCS #8, without password.
-        keystore: both in one file, which is Kafka's and ZooKeeper's PEM key store.
+        keystore: both in one PEM file, as ZooKeeper reads it.
+        pkcs12: both in one PKCS #12 file with `STORE_PASSWORD`; Kafka 2.8 refuses a PEM key without password.
         truststore: the certificates that this party trusts.
     """
 
     certificate: Path
     key: Path
     keystore: Path
+    pkcs12: Path
     truststore: Path
 
 
 class Authority:
     """A certificate authority with its files in one folder."""
 
-    def __init__(self, folder: Path, name: str = "bed") -> None:
-        """Make key and certificate, valid for a day.
+    def __init__(self, folder: Path, name: str = "bed", valid_for: timedelta = 10 * VALID_FOR) -> None:
+        """Make key and certificate.
 
         Args:
             folder: made if missing; ``<name>-ca.pem`` is what others trust.
             name: common name, and the organisation in every subject.
+            valid_for: time until the authority's own certificate expires.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._name = name
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._subject = _subject(f"{name} CA", name)
-        made = self._builder(self._subject, self._key.public_key(), DAY)
+        made = self._builder(self._subject, self._key.public_key(), valid_for)
         made = made.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         self._own = made.sign(self._key, hashes.SHA256())
         self.ca_file = folder / f"{name}-ca.pem"
@@ -111,14 +117,27 @@ class Authority:
         )
 
     def _write(self, name: str, certificate: bytes, key: bytes, trusted: bytes) -> KeyPair:
-        contents = {"cert": certificate, "key": key, "keystore": key + certificate, "truststore": trusted}
+        store = pkcs12.serialize_key_and_certificates(
+            name.encode(),
+            serialization.load_pem_private_key(key, None),  # type: ignore[arg-type]  # of its own making
+            x509.load_pem_x509_certificate(certificate),
+            None,
+            serialization.BestAvailableEncryption(STORE_PASSWORD.encode()),
+        )
+        contents = {"cert.pem": certificate, "key.pem": key, "keystore.pem": key + certificate, "truststore.pem": trusted}
         paths = {}
-        for kind, content in contents.items():
-            path = paths[kind] = self._folder / f"{name}-{kind}.pem"
+        for end, content in (contents | {"keystore.p12": store}).items():
+            path = paths[end] = self._folder / f"{name}-{end}"
             path.touch(OWNER_ONLY)
             path.chmod(OWNER_ONLY)
             path.write_bytes(content)
-        return KeyPair(certificate=paths["cert"], key=paths["key"], keystore=paths["keystore"], truststore=paths["truststore"])
+        return KeyPair(
+            certificate=paths["cert.pem"],
+            key=paths["key.pem"],
+            keystore=paths["keystore.pem"],
+            pkcs12=paths["keystore.p12"],
+            truststore=paths["truststore.pem"],
+        )
 
 
 def _subject(common_name: str, organisation: str) -> x509.Name:

@@ -7,7 +7,7 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from testbed.certificates import OWNER_ONLY, Authority, KeyPair
+from testbed.certificates import OWNER_ONLY, STORE_PASSWORD, Authority, KeyPair
 from testbed.security import ADMIN, AUDITOR, BROKER, Security, digest_jaas
 
 if TYPE_CHECKING:
@@ -184,12 +184,12 @@ class Secured:
 
 
 def _stores(prefix: str, pair: KeyPair) -> dict[str, str]:
-    return {
-        f"{prefix}ssl.keystore.type": "PEM",
-        f"{prefix}ssl.keystore.location": str(pair.keystore),
-        f"{prefix}ssl.truststore.type": "PEM",
-        f"{prefix}ssl.truststore.location": str(pair.truststore),
-    }
+    if prefix == "zookeeper.":
+        key = {"type": "PEM", "location": str(pair.keystore)}
+    else:
+        key = {"type": "PKCS12", "location": str(pair.pkcs12), "password": STORE_PASSWORD}
+    trusted = {f"{prefix}ssl.truststore.type": "PEM", f"{prefix}ssl.truststore.location": str(pair.truststore)}
+    return {f"{prefix}ssl.keystore.{name}": value for name, value in key.items()} | trusted
 
 
 def _super_digest(password: str) -> str:

@@ -10,9 +10,10 @@ import pytest
 
 from checks.cases import BLIND, case_files, cases, demand_known_keys, severity
 from kafka_audit.checks import Check, catalogue
+from kafka_audit.checks.messages import message
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Severity, Status, as_text
+from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.tables import BrokerProperty, Snapshot, SourceRead
 
 HEADINGS = ["Why it matters", "Fails when", "Not known when", "Passes only when", "What to do", "References"]
@@ -98,10 +99,9 @@ def test_messages_use_evidence_that_is_there(judged, check):
         for judgement in judged.of(check.code, name):
             seen.add(judgement.status)
             template = check.says[judgement.status]
-            evidence = {key: as_text(value) for key, value in judgement.evidence.items()}
             keys = {key for _, key, _, _ in string.Formatter().parse(template) if key is not None}
             assert keys <= judgement.evidence.keys(), (name, judgement)
-            assert "{" not in template.format_map(evidence)
+            assert "{" not in message(template, judgement.evidence)
     assert seen == set(check.says), "a status is said that never comes, or never said"
 
 

@@ -189,7 +189,7 @@ def test_zookeeper_down_and_a_half_written_snapshot_are_a_finding_and_nothing(ru
     _file(tmp_path, "manifest.json").unlink()
     done = run("run", "prod")
     assert done.code == 3, done.err
-    assert "comparing with nothing" in done.err
+    assert "comparing with no snapshot: there is no earlier one" in done.err
     headline = f"ZooKeeper is not readable: the auditor gets no answer from {NOBODY} (connection refused)"
     assert done.err.rstrip().splitlines()[-1].endswith(headline)
     document = json.loads((tmp_path / "store" / "findings.json").read_text())

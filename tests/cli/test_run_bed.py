@@ -135,7 +135,7 @@ def test_snapshot_and_diff_tell_what_changed_and_leave_the_current_reports(audit
     assert Store(tmp_path / "store").read_report(ids[0])["previous_snapshot_id"] is None  # judged along
     wrong = audit("diff", *reversed(ids))
     assert wrong.returncode == 2
-    assert "give the earlier snapshot first" in wrong.stderr
+    assert "name the earlier snapshot first" in wrong.stderr
 
 
 @pytest.mark.scenario

@@ -178,8 +178,6 @@ def test_acls_that_brokers_have_not_heard_of_are_looked_at_twice_ten_thousand_of
     held = [(row["sample"], row["observer"] == "zookeeper", row["acls"]) for row in snapshot.of("AclHolder")]
     assert sorted(held) == [(look, *of) for look in (1, 2) for of in ((False, len(ALL)),) * 3 + ((True, len(ALL) + 10_000),)]
     assert len(snapshot.of("Acl")) == 2 * len(ALL) + 10_000
-    read = [row["elapsed_ms"] for row in snapshot.of("SourceRead") if row["operation"] == "zookeeper /kafka-acl"]
-    assert max(read) < 5000  # 300 ms where nothing else runs
 
 
 def test_dynamic_configuration_is_told_without_its_secrets(audited):

@@ -102,7 +102,7 @@ def test_a_headline_is_the_first_sentence_of_the_check_not_of_what_a_cluster_sup
     view = small_cluster.view(small_cluster.snapshot({"brokers": {0: "a:9092"}}, NOW))
     told = judgement("KA105", "broker/2", evidence={"missing": "a. b; c"})
     (finding,) = findings_with_lifecycle(view, [told], mutes=(), previous_report=None, today=TODAY, checks=checks)
-    assert finding.summary == "Broker 2 lacks a. b; c"
+    assert finding.headlines == ("Broker 2 lacks a. b; c",)
 
 
 def test_a_key_that_a_check_forgot_is_told_and_does_not_end_the_audit():

@@ -33,7 +33,7 @@ def test_an_address_that_is_each_hosts_own_is_told_at_its_line(lint):
 def test_two_files_of_a_cluster_with_one_address(lint):
     code, said = lint("PLAINTEXT://k0.example:9092", "PLAINTEXT://k0.example:9092")
     assert code == 3
-    assert "CRITICAL  KA304  Brokers 0, 1 advertise the same address k0.example:9092" in said
+    assert "CRITICAL  KA304  Brokers 0 and 1 advertise the same address k0.example:9092" in said
 
 
 @pytest.mark.parametrize("address", ["PLAINTEXT://kafka-{}:9092", "PLAINTEXT://k{}.example:9092", "PLAINTEXT://${{HOST}}:9092"])

@@ -12,7 +12,7 @@ listeners=SSL://:9093
 ssl.keystore.location={store}
 ssl.keystore.password=hunter2
 """
-SAYS = "does not start with its ssl.keystore.location: Failed to load SSL keystore"
+SAYS = "does not start with its server.properties: ssl.keystore.location: Failed to load SSL keystore"
 NOT_KNOWN = "the files do not show whether"
 
 

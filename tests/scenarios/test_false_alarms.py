@@ -99,6 +99,6 @@ def test_what_passes_by_itself_is_never_called_a_fault(cluster, tmp_path):
     assert temporary
     assert all("temporary" in one["message"] for one in temporary)
     begun, under_way = (step.report for step in steps if "being reassigned" in step.what)
-    assert "1 partitions are being reassigned" in finding_of(begun, "KA608", "cluster")["message"]
+    assert "1 partition is being reassigned" in finding_of(begun, "KA608", "cluster")["message"]
     slow = finding_of(under_way, "KA608", "topic/logs/partition/0")
     assert (slow["severity"], slow["confidence"]) == ("MEDIUM", "suspected")

@@ -107,7 +107,7 @@ def assert_whole(report):
 def assert_weak(report):
     """A topic needs all of its replicas; a reassignment goes on as slowly as its throttle wants it, which is no fault yet."""
     assert of_family(report) == {"KA605": partitions("pair-0"), "KA606": partitions("single-0")}
-    assert "1 partitions are being reassigned" in finding_of(report, "KA608", "cluster")["message"]
+    assert "1 partition is being reassigned" in finding_of(report, "KA608", "cluster")["message"]
 
 
 def assert_down(report):

@@ -8,6 +8,7 @@ from datetime import date
 from typing import Any
 
 from kafka_audit.checks import Check, catalogue
+from kafka_audit.checks.messages import headlines, message
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.inputs import failed_inputs
@@ -28,7 +29,7 @@ from kafka_audit.model.finding import (
     fingerprint,
 )
 from kafka_audit.model.tables import Snapshot
-from kafka_audit.model.text import LONGEST_HEADLINE, clean
+from kafka_audit.model.text import clean
 
 LONGEST_EVIDENCE = 2000
 """Characters of one evidence value that are kept; the whole of it is in the snapshot's tables."""
@@ -110,19 +111,12 @@ def _one_each(findings: Iterable[Finding]) -> list[Finding]:
     return list(kept.values())
 
 
-class _Unknown(dict[str, str]):
-    """Evidence for a template; a missing key must not stop the whole audit."""
-
-    def __missing__(self, key: str) -> str:
-        return f"({key}: unknown)"
-
-
 def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Check]) -> Finding:
     check = checks.get(judgement.code)
     if check is None:
         msg = f"{judgement.code} was judged, but no check of this version has that code"
         raise EngineError(msg)
-    reported = _Unknown({key: clean(as_text(value)) for key, value in judgement.evidence.items()})
+    reported = {key: clean(as_text(value)) for key, value in judgement.evidence.items()}
     template = check.says.get(judgement.status, f"{check.name.replace('_', ' ')}: {judgement.status.value}")
     return Finding(
         code=judgement.code,
@@ -131,25 +125,12 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
         severity=check.severity if judgement.severity is None else judgement.severity,
         confidence=judgement.confidence,
         resource=_bounded(judgement.resource),
-        message=template.format_map(reported),
-        summary=_summary(template, reported),
+        message=message(template, judgement.evidence),
+        headlines=headlines(template, judgement.evidence),
         evidence=bounded(judgement.evidence, LONGEST_EVIDENCE),
         remediation=remedy(check, judgement.status, reported),
         fingerprint=fingerprint(judgement.code, snapshot.cluster_id, judgement.resource),
     )
-
-
-def _summary(template: str, evidence: Mapping[str, str]) -> str:
-    """Return the first sentence of a message, or its part before the colon if only that fits a headline."""
-    sentence = _first_sentence(template)
-    texts = [text.format_map(evidence) for text in (sentence, sentence.partition(": ")[0])]
-    return next((text for text in texts if len(text) <= LONGEST_HEADLINE), texts[0])
-
-
-def _first_sentence(template: str) -> str:
-    """Return the beginning of a check's own template that is a complete headline."""
-    ends = [at for end in (". ", ";", "\n") if (at := template.find(end)) >= 0]
-    return template[: min(ends, default=None)].rstrip(". ")
 
 
 def _bounded(name: str) -> Resource:
@@ -187,7 +168,7 @@ def _gone(
         if not before.open or (code, resource) in spoken_of:
             continue
         why = _why_not_judged(view, resource, now[code], checks.get(code))
-        message = f"{f'Now unknown: {why}' if why else 'Resolved'}. Before: {before.last_known}"
+        text = f"{f'Now unknown: {why}' if why else 'Resolved'}. Before: {before.last_known}"
         yield Finding(
             code=code,
             name=checks[code].name if code in checks else "unknown_check",
@@ -195,8 +176,8 @@ def _gone(
             severity=before.severity,
             confidence=before.confidence,
             resource=Resource.of(resource),
-            message=message,
-            summary=message,
+            message=text,
+            headlines=(text,),
             evidence={},
             remediation="",
             fingerprint=fingerprint(code, view.cluster_id, resource),

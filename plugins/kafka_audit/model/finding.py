@@ -225,7 +225,7 @@ class Finding:
     lifecycle: Lifecycle = Lifecycle.NEW
     muted: bool = False
     last_known: str = ""  # the message of the audit that judged it last, where this one could not
-    summary: str = ""  # the first sentence of the message, or as much of it as fits a headline
+    headlines: tuple[str, ...] = ()  # the first sentence of the message, and shorter forms of it
 
     def text(self, key: str) -> str:
         """Return a text of the evidence, "" where there is none."""

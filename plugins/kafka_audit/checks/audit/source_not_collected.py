@@ -6,6 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.answers.reads import (
     failed_texts,
     is_refusal,
+    is_refused_text,
     port_refuses,
     source_name,
     without_login,
@@ -34,8 +35,8 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     ZooKeeper could not be read, or a registered broker (without ZooKeeper: a listed broker) returned no view on any listener,
-    or another read failed. A read that was denied is KA002. A broker that refuses connections counts if two samples agree, so a
-    restart does not raise an alarm.
+    or another read failed. A read that was denied is KA002; a JAAS configuration that cannot be parsed is KA414. A broker that
+    refuses connections counts if two samples agree, so a restart does not raise an alarm.
 
     ## Not known when
     A broker refused the connection in one sample only. Or the cluster file has no login for one of its listeners or does not
@@ -67,7 +68,7 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
         nothing = {"source": "the cluster", "error": "no source was read", "needs": "a source to read"}
         yield view.judge("KA001", "cluster", Status.UNKNOWN, nothing)
     for resource, asked in reads.items():
-        failed = [read for read in asked if read.outcome == "failed" and not is_refusal(read.error)]
+        failed = [read for read in asked if read.outcome == "failed" and not _is_judged_elsewhere(read.error)]
         name = source_name(resource, failed or asked)
         source = "ZooKeeper" if name == "zookeeper" else f"{name[0].upper()}{name[1:]}"
         evidence = {"source": source, "asked": len(asked), "failed": len(failed)}
@@ -85,3 +86,8 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA001", resource, Status.UNKNOWN, evidence)
         else:
             yield view.judge("KA001", resource, Status.FAIL, evidence)
+
+
+def _is_judged_elsewhere(error: str | None) -> bool:
+    """Return whether another check reports it: a missing right (KA002), or a text that brokers cannot parse either (KA414)."""
+    return is_refusal(error) or is_refused_text(error)

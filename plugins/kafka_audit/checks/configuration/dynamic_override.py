@@ -18,7 +18,8 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} has a dynamic {key}={value}, {fault}",
-        Status.PASS: "Broker {broker} has {count} dynamic settings; all agree with its file and with the other brokers",
+        Status.PASS: "Broker {broker} has {count:# dynamic setting|# dynamic settings}; all agree with its file and "
+        "with the other brokers",
         Status.UNKNOWN: "Cannot determine whether dynamic settings override the configuration of {who} ({error})",
     },
 )

@@ -7,7 +7,6 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import TopicSetting
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import TopicConfig
-from kafka_audit.model.text import counted
 
 _KEY = "unclean.leader.election.enable"
 
@@ -17,7 +16,7 @@ _KEY = "unclean.leader.election.enable"
     severity=Severity.MEDIUM,
     needs=(TopicConfig,),
     says={
-        Status.FAIL: "{count} allow unclean leader elections, which lose records: {topics}",
+        Status.FAIL: "{count:# topic allows|# topics allow} unclean leader elections, which lose records: {topics}",
         Status.PASS: "No topic setting allows unclean leader elections",
         Status.UNKNOWN: "Cannot determine whether topics allow unclean leader elections ({error})",
     },
@@ -51,8 +50,7 @@ def unclean_topics(view: ClusterView) -> Iterator[Judgement]:
     found = next((row for row in view.differences.of(TopicSetting) if row.key == _KEY and row.filled), None)
     gap = view.min_isr_gap
     if found is not None:
-        count = counted(found.filled, "topic")
-        yield view.judge("KA711", "cluster", Status.FAIL, count=count, topics=found.first)
+        yield view.judge("KA711", "cluster", Status.FAIL, count=found.filled, topics=found.first)
     elif gap is not None and gap.topics_unread:
         yield view.judge("KA711", "cluster", Status.UNKNOWN, error=gap.error, needs=gap.needs)
     else:

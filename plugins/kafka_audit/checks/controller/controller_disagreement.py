@@ -14,7 +14,7 @@ from kafka_audit.model.tables import BrokerView, QuorumView, RegisteredBroker, R
     severity=Severity.HIGH,
     needs=(Registry, RegisteredBroker, BrokerView, QuorumView),
     says={
-        Status.FAIL: "{subject} reports {said} instead of {right}",
+        Status.FAIL: "{subject} reports the wrong controller: {said} instead of {right}",
         Status.PASS: "{subject} reports {right}",
         Status.UNKNOWN: "Cannot determine whether {who} reports the correct controller ({error})",
         Status.NOT_APPLICABLE: "No controller to compare with: {reason}",

@@ -14,8 +14,9 @@ from kafka_audit.model.text import clean
     severity=Severity.HIGH,
     needs=(ControllerProbe, ControllerProbeFromBroker),
     says={
-        Status.FAIL: "From the host of broker {broker}, {count} of {total} controllers are unreachable: {addresses} ({error})",
-        Status.PASS: "The host of broker {broker} reaches {total} controllers",
+        Status.FAIL: "From the host of broker {broker}, {count} of {total} controllers {count:is|are} unreachable: "
+        "{addresses} ({error})",
+        Status.PASS: "The host of broker {broker} reaches {total:# controller|# controllers}",
         Status.UNKNOWN: "Cannot determine whether the host of broker {broker} reaches the controllers ({error})",
         Status.NOT_APPLICABLE: "Connections from brokers to controllers are not probed: {reason}",
     },

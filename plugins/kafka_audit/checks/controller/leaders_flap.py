@@ -17,9 +17,9 @@ from kafka_audit.model.tables import BrokerFeature, RegisteredPartition, Registe
     needs=(RegisteredTopic, RegisteredPartition, BrokerFeature),
     parts=("topics",),
     says={
-        Status.FAIL: "{what} repeatedly; the leader epoch of {count} partitions ({partitions}) rose by up to {most} "
-        "in {minutes} minutes",
-        Status.PASS: "No leader epoch of {total} partitions rose above the limit since the previous snapshot",
+        Status.FAIL: "{what} repeatedly; the leader epoch of {count:# partition|# partitions} ({partitions}) rose by up "
+        "to {most} in {minutes} minutes",
+        Status.PASS: "No leader epoch of {total:# partition|# partitions} rose above the limit since the previous snapshot",
         Status.UNKNOWN: "Cannot determine whether leaders change repeatedly ({error})",
         Status.NOT_APPLICABLE: "Leader epochs cannot be compared: {reason}",
     },

@@ -9,7 +9,7 @@ from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Certificate, RegisteredBroker, RegisteredEndpoint
-from kafka_audit.model.text import brokers
+from kafka_audit.model.text import brokers, counted
 
 DAY_MS = 86_400_000
 _SOON, _LATER = 7, 30  # days
@@ -22,7 +22,7 @@ _OTHERS = {"CONTROLLER": "controller", "ZOOKEEPER": "ZooKeeper server"}
     needs=(Certificate, RegisteredBroker, RegisteredEndpoint),
     says={
         Status.FAIL: "Certificate of {who}: {fault}",
-        Status.PASS: "Certificate of {who} names {host} and is valid for {days} more days",
+        Status.PASS: "Certificate of {who} names {host} and is valid for {days:# more day|# more days}",
         Status.UNKNOWN: "Cannot determine how long the certificate of {who} is valid ({error})",
         Status.NOT_APPLICABLE: "No certificates to check: {reason}",
     },
@@ -129,7 +129,7 @@ def validity_fault(not_before_ms: int, not_after_ms: int, now: int) -> tuple[str
     """Return what is wrong with a time of validity; None where it lasts long enough."""
     left = (not_after_ms - now) // DAY_MS
     if not_after_ms < now:
-        return f"it expired {-left} days ago", Severity.CRITICAL
+        return f"it expired {counted(-left, 'day')} ago", Severity.CRITICAL
     if not_before_ms > now:
         return "it is not valid yet", Severity.CRITICAL
     # Certificates of a few hours or days are renewed automatically; the limit is relative to their lifetime.
@@ -137,4 +137,4 @@ def validity_fault(not_before_ms: int, not_after_ms: int, now: int) -> tuple[str
     if rest >= min(_LATER * DAY_MS, lifetime // 3):
         return None
     severity = Severity.HIGH if rest < min(_SOON * DAY_MS, lifetime // 10) else Severity.MEDIUM
-    return f"it expires in {left} days" if left else f"it expires in {rest // 3_600_000} hours", severity
+    return f"it expires in {counted(left, 'day') if left else counted(rest // 3_600_000, 'hour')}", severity

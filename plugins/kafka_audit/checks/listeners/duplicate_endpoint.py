@@ -19,7 +19,7 @@ OLD_ENOUGH_MS = 60_000
     severity=Severity.CRITICAL,
     needs=(RegisteredBroker, RegisteredEndpoint),
     says={
-        Status.FAIL: "Brokers {brokers} advertise the same address {host}:{port}",
+        Status.FAIL: "Brokers {brokers:#|#} advertise the same address {host}:{port}",
         Status.PASS: "Only broker {broker} advertises {host}:{port}",
         Status.UNKNOWN: "Cannot determine whether {who} shares an address with another broker ({error})",
     },

@@ -20,6 +20,7 @@ from kafka_audit.model.tables import (
     ViewPartition,
     ViewTopic,
 )
+from kafka_audit.model.text import brokers
 
 
 @check(
@@ -104,8 +105,8 @@ def _judged(view: ClusterView, cuts: Cuts, cut: CutEvidence) -> Judgement:
     if not cut.sides.open:
         error, needs = "no symptom was found, and no probe was made", "a vantage with role broker"
     else:
-        error = f"tcp was probed from broker {_ids(cut.sides.open)} only"
-        needs = f"a probe from broker {_ids(cut.unmeasured)}"
+        error = f"tcp was probed from {brokers(cut.sides.open)} only"
+        needs = f"a probe from {brokers(cut.unmeasured)}"
     return _unknown(view, cut, error=error, needs=cut.sides.needs or needs)
 
 
@@ -147,7 +148,7 @@ def _inferred(view: ClusterView, cuts: Cuts, cut: CutEvidence) -> Judgement:
 
 def _fail(view: ClusterView, cut: CutEvidence, sources: tuple[int, ...], **reported: Any) -> Judgement:  # noqa: ANN401
     """Return a failure; `sources` are the brokers that cannot reach this one."""
-    subject = f"{'broker' if len(sources) == 1 else 'brokers'} {_ids(sources)}"
+    subject = brokers(sources)
     if sources == (cut.controller,):
         subject = f"controller {cut.controller}"
     return view.judge("KA302", cut.resource, Status.FAIL, {**_evidence(cut), "from": sources, "who": subject}, **reported)
@@ -189,8 +190,4 @@ def _symptom(cut: CutEvidence) -> str | None:
         if cut.symptom.empty:
             return f"broker {cut.broker} lists no broker and no controller"
         return f"broker {cut.broker} reports leaders that differ from ZooKeeper"
-    return f"not in any ISR of partitions that broker {cut.broker} leads: broker {_ids(cut.absent)}" if cut.absent else None
-
-
-def _ids(ids: tuple[int, ...]) -> str:
-    return ", ".join(map(str, ids))
+    return f"not in any ISR of partitions that broker {cut.broker} leads: {brokers(cut.absent)}" if cut.absent else None

@@ -18,8 +18,8 @@ from kafka_audit.model.text import listing
     severity=Severity.HIGH,
     needs=(Probe, BrokerIdentity),
     says={
-        Status.FAIL: "Broker {broker} shares its mapped address with {others}; `reach` maps {count} advertised addresses to "
-        "{via}",
+        Status.FAIL: "Broker {broker} shares its mapped address with others: {others}; `reach` maps {count} advertised addresses "
+        "to {via}",
         Status.PASS: "{address} ({listener} of broker {broker}) has its own mapped address, or TLS selects it by name",
         Status.UNKNOWN: "Cannot determine whether `reach` maps {who} to a separate address ({error})",
         Status.NOT_APPLICABLE: "No mapping is configured: {reason}",

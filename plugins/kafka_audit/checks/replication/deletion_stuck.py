@@ -16,7 +16,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Regis
     parts=("controller", "topics"),
     says={
         Status.FAIL: "The deletion of {topic} has not finished since the previous audit: {why}",
-        Status.PASS: "No topic deletion is stuck; {deleting} topics are being deleted",
+        Status.PASS: "No topic deletion is stuck; {deleting:# topic is|# topics are} being deleted",
         Status.UNKNOWN: "Cannot determine whether topic deletions are stuck ({error})",
         Status.NOT_APPLICABLE: "Topic deletions cannot be observed: {reason}",
     },

@@ -22,7 +22,8 @@ _DEFAULT = 5
     parts=("topics",),
     says={
         Status.FAIL: "{what}",
-        Status.PASS: "No reassignment is stuck and no throttle is left; {moving} partitions are being reassigned",
+        Status.PASS: "No reassignment is stuck and no throttle is left; "
+        "{moving:# partition is|# partitions are} being reassigned",
         Status.UNKNOWN: "Cannot determine whether reassignments are stuck or throttles are left ({error})",
         Status.NOT_APPLICABLE: "Reassignments are not compared: {reason}",
     },

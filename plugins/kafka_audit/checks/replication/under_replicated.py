@@ -16,8 +16,8 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     needs=(RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
-        Status.FAIL: "{partition} is under-replicated: replicas {missing} are not in sync (ISR {isr} of replicas {replicas}), "
-        "{since}",
+        Status.FAIL: "{partition} is under-replicated: {missing:replica # is|replicas # are} not in sync (ISR {isr} of "
+        "replicas {replicas}), {since}",
         Status.PASS: "All replicas of {total} partitions with a leader are in sync",
         Status.UNKNOWN: "Cannot determine whether replicas stay out of sync ({error})",
         Status.NOT_APPLICABLE: "In-sync replicas are not compared: {reason}",

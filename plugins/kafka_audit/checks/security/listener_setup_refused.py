@@ -17,7 +17,7 @@ from kafka_audit.model.tables import BrokerProperty, SourceRead
     needs=(BrokerProperty, SourceRead),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} does not start with its {what}: {says}",
+        Status.FAIL: "Broker {broker} does not start with its server.properties: {what}: {says}",
         Status.PASS: "Broker {broker} has a valid JAAS configuration for each mechanism of its listeners",
         Status.UNKNOWN: "Cannot determine whether {who} finds the JAAS configurations and keystores of its listeners ({error})",
         Status.NOT_APPLICABLE: "The file of broker {broker} decides no JAAS configuration and no keystore: {reason}",

@@ -17,7 +17,7 @@ from kafka_audit.model.tables import BrokerProperty, RegisteredBroker, Registere
     needs=(BrokerProperty, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} does not start with its {key}: {says}",
+        Status.FAIL: "Broker {broker} does not start with its server.properties: {key}: {says}",
         Status.PASS: "Broker {broker} accepts its super users and its principal mapping rules",
         Status.UNKNOWN: "Cannot determine whether {who} accepts its super users and its principal mapping rules ({error})",
     },

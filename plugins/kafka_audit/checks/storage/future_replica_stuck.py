@@ -18,7 +18,7 @@ from kafka_audit.model.tables import LogDirReplica
     says={
         Status.FAIL: "Moves between log dirs of broker {broker} are stuck; no progress since the "
         "previous snapshot ({partitions}, {count} in total), the first is {lag} offsets behind",
-        Status.PASS: "Broker {broker} moves {count} replicas between its log dirs, and none is stuck",
+        Status.PASS: "Broker {broker} moves {count:# replica|# replicas} between its log dirs, and none is stuck",
         Status.UNKNOWN: "Cannot determine whether moves of replicas between log dirs of {who} are stuck ({error})",
         Status.NOT_APPLICABLE: "Moves between log dirs cannot be compared: {reason}",
     },

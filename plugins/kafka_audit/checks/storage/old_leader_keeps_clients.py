@@ -17,8 +17,8 @@ from kafka_audit.model.tables import LeadershipAnswer, RegisteredPartition, Regi
     severity=Severity.HIGH,
     needs=(LeadershipAnswer, RegisteredTopic, RegisteredPartition),
     says={
-        Status.FAIL: "Broker {broker} led {partitions} ({count} in total), {since}, and now returns error 56 "
-        "KAFKA_STORAGE_ERROR for them (led by {now}); clients that do not refresh metadata on error 56 may still write to it",
+        Status.FAIL: "Broker {broker} returns error 56 KAFKA_STORAGE_ERROR for partitions that it led: {partitions} ({count} in "
+        "total), {since}; now led by {now}; clients that do not refresh metadata on error 56 may still write to it",
         Status.PASS: "Broker {broker} returns error 56 for no partition that it led",
         Status.UNKNOWN: "Cannot determine whether {who} still receives requests of clients for partitions that it led ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} has no partition to check: {reason}",

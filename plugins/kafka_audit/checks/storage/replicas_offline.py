@@ -15,8 +15,8 @@ from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
     severity=Severity.HIGH,
     needs=(LeadershipAsked, LeadershipAnswer),
     says={
-        Status.FAIL: "Broker {broker} is up, but {count} of its replicas are offline ({partitions}); it returns error 56 "
-        "KAFKA_STORAGE_ERROR for them",
+        Status.FAIL: "Broker {broker} is up, but {count:# of its replicas is|# of its replicas are} offline "
+        "({partitions}); it returns error 56 KAFKA_STORAGE_ERROR for them",
         Status.PASS: "Broker {broker} was read for {asked} partitions, and none of its replicas is offline",
         Status.UNKNOWN: "Cannot determine whether replicas of {who} are offline ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} has no replica to check: {reason}",

@@ -16,7 +16,8 @@ from kafka_audit.model.tables import BrokerConfig, LogDir, RegisteredPartition, 
     needs=(LogDir, RegisteredTopic, RegisteredPartition, BrokerConfig),
     parts=("topics",),
     says={
-        Status.FAIL: "Broker {broker} has {stray} more replicas in its log dirs than are assigned to it ({held} and {assigned})",
+        Status.FAIL: "Broker {broker} has {stray:# more replica|# more replicas} in its log dirs than are assigned "
+        "to it ({held} and {assigned})",
         Status.PASS: "Broker {broker} has at most as many replicas in its log dirs as are assigned to it ({assigned})",
         Status.UNKNOWN: "Cannot determine whether {who} has replicas that are not assigned to it ({error})",
         Status.NOT_APPLICABLE: "Replicas are not compared: {reason}",

@@ -13,8 +13,8 @@ _ADDRESSES = re.compile(r"(?<![^\s,/\[\]])\[?([^\s,/\[\]]{1,255}?)\]?:(\d{1,10})
 _LOGINS = re.compile(r"sasl|authentication|no login", re.IGNORECASE)  # no missing right, which is AUTHORIZATION
 _REFUSALS = re.compile(r"authori[sz]ation|\bnoauth|\b(29|30|31)\b", re.IGNORECASE)
 
-NOT_TRUSTED = "not trusted"
-"""The error of reads that require a login at an address that the cluster file does not trust."""
+NOT_TRUSTED, REFUSED_JAAS = "not trusted", "unreadable JAAS text"
+"""Errors of reads: a login at an address that the cluster file does not trust; a JAAS configuration that cannot be parsed."""
 
 SCRAM_WEAK, SCRAM_FALSE = "weak SCRAM", "SCRAM not verified"
 """The errors of reads where the auditor ended its login, because of what the other end sent."""
@@ -126,6 +126,11 @@ def addresses_of(target: str) -> tuple[tuple[str, int], ...]:
 def without_login(error: str | None) -> bool:
     """Return whether a listener was not asked because nothing lets the auditor log in there: a gap of the cluster file."""
     return error in {"no credentials", NOT_TRUSTED}
+
+
+def is_refused_text(error: str | None) -> bool:
+    """Return whether a file was read and holds a JAAS configuration that Kafka refuses too: a fault of the file, no gap."""
+    return error == REFUSED_JAAS
 
 
 def port_refuses(read: SourceRead) -> bool:
