@@ -59,7 +59,7 @@ class KeyPair:
 class Authority:
     """A certificate authority with its files in one folder."""
 
-    def __init__(self, folder: Path, name: str = "bed", valid_for: timedelta = 10 * VALID_FOR) -> None:
+    def __init__(self, folder: Path, name: str = "bed", valid_for: timedelta = VALID_FOR) -> None:
         """Make key and certificate.
 
         Args:
@@ -72,11 +72,14 @@ class Authority:
         self._name = name
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._subject = _subject(f"{name} CA", name)
+        self.ca_file = folder / f"{name}-ca.pem"
+        self.renew(valid_for)
+
+    def renew(self, valid_for: timedelta = VALID_FOR) -> None:
+        """Write another certificate of the same key into `ca_file`; what was issued before stays valid."""
         made = self._builder(self._subject, self._key.public_key(), valid_for)
         made = made.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        self._own = made.sign(self._key, hashes.SHA256())
-        self.ca_file = folder / f"{name}-ca.pem"
-        self.ca_file.write_bytes(_pem(self._own))
+        self.ca_file.write_bytes(_pem(made.sign(self._key, hashes.SHA256())))
 
     def issue(self, name: str, san: tuple[str, ...], wanted: Certificate | None = None) -> KeyPair:
         """Make a key and a certificate with the subject ``CN=<name>,O=<authority>``.

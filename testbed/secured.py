@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from testbed.certificates import OWNER_ONLY, STORE_PASSWORD, Authority, KeyPair
@@ -37,7 +38,9 @@ class Secured:
     @property
     def authority(self) -> Authority:
         """The certificate authority that all parties trust."""
-        self._authority = self._authority or Authority(self.folder / "tls")
+        self._authority = self._authority or Authority(
+            self.folder / "tls", valid_for=timedelta(days=self.security.authority_days)
+        )
         return self._authority
 
     def party(self, name: str, address: str = "", broker: int | None = None) -> KeyPair:

@@ -80,6 +80,7 @@ class Security:
         certificates: brokers whose certificate is out of the ordinary.
         forgets: broker -> users that its own PLAIN listeners do not know.
         mistypes: brokers that log in to others with a wrong password.
+        authority_days: days until the certificate of the authority expires.
         zookeeper: ``plain``; ``sasl``: DIGEST-MD5 for the same users and zookeeper.set.acl; ``tls``: only a TLS port, for
             which clients need a certificate.
     """
@@ -95,6 +96,7 @@ class Security:
     certificates: Mapping[int, Certificate] = field(default_factory=dict)
     forgets: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     mistypes: tuple[int, ...] = ()
+    authority_days: int = 4000
     zookeeper: Literal["plain", "sasl", "tls"] = "plain"
 
     def listener(self, label: str | None = None) -> Listener:

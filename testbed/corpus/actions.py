@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,8 @@ from testbed.corpus.tools import filled, printed_commands
 from testbed.disks import CHECKPOINT_SECONDS, add_disk
 from testbed.errors import BedError
 from testbed.faults import cross_forwards, cut_from_quorum, heal_quorum, rolling_restart, stale_leader
-from testbed.servers import SOFT_STOP_SECONDS
+from testbed.names import own_names
+from testbed.servers import SOFT_STOP_SECONDS, Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from testbed.corpus.catalogue import Step
     from testbed.corpus.scene import Scene
     from testbed.hosts import Host
-    from testbed.servers import Server
 
 ACTIONS: dict[str, Callable[..., object]] = {}
 LOOK_SECONDS = 0.5
@@ -437,11 +438,82 @@ def leave_stale(scene: Scene, broker: int) -> None:
 
 
 @action
-def slow(scene: Scene, broker: int, milliseconds: int) -> None:
-    """Delay what a broker's host sends; `revert` takes it back."""
-    host = scene.cluster.brokers[broker].host
-    host.demand(["tc", "qdisc", "add", "dev", "eth0", "root", "netem", "delay", f"{milliseconds}ms"])
-    scene.undo.append(lambda: host.demand(["tc", "qdisc", "del", "dev", "eth0", "root"]))
+def stutter(scene: Scene, broker: int, *, stalled: float, running: float) -> None:
+    """Let a broker run for a moment only, again and again, as one without CPU time; `revert` ends it."""
+    scene.undo.append(_stutter(scene.cluster.brokers[broker].server, stalled, running))
+
+
+@action
+def slow_zookeeper(scene: Scene, *, stalled: float, running: float, seconds: float) -> None:
+    """Let the ZooKeeper server answer late for some time, so that its average latency rises; `restart_zookeeper` resets it."""
+    end = _stutter(scene.zookeeper.zookeeper, stalled, running)
+    time.sleep(seconds)
+    end()
+
+
+@action
+def restart_zookeeper(scene: Scene, *, says: str = "") -> None:
+    """Restart the ZooKeeper server, which resets its statistics."""
+    if says:
+        scene.followed.append(says)
+    server = scene.zookeeper.zookeeper
+    server.signal_stop()
+    server.await_end()
+    server.launch()
+    time.sleep(2)
+    await_settled(scene)
+
+
+@action
+def add_listener(scene: Scene, label: str, port: int, *, says: str) -> None:
+    """Add a listener to all brokers, then let the brokers use it between each other, as the finding says."""
+    scene.followed.append(says)
+    added = {}
+    for broker in scene.cluster.brokers.values():
+        properties, here = broker.server.properties, f"{label}://{broker.host.address}:{port}"
+        added[broker.id] = {key: f"{properties[key]},{here}" for key in ("listeners", "advertised.listeners")}
+        known = properties.get("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT")
+        added[broker.id]["listener.security.protocol.map"] = f"{known},{label}:PLAINTEXT"
+    set_properties(scene, added)
+    set_properties(scene, {broker: {"inter.broker.listener.name": label} for broker in added})
+
+
+@action
+def name_hosts(scene: Scene, names: Mapping[str, str], *, worker: bool = True) -> None:
+    """Give all hosts of the cluster, and the worker, these names, instead of those that they were given before."""
+    hosts = {**scene.cluster.hosts(), **({"worker": scene.bed.worker} if worker else {})}
+    for host in {id(host): host for host in hosts.values()}.values():
+        own_names(host, scene.cluster.folder / "names", hosts=names)
+
+
+@action
+def add_address(scene: Scene, broker: int, address: str) -> None:
+    """Give a broker's host a second address."""
+    scene.cluster.brokers[broker].host.demand(["ip", "addr", "add", f"{address}/24", "dev", "eth0"])
+
+
+@action
+def second_process(scene: Scene, broker: int, host: int) -> None:
+    """Start a second process with the id of a broker on another broker's host, wait for its end, and give its log to the audit.
+
+    `revert` leaves the broker's own log only.
+    """
+    first, place = scene.cluster.brokers[broker].server, scene.cluster.brokers[host].host
+    folder = scene.cluster.folder / "second"
+    data = folder / "data"
+    data.mkdir(parents=True)
+    shutil.copy(f"{first.properties['log.dirs']}/meta.properties", data)
+    port = str(scene.cluster.brokers[broker].port)
+    moved = {
+        key: first.properties[key].replace(first.host.address, place.address).replace(f":{port}", ":9192")
+        for key in ("listeners", "advertised.listeners")
+        if key in first.properties
+    }
+    properties = first.properties | moved | {"log.dirs": str(data)}
+    second = Server(name="second", host=place, folder=folder, jars=first.jars, main_class="kafka.Kafka", properties=properties)
+    second.launch()
+    second.await_end(STEP_SECONDS)
+    describe(scene, logs={"paths": [str(first.log_dir / "server.log"), str(second.log_dir / "server.log")]})
 
 
 # --- security ---
@@ -489,6 +561,16 @@ def heal_security(scene: Scene, broker: int, *, says: str = "") -> None:
     scene.undo.clear()
 
 
+@action
+def renew_authority(scene: Scene, *, says: str) -> None:
+    """Renew the certificate of the authority, as the finding says."""
+    scene.followed.append(says)
+    if scene.cluster.secured is None:
+        message = "this cluster is not secured"
+        raise BedError(message)
+    scene.cluster.secured.authority.renew()
+
+
 # --- ZooKeeper ---
 
 
@@ -507,6 +589,16 @@ def change_znode(scene: Scene, path: str, fields: Mapping[str, Any]) -> None:
     changed = json.loads(before[path] or "{}") | dict(fields)
     text = json.dumps({key: value for key, value in changed.items() if value is not None})
     scene.zookeeper.write_znodes({path: text})
+    scene.undo.append(lambda: scene.zookeeper.write_znodes(before))
+
+
+@action
+def swell_znode(scene: Scene, path: str, kilobytes: int) -> None:
+    """Let the settings of a topic in ZooKeeper grow to that size behind the brokers' backs; `revert` restores them."""
+    before = scene.zookeeper.write_znodes({path: "{}"})
+    held = json.loads(before[path] or '{"version": 1}')
+    held["config"] = {**held.get("config", {}), "leader.replication.throttled.replicas": ",".join(["0:0"] * (256 * kilobytes))}
+    scene.zookeeper.write_znodes({path: json.dumps(held)})
     scene.undo.append(lambda: scene.zookeeper.write_znodes(before))
 
 
@@ -726,6 +818,26 @@ def _quorum(scene: Scene) -> tuple[dict[int, Server], int]:
     servers = scene.kraft.controllers or {broker.id: broker.server for broker in scene.cluster.brokers.values()}
     said = scene.tools.demand(f"kafka-metadata-quorum.sh --bootstrap-server {scene.tools.bootstrap} describe --status")
     return servers, next(int(line.split(":")[1]) for line in said.splitlines() if line.startswith("LeaderId:"))
+
+
+def _stutter(server: Server, stalled: float, running: float) -> Callable[[], None]:
+    """Stop and continue a process in turn, in a thread; return what ends that."""
+    ended = threading.Event()
+
+    def turns() -> None:
+        while not ended.wait(running):
+            server.suspend()
+            ended.wait(stalled)
+            server.resume()
+
+    thread = threading.Thread(target=turns, name=f"stutter {server.name}")
+    thread.start()
+
+    def end() -> None:
+        ended.set()
+        thread.join()
+
+    return end
 
 
 def _kill(server: Server) -> None:

@@ -164,6 +164,12 @@ def controls() -> dict[str, Control]:
 
 
 @cache
+def by_scenario() -> dict[str, str]:
+    """Return the checks that a scenario test breaks and heals on a real cluster, with its file."""
+    return {str(code): str(file) for code, file in _load(HERE / "scenarios.yaml").items()}
+
+
+@cache
 def unbreakable() -> dict[str, str]:
     """Return the checks that no fault of the corpus brings to fail, with the reason."""
     return {str(code): str(why) for code, why in _load(HERE / "unbreakable.yaml").items()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafka_audit.checks import catalogue
 from testbed.corpus import record
-from testbed.corpus.catalogue import VERSIONS, controls, faults, unbreakable
+from testbed.corpus.catalogue import VERSIONS, by_scenario, controls, faults, unbreakable
 from testbed.corpus.peers import NOT_INSTALLED, UNAVAILABLE
 from testbed.corpus.score import VERDICTS
 
@@ -137,9 +137,11 @@ def statuses(broken: Iterable[Result]) -> dict[str, dict[str, list[str]]]:
 def _without(broken: Sequence[Result]) -> list[str]:
     seen = {code for codes in statuses(broken).values() for code in codes}
     expected = {want.code for fault in faults().values() for want in fault.report}
-    lines = ["Not seen to fail yet:\n"]
+    lines = ["By a scenario test on a real cluster, with the fault and after its end:\n"]
+    lines += [f"- {code} {catalogue()[code].name}: `{file}`" for code, file in by_scenario().items()]
+    lines += ["", "Not seen to fail yet:\n"]
     for code, check in sorted(catalogue().items()):
-        if code not in seen:
+        if code not in seen and code not in by_scenario():
             why = unbreakable().get(code) or ("its fault was not run yet" if code in expected else "no fault yet")
             lines.append(f"- {code} {check.name}: {why}")
     return [*lines, ""]

@@ -27,6 +27,7 @@ NAME = "corpus"
 SASL_SSL = Listener(protocol="SASL_SSL", mechanisms=("SCRAM-SHA-512",))
 SECURITIES: dict[str, Callable[[], Security]] = {
     "ssl": lambda: Security(listeners=(presets.SSL,), inter_broker=presets.SSL.label),
+    "old_authority": lambda: Security(listeners=(presets.SSL,), inter_broker=presets.SSL.label, authority_days=20),
     "sasl_ssl": lambda: Security(listeners=(SASL_SSL,), inter_broker=SASL_SSL.label, authorizer=True),
     "plain_login": lambda: Security(listeners=(presets.PLAIN,), inter_broker=presets.PLAIN.label),
     "tls_ready": lambda: Security(

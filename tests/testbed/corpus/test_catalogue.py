@@ -1,14 +1,16 @@
 """Faults, controls and presets are what the runner can run, and every check has a fault or a reason why not."""
 
 import inspect
+from pathlib import Path
 
 import pytest
 
 from kafka_audit.checks import catalogue
 from testbed import BedError
 from testbed.corpus.actions import ACTIONS
-from testbed.corpus.catalogue import VERSIONS, controls, fault, faults, presets, unbreakable
+from testbed.corpus.catalogue import VERSIONS, by_scenario, controls, fault, faults, presets, unbreakable
 
+ROOT = Path(__file__).parents[3]
 every_fault = pytest.mark.parametrize("fault", faults().values(), ids=faults())
 
 
@@ -40,9 +42,14 @@ def test_a_control_has_a_preset(control):
 
 def test_every_check_has_a_fault_or_a_reason_why_none_breaks_it():
     reported = {want.code for one in faults().values() for want in one.report}
-    assert reported | set(unbreakable()) == set(catalogue())
-    assert not reported & set(unbreakable())
+    assert reported | set(by_scenario()) | set(unbreakable()) == set(catalogue())
+    assert not (reported | set(by_scenario())) & set(unbreakable())
     assert all(unbreakable().values())
+
+
+@pytest.mark.parametrize(("code", "file"), by_scenario().items())
+def test_a_check_that_a_scenario_breaks_is_named_there(code, file):
+    assert f'"{code}' in (ROOT / file).read_text()
 
 
 def test_a_fault_with_an_unknown_key_or_version_is_refused():
