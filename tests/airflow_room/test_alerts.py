@@ -17,6 +17,7 @@ from kafka_audit.alerting import delivery
 from kafka_audit.alerting.channels import Channel
 from kafka_audit.alerting.conditions import AlertLimits, AuditResult
 from kafka_audit.alerting.messages import Links
+from kafka_audit.alerting.shared_causes import run_troubles
 from kafka_audit.model.errors import UsageError
 from kafka_audit.store import Store
 from kafka_audit.store.alerts import AlertFiles
@@ -186,6 +187,48 @@ def test_when_no_cluster_was_audited_one_gate_tells_it_once(connected):
             end(Instance(map_index=index, clusters=NAMES), failed)
     mails, posts = subjects(connected())
     assert mails == posts == ["[NOT AUDITED] kafka_audit: task compare failed: Spark is gone; no earlier audit"]
+
+
+def gates(store, *, dead):
+    """End the gates of a run of several clusters with one ZooKeeper, each in its own process."""
+    document = History().audit(dead=dead)
+    finished = f"2026-09-14T{6 if dead else 7:02}:00:00Z"
+    documents = [
+        document | {"cluster": name, "snapshot_id": f"20260914T0{6 if dead else 7}0000Z-{name}-0001", "finished_at": finished}
+        for name in NAMES
+    ]
+    for one in documents:
+        store.write_report(one["snapshot_id"], one)
+    xcoms = {
+        "clusters": NAMES,
+        "report": {one["cluster"]: one["snapshot_id"] for one in documents},
+        "compare": "run",
+    }
+    store.write_troubles("run", run_troubles(documents, dict.fromkeys(NAMES), AlertLimits()).to_json())
+    for index, name in enumerate(NAMES):
+        end(Instance(map_index=index, **xcoms), GateFailed(cluster=name, headline="h") if dead else None)
+
+
+def test_three_gates_that_fail_for_one_zookeeper_send_one_message(store, connected):
+    gates(store, dead=True)
+    mails, posts = subjects(connected())
+    assert mails == posts == ["[NEW] 3 clusters: ZooKeeper zk1:2181 does not answer (timeout)"]
+    (mail,) = (message for message in connected() if message["kind"] == "mail")
+    assert all(f"\n{name}: " in mail["plain"] for name in NAMES)
+    gates(store, dead=False)
+    mails, _ = subjects(connected())
+    assert [subject.partition(":")[0] for subject in mails[1:]] == ["[RESOLVED] 3 clusters"]
+
+
+def test_a_shared_cause_of_another_version_costs_messages_and_no_failure(store, connected, caplog):
+    document = History().audit(dead=True)
+    store.write_report(document["snapshot_id"], document)
+    xcoms = {"clusters": ["prod"], "report": {"prod": document["snapshot_id"]}, "compare": "run"}
+    store.write_troubles("run", '{"version": 7}')
+    end(Instance(**xcoms), GateFailed(cluster="prod", headline="h"))
+    mails, _ = subjects(connected())
+    assert [subject.partition(":")[0] for subject in mails] == ["[NOT AUDITED] prod"]
+    assert "each cluster is alerted on its own" in caplog.text
 
 
 def test_the_next_run_says_that_audits_run_again(store, connected):

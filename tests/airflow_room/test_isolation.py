@@ -75,6 +75,8 @@ def test_the_other_cluster_has_its_report_and_this_one_s_gate_says_why(store, mo
     answer(store, run, isolation.InTurn(2))
     judged = tasks.report_run(run, Events(), lambda cluster, why: noted.update({cluster: why}))
     assert judged == {"stage": STAGE}
+    troubles = json.loads(store.read_troubles(run))
+    assert (troubles["audited"], troubles["known"]) == (["stage"], ["prod", "stage"])
     assert json.loads((Path(store.root) / "clusters" / "stage" / "findings.json").read_text())["cluster"] == "stage"
     assert store.read_report(PROD) is None
     assert list(noted) == ["prod"]

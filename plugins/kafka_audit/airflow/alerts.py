@@ -18,7 +18,8 @@ from kafka_audit.alerting import delivery
 from kafka_audit.alerting.channels import Channel
 from kafka_audit.alerting.conditions import AlertLimits, AuditResult
 from kafka_audit.alerting.messages import Links
-from kafka_audit.model.errors import UsageError
+from kafka_audit.alerting.shared_causes import RunTroubles
+from kafka_audit.model.errors import StoreError, UsageError
 from kafka_audit.model.text import without_logins
 from kafka_audit.store import Store
 
@@ -37,8 +38,24 @@ def send_alert(channel: Channel, context: Mapping[str, Any], *, failed: bool) ->
     """
     if channel.target() is None:
         return
+    limits, root, run = alert_limits(), environment.store_root(), _run_troubles(context)
+    if run is not None and max(context["ti"].map_index, 0) == 0:  # one gate for all
+        links = Links(report=_run_page(context), log=context["ti"].log_url)
+        delivery.deliver_shared(channel, run, links, limits=limits, store_root=root)
     for scope, result in _results(context, failed=failed):
-        delivery.deliver(channel, scope, result, _links(context, result), limits=_limits(), store_root=environment.store_root())
+        delivery.deliver(channel, scope, result, _links(context, result), limits=limits, store_root=root, run=run)
+
+
+def _run_troubles(context: Mapping[str, Any]) -> RunTroubles | None:
+    """Return what the clusters of this run have; None where it came to no report, or has one of an earlier version."""
+    instance = context["ti"]
+    run = instance.xcom_pull(task_ids="compare") if instance.task_id == "gate" else None
+    try:
+        text = None if run is None else Store(environment.store_root()).read_troubles(run)
+        return None if text is None else RunTroubles.from_json(text)
+    except (StoreError, ValueError) as error:
+        log.warning("each cluster is alerted on its own: %s", error)
+        return None
 
 
 def send_to_each(channels: Iterable[Channel], context: Mapping[str, Any], *, failed: bool) -> None:
@@ -59,7 +76,8 @@ def send_to_each(channels: Iterable[Channel], context: Mapping[str, Any], *, fai
         raise ExceptionGroup(msg, errors)
 
 
-def _limits() -> AlertLimits:
+def alert_limits() -> AlertLimits:
+    """Return the limits of this deployment, or the default ones if a variable is wrong."""
     try:
         return AlertLimits(fail_on=environment.fail_on(), min_coverage=environment.min_coverage(), remind=environment.remind())
     except UsageError as error:  # the gate failed for it, and says so
@@ -109,7 +127,12 @@ def _links(context: Mapping[str, Any], result: AuditResult) -> Links:
     if document is None:
         return Links(log=instance.log_url)
     stored = UPath(environment.store_root()) / "snapshots" / document["snapshot_id"] / "findings.json"
+    return Links(report=_run_page(context), log=instance.log_url, stored=str(stored))
+
+
+def _run_page(context: Mapping[str, Any]) -> str:
+    """Return the address of the page of this run; empty where nothing says where Airflow is."""
+    instance = context["ti"]
     base = str(conf.get("api", "base_url", fallback="") or "").rstrip("/")
     run = f"dags/{quote(instance.dag_id, safe='')}/runs/{quote(instance.run_id, safe='')}"
-    report = f"{base}/{run}/plugin/{environment.REPORT_TAB}" if base else ""
-    return Links(report=report, log=instance.log_url, stored=str(stored))
+    return f"{base}/{run}/plugin/{environment.REPORT_TAB}" if base else ""

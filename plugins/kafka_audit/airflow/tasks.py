@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kafka_audit import audit, settings
-from kafka_audit.airflow import assets, callbacks, connections, environment, pyfiles
+from kafka_audit.airflow import alerts, assets, callbacks, connections, environment, pyfiles
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.page import links
 from kafka_audit.alerting.conditions import is_blind
+from kafka_audit.alerting.shared_causes import run_troubles
 from kafka_audit.bounds import isolation
 from kafka_audit.checks import catalogue
 from kafka_audit.collect.queue_vantages import QueueAnswer
@@ -92,7 +93,11 @@ def run_name(dag_run_id: str) -> str:
     return f"{links.run_prefix(dag_run_id)}{secrets.token_hex(3)}"
 
 
-def report_run(run: str, events: Any, noted: Callable[[str, str], None] | None = None) -> dict[str, str]:  # noqa: ANN401 -- Airflow's outlet_events
+def report_run(
+    run: str,
+    events: Any,  # noqa: ANN401 -- Airflow's outlet_events
+    noted: Callable[[str, str], None] | None = None,
+) -> dict[str, str]:
     """Convert the result of Spark to a report for each cluster, and update the assets of the audited clusters.
 
     Args:
@@ -114,7 +119,8 @@ def report_run(run: str, events: Any, noted: Callable[[str, str], None] | None =
 
     store = _store()
     turns = isolation.InTurn(len(store.read_request(run).pairs))
-    documents = audit.write_reports(store, run, settings.load(environment.clusters_file()), failed=failed, apart=turns)
+    clusters = settings.load(environment.clusters_file())
+    documents = audit.write_reports(store, run, clusters, failed=failed, apart=turns)
     judged = {document["cluster"]: document["snapshot_id"] for document in documents}
     if not judged:
         msg = f"run {run} has no judged snapshot in {store.root}"
@@ -122,6 +128,7 @@ def report_run(run: str, events: Any, noted: Callable[[str, str], None] | None =
     for document in documents:
         if not is_blind(document):
             assets.add_asset_event(events, assets.AUDITED, assets.audited_asset(document["cluster"]), document)
+    store.write_troubles(run, run_troubles(documents, clusters, alerts.alert_limits()).to_json())
     return judged
 
 

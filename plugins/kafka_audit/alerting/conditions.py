@@ -10,7 +10,7 @@ from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import counted
 from kafka_audit.report import gate
 
-INCIDENT, COVERAGE, AUDIT = "incident", "coverage", "audit"
+INCIDENT, COVERAGE, AUDIT, SHARED = "incident", "coverage", "audit", "shared"
 NOT_COLLECTED = "KA001"
 REGISTRY = ("zookeeper", "zookeeper /brokers/ids")
 """Observer and operation without which it is unknown which brokers there should be."""
@@ -50,13 +50,13 @@ class Condition:
     """One thing to alert about.
 
     Attributes:
-        kind: incident; coverage: too few reads were answered; audit: nothing was judged.
+        kind: incident; coverage: too few reads were answered; audit: nothing was judged; shared: a cause of several clusters.
         headline: as the report has it, not escaped.
         cause: a check's code, "" where there is no finding.
         severity: of the worst failure.
         findings: code and resource of each failure that keeps the gate shut. Unlike fingerprints they survive an unknown cluster
-            id.
-        affected: the brokers among the resources, else the topics.
+            id. Of a shared cause: its marks.
+        affected: the brokers among the resources, else the topics. Of a shared cause: the clusters.
     """
 
     kind: str

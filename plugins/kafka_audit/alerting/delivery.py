@@ -4,6 +4,7 @@ import logging
 import os
 import secrets
 import socket
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -12,6 +13,7 @@ from kafka_audit.alerting.channels import Channel
 from kafka_audit.alerting.conditions import AlertLimits, AuditResult
 from kafka_audit.alerting.dedupe_state import DedupeState
 from kafka_audit.alerting.messages import AlertMessage, Links
+from kafka_audit.alerting.shared_causes import RunTroubles, shared_causes, shared_lines
 from kafka_audit.model.errors import StoreError, UsageError
 from kafka_audit.model.text import clean
 from kafka_audit.store.alerts import AlertFiles
@@ -19,8 +21,19 @@ from kafka_audit.store.alerts import AlertFiles
 log = logging.getLogger(__name__)
 
 
+SHARED_CAUSES = "_shared"
+"""Name of the dedupe state on causes that clusters share; no cluster's name starts with an underscore."""
+
+
 def deliver(  # noqa: PLR0913 -- whom, what, and where it is kept
-    channel: Channel, scope: str, result: AuditResult, links: Links, *, limits: AlertLimits, store_root: str | os.PathLike[str]
+    channel: Channel,
+    scope: str,
+    result: AuditResult,
+    links: Links,
+    *,
+    limits: AlertLimits,
+    store_root: str | os.PathLike[str],
+    run: RunTroubles | None = None,
 ) -> None:
     """Send what a channel has to be sent after an audit, and keep that it was sent.
 
@@ -31,15 +44,41 @@ def deliver(  # noqa: PLR0913 -- whom, what, and where it is kept
         links: where to read on.
         limits: what counts, and when to remind.
         store_root: of the store that keeps the state.
+        run: what all clusters of the run have; a cause that they share is not alerted here.
 
     Raises:
         UsageError: the channel's settings lack something.
         Exception: one of the channel's `failures`: a message did not go out, and will with the next audit.
     """
     files = AlertFiles(store_root, channel.name)
-    before = _state(files, scope)
-    events, after = policy.decide_alert(before, result, datetime.now(UTC), limits)
-    outgoing = messages.messages(events, result, links)
+    before, shared = _state(files, scope), {}
+    if run is not None and run.troubles:
+        shared = shared_lines(shared_causes(run.troubles, policy.open_marks(_state(files, SHARED_CAUSES))), result.cluster)
+    events, after = policy.decide_alert(before, result, datetime.now(UTC), limits, shared)
+    _send(channel, files, scope, (before, after), events, messages.messages(events, result, links, shared))
+
+
+def deliver_shared(
+    channel: Channel, run: RunTroubles, links: Links, *, limits: AlertLimits, store_root: str | os.PathLike[str]
+) -> None:
+    """Send what a channel has to be sent about causes that clusters of a run share; arguments and errors as for `deliver`."""
+    files = AlertFiles(store_root, channel.name)
+    before = _state(files, SHARED_CAUSES)
+    events, after = policy.decide_shared(before, run, datetime.now(UTC), limits)
+    causes = shared_causes(run.troubles, policy.open_marks(before))
+    _send(channel, files, SHARED_CAUSES, (before, after), events, messages.shared_messages(events, causes, links))
+
+
+def _send(  # noqa: PLR0913, PLR0917 -- what goes out, and where it is kept
+    channel: Channel,
+    files: AlertFiles,
+    scope: str,
+    states: tuple[DedupeState, DedupeState],
+    events: Sequence[policy.AlertEvent],
+    outgoing: Sequence[AlertMessage],
+) -> None:
+    """Send messages, and keep the state after them; `states` are before and after."""
+    before, after = states
     for number, message in enumerate(outgoing, start=1):
         channel.send(message)
         log.info("%s: %s", channel.name, rendering.subject(message))

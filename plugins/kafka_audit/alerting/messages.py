@@ -1,12 +1,13 @@
 """Alerts as text that no channel has escaped yet: subject, facts, reasons, first command, links."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from kafka_audit.alerting.conditions import INCIDENT, AuditResult
+from kafka_audit.alerting.conditions import INCIDENT, SHARED, AuditResult
 from kafka_audit.alerting.policy import AlertEvent, AlertKind, moment
+from kafka_audit.alerting.shared_causes import SharedCause
 from kafka_audit.model.finding import Resource
 from kafka_audit.model.text import clean, counted, listing
 from kafka_audit.report.plain_text import terminal
@@ -79,9 +80,14 @@ def alert_message(event: AlertEvent, result: AuditResult, links: Links) -> Alert
     )
 
 
-def messages(events: Sequence[AlertEvent], result: AuditResult, links: Links) -> list[AlertMessage]:
-    """Return the messages on all events of an audit; beyond the first ones, which are the worst, one lists the others."""
-    every = [alert_message(event, result, links) for event in events]
+def messages(
+    events: Sequence[AlertEvent], result: AuditResult, links: Links, shared: Mapping[str, str] | None = None
+) -> list[AlertMessage]:
+    """Return the messages on all events of an audit; beyond the first ones, which are the worst, one lists the others.
+
+    `shared` has a line for each headline with a cause that other clusters share.
+    """
+    every = [_with_line(alert_message(event, result, links), event, shared or {}) for event in events]
     if len(every) <= MOST_ALERTS:
         return every
     shown, rest = every[: MOST_ALERTS - 1], every[MOST_ALERTS - 1 :]
@@ -89,6 +95,26 @@ def messages(events: Sequence[AlertEvent], result: AuditResult, links: Links) ->
     more = (f"… and {len(rest) - MOST_LISTED} more, in the report",) if len(rest) > MOST_LISTED else ()
     subject = f"[AND MORE] {result.cluster}: {counted(len(rest), 'more message')} of the same audit"
     return [*shown, AlertMessage(key=f"more-{rest[0].key}", first=True, subject=subject, facts=(*listed, *more), links=links)]
+
+
+def shared_messages(events: Sequence[AlertEvent], causes: Iterable[SharedCause], links: Links) -> list[AlertMessage]:
+    """Return the messages on causes that clusters share; each lists what it explains, cluster by cluster."""
+    by_marks = {cause.marks: cause for cause in causes}
+    every = []
+    for event in events:
+        condition = event.alert.condition
+        message = alert_message(event, AuditResult(cluster=counted(len(condition.affected), "cluster")), links)
+        cause = by_marks.get(condition.findings)
+        lines = [f"{trouble.cluster}: {trouble.headline}" for trouble in cause.troubles] if cause else list(condition.affected)
+        more = [f"… and {len(lines) - MOST_LISTED} more"] if len(lines) > MOST_LISTED else []
+        end = [] if message.action == "resolve" else ["These clusters begin no alerts of their own about this."]
+        every.append(replace(message, facts=(*message.facts, *lines[:MOST_LISTED], *more, *end)))
+    return every
+
+
+def _with_line(message: AlertMessage, event: AlertEvent, shared: Mapping[str, str]) -> AlertMessage:
+    line = None if message.action == "resolve" else shared.get(clean(event.alert.condition.headline))
+    return message if line is None else replace(message, facts=(*message.facts, line))
 
 
 def _headline(event: AlertEvent) -> str:
@@ -117,6 +143,8 @@ def _facts(event: AlertEvent, document: Mapping[str, Any] | None, incident: Mapp
     condition = alert.condition
     if event.change in {AlertKind.RESOLVED, AlertKind.AUDITED_AGAIN}:
         yield f"It lasted {duration(event.lasted)}, from {moment(alert.since)}, {counted(alert.audits, 'audit')}."
+    elif condition.kind == SHARED:
+        yield f"{condition.severity}. Since {moment(alert.since)}, {counted(alert.audits, 'audit')}."
     elif condition.kind == INCIDENT:
         confidence = f"{incident['confidence']}, " if incident else ""
         seen_by = counted(alert.audits, "audit")

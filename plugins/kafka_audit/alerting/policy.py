@@ -6,7 +6,7 @@ An incident that could not be judged is not resolved and not repeated.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -23,8 +23,9 @@ from kafka_audit.alerting.conditions import (
     summary_of_conditions,
 )
 from kafka_audit.alerting.dedupe_state import DedupeState, OpenAlert
+from kafka_audit.alerting.shared_causes import RunTroubles, shared_causes
 from kafka_audit.model.finding import Severity
-from kafka_audit.model.text import counted
+from kafka_audit.model.text import clean, counted
 
 
 class AlertKind(StrEnum):
@@ -58,7 +59,7 @@ class AlertEvent:
 
 
 def decide_alert(
-    state: DedupeState, result: AuditResult, now: datetime, limits: AlertLimits
+    state: DedupeState, result: AuditResult, now: datetime, limits: AlertLimits, folded: Collection[str] = ()
 ) -> tuple[tuple[AlertEvent, ...], DedupeState]:
     """Decide what to send after an audit.
 
@@ -67,6 +68,8 @@ def decide_alert(
         result: the audit.
         now: with a time zone.
         limits: from when on a finding counts, and when to remind.
+        folded: headlines of conditions that the alert on a shared cause names; they begin no alert here, and one that is open
+            goes on.
 
     Returns:
         The events, and the state to keep once they are sent.
@@ -77,7 +80,7 @@ def decide_alert(
         return (), state
     matched, unmatched = _matched(state.open_alerts, conditions(result, limits))
     decided = [_goes_on(alert, condition, now, limits) for alert, condition in matched]
-    decided += [_begins(condition, state, now) for condition in unmatched]
+    decided += [_begins(condition, state, now) for condition in unmatched if clean(condition.headline) not in folded]
     again = {alert.key for alert, _ in matched}
     for alert in state.open_alerts:
         if alert.key not in again:
@@ -92,12 +95,50 @@ def decide_alert(
         failed=state.failed + 1 if blind else 0,
         newest=ended or state.newest,
     )
+    return tuple(_with_verdict(event, judged, state.failed) for event in _in_order(decided)), after
+
+
+def decide_shared(
+    state: DedupeState, run: RunTroubles, now: datetime, limits: AlertLimits
+) -> tuple[tuple[AlertEvent, ...], DedupeState]:
+    """Decide what to send about the causes that clusters share, after a run.
+
+    A cause goes on while one of its clusters has it. Its clusters that this run did not audit are believed to have it still,
+    unless the cluster file no longer names them.
+
+    Returns:
+        The events, and the state to keep once they are sent.
+    """
+    if run.ended and run.ended <= state.newest:
+        return (), state
+    unseen = set(run.known) - set(run.audited)
+    causes = shared_causes(run.troubles, open_marks(state))
+    matched, unmatched = _matched(state.open_alerts, [cause.condition for cause in causes])
+    decided = [_goes_on(alert, _with_unseen(condition, alert, unseen), now, limits) for alert, condition in matched]
+    decided += [_begins(condition, state, now) for condition in unmatched]
+    again = {alert.key for alert, _ in matched}
+    for alert in state.open_alerts:
+        if alert.key not in again:
+            over = AlertEvent(change=AlertKind.RESOLVED, alert=alert, lasted=_lasted(alert, now))
+            decided.append((alert, None if unseen & set(alert.condition.affected) else over))
+    kept = tuple(alert for alert, event in decided if event is None or not _ends(event))
+    return tuple(_in_order(decided)), replace(state, open_alerts=kept, newest=run.ended or state.newest)
+
+
+def open_marks(state: DedupeState) -> frozenset[tuple[str, str]]:
+    """Return the marks of the shared causes whose alerts are not over."""
+    return frozenset(mark for alert in state.open_alerts for mark in alert.condition.findings)
+
+
+def _with_unseen(condition: Condition, alert: OpenAlert, unseen: Collection[str]) -> Condition:
+    before = (name for name in alert.condition.affected if name in unseen and name not in condition.affected)
+    return replace(condition, affected=(*condition.affected, *before))
+
+
+def _in_order(decided: Iterable[tuple[OpenAlert, AlertEvent | None]]) -> list[AlertEvent]:
     order = list(AlertKind)
-    events = sorted(
-        (event for _, event in decided if event),
-        key=lambda event: (order.index(event.change), -Severity[event.alert.severity]),
-    )
-    return tuple(_with_verdict(event, judged, state.failed) for event in events), after
+    events = (event for _, event in decided if event)
+    return sorted(events, key=lambda event: (order.index(event.change), -Severity[event.alert.severity]))
 
 
 def partly_sent(before: DedupeState, after: DedupeState, unsent: Iterable[AlertEvent]) -> DedupeState:

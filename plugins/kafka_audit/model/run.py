@@ -47,7 +47,8 @@ def run_path(run_id: str, name: str) -> str:
     """Return the path below the store's root of a run's artefact.
 
     `request.json` is the question, `judged/<snapshot id>.json` the answer on one snapshot, and `answer.json`, written last, says
-    which of them there are. `disagreements` is a folder of Parquet files that Spark writes.
+    which of them there are. `disagreements` is a folder of Parquet files that Spark writes. `troubles.json` is
+    what alerts on causes that clusters share rest on.
     """
     return f"runs/{run_id}/{name}"
 

@@ -77,6 +77,7 @@ def _coverage(view: ClusterView) -> dict[str, Any]:
                 "observer": read.observer,
                 "broker": Resource.of(view.reads.resources.get(read.observer, "cluster")).broker,
                 "operation": read.operation,
+                "target": clean(read.target, LONGEST_EVIDENCE),
                 "error": clean(": ".join(part for part in (read.error, read.message) if part) or "no answer", LONGEST_EVIDENCE),
                 "kind": clean(read.error or "no answer", LONGEST_EVIDENCE),
                 "needs": None if read.needs is None else clean(read.needs, LONGEST_EVIDENCE),

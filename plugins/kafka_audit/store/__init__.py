@@ -38,6 +38,7 @@ log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _REPORT = "findings.json"
 _DIFFERENCES = "differences.json"
+_TROUBLES = "troubles.json"
 
 
 class Store:
@@ -229,6 +230,15 @@ class Store:
     def write_for_spark(self, run_id: str, name: str, content: bytes) -> None:
         """Put a file beside a run's request."""
         self._files.write(run_path(run_id, name), content)
+
+    def write_troubles(self, run_id: str, text: str) -> None:
+        """Put what the clusters of a run may share a cause of beside its request, for the alerts."""
+        self._files.write(run_path(run_id, _TROUBLES), text.encode())
+
+    def read_troubles(self, run_id: str) -> str | None:
+        """Return what `write_troubles` wrote, None where a run came to no report."""
+        text = self._files.read(run_path(run_id, _TROUBLES))
+        return None if text is None else text.decode(errors="replace")
 
     def read_request(self, run_id: str) -> Request:
         """Return what Spark was asked; raises `EngineError` for a run that asked nothing."""
