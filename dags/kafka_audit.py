@@ -61,13 +61,13 @@ def clusters() -> list[str]:
     from kafka_audit.airflow import tasks
 
     params = get_current_context()["params"]
-    return tasks.cluster_names(params["cluster"], params["labels"])
+    return tasks.slowest_first(tasks.cluster_names(params["cluster"], params["labels"]))
 
 
 @task(
     map_index_template="{{ task.op_kwargs['cluster'] }}",
     trigger_rule="all_done_min_one_success",  # a queue without a worker causes unknown probes, not a missing snapshot
-    max_active_tis_per_dagrun=CLUSTERS_AT_ONCE,
+    **environment.in_pool(max_active_tis_per_dagrun=CLUSTERS_AT_ONCE),
     retries=STORE_RETRIES,
     retry_policy=STORE_HICCUPS,
     on_failure_callback=callbacks.note,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from airflow.sdk import Param, dag, get_current_context, task
 
-from kafka_audit.airflow import assets
+from kafka_audit.airflow import assets, environment
 from kafka_audit.airflow.submit import CompareSnapshots
 
 JOB = Path(__file__).resolve().parents[1] / "spark_jobs" / "diff_snapshots.py"
@@ -31,7 +31,7 @@ def baseline() -> str:
     return migration_tasks.baseline(params["cluster"], params["baseline"] or None)
 
 
-@task
+@task(**environment.in_pool())
 def collect() -> str:
     """Take a snapshot of the cluster."""
     from kafka_audit.airflow import tasks

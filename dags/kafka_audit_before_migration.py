@@ -87,7 +87,7 @@ def planned() -> dict[str, Any]:
     return migration_tasks.planned(get_current_context()["params"])
 
 
-@task
+@task(**environment.in_pool())
 def collect() -> str:
     """Take a snapshot of the cluster."""
     from kafka_audit.airflow import tasks

@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +46,25 @@ def test_a_run_takes_the_clusters_with_a_label(clusters):
         tasks.cluster_names(None, {"env": "prd"})
     with pytest.raises(UsageError, match="cluster stage does not have the labels of this run"):
         tasks.cluster_names("stage", {"env": "prod"})
+
+
+def test_a_run_begins_with_new_and_slow_clusters():
+    store = Store(os.environ["KAFKA_AUDIT_STORE"])
+    for cluster, times in {"quick": [(1, 90), (2, 3)], "slow": [(1, 2), (2, 60)], "usual": [(1, 5)]}.items():
+        for started, finished in times:
+            info = SnapshotInfo(
+                cluster=cluster, mode="kraft", tool_version="0", started_ms=started * 1000, finished_ms=finished * 1000,
+                samples=1, settle_s=0.0, leader_moves=0.2, skew_s=60.0,
+            )  # fmt: skip
+            snapshot_id = f"2026013{started}T080000Z-{cluster}-00aa"
+            store.write(Snapshot(snapshot_id=snapshot_id, cluster=cluster, cluster_id=f"id-of-{cluster}", rows=(info,)))
+    assert tasks.slowest_first(["quick", "usual", "new", "slow", "newer"]) == ["new", "newer", "slow", "usual", "quick"]
+    (Path(store.root) / "snapshots" / "20260132T080000Z-slow-00aa" / "manifest.json").write_text("{")
+    assert tasks.slowest_first(["quick", "slow"]) == ["slow", "quick"]
+
+
+def test_an_empty_store_keeps_the_order_of_the_file():
+    assert tasks.slowest_first(["b", "a"]) == ["b", "a"]
 
 
 def test_a_folder_of_cluster_files_is_a_cluster_file(clusters, monkeypatch, tmp_path):

@@ -73,6 +73,29 @@ def test_clusters_with_a_label_can_be_asked_for(dag):
         param.resolve({"env": 1})
 
 
+POOLS = """
+import json, sys
+from airflow.dag_processing.dagbag import DagBag
+bag = DagBag(sys.argv[1])
+bounds = {
+    dag.dag_id: {task.task_id: (task.pool, task.max_active_tis_per_dagrun) for task in dag.tasks} for dag in bag.dags.values()
+}
+print("RESULT", json.dumps(bounds))
+"""
+
+
+def test_a_pool_bounds_the_tasks_that_read_a_cluster_and_no_other():
+    for dag_id, tasks in parsed(ROOT / "dags", POOLS, KAFKA_AUDIT_POOL="kafka_audit").items():
+        assert tasks.pop("collect") == ["kafka_audit", None], dag_id
+        assert {pool for pool, _ in tasks.values()} == {"default_pool"}, dag_id
+
+
+def test_without_a_pool_four_clusters_are_read_at_a_time():
+    tasks = parsed(ROOT / "dags", POOLS, KAFKA_AUDIT_POOL="")
+    assert tasks["kafka_audit"]["collect"] == ["default_pool", 4]
+    assert tasks["kafka_audit_before_migration"]["collect"] == ["default_pool", None]
+
+
 def test_the_order_of_tasks(dag):
     assert {task.task_id: task.downstream_task_ids for task in dag.tasks} == {
         "clusters": {"collect", "gate"},

@@ -13,6 +13,7 @@
 | KAFKA_AUDIT_PROPOSED_ROOT | the worker's folder of files that a form may propose | `proposed` beside the cluster file |
 | KAFKA_AUDIT_REPORT_DAGS | the DAG whose readers see a cluster's reports, JSON; see docs/page.md | `kafka_audit` for all |
 | KAFKA_AUDIT_CACHE | folder of the class archive with which Spark starts faster; `none` disables it | ~/.cache/kafka-audit |
+| KAFKA_AUDIT_POOL | the Airflow pool of tasks that read a cluster; it bounds how many run at a time | none: 4 in a run |
 | KAFKA_AUDIT_SPARK_MEMORY | heap of the Spark driver and of each executor | 2g |
 """
 
@@ -21,6 +22,7 @@ import os
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from kafka_audit.model.errors import UsageError
 
@@ -73,6 +75,15 @@ def schedule() -> str | None:
     """Return the DAG's cron expression, None for a DAG that only runs when it is triggered."""
     wanted = os.environ.get("KAFKA_AUDIT_SCHEDULE") or EVERY_15_MINUTES
     return None if wanted.lower() == "none" else wanted
+
+
+def in_pool(**otherwise: int) -> dict[str, Any]:
+    """Return arguments of a task that reads a cluster: its pool, or `otherwise` where the deployment names none.
+
+    No pool is the default: Airflow never starts a task whose pool does not exist, and says so in the log of the scheduler only.
+    """
+    pool = os.environ.get("KAFKA_AUDIT_POOL", "").strip()
+    return {"pool": pool} if pool else dict(otherwise)
 
 
 def fail_on() -> str:

@@ -14,11 +14,12 @@ from kafka_audit.alerting.shared_causes import run_troubles
 from kafka_audit.bounds import isolation
 from kafka_audit.checks import catalogue
 from kafka_audit.collect.queue_vantages import QueueAnswer
-from kafka_audit.model.errors import EngineError, UsageError
+from kafka_audit.model.errors import EngineError, SnapshotError, UsageError
 from kafka_audit.model.labels import with_labels
 from kafka_audit.model.text import clean
 from kafka_audit.report.gate import CLEAN, evaluate_gate
 from kafka_audit.store import Store
+from kafka_audit.store.history import History
 from kafka_audit.store.manifest import cluster_of
 
 log = logging.getLogger(__name__)
@@ -49,6 +50,27 @@ def cluster_names(wanted: str | None, labels: Mapping[str, str] | None = None) -
         msg = f"{path}: cluster {wanted} does not have the labels of this run"
         raise UsageError(msg)
     return [wanted]
+
+
+def slowest_first(names: Iterable[str]) -> list[str]:
+    """Return clusters in the order in which a run begins to read them: those without a snapshot, then the slowest one.
+
+    Airflow starts mapped tasks by index, and Spark waits for all of them: a cluster that takes its whole time, because it hangs,
+    must not be the last one to begin.
+    """
+    store = _store()
+    newest = {cluster: ids[0] for cluster, ids in History(store.root).snapshots().items()}
+    seconds = {name: _seconds(store, newest.get(name)) for name in names}
+    return sorted(seconds, key=lambda name: -seconds[name])
+
+
+def _seconds(store: Store, snapshot_id: str | None) -> float:
+    """Return how long a snapshot took, infinity where that is not known."""
+    try:
+        manifest = None if snapshot_id is None else store.manifest(snapshot_id)
+    except SnapshotError:  # damaged, or being written: its own task says so
+        return float("inf")
+    return float("inf") if manifest is None else (manifest.finished_ms - manifest.started_ms) / 1000
 
 
 def collect_cluster(cluster: str, answers: Mapping[str, QueueAnswer]) -> str:
