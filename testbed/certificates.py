@@ -115,7 +115,7 @@ class Authority:
             .issuer_name(self._subject)
             .public_key(key)
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - 3 * DAY)
+            .not_valid_before(now - VALID_FOR)
             .not_valid_after(now + valid_for)
         )
 

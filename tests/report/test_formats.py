@@ -3,9 +3,10 @@
 import json
 
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import small_cluster
-from kafka_audit.report import formats
+from kafka_audit.report import formats, openmetrics
 from kafka_audit.report.plain_text import markdown
 
 ONE = {"brokers": {0: "a:9092"}, "views": {0: "full"}}
@@ -75,3 +76,48 @@ def test_every_form_has_a_media_type(audited):
     document, _ = audited("cut_off", "one_broker_measured")
     assert set(formats.FILES) == set(formats.MEDIA)
     assert json.loads(formats.FILES["json"](document)) == json.loads(json.dumps(document))
+
+
+def samples_of(text):
+    """Return the value of each sample by its name and the values of its labels, by their names."""
+    return {
+        (sample.name, *(value for key, value in sorted(sample.labels.items()) if key != "cluster")): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_openmetrics_has_incidents_failures_coverage_and_reach(audited):
+    document, _ = audited("cut_off", "one_broker_measured")
+    found = samples_of(openmetrics.openmetrics_report(document))
+    incident = document["incidents"][0]
+    named = ("kafka_audit_incident", "KA302", incident["confidence"], incident["headline"], incident["severity"])
+    assert found[named] == found["kafka_audit_incidents",] == 1
+    failed = [one for one in document["findings"] if one["status"] == "FAIL"]
+    assert found["kafka_audit_failures", "CRITICAL"] == sum(one["severity"] == "CRITICAL" for one in failed) > 0
+    assert found["kafka_audit_findings", "KA302", "CRITICAL"] == 1
+    assert found["kafka_audit_failures", "LOW"] == 0
+    asked, answered = document["coverage"]["asked"], document["coverage"]["answered"]
+    assert (found["kafka_audit_reads_asked",], found["kafka_audit_reads_answered",]) == (asked, answered)
+    assert found["kafka_audit_finished_timestamp_seconds",] > 1_000_000_000
+
+
+def test_openmetrics_counts_no_muted_failure_and_names_few_incidents(told):
+    storm = [small_cluster.finding(f"KA{400 + n}", f"broker/{n}", severity="HIGH") for n in range(30)]
+    muted = small_cluster.finding("KA601", "topic/a/partition/0", severity="CRITICAL", muted=True)
+    document, _ = told([*storm, muted], ONE)
+    document["incidents"] = [{**document["incidents"][0], "headline": f"fault {n}"} for n in range(30)]
+    found = samples_of(openmetrics.openmetrics_report(document))
+    assert found["kafka_audit_failures", "CRITICAL"] == 0
+    assert found["kafka_audit_failures", "HIGH"] == len(storm)
+    assert found["kafka_audit_incidents",] == 30
+    assert sum(name == "kafka_audit_incident" for name, *_ in found) == openmetrics.MOST_INCIDENTS
+
+
+def test_a_hostile_string_is_one_label_of_openmetrics(told):
+    document, _ = told([small_cluster.finding("KA105", "broker/0", severity="CRITICAL")], ONE)
+    document["incidents"][0]["headline"] = 'a"} 1\nkafka_audit_incidents{cluster="x"} 0 \\'
+    found = samples_of(openmetrics.openmetrics_report(document))
+    assert found["kafka_audit_incidents",] == 1
+    (headline,) = (key[3] for key in found if key[0] == "kafka_audit_incident")
+    assert headline == 'a"} 1\\u000akafka_audit_incidents{cluster="x"} 0 \\'

@@ -228,7 +228,7 @@ def _out(parser: argparse.ArgumentParser) -> None:
 
 
 def _format(parser: argparse.ArgumentParser) -> None:
-    formats = "text or json for stdout (text); html, md and sarif for files in DIR"
+    formats = "text or json for stdout (text); html, md, sarif and openmetrics for files in DIR"
     parser.add_argument(
         "--format", default=forms.Forms(stdout=None, files=()), type=forms.parse_formats, metavar="LIST", help=formats
     )

@@ -1,4 +1,4 @@
-"""What `--format` may say: text or JSON goes to stdout, HTML, Markdown and SARIF go to files beside the report."""
+"""What `--format` may say: text or JSON goes to stdout, HTML, Markdown, SARIF and OpenMetrics go to files beside the report."""
 
 import argparse
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kafka_audit.model.text import did_you_mean
 
 STDOUT = ("text", "json")
-FILES = ("html", "md", "sarif")
+FILES = ("html", "md", "sarif", "openmetrics")
 
 
 @dataclass(frozen=True, kw_only=True)

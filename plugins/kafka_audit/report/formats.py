@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kafka_audit.checks import catalogue
+from kafka_audit.report import openmetrics
 from kafka_audit.report.ci import sarif_audit
 from kafka_audit.report.html import cluster
 from kafka_audit.report.plain_text import markdown
@@ -22,7 +23,13 @@ def _sarif(document: Mapping[str, Any]) -> str:
 
 
 FILES: Mapping[str, Render] = MappingProxyType(
-    {"json": _json, "html": cluster.standalone, "md": markdown.markdown_report, "sarif": _sarif}
+    {
+        "json": _json,
+        "html": cluster.standalone,
+        "md": markdown.markdown_report,
+        "sarif": _sarif,
+        "openmetrics": openmetrics.openmetrics_report,
+    }
 )
 """By ending, so that a file is `findings.<ending>`."""
 
@@ -32,5 +39,6 @@ MEDIA: Mapping[str, str] = MappingProxyType(
         "html": "text/html; charset=utf-8",
         "md": "text/markdown; charset=utf-8",
         "sarif": "application/sarif+json",
+        "openmetrics": openmetrics.CONTENT_TYPE_LATEST,
     }
 )

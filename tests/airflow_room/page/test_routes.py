@@ -6,6 +6,7 @@ import re
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from airflow_page import BROKEN, QUIET, RUN, of_run
 from kafka_audit.airflow import tasks
@@ -215,6 +216,21 @@ def test_the_link_at_the_gate_leads_to_the_run(monkeypatch):
     instance = type("Ti", (), {"run_id": RUN})()
     link = links.AuditReport().get_link(operator, ti_key=instance)
     assert link == f"https://example.com/airflow/kafka-audit{of_run(cluster='prod')}"
+
+
+def test_the_metrics_are_those_of_the_newest_report_of_each_cluster(viewer):
+    answer = viewer.get("/metrics")
+    assert answer.headers["content-type"].startswith("application/openmetrics-text; version=1.0.0")
+    found = {
+        (sample.name, sample.labels["cluster"]): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+    clusters = {cluster for name, cluster in found if name == "kafka_audit_incidents"}
+    assert {"prod", "quiet.eu"} <= clusters
+    assert found["kafka_audit_incidents", "prod"] >= 1
+    assert found["kafka_audit_incidents", "quiet.eu"] == 0
+    assert f'headline="{HEADLINE}' in answer.text
 
 
 def test_the_json_is_the_report(viewer):

@@ -26,7 +26,7 @@ OF_PROD = [
     "/clusters/prod/timeline",
     f"/clusters/prod/timeline?a={BROKEN[0]}&b={BROKEN[1]}",
     f"/snapshots/{BROKEN[1]}",
-    *(f"/snapshots/{BROKEN[0]}/findings.{form}" for form in ("json", "html", "md", "sarif")),
+    *(f"/snapshots/{BROKEN[0]}/findings.{form}" for form in ("json", "html", "md", "sarif", "openmetrics")),
     f"/decisions/{BROKEN[1]}",
 ]
 OF_QUIET = ["/clusters/quiet.eu", f"/snapshots/{QUIET}", f"/snapshots/{QUIET}/findings.json"]
@@ -90,7 +90,7 @@ def test_another_team_gets_the_answer_of_what_is_not_there(member, path):
 
 def test_pages_over_several_clusters_show_a_teams_own_alone(member):
     client = member("search")
-    for path in ("/", of_run(), of_run(cluster="prod"), "/checks", "/checks/KA302"):
+    for path in ("/", of_run(), of_run(cluster="prod"), "/checks", "/checks/KA302", "/metrics"):
         page = client.get(path).text
         assert "cut off" not in page, path
         assert BROKEN[1] not in page, path

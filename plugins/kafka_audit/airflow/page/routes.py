@@ -16,7 +16,7 @@ from kafka_audit.airflow.page.report_cache import ReportCache
 from kafka_audit.checks import catalogue
 from kafka_audit.model.errors import AuditError, SnapshotError, UsageError
 from kafka_audit.model.text import clean
-from kafka_audit.report import formats
+from kafka_audit.report import formats, openmetrics
 from kafka_audit.report.digest import Digest
 from kafka_audit.report.html import cluster as cluster_page
 from kafka_audit.report.html import pages, timeline
@@ -142,13 +142,22 @@ def show_snapshot(request: Request, visible: VisibleClusters, snapshot_id: str) 
 
 @app.get("/snapshots/{snapshot_id}/findings.{form}")
 def raw(visible: VisibleClusters, snapshot_id: str, form: str) -> Response:
-    """Return a report as a file: JSON, HTML, Markdown or SARIF."""
+    """Return a report as a file: JSON, HTML, Markdown, SARIF or OpenMetrics."""
     render = formats.FILES.get(form)
     if render is None:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"The formats of a report are {', '.join(formats.FILES)}.")
     content = render(_document(visible, snapshot_id))
     headers = {"Content-Disposition": f'attachment; filename="{snapshot_id}.{form}"'}
     return Response(content, media_type=formats.MEDIA[form], headers=headers)
+
+
+@app.get("/metrics")
+def metrics(visible: VisibleClusters) -> Response:
+    """Return the numbers of each cluster's newest report, for Prometheus."""
+    names = sorted(name for name in cache.snapshots(environment.store_root()) if name in visible)
+    newest = [digest for name in names for digest in _digests(visible, name, 1)[0]]
+    text = openmetrics.openmetrics([_document(visible, digest.snapshot_id) for digest in newest])
+    return Response(text, media_type=openmetrics.CONTENT_TYPE_LATEST)
 
 
 @app.get("/clusters/{name}/timeline", response_class=HTMLResponse)

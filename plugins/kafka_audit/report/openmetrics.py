@@ -1,0 +1,108 @@
+"""The numbers of reports in OpenMetrics, for Prometheus: a file for node_exporter's textfile collector, or a page to scrape.
+
+Names and labels are stable, and labels are bounded: there are as many codes, severities and vantages as checks and the cluster
+file have, and at most `MOST_INCIDENTS` headlines of a cluster. Times are seconds since 1970.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import Collector
+
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.text import clean
+
+__all__ = ["CONTENT_TYPE_LATEST", "MOST_INCIDENTS", "openmetrics", "openmetrics_report"]
+
+MOST_INCIDENTS = 20
+_REACHED, _PROBED = ".", ".DTLSAI"  # cells of the matrix: reached, or the layer that failed
+_Document = Mapping[str, Any]
+_Samples = Mapping[tuple[str, ...], float]
+
+
+def openmetrics(documents: Sequence[_Document]) -> str:
+    """Return the numbers of reports, one of each cluster; the text ends with `# EOF`."""
+    registry = CollectorRegistry()
+    registry.register(_Reports(documents))
+    return bytes(generate_latest(registry)).decode()  # type: ignore[no-untyped-call]
+
+
+def openmetrics_report(document: _Document) -> str:
+    """Return the numbers of a report."""
+    return openmetrics([document])
+
+
+def _incidents(document: _Document) -> _Samples:
+    listed = document["incidents"][:MOST_INCIDENTS]
+    return {(one["cause"], one["severity"], one["confidence"], one["headline"]): 1 for one in listed}
+
+
+def _failed(document: _Document) -> Iterator[Mapping[str, Any]]:
+    return (one for one in document["findings"] if one["status"] == Status.FAIL and not one["muted"])
+
+
+def _failures(document: _Document) -> _Samples:
+    numbers = Counter(one["severity"] for one in _failed(document))
+    return {(severity.name,): numbers[severity.name] for severity in reversed(Severity)}
+
+
+def _findings(document: _Document) -> _Samples:
+    return dict(Counter((one["code"], one["severity"]) for one in _failed(document)))
+
+
+def _results(document: _Document) -> _Samples:
+    return {(status.value,): document["counts"].get(status.value, 0) for status in Status}
+
+
+def _cells(document: _Document, wanted: str) -> _Samples:
+    rows = [row for row in document["matrix"]["observers"] if row["note"] == "vantage"]
+    return {(row["name"],): sum(cell in wanted for cell in row["reach"]) for row in rows}
+
+
+def _single(number: float) -> _Samples:
+    return {(): number}
+
+
+_METRICS: Mapping[str, tuple[str, Sequence[str], Callable[[_Document], _Samples]]] = {
+    "incidents": ("Incidents of the newest audit.", (), lambda document: _single(len(document["incidents"]))),
+    "incident": (
+        f"1 for each incident, {MOST_INCIDENTS} at most.",
+        ("cause", "severity", "confidence", "headline"),
+        _incidents,
+    ),
+    "failures": ("Unmuted failures by severity.", ("severity",), _failures),
+    "findings": ("Unmuted failures by check.", ("code", "severity"), _findings),
+    "results": ("Results of all checks by status.", ("status",), _results),
+    "reads_asked": ("Reads that the audit tried.", (), lambda document: _single(document["coverage"]["asked"])),
+    "reads_answered": ("Reads that were answered.", (), lambda document: _single(document["coverage"]["answered"])),
+    "brokers": ("Brokers that are registered or answered.", (), lambda document: _single(len(document["matrix"]["brokers"]))),
+    "brokers_probed": ("Brokers that a vantage probed.", ("vantage",), lambda document: _cells(document, _PROBED)),
+    "brokers_reached": ("Brokers that a vantage reached.", ("vantage",), lambda document: _cells(document, _REACHED)),
+    "started_timestamp_seconds": ("Start of the newest audit.", (), lambda document: _single(_seconds(document["started_at"]))),
+    "finished_timestamp_seconds": ("End of the newest audit.", (), lambda document: _single(_seconds(document["finished_at"]))),
+}
+
+
+class _Reports(Collector):
+    """Documents as a collector: what a registry asks for metrics."""
+
+    def __init__(self, documents: Sequence[_Document]) -> None:
+        self._documents = documents
+
+    def collect(self) -> Iterator[Metric]:
+        for name, (text, labels, samples_of) in _METRICS.items():
+            family = GaugeMetricFamily(f"kafka_audit_{name}", text, labels=("cluster", *labels))
+            for document in self._documents:
+                for values, number in samples_of(document).items():
+                    family.add_metric((clean(document["cluster"]), *map(clean, values)), number)
+            yield family
+
+
+def _seconds(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()

@@ -1,0 +1,108 @@
+"""A real Prometheus reads the numbers of audits: its alert has the headline while a broker is down, and ends after the repair."""
+
+import http.server
+import json
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from scenarios.scheduled import free_port
+from testbed import Bed
+
+ROOT = Path(__file__).parents[2]
+RULES = ROOT / "docs" / "monitoring" / "kafka-audit.rules.yml"
+DEADLINE_S = 60
+
+pytestmark = [
+    pytest.mark.bed,
+    pytest.mark.spark,
+    pytest.mark.scenario,
+    pytest.mark.skipif(shutil.which("prometheus") is None, reason="prometheus is not installed (Debian: prometheus)"),
+]
+
+
+class Files(http.server.SimpleHTTPRequestHandler):
+    """Serves a folder as the page serves /metrics."""
+
+    extensions_map = {".openmetrics": "application/openmetrics-text; version=1.0.0; charset=utf-8"}  # noqa: RUF012 -- of the base class
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def prometheus(tmp_path):
+    """Start Prometheus over the newest report in a store; returns a function that returns its alerts as (name, summary)."""
+    (tmp_path / "store").mkdir()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Files, directory=str(tmp_path / "store")))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    target = {"static_configs": [{"targets": [f"127.0.0.1:{server.server_port}"]}], "metrics_path": "/findings.openmetrics"}
+    config = {
+        "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+        "rule_files": [str(RULES)],
+        "scrape_configs": [{"job_name": "kafka-audit", **target}],
+    }
+    file, port = tmp_path / "prometheus.yml", free_port()
+    file.write_text(json.dumps(config))
+    where = [f"--web.listen-address=127.0.0.1:{port}", f"--storage.tsdb.path={tmp_path / 'tsdb'}"]
+    with (tmp_path / "prometheus.log").open("w") as log:
+        process = subprocess.Popen(["prometheus", f"--config.file={file}", *where], stdout=log, stderr=log)
+
+    def alerts():
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/alerts", timeout=5) as answer:
+            found = json.load(answer)["data"]["alerts"]
+        return {(one["labels"]["alertname"], one["annotations"]["summary"]) for one in found if one["state"] == "firing"}
+
+    yield alerts
+    process.terminate()
+    process.wait(10)
+    server.shutdown()
+
+
+def until(condition):
+    """Wait until a condition holds; Prometheus is still starting where it does not answer."""
+    deadline, last = time.monotonic() + DEADLINE_S, None
+    while time.monotonic() < deadline:
+        try:
+            if condition():
+                return
+        except OSError as error:
+            last = error
+        time.sleep(0.5)
+    pytest.fail(f"not within {DEADLINE_S} s; {last}")
+
+
+def test_the_alert_has_the_headline_and_ends(tmp_path, prometheus):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        cluster = bed.cluster("3.9.1")
+        cluster.create_topic("orders", {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]})
+        cluster.await_settled()
+        config = tmp_path / "clusters.yaml"
+        config.write_text(cluster.clusters_yaml("prod"))
+
+        def audit():
+            command = [sys.executable, "-m", "kafka_audit.cli", "run", "prod", "--config", str(config)]
+            done = bed.worker.run([*command, "--out", str(tmp_path / "store"), "--format", "json,openmetrics"], cwd=tmp_path)
+            assert done.returncode in {0, 3}, done.stderr
+            return json.loads(done.stdout)
+
+        cluster.brokers[2].stop()
+        headline = audit()["incidents"][0]["headline"]
+        until(lambda: ("KafkaAuditIncident", f"prod: {headline}") in prometheus())
+        cluster.brokers[2].start()
+        cluster.await_settled()
+        assert audit()["incidents"] == []
+        until(lambda: prometheus() == set())
+
+
+@pytest.mark.parametrize("command", [["check", "rules", RULES.name], ["test", "rules", "kafka-audit.rules.test.yml"]])
+def test_promtool_accepts_the_rules(command):
+    done = subprocess.run(["promtool", *command], cwd=RULES.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
