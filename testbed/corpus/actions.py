@@ -444,27 +444,6 @@ def stutter(scene: Scene, broker: int, *, stalled: float, running: float) -> Non
 
 
 @action
-def slow_zookeeper(scene: Scene, *, stalled: float, running: float, seconds: float) -> None:
-    """Let the ZooKeeper server answer late for some time, so that its average latency rises; `restart_zookeeper` resets it."""
-    end = _stutter(scene.zookeeper.zookeeper, stalled, running)
-    time.sleep(seconds)
-    end()
-
-
-@action
-def restart_zookeeper(scene: Scene, *, says: str = "") -> None:
-    """Restart the ZooKeeper server, which resets its statistics."""
-    if says:
-        scene.followed.append(says)
-    server = scene.zookeeper.zookeeper
-    server.signal_stop()
-    server.await_end()
-    server.launch()
-    time.sleep(2)
-    await_settled(scene)
-
-
-@action
 def add_listener(scene: Scene, label: str, port: int, *, says: str) -> None:
     """Add a listener to all brokers, then let the brokers use it between each other, as the finding says."""
     scene.followed.append(says)
