@@ -10,7 +10,7 @@ _CLAUSE = re.compile(r": |, | \(")
 """Where a clause of a message begins that a headline can omit."""
 
 
-class _Shown:
+class _FormattedValue:
     """A value of evidence in a template.
 
     `{count:# topic|# topics}` is `1 topic` or `3 topics`, `{brokers:broker #|brokers #}` is `broker 2` or `brokers 1 and 2`:
@@ -32,16 +32,16 @@ class _Shown:
         return (singular if single else plural).replace("#", str(self) if items is None else listing(items))
 
 
-class _Evidence(dict[str, _Shown]):
+class _FormattedEvidence(dict[str, _FormattedValue]):
     """Evidence for a template; a missing key must not stop the whole audit."""
 
-    def __missing__(self, key: str) -> _Shown:
-        return _Shown(f"({key}: unknown)")
+    def __missing__(self, key: str) -> _FormattedValue:
+        return _FormattedValue(f"({key}: unknown)")
 
 
 def message(template: str, evidence: Mapping[str, Value]) -> str:
     """Return what a check says of a resource."""
-    return template.format_map(_Evidence({key: _Shown(value) for key, value in evidence.items()}))
+    return template.format_map(_FormattedEvidence({key: _FormattedValue(value) for key, value in evidence.items()}))
 
 
 def headlines(template: str, evidence: Mapping[str, Value]) -> tuple[str, ...]:
