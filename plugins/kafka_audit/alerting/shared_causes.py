@@ -124,6 +124,7 @@ def run_troubles(documents: Sequence[Mapping[str, Any]], clusters: Mapping[str, 
         clusters: the cluster file, which names the logins.
         limits: a condition without an alert explains none.
     """
+    documents = sorted(documents, key=lambda document: str(document["cluster"]))  # as people look for a cluster in a message
     hosts = frozenset(host for document in documents for host in _answering_hosts(document))
     answering = hosts | {_network(host) for host in hosts}
     return RunTroubles(
