@@ -17,7 +17,7 @@ from testbed.corpus.tools import filled, printed_commands
 from testbed.disks import CHECKPOINT_SECONDS, add_disk
 from testbed.errors import BedError
 from testbed.faults import cross_forwards, cut_from_quorum, heal_quorum, rolling_restart, stale_leader
-from testbed.names import own_names
+from testbed.names import Nameserver, own_names
 from testbed.servers import SOFT_STOP_SECONDS, Server
 
 if TYPE_CHECKING:
@@ -459,10 +459,15 @@ def add_listener(scene: Scene, label: str, port: int, *, says: str) -> None:
 
 @action
 def name_hosts(scene: Scene, names: Mapping[str, str], *, worker: bool = True) -> None:
-    """Give all hosts of the cluster, and the worker, these names, instead of those that they were given before."""
-    hosts = {**scene.cluster.hosts(), **({"worker": scene.bed.worker} if worker else {})}
-    for host in {id(host): host for host in hosts.values()}.values():
-        own_names(host, scene.cluster.folder / "names", hosts=names)
+    """Give all hosts of the cluster these names instead of earlier ones; without `worker`, its resolver knows no name."""
+    folder = scene.cluster.folder / "names"
+    for host in {id(host): host for host in scene.cluster.hosts().values()}.values():
+        own_names(host, folder, hosts=names)
+    if worker:
+        own_names(scene.bed.worker, folder, hosts=names)
+    else:
+        scene.notes["nameserver"] = Nameserver(scene.bed.worker, {})  # it answers that there is no such name
+        own_names(scene.bed.worker, folder, nameservers=[scene.bed.worker.address])
 
 
 @action
@@ -473,12 +478,9 @@ def add_address(scene: Scene, broker: int, address: str) -> None:
 
 @action
 def second_process(scene: Scene, broker: int, host: int) -> None:
-    """Start a second process with the id of a broker on another broker's host, wait for its end, and give its log to the audit.
-
-    `revert` leaves the broker's own log only.
-    """
+    """Start a second process with the id of a broker on another broker's host, and collect its log too; `revert` ends it."""
     first, place = scene.cluster.brokers[broker].server, scene.cluster.brokers[host].host
-    folder = scene.cluster.folder / "second"
+    folder = scene.cluster.folder / f"second-{broker}"
     data = folder / "data"
     data.mkdir(parents=True)
     shutil.copy(f"{first.properties['log.dirs']}/meta.properties", data)
@@ -491,8 +493,16 @@ def second_process(scene: Scene, broker: int, host: int) -> None:
     properties = first.properties | moved | {"log.dirs": str(data)}
     second = Server(name="second", host=place, folder=folder, jars=first.jars, main_class="kafka.Kafka", properties=properties)
     second.launch()
-    second.await_end(STEP_SECONDS)
-    describe(scene, logs={"paths": [str(first.log_dir / "server.log"), str(second.log_dir / "server.log")]})
+    collected = first.log_dir / "server-second.log"  # as where logs are collected by the id of the broker
+    collected.symlink_to(second.log_dir / "server.log")
+
+    def undo() -> None:
+        _kill(second)
+        collected.unlink()
+
+    scene.undo.append(undo)
+    time.sleep(20)
+    describe(scene, logs={"paths": [f"{scene.cluster.folder}/broker-{{broker_id}}/logs/server*.log"]})
 
 
 # --- security ---
