@@ -7,7 +7,7 @@ from pathlib import Path
 
 from airflow.sdk import ExceptionRetryPolicy, Param, RetryAction, RetryRule, dag, get_current_context, task
 
-from kafka_audit.airflow import assets, callbacks, environment, vantage_queues
+from kafka_audit.airflow import assets, callbacks, environment, vantage_queues, watcher
 from kafka_audit.airflow.gate_operator import gate_task
 from kafka_audit.airflow.submit import CompareSnapshots
 from kafka_audit.model.errors import AuditError, StoreBusyError
@@ -46,6 +46,8 @@ if a vantage names a queue, `errands` → `probe_…` (one per queue) run before
 * One cluster only: trigger with `{"cluster": "name"}`. Clusters with a label: `{"labels": {"env": "prod"}}`.
 * It runs every 15 minutes: an audit reads metadata only, and it can find a fault before clients do. Set `KAFKA_AUDIT_SCHEDULE` to
   another cron expression, or to `none`.
+* `KAFKA_AUDIT_WATCH=on`: the triggerer reads little from each cluster every 20 seconds, and this DAG runs for a cluster when
+  something is suspected there, in addition to its schedule.
 * A gate that fails with "not audited" reports a problem of this DAG, not of the cluster.
 * Alerts: create a connection `kafka_audit_smtp` (extra: `from_email`, `to`) or `kafka_audit_slack` (incoming webhook), and test
   it with `kafka-audit alert-test`. A message is sent when an incident is new, worse or resolved, and once a day in between.
@@ -60,8 +62,10 @@ def clusters() -> list[str]:
     """Read the cluster file."""
     from kafka_audit.airflow import tasks
 
-    params = get_current_context()["params"]
-    return tasks.slowest_first(tasks.cluster_names(params["cluster"], params["labels"]))
+    context = get_current_context()
+    params = context["params"]
+    suspected = assets.suspected_clusters(context["triggering_asset_events"])
+    return tasks.slowest_first(tasks.cluster_names(params["cluster"], params["labels"], suspected))
 
 
 @task(
@@ -133,7 +137,7 @@ def gate(cluster: str, judged: dict[str, str] | None) -> None:
 
 @dag(
     dag_id="kafka_audit",
-    schedule=environment.schedule(),
+    schedule=watcher.dag_schedule(),
     start_date=datetime(2026, 1, 1, tzinfo=UTC),
     catchup=False,
     max_active_runs=1,

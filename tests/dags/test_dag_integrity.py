@@ -46,6 +46,28 @@ def test_parsing_imports_no_client_and_no_spark():
     assert heavy.isdisjoint(module.partition(".")[0] for module in found["modules"])
 
 
+SCHEDULE = """
+import json, sys
+from airflow.dag_processing.dagbag import DagBag
+bag = DagBag(sys.argv[1])
+watched = bag.dags["kafka_audit"].schedule.asset_condition.objects
+watchers = {asset.name: [type(one.trigger).__name__ for one in asset.watchers] for asset in watched}
+print("RESULT", json.dumps({"errors": bag.import_errors, "watchers": watchers, "modules": sorted(sys.modules)}))
+"""
+
+
+def test_with_the_watch_it_runs_on_suspicions_too_and_parsing_stays_light(tmp_path):
+    clusters = tmp_path / "clusters.yaml"
+    clusters.write_text("clusters: {prod: {bootstrap: [h:1]}, test: {zookeeper: 'h:2181'}}")
+    found = parsed(ROOT / "dags", SCHEDULE, KAFKA_AUDIT_WATCH="on", KAFKA_AUDIT_CLUSTERS=str(clusters))
+    assert found["errors"] == {}
+    assert found["watchers"] == {
+        "kafka_audit/prod/suspect": ["ClusterSuspectTrigger"],
+        "kafka_audit/test/suspect": ["ClusterSuspectTrigger"],
+    }
+    assert {"kafka", "kazoo", "pyarrow", "pandas"}.isdisjoint(module.partition(".")[0] for module in found["modules"])
+
+
 def test_it_runs_on_time_one_at_a_time_and_never_catches_up(dag):
     assert dag.schedule == "*/15 * * * *"
     assert (dag.catchup, dag.max_active_runs) == (False, 1)

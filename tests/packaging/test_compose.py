@@ -163,6 +163,10 @@ def test_a_default_is_that_of_the_code(monkeypatch):
     assert float(said["KAFKA_AUDIT_REMIND_HOURS"]) == deployment.remind().total_seconds() / 3600
     assert float(said["KAFKA_AUDIT_APPROVAL_HOURS"]) == deployment.approval().total_seconds() / 3600
     assert json.loads(said["KAFKA_AUDIT_NOTIFIERS"]) == []
+    assert said["KAFKA_AUDIT_WATCH"] == "off"
+    assert deployment.watch_every() is None
+    assert float(said["KAFKA_AUDIT_WATCH_GRACE_SECONDS"]) == deployment.watch_grace()
+    assert float(said["KAFKA_AUDIT_WATCH_MINUTES"]) * 60 == deployment.watch_distance()
 
 
 def test_airflow_is_set_as_in_the_tests(tmp_path):
@@ -285,9 +289,9 @@ def test_ports_are_open_to_this_machine_alone():
     assert published == {"airflow-apiserver": ["127.0.0.1:8080:8080"]}
 
 
-def test_passwords_of_clusters_go_where_tasks_and_alerts_run_alone():
+def test_passwords_of_clusters_go_where_tasks_alerts_and_the_watch_run_alone():
     given = {name for name, one in compose_file.services().items() if "env_file" in one}
-    assert given == {"airflow-scheduler", "airflow-dag-processor"}
+    assert given == {"airflow-scheduler", "airflow-dag-processor", "airflow-triggerer"}
 
 
 def test_kafka_accepts_the_brokers_to_play_with():

@@ -14,7 +14,14 @@ INTERNALS = PACKAGE / "airflow" / "internals.py"
 SOURCES = [*sorted((ROOT / "plugins").rglob("*.py")), *sorted((ROOT / "dags").glob("*.py"))]
 OTHERS = [path for path in SOURCES if path != INTERNALS]
 
-PUBLIC = {"airflow.sdk", "airflow.sdk.bases.decorator", "airflow.sdk.exceptions", "airflow.sdk.types", "airflow.plugins_manager"}
+PUBLIC = {
+    "airflow.sdk",
+    "airflow.sdk.bases.decorator",
+    "airflow.sdk.exceptions",
+    "airflow.sdk.types",
+    "airflow.plugins_manager",
+    "airflow.triggers.base",
+}
 """Modules of the public interface (Airflow's page "Public Interface for Airflow 3.0+", and its guide to task decorators)."""
 
 PROVIDERS = ("operators", "hooks", "notifications")

@@ -1,17 +1,20 @@
-"""What other DAGs can be scheduled on: for each cluster «audited» and «clean», with a summary in the event's extra.
+"""What DAGs can be scheduled on: for each cluster «audited», «clean» and «suspect», with a summary in the event's extra.
 
 `schedule=[assets.clean("prod")]` runs a DAG after each audit of prod whose gate opened. Events exist for successful tasks only,
-so «audited» comes from the task `report`, whatever was found, and «clean» from the gate.
+so «audited» comes from the task `report`, whatever was found, and «clean» from the gate. «suspect» comes from the triggerer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from airflow.sdk import Asset, AssetAlias
+from airflow.sdk import Asset, AssetAlias, AssetWatcher
 
 AUDITED = AssetAlias(name="kafka_audit_audited", group="kafka_audit")
 CLEAN = AssetAlias(name="kafka_audit_clean", group="kafka_audit")
 """The assets of all clusters: the cluster file lists them when the DAG runs, not when it is parsed."""
+
+
+_PREFIX, _SUSPECT = "kafka_audit/", "suspect"
 
 
 def audited_asset(cluster: str) -> Asset:
@@ -24,9 +27,28 @@ def clean_asset(cluster: str) -> Asset:
     return _asset(cluster, "clean")
 
 
-def _asset(cluster: str, kind: str) -> Asset:
+def suspect_asset(cluster: str, watchers: Iterable[AssetWatcher] = ()) -> Asset:
+    """Return what is updated when the watch suspects a cluster; what is suspected is in the event's extra."""
+    return _asset(cluster, _SUSPECT, watchers)
+
+
+def suspected_clusters(events: Iterable[Any]) -> frozenset[str]:
+    """Return the clusters whose suspicions triggered a run, by the assets of its events; none for other runs."""
+    names = (getattr(asset, "name", "") for asset in events)
+    suffix = f"/{_SUSPECT}"
+    return frozenset(
+        name.removeprefix(_PREFIX).removesuffix(suffix) for name in names if name.startswith(_PREFIX) and name.endswith(suffix)
+    )
+
+
+def _asset(cluster: str, kind: str, watchers: Iterable[AssetWatcher] = ()) -> Asset:
     # Airflow identifies an asset by name and URI, so both are required.
-    return Asset(name=f"kafka_audit/{cluster}/{kind}", uri=f"x-kafka-audit://{cluster}/{kind}", group="kafka_audit")
+    return Asset(
+        name=f"{_PREFIX}{cluster}/{kind}",
+        uri=f"x-kafka-audit://{cluster}/{kind}",
+        group="kafka_audit",
+        watchers=list(watchers),
+    )
 
 
 def event_summary(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,21 @@ def with_airflow_connection(cluster: Cluster) -> tuple[Cluster, Secrets]:
     """
     if cluster.kafka_conn_id is None:
         return cluster, Secrets({}, os.environ)
-    connection = find_connection(cluster.kafka_conn_id)
+    return _with(cluster, find_connection(cluster.kafka_conn_id))
+
+
+async def with_airflow_connection_async(cluster: Cluster) -> tuple[Cluster, Secrets]:
+    """Return the same in a trigger, whose loop must not wait for Airflow."""
+    if cluster.kafka_conn_id is None:
+        return cluster, Secrets({}, os.environ)
+    try:
+        connection: Connection | None = await Connection.async_get(cluster.kafka_conn_id)
+    except AirflowNotFoundException:
+        connection = None
+    return _with(cluster, connection)
+
+
+def _with(cluster: Cluster, connection: Connection | None) -> tuple[Cluster, Secrets]:
     if connection is None:
         msg = f"{cluster.name}: the Airflow connection {cluster.kafka_conn_id!r} of kafka_conn_id does not exist"
         raise UsageError(msg)

@@ -5,6 +5,9 @@
 | KAFKA_AUDIT_CLUSTERS | cluster file, or a folder of them | $AIRFLOW_HOME/clusters.yaml |
 | KAFKA_AUDIT_STORE | root of snapshots and reports, a path or URL | $AIRFLOW_HOME/kafka-audit-store |
 | KAFKA_AUDIT_SCHEDULE | cron expression, or `none` | every 15 minutes |
+| KAFKA_AUDIT_WATCH | `on`, or seconds between readings: an audit when a cluster is suspected; see docs/watch.md | off |
+| KAFKA_AUDIT_WATCH_GRACE_SECONDS | seconds that a broker may be away in a restart before it is suspected | 30 |
+| KAFKA_AUDIT_WATCH_MINUTES | minutes between two audits that suspicions request, at least | 5 |
 | KAFKA_AUDIT_FAIL_ON | severity from which a gate fails | high |
 | KAFKA_AUDIT_MIN_COVERAGE | share of asked reads that must be answered | 1.0 |
 | KAFKA_AUDIT_NOTIFIERS | further notifiers for alerts, JSON; see docs/alerts.md | none |
@@ -18,6 +21,7 @@
 """
 
 import json
+import logging
 import os
 from collections.abc import Mapping
 from datetime import timedelta
@@ -30,6 +34,11 @@ EVERY_15_MINUTES = "*/15 * * * *"
 REPORT_TAB = "findings"
 """Name in the address of the page that the plugin puts beside each DAG run."""
 MOST_HOURS = 8760
+WATCH_EVERY_S, LEAST_WATCH_S = 20.0, 5.0
+SECONDS_PER_DAY = 86_400
+_OFF = frozenset({"", "off", "none", "no", "false", "0"})
+
+log = logging.getLogger(__name__)
 
 
 def _home() -> Path:
@@ -84,6 +93,37 @@ def in_pool(**otherwise: int) -> dict[str, Any]:
     """
     pool = os.environ.get("KAFKA_AUDIT_POOL", "").strip()
     return {"pool": pool} if pool else dict(otherwise)
+
+
+def watch_every() -> float | None:
+    """Return the seconds between readings of the watch, None where it is off; the usual ones where the variable is no number."""
+    text = os.environ.get("KAFKA_AUDIT_WATCH", "").strip().lower()
+    if text in _OFF:
+        return None
+    return _number("KAFKA_AUDIT_WATCH", WATCH_EVERY_S, LEAST_WATCH_S) if text != "on" else WATCH_EVERY_S
+
+
+def watch_grace() -> float:
+    """Return the seconds that a broker may be away before it is suspected; 30 if the variable is no number."""
+    return _number("KAFKA_AUDIT_WATCH_GRACE_SECONDS", 30.0, 0.0)
+
+
+def watch_distance() -> float:
+    """Return the seconds between two audits that suspicions request, at least; five minutes if the variable is no number."""
+    return _number("KAFKA_AUDIT_WATCH_MINUTES", 5.0, 1.0) * 60
+
+
+def _number(variable: str, usual: float, least: float) -> float:
+    """Return a number; the usual one with a line in the log where there is none: a trigger must not end for it."""
+    text = os.environ.get(variable) or str(usual)
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not least <= number <= SECONDS_PER_DAY:
+        log.warning("%s is %r: it must be a number from %g to %d; %g is used", variable, text, least, SECONDS_PER_DAY, usual)
+        return usual
+    return number
 
 
 def fail_on() -> str:

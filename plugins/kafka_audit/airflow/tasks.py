@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from kafka_audit import audit, settings
@@ -25,12 +25,13 @@ from kafka_audit.store.manifest import cluster_of
 log = logging.getLogger(__name__)
 
 
-def cluster_names(wanted: str | None, labels: Mapping[str, str] | None = None) -> list[str]:
+def cluster_names(wanted: str | None, labels: Mapping[str, str] | None = None, suspected: Collection[str] = ()) -> list[str]:
     """Return the clusters of this run: those of the cluster file that have the wanted name and labels.
 
     Args:
         wanted: the name of a cluster; None: all.
         labels: label by name; None or empty: any.
+        suspected: clusters whose suspicions triggered this run; then these alone.
 
     Raises:
         UsageError: unreadable or empty cluster file, or no such cluster in it.
@@ -42,6 +43,12 @@ def cluster_names(wanted: str | None, labels: Mapping[str, str] | None = None) -
         raise UsageError(msg)
     if wanted is not None and wanted not in known:
         msg = f"{path} has no cluster {wanted!r}; it has {', '.join(known)}"
+        raise UsageError(msg)
+    if suspected and (left := [name for name in known if name in suspected]):
+        log.info("this run was triggered by suspicions; clusters: %s", ", ".join(left))
+        return left
+    if suspected:
+        msg = f"{path} has none of the suspected clusters {', '.join(sorted(suspected))}"
         raise UsageError(msg)
     chosen = list(with_labels(known, labels or {}, path))
     if wanted is None:

@@ -22,6 +22,9 @@ PATIENCE_S = 10.0
 FORGOTTEN_S = 3600.0
 """Seconds after which a broker that is not registered and does not answer no longer belongs to the cluster."""
 
+GAP_S = 300.0
+"""Seconds between two readings after which they are not in a row: the watch was not running."""
+
 _READINGS = 2
 
 
@@ -34,7 +37,7 @@ class Patience:
 
 @dataclass(frozen=True, kw_only=True)
 class WatchSymptom:
-    """An observation that was made in each of the last `readings`, since `since_ms`."""
+    """An observation that was made in each of the last `readings`, two at most, since `since_ms`."""
 
     observation: Observation
     since_ms: int
@@ -85,12 +88,12 @@ def next_state(
     """
     patience = patience or Patience()
     right = cluster_id or state.cluster_id or reported_cluster_id(reading)
-    symptoms = {}
+    symptoms, in_a_row = {}, reading.at_ms - state.at_ms < GAP_S * 1000
     for observation in observations(reading, right):
         earlier = state.symptoms.get(observation.key)
-        if earlier is None or not _same(earlier.observation, observation):
+        if earlier is None or not (in_a_row or earlier.suspected) or not _same(earlier.observation, observation):
             earlier = WatchSymptom(observation=observation, since_ms=reading.at_ms, readings=0)
-        now = replace(earlier, observation=observation, readings=earlier.readings + 1)
+        now = replace(earlier, observation=observation, readings=min(earlier.readings + 1, _READINGS))
         symptoms[observation.key] = replace(now, suspected=earlier.suspected or _lasts(now, reading.at_ms, patience))
     away = _away(state, reading)
     forgotten = {number for number, since in away.items() if reading.at_ms - since >= FORGOTTEN_S * 1000}

@@ -34,6 +34,7 @@ from kafka_audit.collect.connections.targets import (
     Target,
     behind_proxies,
     bootstrap_targets,
+    flat,
     listed_endpoints,
     registered_targets,
 )
@@ -42,6 +43,7 @@ from kafka_audit.collect.zookeeper.registered import Registered
 from kafka_audit.collect.zookeeper.session import open_session
 from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
 from kafka_audit.model.cluster import Cluster, ZookeeperAccess
+from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import RegisteredEndpoint, SourceRead
 from kafka_audit.watch.reading import (
     ANSWERED,
@@ -79,6 +81,19 @@ class _Heard:
     listed: tuple[ListedBroker, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Access:
+    """How an address is asked; `refused` is why there is no login for it."""
+
+    security: ListenerSecurity
+    refused: ReadError | None = None
+
+    def demand_login(self) -> None:
+        """Raise ReadError where there is none; a new one, because a traceback grows with each raise."""
+        if self.refused is not None:
+            raise ReadError(self.refused.error, self.refused.message, self.refused.needs)
+
+
 class Reader:
     """Reads one cluster as often as wanted, one reading at a time."""
 
@@ -105,7 +120,7 @@ class Reader:
     def _renew_logins(self) -> None:
         self._logins = ClusterLogins(self._cluster, self._secrets)
         self._logins_end = time.monotonic() + LOGINS_S
-        self._securities: dict[Target, ListenerSecurity | ReadError] = {}
+        self._securities: dict[Target, _Access] = {}
         self._accepted: set[tuple[str, str]] = set()  # listeners and mechanisms of logins that were accepted
 
     async def read(self, known: Endpoints) -> Reading:
@@ -115,7 +130,7 @@ class Reader:
             known: where brokers listened in earlier readings; one that is no longer registered is asked there.
 
         Raises:
-            UsageError: the connection string of ZooKeeper cannot be read.
+            UsageError: the connection string of ZooKeeper, or a file of certificates, cannot be read.
         """
         if time.monotonic() >= self._logins_end:
             self._renew_logins()
@@ -152,10 +167,12 @@ class Reader:
     async def _ask(self, endpoints: Endpoints, until: float) -> list[_Heard]:
         """Ask brokers, side by side."""
         targets = registered_targets((place for places in endpoints.values() for place in places), self._cluster)
+        await self._learn_securities(flat(targets))
         return list(await asyncio.gather(*(self._ask_broker(number, some, until) for number, some in targets.items())))
 
     async def _ask_bootstrap(self, endpoints: Endpoints, until: float) -> list[_Heard]:
         targets = bootstrap_targets(self._cluster, (place for places in endpoints.values() for place in places))
+        await self._learn_securities(targets)
         return list(await asyncio.gather(*(self._ask_broker(UNREGISTERED, [target], until) for target in targets)))
 
     def _listed(self, heard: Iterable[_Heard]) -> dict[int, tuple[RegisteredEndpoint, ...]]:
@@ -187,26 +204,35 @@ class Reader:
 
     def _rank(self, target: Target) -> tuple[bool, bool, str]:
         """Return the order of a broker's addresses: those first at which it can be asked for Metadata."""
-        return isinstance(self._security(target), ReadError), not self._logins.names(target), target.listener
+        return self._securities[target].refused is not None, not self._logins.names(target), target.listener
 
-    def _security(self, target: Target) -> ListenerSecurity | ReadError:
-        """Return the security of an address, or why there is no login for it."""
-        if target not in self._securities:
-            try:
-                self._securities[target] = self._logins.listener_security(target)
-            except ReadError as error:
-                self._securities[target] = error
-        return self._securities[target]
+    async def _learn_securities(self, targets: Iterable[Target]) -> None:
+        """Find the security of addresses that are new: a context of TLS takes milliseconds to make, so it is made on a thread."""
+        new = [target for target in targets if target not in self._securities]
+        if not new:
+            return
+        try:
+            self._securities |= await in_thread(lambda: {target: self._find_security(target) for target in new}, WHOLE_S)
+        except ReadError as error:
+            msg = f"{self._cluster.name}: the files of certificates cannot be read: {error}"
+            raise UsageError(msg) from None
+
+    def _find_security(self, target: Target) -> _Access:
+        """Return the security of an address; without a login for it, of a connection for ApiVersions alone, and why."""
+        try:
+            return _Access(security=self._logins.listener_security(target))
+        except ReadError as error:
+            known = target.protocol in _PROTOCOLS
+            return _Access(security=self._logins.without_login(target) if known else ListenerSecurity(), refused=error)
 
     async def _converse(self, number: int, target: Target) -> _Heard:
         """Ask at one address."""
         broker = None if number == UNREGISTERED else number
         if target.protocol not in _PROTOCOLS:
             return _Heard(reading=_unasked(broker, target.address, f"protocol {clean_line(target.protocol)}"))
-        security = self._security(target)
+        access = self._securities[target]
         reading = BrokerReading(broker_id=broker, address=target.address)
-        login = self._logins.without_login(target) if isinstance(security, ReadError) else security
-        conversation = AsyncConversation(*target.dialled, self._options(login), self._lookups)
+        conversation = AsyncConversation(*target.dialled, self._options(access.security), self._lookups)
         listed: tuple[ListedBroker, ...] = ()
         operation = "api_versions"
         try:
@@ -215,8 +241,7 @@ class Reader:
                     await self._connect(stack, conversation, target)
                     reading = replace(reading, api_versions=ANSWERED, kraft=_offers_quorum(conversation))
                     operation = "metadata"
-                    if isinstance(security, ReadError):
-                        raise security
+                    access.demand_login()
                     reading, listed = await self._metadata(conversation, reading, target)
                     operation = "quorum"
                     if reading.kraft:
@@ -275,14 +300,16 @@ class Reader:
         return reading, tuple(as_advertised(broker, behind) for broker in found.brokers)
 
     async def _ask_controllers(self) -> list[ControllerReading]:
-        return list(await asyncio.gather(*(self._ask_controller(target) for target in controllers(self._cluster))))
+        targets = controllers(self._cluster)
+        await self._learn_securities(targets)
+        return list(await asyncio.gather(*map(self._ask_controller, targets)))
 
     async def _ask_controller(self, target: Target) -> ControllerReading:
         """Ask a KRaft controller for the leader that it knows."""
-        security = self._security(target)
-        if isinstance(security, ReadError):
-            return ControllerReading(address=target.address, answer=_failure(security))
-        conversation = AsyncConversation(*target.dialled, self._options(security), self._lookups)
+        access = self._securities[target]
+        if access.refused is not None:
+            return ControllerReading(address=target.address, answer=_failure(access.refused))
+        conversation = AsyncConversation(*target.dialled, self._options(access.security), self._lookups)
         leader: int | None = None
         try:
             async with asyncio.timeout(self._read_s + 1), AsyncExitStack() as stack:

@@ -1,0 +1,117 @@
+"""The loop behind a trigger: watch a cluster for ever, and say when it should be audited."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kafka_audit.collect.connections.async_conversation import in_thread
+from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.errors import StoreError, UsageError
+from kafka_audit.store.watch_files import WatchFiles
+from kafka_audit.watch.judgement import Patience
+from kafka_audit.watch.loop import EVERY_S, steps
+from kafka_audit.watch.pacing import next_pacing
+from kafka_audit.watch.picture import suspicions_json, utc_time
+from kafka_audit.watch.reader import Reader
+from kafka_audit.watch.saved_watch import SavedWatch, decode_watch, encode_watch
+
+log = logging.getLogger(__name__)
+
+RELOAD_S = 300.0
+"""Seconds after which the cluster file is read again."""
+
+RETRY_S = 60.0
+"""Seconds after which a cluster file, or a store, that could not be used is tried again."""
+
+_STORE_S = 10.0
+
+Described = Callable[[], Awaitable[tuple[Cluster, Mapping[str, str]]]]
+"""Returns the cluster as its file describes it now, and where passwords are looked up; raises UsageError."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchSettings:
+    """Seconds between readings, how long faults must last, and the least distance of two requests in seconds."""
+
+    every_s: float = EVERY_S
+    patience: Patience = field(default_factory=Patience)
+    distance_s: float = 300.0
+
+
+async def audit_requests(
+    name: str, described: Described, files: WatchFiles, settings: WatchSettings
+) -> AsyncGenerator[dict[str, Any]]:
+    """Yield what is suspected, as JSON values, whenever the cluster should be audited; never ends.
+
+    Args:
+        name: of the cluster.
+        described: the cluster file, read again now and then.
+        files: where the state survives a restart.
+        settings: how often, how patient.
+    """
+    memory = _Memory(name, files)
+    saved = await memory.read()
+    while True:
+        try:
+            cluster, secrets = await described()
+            reader, until = Reader(cluster, secrets), time.monotonic() + RELOAD_S
+            async with aclosing(steps(cluster, reader, settings.every_s, settings.patience, saved.state)) as readings:
+                async for step in readings:
+                    pacing, due = next_pacing(
+                        saved.pacing,
+                        step.reading.at_ms,
+                        settings.distance_s,
+                        new=bool(step.new),
+                        any_left=bool(step.state.suspicions),
+                    )
+                    for suspicion in step.new:
+                        log.warning("%s: suspected: %s", name, suspicion.sentence())
+                    saved = SavedWatch(state=step.state, pacing=pacing)
+                    if due:
+                        yield {
+                            "cluster": name,
+                            "at": utc_time(step.reading.at_ms),
+                            "suspicions": suspicions_json(step.state.suspicions),
+                        }
+                    await memory.write(saved)
+                    if time.monotonic() >= until:
+                        break
+        except UsageError as error:
+            log.warning("%s is not watched: %s", name, error)
+            await asyncio.sleep(RETRY_S)
+
+
+class _Memory:
+    """The file in the store; a store that is unavailable costs the memory of a restart and nothing else."""
+
+    def __init__(self, name: str, files: WatchFiles) -> None:
+        self._name = name
+        self._files = files
+        self._written = b""
+        self._not_before = 0.0
+
+    async def read(self) -> SavedWatch:
+        try:
+            content = await in_thread(lambda: self._files.read(self._name), _STORE_S)
+            return SavedWatch() if content is None else decode_watch(content)
+        except (StoreError, ReadError, ValueError) as error:
+            log.warning("%s: the watch begins anew: %s: %s", self._name, self._files.place(self._name), error)
+            return SavedWatch()
+
+    async def write(self, saved: SavedWatch) -> None:
+        """Write what is remembered if it changed, but for the time of the reading."""
+        content = encode_watch(saved)
+        compared = encode_watch(replace(saved, state=replace(saved.state, at_ms=0)))
+        if compared == self._written or time.monotonic() < self._not_before:
+            return
+        try:
+            await in_thread(lambda: self._files.write(self._name, content), _STORE_S)
+            self._written = compared
+        except (StoreError, ReadError) as error:
+            log.warning("%s: the state of the watch is not written: %s", self._name, error)
+            self._not_before = time.monotonic() + RETRY_S

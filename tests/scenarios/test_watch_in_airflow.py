@@ -1,0 +1,90 @@
+"""Airflow's own scheduler and triggerer: a fault in one cluster of two starts the DAG for that cluster, once."""
+
+import json
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from types import SimpleNamespace
+
+import pytest
+
+from hostile_parties.broker import HostileBroker
+from scenarios.scheduled import Scheduled
+from testbed.airflow_home import AirflowHome
+
+pytestmark = [pytest.mark.airflow, pytest.mark.scenario]
+
+HERE = SimpleNamespace(popen=lambda command, **options: subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options))
+MINUTE = 60
+RUNS = "/api/v2/dags/kafka_audit/dagRuns?limit=100"
+
+
+def healthy(stack):
+    made = [stack.enter_context(HostileBroker(number)) for number in range(3)]
+    for one in made:
+        one.brokers = {other.id: (other.host, other.port) for other in made}
+        one.controller_id = 0
+    return made
+
+
+@pytest.fixture
+def clusters():
+    with ExitStack() as stack:
+        yield {name: healthy(stack) for name in ("prod", "test")}
+
+
+def await_reading(brokers, seconds):
+    """Wait until the triggerer reads a cluster."""
+    end = time.monotonic() + seconds
+    while not all(one.connections for one in brokers):
+        assert time.monotonic() < end, "the triggerer does not read the cluster"
+        time.sleep(0.2)
+
+
+def runs(airflow):
+    return airflow.call("GET", RUNS)["dag_runs"]
+
+
+def test_a_fault_starts_the_dag_for_its_cluster_within_a_minute(tmp_path, clusters):
+    described = {name: {"bootstrap": [made[0].address], "limits": {"read_s": 2}} for name, made in clusters.items()}
+    (tmp_path / "clusters.yaml").write_text(json.dumps({"clusters": described}))
+    home = AirflowHome(
+        HERE,
+        tmp_path / "home",
+        clusters=tmp_path / "clusters.yaml",
+        store=tmp_path / "store",
+        variables={"KAFKA_AUDIT_WATCH": "on"},
+    )
+    home.ready(home.migrate())
+    server = Scheduled(home)
+    # Airflow starts the watchers of a DAG that was unpaused when it parses its file the next time.
+    server._environment["AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL"] = "10"
+    with server as airflow:
+        airflow.unpause("kafka_audit")
+        for made in clusters.values():
+            await_reading(made, 3 * MINUTE)
+        assert runs(airflow) == []
+
+        broken = clusters["prod"][2]
+        broken.brokers, broken.controller_id = {}, -1
+        began = time.monotonic()
+        (run,) = airflow.wait_for(lambda: runs(airflow), 2 * MINUTE, "a run of the DAG")
+        took = time.monotonic() - began
+        sys.stdout.write(f"the DAG run exists {took:.1f} s after the fault\n")
+        assert took <= MINUTE + 10  # the scheduler takes events every few seconds
+        assert run["run_type"] == "asset_triggered"
+
+        of_run = f"/api/v2/dags/kafka_audit/dagRuns/{run['dag_run_id']}"
+        (event,) = airflow.call("GET", f"{of_run}/upstreamAssetEvents")["asset_events"]
+        assert event["name"] == "kafka_audit/prod/suspect"
+        (suspicion,) = event["extra"]["payload"]["suspicions"]
+        assert (suspicion["what"], suspicion["broker"]) == ("view_empty", 2)
+
+        def chosen():
+            found = airflow.call("GET", f"{of_run}/taskInstances?limit=100")["task_instances"]
+            return [one for one in found if one["task_id"] == "clusters" and one["state"] == "success"]
+
+        airflow.wait_for(chosen, 2 * MINUTE, "the end of the task clusters")
+        assert airflow.call("GET", f"{of_run}/taskInstances/clusters/xcomEntries/return_value")["value"] == ["prod"]
+        assert len(runs(airflow)) == 1

@@ -1,0 +1,147 @@
+"""The loop behind the trigger, against fakes: one request for a fault, none for the same fault after a restart."""
+
+import asyncio
+import json
+import logging
+from contextlib import ExitStack, aclosing
+
+import pytest
+
+from hostile_parties.broker import HostileBroker
+from kafka_audit.model.cluster import Cluster, Limits
+from kafka_audit.model.errors import UsageError
+from kafka_audit.store.watch_files import WatchFiles
+from kafka_audit.watch import audit_requests as module
+from kafka_audit.watch.audit_requests import WatchSettings, audit_requests
+from kafka_audit.watch.judgement import GAP_S, Patience, next_state
+from kafka_audit.watch.pacing import Pacing
+from kafka_audit.watch.saved_watch import SavedWatch, decode_watch, encode_watch
+from watch.readings import after, broker, down, reading, zookeeper
+
+QUICK = WatchSettings(every_s=2, patience=Patience(grace_s=2), distance_s=3600)
+
+
+@pytest.fixture
+def brokers():
+    with ExitStack() as stack:
+        made = [stack.enter_context(HostileBroker(number)) for number in range(3)]
+        for one in made:
+            one.brokers = {other.id: (other.host, other.port) for other in made}
+            one.controller_id = 0
+        yield made
+
+
+def empty(one):
+    one.brokers, one.controller_id = {}, -1
+
+
+def requests(brokers, folder, seconds, settings=QUICK, described=None):
+    """Return what is requested within so many seconds."""
+
+    async def known():
+        return Cluster(name="prod", bootstrap=(brokers[0].address,), limits=Limits(read_s=1)), {}
+
+    async def collect():
+        found = []
+        try:
+            async with (
+                asyncio.timeout(seconds),
+                aclosing(audit_requests("prod", described or known, WatchFiles(folder), settings)) as stream,
+            ):
+                async for one in stream:
+                    found.append(one)  # noqa: PERF401 -- what came before the end counts
+        except TimeoutError:
+            return found
+        raise AssertionError
+
+    return asyncio.run(collect())
+
+
+def test_a_fault_requests_one_audit_and_none_again_after_a_restart(brokers, tmp_path):
+    assert requests(brokers, tmp_path, 4) == []
+    empty(brokers[2])
+    (request,) = requests(brokers, tmp_path, 7)
+    assert request["cluster"] == "prod"
+    (suspicion,) = request["suspicions"]
+    assert (suspicion["what"], suspicion["broker"]) == ("view_empty", 2)
+    assert suspicion["sentence"] == "Broker 2 answers, but its own view lists no broker"
+    assert json.loads(json.dumps(request)) == request
+    assert requests(brokers, tmp_path, 7) == []
+
+
+def test_a_second_fault_waits_for_its_distance(brokers, tmp_path):
+    empty(brokers[2])
+    assert len(requests(brokers, tmp_path, 6)) == 1
+    empty(brokers[1])
+    assert requests(brokers, tmp_path, 6) == []
+    saved = decode_watch(WatchFiles(tmp_path).read("prod"))
+    assert saved.pacing.waiting
+    assert {one.broker for one in saved.state.suspicions} == {1, 2}
+    assert requests(brokers, tmp_path, 3, WatchSettings(every_s=2, patience=Patience(grace_s=2), distance_s=0)) == []
+    WatchFiles(tmp_path).write("prod", encode_watch(SavedWatch(state=saved.state, pacing=Pacing(waiting=True))))
+    assert len(requests(brokers, tmp_path, 3)) == 1
+
+
+def test_a_store_that_is_gone_costs_only_the_memory(brokers, tmp_path, caplog):
+    (tmp_path / "file").touch()
+    empty(brokers[2])
+    with caplog.at_level(logging.WARNING):
+        assert len(requests(brokers, tmp_path / "file" / "store", 6)) == 1
+    assert sum("the state of the watch is not written" in line for line in caplog.messages) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"version": 2}', b"\xff", b'{"version": 1, "at_ms": null}'])
+def test_a_damaged_memory_is_a_new_beginning(brokers, tmp_path, content, caplog):
+    WatchFiles(tmp_path).write("prod", content)
+    empty(brokers[2])
+    with caplog.at_level(logging.WARNING):
+        assert len(requests(brokers, tmp_path, 6)) == 1
+    assert any("prod: the watch begins anew" in line for line in caplog.messages)
+
+
+def test_a_cluster_file_that_is_wrong_is_said_and_tried_again(brokers, tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(module, "RETRY_S", 0.5)
+    tries = []
+
+    async def described():
+        tries.append(1)
+        if len(tries) < 3:
+            message = "clusters.yaml:1: unknown key"
+            raise UsageError(message)
+        return Cluster(name="prod", bootstrap=(brokers[0].address,), limits=Limits(read_s=1)), {}
+
+    empty(brokers[2])
+    with caplog.at_level(logging.WARNING):
+        assert len(requests(brokers, tmp_path, 8, described=described)) == 1
+    assert sum("prod is not watched: clusters.yaml:1: unknown key" in line for line in caplog.messages) == 2
+
+
+def test_the_memory_is_written_when_something_changes_and_not_with_each_reading(brokers, tmp_path, monkeypatch):
+    written = []
+    write = WatchFiles.write
+
+    def noted(self, cluster, content):
+        written.append(content)
+        write(self, cluster, content)
+
+    monkeypatch.setattr(WatchFiles, "write", noted)
+    requests(brokers, tmp_path, 9)
+    assert len(written) == 1
+
+
+def test_the_memory_is_read_as_it_was_written():
+    state = after(
+        reading(0),
+        *(reading(s, broker(1, cluster_id="x"), down(2), zk=zookeeper(brokers=frozenset({0, 1}))) for s in (20, 40, 60)),
+    )
+    saved = SavedWatch(state=state, pacing=Pacing(requested_ms=5, distance_s=600.0, waiting=True))
+    assert len(state.suspicions) >= 2
+    assert decode_watch(encode_watch(saved)) == saved
+
+
+def test_two_readings_with_a_long_gap_between_are_not_in_a_row():
+    early = after(reading(0), reading(20, down(2)))
+    late = next_state(early, reading(20 + int(GAP_S), down(2)))
+    assert late.suspicions == ()
+    suspected = after(reading(0), reading(20, down(2)), reading(30, down(2)))
+    assert next_state(suspected, reading(30 + int(GAP_S), down(2))).suspicions != ()
