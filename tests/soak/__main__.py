@@ -46,7 +46,7 @@ class Role:
     """A process of `soak.roles`."""
 
     def __init__(self, name, folder):
-        paths = [str(TESTS), str(TESTS.parent / "plugins"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        paths = [str(TESTS), str(TESTS.parent), str(TESTS.parent / "plugins"), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._log = (folder / f"{name}.log").open("w")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "soak.roles", name, str(folder)],
