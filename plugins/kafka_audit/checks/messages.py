@@ -62,4 +62,4 @@ def _first_sentence(template: str) -> str:
 
 def _without_forms(template: str) -> str:
     """Return a template of the same length without what stands in braces, which is never cut."""
-    return re.sub(r"\{[^}]*\}", lambda match: "_" * len(match[0]), template)
+    return re.sub(r"\{[^{}]*\}", lambda match: "_" * len(match[0]), template)
