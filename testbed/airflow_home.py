@@ -87,16 +87,20 @@ class AirflowHome:
             message = f"airflow db migrate failed:\n{log.tail()}"
             raise BedError(message)
 
-    def run(self, log: Path, *, conf: str | None = None, say: Callable[[str], None] | None = None) -> DagRun:
-        """Run the DAG once to its end.
+    def run(self, log: Path, *, dag: str = DAG, conf: str | None = None, say: Callable[[str], None] | None = None) -> DagRun:
+        """Run a DAG once to its end.
 
         Args:
             log: file for everything that Airflow and its tasks say.
+            dag: its id.
             conf: the run's configuration, JSON.
             say: told the name of each task that starts.
         """
-        arguments = ["dags", "test", DAG, *(["--conf", conf] if conf else [])]
-        with log.open("w") as out, self._start(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        arguments = ["dags", "test", dag, *(["--conf", conf] if conf else [])]
+        with (
+            log.open("w", buffering=1) as out,
+            self._start(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process,
+        ):
             for line in process.stdout or ():
                 out.write(line)
                 started = STARTING.search(line)

@@ -180,6 +180,8 @@ class BaseCluster(ABC):
         secure = self.secured.broker_properties(broker, host.address) if self.secured else {}
         properties = merged(usual, secure, plan.properties, plan.per_broker.get(broker, {}))
         server = Server(name=folder.name, host=host, folder=folder, jars=jars, main_class="kafka.Kafka", properties=properties)
+        if plan.security and plan.security.tokens:
+            server.jvm = plan.security.tokens.jvm
         port = plan.security.listener().port if plan.security else Listener().port
         return Broker(self, broker, server, port)
 

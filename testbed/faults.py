@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +12,7 @@ from testbed.cluster import Cluster
 from testbed.disks import dead_disk
 from testbed.errors import BedError
 from testbed.kraft import KraftCluster
+from testbed.servers import Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -195,6 +197,25 @@ def _put_with_zookeeper(bed: Bed, cluster: BaseCluster, kind: str, rest: str) ->
         case _:
             message = "no such fault"
             raise ValueError(message)
+
+
+def start_second_process(cluster: BaseCluster, broker: int, host: int) -> Server:
+    """Start a second process with the id of a broker on another broker's host, at port 9192; the caller ends it."""
+    first, place = cluster.brokers[broker].server, cluster.brokers[host].host
+    folder = cluster.folder / f"second-{broker}"
+    data = folder / "data"
+    data.mkdir(parents=True)
+    shutil.copy(f"{first.properties['log.dirs']}/meta.properties", data)
+    port = str(cluster.brokers[broker].port)
+    moved = {
+        key: first.properties[key].replace(first.host.address, place.address).replace(f":{port}", ":9192")
+        for key in ("listeners", "advertised.listeners")
+        if key in first.properties
+    }
+    properties = first.properties | moved | {"log.dirs": str(data)}
+    second = Server(name="second", host=place, folder=folder, jars=first.jars, main_class="kafka.Kafka", properties=properties)
+    second.launch()
+    return second
 
 
 def spread(topics: int, partitions: int, ids: Sequence[int]) -> dict[str, dict[int, list[int]]]:

@@ -13,6 +13,7 @@ from testbed.servers import BROKER_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from testbed.acls import Acl
     from testbed.certificates import Certificate
@@ -22,9 +23,41 @@ SCRAM_ITERATIONS = 4096
 SCRAM_HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _MODULES = {
+    "OAUTHBEARER": "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule",
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
     **dict.fromkeys(SCRAM_HASHES, "org.apache.kafka.common.security.scram.ScramLoginModule"),
 }
+_VALIDATOR = "org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler"  # since 4.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokens:
+    """Which tokens OAUTHBEARER listeners accept.
+
+    Attributes:
+        keys: file with the JSON web key set that signed them.
+        issuer: ``iss`` of a token.
+        audience: ``aud`` of a token.
+    """
+
+    keys: Path
+    issuer: str
+    audience: str
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """Kafka's own validation: signature, issuer, audience, and the end of a token to the second."""
+        return {
+            "sasl.oauthbearer.jwks.endpoint.url": self.keys.as_uri(),
+            "sasl.oauthbearer.expected.issuer": self.issuer,
+            "sasl.oauthbearer.expected.audience": self.audience,
+            "sasl.oauthbearer.clock.skew.seconds": "1",
+        }
+
+    @property
+    def jvm(self) -> tuple[str, ...]:
+        """Brokers read keys only where the JVM's owner allows it (3.9.1)."""
+        return (f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={self.keys.as_uri()}",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +116,7 @@ class Security:
         authority_days: days until the certificate of the authority expires.
         zookeeper: ``plain``; ``sasl``: DIGEST-MD5 for the same users and zookeeper.set.acl; ``tls``: only a TLS port, for
             which clients need a certificate.
+        tokens: for listeners with OAUTHBEARER.
     """
 
     listeners: tuple[Listener, ...] = (Listener(),)
@@ -98,6 +132,7 @@ class Security:
     mistypes: tuple[int, ...] = ()
     authority_days: int = 4000
     zookeeper: Literal["plain", "sasl", "tls"] = "plain"
+    tokens: Tokens | None = None
 
     def listener(self, label: str | None = None) -> Listener:
         """Return a listener by its label; without one, the listener that the bed asks.
@@ -142,11 +177,16 @@ class Security:
             result[f"{'' if alike else prefix}sasl.enabled.mechanisms"] = ",".join(one.mechanisms)
             for mechanism in one.mechanisms:
                 result[f"{prefix}{mechanism.lower()}.sasl.jaas.config"] = self._jaas(mechanism, broker)
+                if mechanism == "OAUTHBEARER":
+                    result[f"{prefix}oauthbearer.sasl.server.callback.handler.class"] = _VALIDATOR
+        result |= self.tokens.properties if self.tokens else {}
         if self.authorizer:
             result["super.users"] = ";".join(self.super_users)
         return result
 
     def _jaas(self, mechanism: str, broker: int) -> str:
+        if mechanism == "OAUTHBEARER":
+            return f"{_MODULES[mechanism]} required;"
         password = "mistyped" if broker in self.mistypes else self.users[BROKER]
         options = {"username": BROKER, "password": password}
         if mechanism == "PLAIN":

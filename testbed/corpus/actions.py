@@ -16,7 +16,7 @@ from testbed.brokers import STEP_SECONDS
 from testbed.corpus.tools import filled, printed_commands
 from testbed.disks import CHECKPOINT_SECONDS, add_disk
 from testbed.errors import BedError
-from testbed.faults import cross_forwards, cut_from_quorum, heal_quorum, rolling_restart, stale_leader
+from testbed.faults import cross_forwards, cut_from_quorum, heal_quorum, rolling_restart, stale_leader, start_second_process
 from testbed.names import Nameserver, own_names
 from testbed.servers import SOFT_STOP_SECONDS, Server
 
@@ -479,21 +479,10 @@ def add_address(scene: Scene, broker: int, address: str) -> None:
 @action
 def second_process(scene: Scene, broker: int, host: int) -> None:
     """Start a second process with the id of a broker on another broker's host, and collect its log too; `revert` ends it."""
-    first, place = scene.cluster.brokers[broker].server, scene.cluster.brokers[host].host
-    folder = scene.cluster.folder / f"second-{broker}"
-    data = folder / "data"
-    data.mkdir(parents=True)
-    shutil.copy(f"{first.properties['log.dirs']}/meta.properties", data)
-    port = str(scene.cluster.brokers[broker].port)
-    moved = {
-        key: first.properties[key].replace(first.host.address, place.address).replace(f":{port}", ":9192")
-        for key in ("listeners", "advertised.listeners")
-        if key in first.properties
-    }
-    properties = first.properties | moved | {"log.dirs": str(data)}
-    second = Server(name="second", host=place, folder=folder, jars=first.jars, main_class="kafka.Kafka", properties=properties)
-    second.launch()
-    collected = first.log_dir / "server-second.log"  # as where logs are collected by the id of the broker
+    second = start_second_process(scene.cluster, broker, host)
+    collected = (
+        scene.cluster.brokers[broker].server.log_dir / "server-second.log"
+    )  # as where logs are collected by the id of the broker
     collected.symlink_to(second.log_dir / "server.log")
 
     def undo() -> None:

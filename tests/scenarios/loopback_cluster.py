@@ -93,7 +93,7 @@ def spark_submit(folder):
     """Write that `spark-submit` into a folder for PATH; return the environment of an Airflow that uses it."""
     folder.mkdir(parents=True)
     script = folder / "spark-submit"
-    script.write_text(SPARK_SUBMIT.format(python=sys.executable, paths=[str(ROOT / name) for name in ("tests", "plugins")]))
+    script.write_text(SPARK_SUBMIT.format(python=sys.executable, paths=[str(ROOT / name) for name in ("tests", "plugins", ".")]))
     script.chmod(0o755)
     return '{"conn_type": "spark", "host": "local[1]", "extra": {"spark-binary": "spark-submit"}}'
 

@@ -77,9 +77,17 @@ class Scheduled(AirflowServer):
         return {one["task_id"]: one["state"] for one in found}
 
     def question(self, dag, run, task):
-        """Wait until a task asks, and return what."""
+        """Wait until a task asks, and return what; a run that ends without asking fails at once."""
         where = f"{_address(dag, run)}/taskInstances/{task}/-1/hitlDetails"
-        return self.wait_for(lambda: self._found(where), 300, f"the question of {task}")
+
+        def asked():
+            found = self._found(where)
+            if found is None and self.call("GET", _address(dag, run))["state"] in {"success", "failed"}:
+                message = f"{run} ended before {task} asked: {self.states(dag, run)}"
+                raise AssertionError(message)
+            return found
+
+        return self.wait_for(asked, 300, f"the question of {task}")
 
     def wait_for(self, look, timeout, what):
         deadline = time.monotonic() + timeout

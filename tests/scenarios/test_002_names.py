@@ -3,7 +3,7 @@
 import pytest
 
 from scenarios.audits import evidence_of, failing, finding_of, from_host
-from testbed import presets
+from testbed import Bed, presets
 from testbed.names import Nameserver, own_names
 from testbed.proxy import Proxy
 
@@ -23,6 +23,13 @@ AS_PODS = {
 """Settings of brokers that advertise to clients what Kubernetes calls their pods."""
 
 PORTS = {broker: 19092 + broker for broker in NAMES}
+
+
+@pytest.fixture(scope="module")
+def bed(tmp_path_factory, version):  # noqa: ARG001 -- a bed for each version: the addresses of `AS_PODS` are those of its first cluster
+    folder = tmp_path_factory.mktemp("bed")
+    with Bed(folder, keep_logs=folder / "kept-logs") as bed:
+        yield bed
 
 
 @pytest.fixture(scope="module")

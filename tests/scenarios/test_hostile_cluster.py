@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
 MARKUP = "<img src=x onerror=alert(1)>"
 NAME = f"{MARKUP}\u202e\u200b"  # ZooKeeper takes no control characters in a path
+DELETED = f"{NAME} deleted"
 LONG_NAME = f"{NAME}{'x' * 20_000}"  # a string of Kafka's protocol ends at 32,767
 PROPERTY = f"{MARKUP}\\u202e\\u001b[31m"  # as Java reads it from a file
 ELSEWHERE = "10.99.250.9"
@@ -56,11 +57,11 @@ def cluster(bed):
 
 def _planted():
     """Yield znodes that no Kafka would write; topics have a replica on a broker that there is not."""
-    for topic in (NAME, LONG_NAME):
+    for topic in (NAME, DELETED, LONG_NAME):
         yield f"/brokers/topics/{topic}", json.dumps({"version": 2, "partitions": {"0": [77]}, "adding_replicas": {}})
         state = {"controller_epoch": 1, "leader": 77, "version": 1, "leader_epoch": 0, "isr": [77], "planted": hostile.LONG}
         yield f"/brokers/topics/{topic}/partitions/0/state", json.dumps(state)
-    yield f"/admin/delete_topics/{NAME}", ""
+    yield f"/admin/delete_topics/{DELETED}", ""
     yield "/cluster/id", json.dumps({"version": "1", "id": hostile.LONG})
     endpoints = [f"SASL_PLAINTEXT://{ELSEWHERE}:9092", f"{LONG_NAME}://{ELSEWHERE}:9093", hostile.LONG]
     told = {"version": 5, "host": None, "port": -1, "rack": hostile.LONG, "timestamp": hostile.LONG, "endpoints": endpoints}

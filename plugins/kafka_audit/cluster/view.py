@@ -41,6 +41,7 @@ from kafka_audit.model.tables import (
     BrokerFeature,
     BrokerIdentity,
     BrokerView,
+    LogDir,
     Probe,
     Row,
     Snapshot,
@@ -104,6 +105,12 @@ class ClusterView:
     def earlier(self, table: type[_R]) -> tuple[_R, ...]:
         """Return the rows of the newest sample of the previous snapshot."""
         return self._moments.samples_earlier.at(table, self._moments.previous.sample)
+
+    def log_dirs(self, broker: int) -> Mapping[str, LogDir]:
+        """Return a broker's log dirs by path, of the newest sample in which it returned any."""
+        rows = [row for row in self.of(LogDir) if row.broker_id == broker]
+        newest = max((row.sample for row in rows), default=0)
+        return {row.path: row for row in rows if row.sample == newest}
 
     @property
     def info(self) -> SnapshotInfo | None:

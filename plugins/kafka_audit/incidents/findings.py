@@ -126,7 +126,7 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
         confidence=judgement.confidence,
         resource=_bounded(judgement.resource),
         message=message(template, judgement.evidence),
-        headlines=headlines(template, judgement.evidence),
+        headlines=headlines(template, judgement.evidence) if judgement.status is Status.FAIL else (),
         evidence=bounded(judgement.evidence, LONGEST_EVIDENCE),
         remediation=remedy(check, judgement.status, reported),
         fingerprint=fingerprint(judgement.code, snapshot.cluster_id, judgement.resource),

@@ -1,1 +1,1 @@
-"""0xx: data that the audit could not read."""
+"""KA0xx: the audit itself: sources that were not read, missing rights."""

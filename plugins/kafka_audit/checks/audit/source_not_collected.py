@@ -1,6 +1,6 @@
 """KA001."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.answers.reads import (
@@ -13,13 +13,13 @@ from kafka_audit.cluster.answers.reads import (
 )
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerIdentity, BrokerView, Probe, RegisteredBroker, SourceRead
+from kafka_audit.model.tables import BrokerConfig, BrokerIdentity, BrokerView, Probe, RegisteredBroker, SnapshotInfo, SourceRead
 
 
 @check(
     code="KA001",
     severity=Severity.HIGH,
-    needs=(SourceRead, RegisteredBroker, BrokerIdentity, BrokerView, BrokerConfig, Probe),
+    needs=(SourceRead, RegisteredBroker, BrokerIdentity, BrokerView, BrokerConfig, Probe, SnapshotInfo),
     says={
         Status.FAIL: "{source} {gave}: {failed} of {asked} reads failed ({reads}); first error: {error}",
         Status.PASS: "{source} answered all {asked} reads (reads denied by authorization are not counted)",
@@ -36,7 +36,8 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     ZooKeeper could not be read, or a registered broker (without ZooKeeper: a listed broker) returned no view on any listener,
     or another read failed. A read that was denied is KA002; a JAAS configuration that cannot be parsed is KA414. A broker that
-    refuses connections counts if two samples agree, so a restart does not raise an alarm.
+    refuses connections counts if two samples agree, so a restart does not raise an alarm. LOW if it is an address in `bootstrap`
+    at which no broker answers, although all brokers of `expect.brokers` are registered.
 
     ## Not known when
     A broker refused the connection in one sample only. Or the cluster file has no login for one of its listeners or does not
@@ -49,12 +50,15 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
     Required: {needs}. Repeat the read from this machine: `nc -vz -w 3 <host> <port>`, then for a broker
     `kafka-broker-api-versions.sh --bootstrap-server <host>:<port> --command-config <client settings of the auditor>`, for
     ZooKeeper `echo srvr | nc <host> 2181`. To exclude a listener permanently, set `listeners: {NAME: skip}` in the cluster
-    file.
+    file. If a broker was removed from the cluster, delete its address from `bootstrap`.
 
     `not trusted`: the auditor did not log in, because only the cluster lists this address, and any client that may write a
     znode can list an address. Add the hosts that may receive the password to `trusted_hosts` in the cluster file. `weak SCRAM`
     and `SCRAM not verified`: do not trust the process at this address with the password. Find out whose process it is before
     you change a password.
+
+    `no token` and `token refused`: the auditor received no access token (OAUTHBEARER), so it did not log in. The message
+    contains the response of the token endpoint; `security` in the cluster file contains its URL and the client ID.
 
     `contradicts ZooKeeper`: the broker offers APIs of KRaft mode only, but ZooKeeper has it registered or records no migration.
     The audit does not stop reading ZooKeeper because of one broker. Find out which process answers at this address. A broker
@@ -84,6 +88,9 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
         if resource != "cluster" and not settled and all(port_refuses(read) for read in failed):
             evidence["error"] = f"in motion: {evidence['error']}, in one sample"
             yield view.judge("KA001", resource, Status.UNKNOWN, evidence)
+        elif _is_left_behind(view, resource, failed):
+            evidence["needs"] = "nothing, if the broker was removed: delete its address from bootstrap in the cluster file"
+            yield view.judge("KA001", resource, Status.FAIL, evidence, severity=Severity.LOW)
         else:
             yield view.judge("KA001", resource, Status.FAIL, evidence)
 
@@ -91,3 +98,10 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
 def _is_judged_elsewhere(error: str | None) -> bool:
     """Return whether another check reports it: a missing right (KA002), or a text that brokers cannot parse either (KA414)."""
     return is_refusal(error) or is_refused_text(error)
+
+
+def _is_left_behind(view: ClusterView, resource: str, failed: Sequence[SourceRead]) -> bool:
+    """Return whether it is an address of the cluster file where nothing answers, while every expected broker is registered."""
+    is_address = resource.startswith("broker/") and not resource.removeprefix("broker/").isdecimal()
+    expected = None if view.info is None else view.info.expect_brokers
+    return is_address and expected is not None and len(view.brokers) >= expected and all(port_refuses(read) for read in failed)

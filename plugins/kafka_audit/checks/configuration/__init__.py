@@ -1,1 +1,1 @@
-"""7xx: settings that differ between brokers, or that are weak."""
+"""KA7xx: settings."""

@@ -1,1 +1,1 @@
-"""The controller, its epochs, and leaders that moved."""
+"""KA2xx: the controller and the KRaft quorum."""

@@ -1,1 +1,1 @@
-"""Advertised endpoints: who reaches them, and what they are."""
+"""KA3xx: listeners, names, proxies, reachability."""

@@ -1,1 +1,1 @@
-"""Brokers' own views against ZooKeeper's registry."""
+"""KA1xx: stale leaders, empty and stale views."""

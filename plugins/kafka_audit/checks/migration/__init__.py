@@ -1,1 +1,1 @@
-"""What must be right before a cluster leaves ZooKeeper; run by the gate before a migration alone."""
+"""KA9xx: blockers of a migration."""

@@ -71,9 +71,8 @@ def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
 
 
 def _dirs(view: ClusterView, effective: Effective, broker: int) -> int:
-    listed = {row.path for row in view.of(LogDir) if row.broker_id == broker}
     named = effective.settings.get(broker, "log.dirs").value or ""
-    return max(len(listed), len({part.strip() for part in named.split(",")} - {""}))
+    return max(len(view.log_dirs(broker)), len({part.strip() for part in named.split(",")} - {""}))
 
 
 def _is_old(version: str) -> bool:

@@ -1,1 +1,1 @@
-"""How many brokers carry the data."""
+"""KA6xx: replicas and reassignments."""

@@ -1,1 +1,1 @@
-"""Who may do what between brokers, and how they prove who they are."""
+"""KA4xx: security between brokers, logins, ACLs."""

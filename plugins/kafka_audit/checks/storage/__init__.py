@@ -1,1 +1,1 @@
-"""Brokers' own views against ZooKeeper's registry."""
+"""KA5xx: disks, and clients that stay with a failed leader."""

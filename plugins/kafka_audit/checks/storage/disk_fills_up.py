@@ -54,7 +54,7 @@ def disk_fills_up(view: ClusterView) -> Iterator[Judgement]:
     reads = BrokerReads(view.last_reads, LOG_DIRS)
     yield from nothing_asked(view, "KA505", reads)
     for broker in reads.brokers:
-        dirs = {row.path: row for row in view.of(LogDir) if row.broker_id == broker}
+        dirs = view.log_dirs(broker)
         shares = {path: share for path, row in dirs.items() if (share := _used(row)) is not None}
         yield from (_judged(view, broker, path, shares, offline=bool(dirs[path].error)) for path in sorted(dirs))
         if not dirs:

@@ -63,7 +63,7 @@ def log_dir_offline(view: ClusterView) -> Iterator[Judgement]:
     reads = BrokerReads(view.last_reads, LOG_DIRS)
     yield from nothing_asked(view, "KA501", reads)
     for broker in reads.brokers:
-        dirs = {row.path: row for row in view.of(LogDir) if row.broker_id == broker}
+        dirs = view.log_dirs(broker)
         left = sum(not row.error for row in dirs.values())
         for path, row in sorted(dirs.items()):
             status = Status.FAIL if row.error == STORAGE_ERROR else Status.UNKNOWN if row.error else Status.PASS

@@ -1,1 +1,1 @@
-"""8xx: ZooKeeper itself."""
+"""KA8xx: the health of ZooKeeper."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from kafka_audit.cluster.listeners.inter_broker import TLS, InterBroker
 from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
 from kafka_audit.cluster.samples import Samples
-from kafka_audit.model.advertised_listeners import AdvertisedListener, entries
+from kafka_audit.model.advertised_listeners import KEY, AdvertisedListener, entries
 from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerProperty, BrokerView, Probe, ViewBroker
 
 _Key = tuple[int, str]  # broker, listener
@@ -209,6 +209,9 @@ def _whole(settings: Mapping[int, _Rows]) -> dict[_Key, tuple[_Place, ...]]:
 
 
 def _entries(rows: _Rows) -> Iterator[AdvertisedListener]:
+    advertised = rows.get(KEY)
+    if isinstance(advertised, BrokerProperty) and advertised.value is None:
+        return iter(())  # what a file hides is not what `listeners` says; DescribeConfigs has nothing where it is unset
     return entries({key: row.value for key, row in rows.items()})
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.cluster.answers.reads import (
+    NO_TOKEN,
     NOT_TRUSTED,
     SCRAM_FALSE,
     SCRAM_WEAK,
@@ -68,6 +69,12 @@ def doubtful(case: Case) -> Iterable[Case]:
         roots = tuple(root for root in _of_brokers(case) if any(read.error == error for read in failed_reads(case, root)))
         if roots:
             yield replace(case, roots=roots)
+
+
+def tokens(case: Case) -> Iterable[Case]:
+    """Take the brokers where no login was tried for lack of an access token as one fault: all take the same one."""
+    roots = tuple(root for root in _of_brokers(case) if any(read.error in NO_TOKEN for read in failed_reads(case, root)))
+    return (replace(case, roots=roots),) if roots else ()
 
 
 def logins(case: Case) -> Iterable[Case]:
@@ -191,6 +198,30 @@ def _wrapped(text: str) -> Iterable[str]:
     return textwrap.wrap(text, 110, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
+def token_story(case: Case) -> Story:
+    """Return the story that nothing gives the auditor an access token, so that no broker was asked for a login."""
+    read = next(read for root in case.roots for read in failed_reads(case, root) if read.error in NO_TOKEN)
+    why = clean(read.message or str(read.error), 300)
+    needed = f"Needed: {read.needs}." if read.needs else "Needed: an access token."
+    return Story(
+        headline=fitting([f"The auditor has no access token: {why}", "The auditor has no access token, and did not log in"]),
+        impact=f"Checks that need the view of {_who(case)} are inconclusive. No login was tried there.",
+        confidence=case.confidence(),
+        why="The issuer of the tokens answered so." if read.error == "token refused" else "No token was received.",
+        speaks_for=evidence_of_reads([read]) or evidence_of(case.roots),
+        not_known=("Not known: whether other clients receive tokens. To know: ask for one with a client of another team.",),
+        steps=(
+            Step(kind="quick", text=needed),
+            Step(
+                kind="quick",
+                text="Correct `oidc`, `username` or `msk_region` of `security` in the cluster file, the variable in "
+                "`password_env`, or the Airflow connection.",
+            ),
+            prove(case),
+        ),
+    )
+
+
 def login_story(case: Case) -> Story:
     """Return the story that the auditor is not let in."""
     subject, single = _who(case), len(case.roots) == 1
@@ -289,6 +320,14 @@ DOUBTFUL_LOGIN = Cause(
     cases=doubtful,
     story=doubtful_story,
     explains=(Explains(codes=("KA301", "KA002"), where=at_the_broker),),
+)
+
+WITHOUT_TOKEN = Cause(
+    codes=("KA001",),
+    meaning="the auditor received no access token (OAUTHBEARER), so that no login was tried",
+    cases=tokens,
+    story=token_story,
+    explains=(Explains(codes=("KA002",), where=at_the_broker),),
 )
 
 LOGIN_REFUSED = Cause(

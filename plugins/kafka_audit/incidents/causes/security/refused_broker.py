@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
+from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import Candidate, candidates, login_log
 from kafka_audit.incidents.causes.rule import (
@@ -58,6 +59,7 @@ def story(case: Case) -> Story:
         why=_why(case),
         speaks_for=(
             *evidence_of(case.roots),
+            *evidence_of(refused_broker_repair.other_rules(case)),
             *log_quotes.evidence(case, _codes(case)),
             *_ways(case),
             *evidence_of([f for f in case.explained if f not in case.roots], 5),
@@ -67,6 +69,7 @@ def story(case: Case) -> Story:
         against=(*_registry_looks_whole(case), *_ruled_out(case, rivals)),
         not_known=tuple(_not_known(case, rivals)),
         steps=refused_broker_repair.refused_steps(case),
+        cause="KA404" if refused_broker_repair.other_rules(case) else None,
     )
 
 
@@ -99,6 +102,9 @@ def _headline(case: Case) -> str:
     why = f"{principal} has no ClusterAction" if code == "KA401" else f"an ACL denies {principal} ClusterAction"
     short = "no ClusterAction" if code == "KA401" else "an ACL denies ClusterAction"
     refuses = f"{subject} {verb} {_whom(case)}"
+    if refused_broker_repair.other_rules(case):
+        differ = f"{refuses}: {'its' if single else 'their'} {SSL_RULES} differ"
+        return fitting([f"{differ} from the others'", differ, refuses])
     return fitting([f"{refuses}: {why} there", f"{refuses}: {why}", f"{refuses}: {short}", refuses])
 
 

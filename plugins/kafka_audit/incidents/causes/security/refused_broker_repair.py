@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from kafka_audit.configuration.acl_command import acl_command
 from kafka_audit.configuration.authorization import ANY_PRINCIPAL, CLUSTER
 from kafka_audit.configuration.principals import ANONYMOUS
+from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 from kafka_audit.incidents.causes.candidates import handshake, login_log, rights_log
 from kafka_audit.incidents.causes.repair import do_not, prove
 from kafka_audit.incidents.causes.rule import Case
-from kafka_audit.model.finding import Step
+from kafka_audit.model.finding import Finding, Status, Step
 from kafka_audit.model.text import brokers, clean, word
 
 _FIRST = 5
@@ -18,9 +19,34 @@ def refused_steps(case: Case) -> tuple[Step, ...]:
     """Return what to see, the quick and the lasting repair, the proof, and what makes it worse."""
     if case.roots[0].code == "KA412":
         return (_see_login(case), *_login(case), prove(case), *_login_warnings())
+    if other_rules(case):
+        return (_see_rights(case), _rules(case), prove(case), *_rights_warnings(case))
     repair = _take_away(case) if case.roots[0].code == "KA403" else _give(case)
     lasting = (_super_users(case), *_listener(case))
     return (_see_rights(case), *repair, *lasting, prove(case), *_rights_warnings(case))
+
+
+def other_rules(case: Case) -> tuple[Finding, ...]:
+    """Return the findings that mapping rules of the case's brokers differ, where these derive the principal that is refused."""
+    if case.roots[0].code != "KA401":
+        return ()
+    failed = [finding for finding in case.findings if finding.status is Status.FAIL and finding.resource.broker in case.brokers]
+    derived = {finding.resource.broker for finding in failed if finding.code == "KA404"}
+    differ = [finding for finding in failed if finding.code == "KA701" and finding.text("key") == SSL_RULES]
+    return tuple(differ) if {finding.resource.broker for finding in differ} == derived == {*case.brokers} else ()
+
+
+def _rules(case: Case) -> Step:
+    commands: list[str] = []
+    for finding in other_rules(case)[:_FIRST]:
+        own, usual = clean(finding.text("value")), clean(finding.text("usual"))
+        commands += [f"# server.properties of broker {finding.resource.broker}, which has {own}", f"{SSL_RULES}={usual}"]
+    return Step(
+        kind="lasting",
+        text=f"Give {brokers(case.brokers)} the {SSL_RULES} of the other brokers; Kafka reads them only at start.",
+        commands=tuple(commands),
+        cost="A restart; leaders move and move back. Clients with a certificate then have another principal there.",
+    )
 
 
 def acl_tool(case: Case) -> str:
