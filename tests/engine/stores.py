@@ -22,8 +22,8 @@ def put(root: Path, run_id: str, worlds: Mapping[str, World]) -> Store:
         now, previous = snapshots(base(), name, case)
         before = None if previous is None else snapshot_id(name).replace("T18", "T17")
         if previous is not None:
-            store.write(replace(previous, snapshot_id=before))
-        store.write(replace(now, snapshot_id=snapshot_id(name)))
+            store.write(replace(previous, snapshot_id=before, cluster=name, cluster_id=now.cluster_id))
+        store.write(replace(now, snapshot_id=snapshot_id(name), cluster=name))
         pairs.append(SnapshotPair(snapshot_id=snapshot_id(name), previous_snapshot_id=before))
     store.write_request(Request(run_id=run_id, pairs=tuple(pairs)))
     return store

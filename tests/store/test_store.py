@@ -114,7 +114,7 @@ def test_the_manifest_describes_the_files(tmp_path, store):
     store.write(_snapshot(rows=[Sample(sample=1, started_ms=1, finished_ms=2, reason="first")]))
     raw = json.loads(_file(tmp_path, "manifest.json").read_text())
     assert {key: value for key, value in raw.items() if key != "tables"} == {
-        "schema_version": 1,
+        "schema_version": 2,
         "snapshot_id": ID,
         "cluster": "prod",
         "cluster_id": "id-of-prod",
@@ -241,7 +241,7 @@ def test_a_damaged_file_is_named_with_the_way_out(tmp_path, store, damage, said)
         store.read(ID)
     assert str(error.value).startswith(f"{tmp_path}/snapshots/{ID}/sample.parquet: ")
     assert said in str(error.value)
-    assert "remove its folder, or select another baseline" in str(error.value)
+    assert f"remove {ID}/manifest.json, or select another baseline" in str(error.value)
     assert error.value.exit_code == 2
 
 
@@ -280,8 +280,8 @@ MANIFESTS = {
     "a key too much": (lambda raw: json.dumps(raw | {"x": 1}), "is not a valid manifest"),
     "another snapshot's": (lambda raw: json.dumps(raw | {"snapshot_id": LATER}), "belongs to snapshot"),
     "of the future": (
-        lambda raw: json.dumps(raw | {"schema_version": 2}),
-        "newer version (schema 2, this version supports 1); upgrade",
+        lambda raw: json.dumps(raw | {"schema_version": 3}),
+        "newer version (schema 3, this version supports 2); upgrade",
     ),
 }
 
@@ -517,6 +517,7 @@ def test_a_refusal_names_the_path_and_the_way_out(store, monkeypatch, refusal, s
     files = store._files
     for name in ("mkdir", "write_bytes", "read_bytes", "unlink", "iterdir"):
         monkeypatch.setattr(type(files._base), name, refuse)
+    monkeypatch.setattr("os.listdir", refuse)
     for call in (lambda: files.write("a/b", b"x"), lambda: files.read("a/b"), lambda: files.names("a/b")):
         with pytest.raises(StoreError) as error:
             call()
@@ -593,7 +594,7 @@ def test_what_a_file_system_says_shows_no_login(store, monkeypatch):
         said = "403 of https://acc/x?comp=list&sig=s3cret by https://user:s3cret@proxy:3128"
         raise OSError(said)
 
-    monkeypatch.setattr("pathlib.Path.iterdir", fail)
+    monkeypatch.setattr("os.listdir", fail)
     with pytest.raises(StoreBusyError, match=r"https://acc/x\?comp=list&sig=\*\*\* by https://\*\*\*@proxy:3128") as refused:
         store.manifests()
     assert "s3cret" not in str(refused.value)

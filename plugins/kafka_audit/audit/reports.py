@@ -152,6 +152,6 @@ def _tidy(store: Store, run_id: str, clusters: Iterable[Cluster]) -> None:
         store.conclude_run(run_id)
         store.remove_leftovers()
         for cluster in clusters:
-            store.prune(cluster.name, cluster.keep.snapshots)
+            store.prune(cluster.name, cluster.keep)
     except StoreError as error:
         log.warning("old snapshots stay: %s", error)

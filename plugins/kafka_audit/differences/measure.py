@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, functions
+from pyspark.sql.functions import lit
 
 from kafka_audit.differences import files
 from kafka_audit.differences.alike import Alike, without_equal_views
@@ -20,7 +21,9 @@ from kafka_audit.differences.found import Differences
 from kafka_audit.differences.local_settings import FEW_ROWS, FOR_FEW_ROWS, ONE_TASK, ONE_TASK_ROWS, VERY_FEW_ROWS
 from kafka_audit.differences.tables import DIFFERENCES, GIVEN, ChosenSample, ListAge
 from kafka_audit.model.errors import EngineError
-from kafka_audit.model.tables import LARGE, Row, columns, ddl
+from kafka_audit.model.tables import KEY, LARGE, Row, columns, ddl
+
+_SNAPSHOT = KEY[0].name
 
 Given = Mapping[str, Sequence[Row]]
 """Rows of the given tables by judged snapshot."""
@@ -36,7 +39,7 @@ class SparkMeasure:
         self,
         spark: SparkSession,
         root: str,
-        snapshot_ids: Collection[str],
+        holders: Mapping[str, Mapping[str, str]],
         *,
         rows: int | None = None,
         disagreements: str | None = None,
@@ -46,14 +49,15 @@ class SparkMeasure:
         Args:
             spark: session to run on; temporary views of the tables' names are replaced.
             root: the store's path, or its URL.
-            snapshot_ids: those that are judged and those that they are compared with.
+            holders: by large table, by snapshot that is judged or that one is compared with: the snapshot whose folder has the
+                file of the table. The rows of a file hold the id of that snapshot.
             rows: how many there are of the tables that the files read, roughly; None: many.
             disagreements: where to write as Parquet every partition that a view shows differently from the reference, a row for
                 each observer; nothing is written where all views agree.
         """
         self._spark = spark
         self._root = url(root)
-        self._ids = sorted(set(snapshot_ids))
+        self._holders = holders
         self._rows = rows
         self._disagreements = disagreements
 
@@ -86,8 +90,10 @@ class SparkMeasure:
 
     @cached_property
     def _stored(self) -> dict[str, DataFrame]:
-        folders = [f"{self._root}/snapshots/{broker}" for broker in self._ids]
-        return {table.table(): stored_table(self._spark, table, folders) for table in LARGE}
+        return {
+            table.table(): stored_table(self._spark, table, f"{self._root}/snapshots", self._holders.get(table.table(), {}))
+            for table in LARGE
+        }
 
     @contextmanager
     def _pass(self, given: Given) -> Iterator["_Pass"]:
@@ -110,20 +116,43 @@ def url(root: str) -> str:
     return root if "://" in root else f"file://{root}"
 
 
-def stored_table(spark: SparkSession, table: type[Row], folders: Sequence[str]) -> DataFrame:
-    """Return a table over the snapshots in these folders; empty where none of them has it.
+def stored_table(spark: SparkSession, table: type[Row], root: str, holders: Mapping[str, str]) -> DataFrame:
+    """Return a table over some snapshots; empty where none of them has it.
+
+    Args:
+        spark: the session.
+        table: the table.
+        root: the folder of all snapshots, as a URL.
+        holders: by snapshot, the snapshot whose folder has the file.
 
     Raises:
         AnalysisException: a file is there, but is no Parquet.
     """
+    readers: dict[str, list[str]] = {}
+    for snapshot_id, holder in sorted(holders.items()):
+        readers.setdefault(holder, []).append(snapshot_id)
+    frame = _files(spark, table, [f"{root}/{holder}/{table.table()}.parquet" for holder in readers])
+    if all(ids == [holder] for holder, ids in readers.items()):
+        return frame
+    # A file that two snapshots share is read once.
+    ids_of = functions.create_map(
+        *(column for holder, ids in readers.items() for column in (lit(holder), functions.array(*map(lit, ids))))
+    )
+    others = [name for name in frame.columns if name != _SNAPSHOT]
+    return frame.select(functions.explode(functions.element_at(ids_of, frame[_SNAPSHOT])).alias(_SNAPSHOT), *others)
+
+
+def _files(spark: SparkSession, table: type[Row], paths: Sequence[str]) -> DataFrame:
+    """Return what these files of a table hold; those that are not there hold nothing."""
     try:
-        return spark.read.schema(ddl(table)).parquet(*(f"{folder}/{table.table()}.parquet" for folder in folders))
+        if paths:
+            return spark.read.schema(ddl(table)).parquet(*paths)
     except AnalysisException as error:
         if error.getCondition() != "PATH_NOT_FOUND":
             raise
-    if len(folders) == 1:
+    if len(paths) <= 1:
         return spark.sql(f"SELECT inline(CAST(array() AS array<struct<{ddl(table)}>>))")
-    frames = [stored_table(spark, table, [folder]) for folder in folders]
+    frames = [_files(spark, table, [path]) for path in paths]
     frame = frames[0]
     for other in frames[1:]:
         frame = frame.unionByName(other)

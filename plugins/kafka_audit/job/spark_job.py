@@ -1,6 +1,6 @@
 """What the Spark job does, the same behind spark-submit and behind `kafka-audit run`: measure with Spark, judge in the driver."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 
 from pyspark.sql import SparkSession
 
@@ -10,9 +10,12 @@ from kafka_audit.job.judging import judge_run
 from kafka_audit.model.run import run_path
 from kafka_audit.model.tables import LARGE
 from kafka_audit.store import Store
+from kafka_audit.store.manifest import Manifest
 
 DISAGREEMENTS = "disagreements"
 """The folder of a run with every partition that a view shows differently from the reference; findings list the first ten."""
+
+_LARGE = tuple(table.table() for table in LARGE)
 
 
 def answer(spark: SparkSession, store_root: str, run_id: str) -> None:
@@ -32,14 +35,17 @@ def answer(spark: SparkSession, store_root: str, run_id: str) -> None:
     everything = f"{store.root}/{run_path(run_id, DISAGREEMENTS)}"
 
     def measure(ids: Collection[str]) -> SparkMeasure:
-        return SparkMeasure(spark, store.root, ids, rows=_rows(store, ids), disagreements=everything)
+        manifests = [store.manifest(snapshot_id) for snapshot_id in ids]
+        return SparkMeasure(spark, store.root, _holders(manifests), rows=_rows(manifests), disagreements=everything)
 
     judge_run(store, run_id, measure, isolation.InTurn(count))
 
 
-def _rows(store: Store, snapshot_ids: Iterable[str]) -> int:
+def _holders(manifests: Sequence[Manifest]) -> dict[str, dict[str, str]]:
+    """Return by large table, by snapshot, the snapshot whose folder has its file."""
+    return {name: {one.snapshot_id: one.holder(name) for one in manifests if name in one.tables} for name in _LARGE}
+
+
+def _rows(manifests: Sequence[Manifest]) -> int:
     """Return how many rows there are for Spark to read."""
-    manifests = [store.manifest(broker) for broker in snapshot_ids]
-    return sum(
-        manifest.tables[table.table()].rows for manifest in manifests for table in LARGE if table.table() in manifest.tables
-    )
+    return sum(manifest.tables[name].rows for manifest in manifests for name in _LARGE if name in manifest.tables)

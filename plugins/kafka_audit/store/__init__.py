@@ -1,8 +1,10 @@
 """Snapshots, requests, answers and reports below one root.
 
-    ROOT/snapshots/<id>/<table>.parquet        all views and probes of one run
+    ROOT/snapshots/<id>/<table>.parquet        all views and probes of one run; a table that is the same as in the snapshot before
+                                               stays where it is, and the manifest names the snapshot that has it
     ROOT/snapshots/<id>/manifest.json          written last: the snapshot is published, and immutable
-    ROOT/snapshots/<id>/findings.json          the report, once it is judged; beside it, findings.digest.json in short, and
+    ROOT/snapshots/<id>/findings.json          the report, once it is judged (findings.json.gz after a day); beside it,
+                                               findings.digest.json in short, and
     ROOT/snapshots/<id>/differences.json       what the difference tables hold, on which it rests
     ROOT/clusters/<cluster>/findings.json      the newest report of a cluster
     ROOT/findings.json                         the newest report of the newest run
@@ -18,27 +20,29 @@ import json
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import groupby, islice
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from kafka_audit.model.cluster import Keep
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreError
-from kafka_audit.model.finding import SCHEMA_VERSION
 from kafka_audit.model.run import JobAnswer, JudgedSnapshot, Request, run_path
-from kafka_audit.model.tables import LARGE, TABLES, Row, Snapshot, SnapshotInfo, SourceRead
-from kafka_audit.model.text import clean, did_you_mean
+from kafka_audit.model.tables import LARGE, TABLES, Row, Sample, Snapshot, SnapshotInfo, SourceRead
+from kafka_audit.model.text import did_you_mean
 from kafka_audit.store import parquet, pruning, refused, reports
 from kafka_audit.store.files import STAGING, Files
 from kafka_audit.store.manifest import Manifest, TableFile, cluster_of
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
-_REPORT = "findings.json"
 _DIFFERENCES = "differences.json"
 _TROUBLES = "troubles.json"
+_OF_THE_RUN = frozenset({SnapshotInfo.table(), Sample.table(), SourceRead.table()})  # they have times, and are never shared
+_MOST_UNLIKE = 50  # newer snapshots without a cluster id, as of an outage, that are passed over in search of one to share with
 
 
 class Store:
@@ -58,28 +62,30 @@ class Store:
         self._files.prepare()
 
     def write(self, snapshot: Snapshot) -> None:
-        """Publish a snapshot: every table, empty ones too, then the manifest.
+        """Publish a snapshot: every table that is not the same as in the newest one of its cluster, then the manifest.
 
         What an interrupted write left under the same id is replaced. Writing the same snapshot twice changes nothing.
 
         Raises:
             SnapshotError: another snapshot was published under this id.
         """
-        contents, manifest = _encode(snapshot)
         folder = _folder(snapshot.snapshot_id)
         existing = self._files.read(f"{folder}/manifest.json")
         if existing is not None:
-            if existing.decode(errors="replace") == manifest.to_json():
-                return
+            with contextlib.suppress(SnapshotError):
+                published = self.manifest(snapshot.snapshot_id)
+                if _encode(snapshot, published)[1] == published:
+                    return
             msg = f"{self._files.place(folder)}: is already published, and a published snapshot is immutable; take a new snapshot"
             raise SnapshotError(msg)
         for name in self._files.names(folder):
             self._files.remove(f"{folder}/{name}")
         mark = f"{STAGING}/{snapshot.snapshot_id}"  # by which what a killed audit leaves is found again
         try:
-            self._files.write(mark, b"")
+            contents, manifest = self._sharing(snapshot, mark)
             for table, content in contents.items():
-                self._files.write(f"{folder}/{table}.parquet", content)
+                if manifest.holder(table) == snapshot.snapshot_id:
+                    self._files.write(f"{folder}/{table}.parquet", content)
             self._files.write(f"{folder}/manifest.json", manifest.to_json().encode())
         except StoreError:
             with contextlib.suppress(StoreError):  # what does not fit must not make a full disk fuller at each try
@@ -87,6 +93,41 @@ class Store:
                 self._files.remove(mark)
             raise
         self._files.remove(mark)
+
+    def _sharing(self, snapshot: Snapshot, mark: str) -> tuple[dict[str, bytes], Manifest]:
+        """Return what `_encode` does, with the tables shared that an earlier snapshot has, and write the mark.
+
+        The mark holds the files that the snapshot will name. It is written before the earlier snapshot is looked at a last time:
+        `pruning` unpublishes a snapshot before it reads marks, so one of the two sees the other.
+        """
+        earlier = self._newest_of(snapshot)
+        contents, manifest = _encode(snapshot, earlier)
+        self._files.write(mark, "".join(f"{manifest.holder(table)}/{table}\n" for table in contents).encode())
+        if earlier is None:
+            return contents, manifest
+        if self._files.read(f"{_folder(earlier.snapshot_id)}/manifest.json") is None:
+            return _encode(snapshot, None)
+        own = snapshot.snapshot_id
+        lost = {
+            table
+            for table, content in contents.items()
+            if manifest.holder(table) != own and self._files.read(_path(manifest, table)) != content
+        }
+        if not lost:
+            return contents, manifest
+        log.warning("%s of snapshot %s: files are missing or damaged", ", ".join(sorted(lost)), earlier.snapshot_id)
+        intact = {table: file for table, file in earlier.tables.items() if table not in lost}
+        return _encode(snapshot, replace(earlier, tables=intact))
+
+    def _newest_of(self, snapshot: Snapshot) -> Manifest | None:
+        """Return the newest manifest of the same cluster and cluster id; None where none is near."""
+        own = (name for name in reversed(self._files.names("snapshots")) if cluster_of(name) == snapshot.cluster)
+        for name in islice((name for name in own if name != snapshot.snapshot_id), _MOST_UNLIKE):
+            with contextlib.suppress(SnapshotError):  # damaged: nothing is shared with it
+                found = self._manifest(name)
+                if found is not None and found.cluster_id == snapshot.cluster_id:
+                    return found
+        return None
 
     def read(self, snapshot_id: str, *, large: bool = True) -> Snapshot:
         """Return a published snapshot, each file held against the manifest first.
@@ -122,13 +163,13 @@ class Store:
         manifest = self.manifest(snapshot_id)
         tables = {table.table(): table for table in TABLES}
         for name in manifest.tables:
-            content = self._content(manifest, name)
+            content = self.table_file(manifest, name)
             if name in tables:
                 with self._named_errors(manifest, name):
                     parquet.require_columns(tables[name], content)
 
     def _read_table(self, manifest: Manifest, table: type[Row]) -> pa.Table:
-        content = self._content(manifest, table.table())
+        content = self.table_file(manifest, table.table())
         with self._named_errors(manifest, table.table()):
             found = parquet.decode(table, content)
         expected = manifest.tables[table.table()].rows
@@ -143,9 +184,10 @@ class Store:
         except (ValueError, OSError) as error:
             raise self._damaged(manifest, name, f"is not a table that this version can read ({error})") from error
 
-    def _content(self, manifest: Manifest, name: str) -> bytes:
+    def table_file(self, manifest: Manifest, name: str) -> bytes:
+        """Return the file of a table; raises `SnapshotError` where it is not as the manifest describes it."""
         expected = manifest.tables[name]
-        content = self._files.read(f"{_folder(manifest.snapshot_id)}/{name}.parquet")
+        content = self._files.read(_path(manifest, name))
         if content is None:
             raise self._damaged(manifest, name, "is missing")
         if len(content) != expected.bytes:
@@ -155,9 +197,10 @@ class Store:
         return content
 
     def _damaged(self, manifest: Manifest, name: str, problem: str) -> SnapshotError:
-        place = self._files.place(f"{_folder(manifest.snapshot_id)}/{name}.parquet")
-        way_out = "remove its folder, or select another baseline (--baseline ID, or none)"
-        return SnapshotError(f"{place}: {problem}; the snapshot cannot be used: {way_out}")
+        place, own = self._files.place(_path(manifest, name)), manifest.snapshot_id
+        snapshot = "the snapshot" if manifest.holder(name) == own else f"snapshot {own}, which shares the file,"
+        way_out = f"remove {own}/manifest.json, or select another baseline (--baseline ID, or none)"
+        return SnapshotError(f"{place}: {problem}; {snapshot} cannot be used: {way_out}")
 
     def manifest(self, snapshot_id: str) -> Manifest:
         """Return the manifest of a published snapshot; raises `SnapshotError` with the nearest id where there is none."""
@@ -278,24 +321,24 @@ class Store:
             raise EngineError(msg) from error
 
     def conclude_run(self, run_id: str) -> None:
-        """Mark a run as done: it is not resumed."""
-        self._files.write(run_path(run_id, pruning.CONCLUDED), b"")
+        """Mark a run as done: it is not resumed, and of its files only those stay that readers need."""
+        pruning.mark_concluded(self._files, run_id)
 
     def remove_leftovers(self, now: datetime | None = None) -> None:
         """Remove what writes left that were killed a day ago or more; raises `StoreError` where that cannot be removed."""
         pruning.remove_write_leftovers(self._files, now or datetime.now(UTC))
 
-    def prune(self, cluster: str, keep: int, now: datetime | None = None) -> None:
-        """Forget what a cluster has beyond `keep` snapshots, and runs without snapshots; `store.pruning` says what stays."""
+    def prune(self, cluster: str, keep: Keep, now: datetime | None = None) -> None:
+        """Forget the snapshots that a cluster has beyond `keep`, and runs without snapshots; `store.pruning` says what stays."""
         pruning.prune(self._files, cluster, keep, now or datetime.now(UTC))
 
     def write_report(self, snapshot_id: str, document: Mapping[str, Any], *, newest: bool = True) -> None:
         """Write the report on a snapshot; `newest` makes it the cluster's and the store's current one, too."""
         content = (json.dumps(document, indent=2) + "\n").encode()
-        self._files.write(f"{_folder(snapshot_id)}/{_REPORT}", content)
+        self._files.write(f"{_folder(snapshot_id)}/{reports.REPORT}", content)
         if newest:
-            self._files.write(f"clusters/{document['cluster']}/{_REPORT}", content)
-            self._files.write(_REPORT, content)
+            self._files.write(f"clusters/{document['cluster']}/{reports.REPORT}", content)
+            self._files.write(reports.REPORT, content)
 
     def write_rendering(self, snapshot_id: str, form: str, content: str, *, newest: bool = True) -> str:
         """Write a report in another form beside it, `newest` beside the store's current one too; return where it lies."""
@@ -307,20 +350,13 @@ class Store:
 
     def read_report(self, snapshot_id: str) -> dict[str, Any] | None:
         """Return the report on a snapshot, None where it was not judged; raises `SnapshotError` where it cannot be read."""
-        path = f"{_folder(snapshot_id)}/{_REPORT}"
-        text = self._files.read(path)
+        text = reports.read_text(self._files, snapshot_id)
         if text is None:
             return None
         try:
-            document: dict[str, Any] | None = json.loads(text)
-        except (ValueError, RecursionError):
-            document = None
-        if not isinstance(document, dict):
-            raise self._no_report(snapshot_id, "is not a valid report (truncated or edited)")
-        version = document.get("schema_version", SCHEMA_VERSION)
-        if version != SCHEMA_VERSION:
-            raise self._no_report(snapshot_id, f"has schema_version {clean(version)}, this version reads {SCHEMA_VERSION}")
-        return document
+            return reports.parse_report(text)
+        except ValueError as error:
+            raise self._no_report(snapshot_id, str(error)) from None
 
     def write_differences(self, snapshot_id: str, differences: Mapping[str, Any]) -> None:
         """Write what the difference tables of a judged snapshot hold: its report rests on them."""
@@ -340,7 +376,7 @@ class Store:
         return differences
 
     def _no_report(self, snapshot_id: str, problem: str) -> SnapshotError:
-        place = self._files.place(f"{_folder(snapshot_id)}/{_REPORT}")
+        place = self._files.place(f"{_folder(snapshot_id)}/{reports.REPORT}")
         return SnapshotError(f"{place}: {problem}; remove it; only the history of findings is lost")
 
 
@@ -348,13 +384,36 @@ def _folder(snapshot_id: str) -> str:
     return f"snapshots/{snapshot_id}"
 
 
+def _path(manifest: Manifest, table: str) -> str:
+    """Return where the file of a table is."""
+    return f"{_folder(manifest.holder(table))}/{table}.parquet"
+
+
 def _stamp(snapshot_id: str) -> str:
     return snapshot_id.partition("-")[0]
 
 
-def _file(snapshot: Snapshot, table: type[Row], rows: Sequence[Row], columns: pa.Table | None = None) -> bytes:
-    data = parquet.joined(table, rows, columns)
-    return parquet.encode(table, data, snapshot_id=snapshot.snapshot_id, cluster_id=snapshot.cluster_id)
+def _file(
+    snapshot: Snapshot, table: type[Row], rows: Sequence[Row], columns: pa.Table | None = None, earlier: Manifest | None = None
+) -> tuple[bytes, TableFile]:
+    """Return the file of a table and what the manifest says of it: that of the earlier snapshot if it has the same rows.
+
+    Each row holds the id of the snapshot whose folder has the file.
+    """
+    data, own = parquet.joined(table, rows, columns), snapshot.snapshot_id
+    known = None if earlier is None or table.table() in _OF_THE_RUN else earlier.tables.get(table.table())
+    holders = [own] if earlier is None or known is None or known.rows != data.num_rows else [earlier.holder(table.table()), own]
+    for holder in holders:
+        content = parquet.encode(table, data, snapshot_id=holder, cluster_id=snapshot.cluster_id)
+        found = TableFile(
+            rows=data.num_rows,
+            bytes=len(content),
+            sha256=hashlib.sha256(content).hexdigest(),
+            stored_in=None if holder == own else holder,
+        )
+        if known is not None and found.sha256 == known.sha256:
+            break
+    return content, found
 
 
 def _without_refused(snapshot: Snapshot, table: type[Row], rows: Sequence[Row]) -> tuple[list[Row], list[tuple[Row, str]]]:
@@ -378,41 +437,38 @@ def _without_refused(snapshot: Snapshot, table: type[Row], rows: Sequence[Row]) 
     return kept, lost
 
 
-def _encode(snapshot: Snapshot) -> tuple[dict[str, bytes], Manifest]:
-    """Return each table's file, and the manifest that describes them."""
+def _encode(snapshot: Snapshot, earlier: Manifest | None) -> tuple[dict[str, bytes], Manifest]:
+    """Return each table's file, and the manifest that describes them.
+
+    Args:
+        snapshot: what to store.
+        earlier: the snapshot with which it shares tables that are the same.
+    """
     rows: dict[type[Row], list[Row]] = {table: [] for table in TABLES}
     for row in snapshot.rows:
         rows[type(row)].append(row)
     columns: dict[type[Row], Any] = {**snapshot.large}
-    contents: dict[str, bytes] = {}
+    found: dict[str, tuple[bytes, TableFile]] = {}
     lost: list[tuple[Row, str]] = []
     for table in sorted(TABLES, key=lambda table: table is SourceRead):  # last: it lists what the others left out
         if table is SourceRead and lost:
             rows[table] = [*refused.reads_with_lost_rows(rows[table], lost)]  # type: ignore[arg-type] # of that table
         try:
-            contents[table.table()] = _file(snapshot, table, rows[table], columns.get(table))
+            found[table.table()] = _file(snapshot, table, rows[table], columns.get(table), earlier)
         except parquet.REFUSALS:
             if table in columns:  # collectors check what they put there, so this is a bug: row by row, to lose no other row by it
                 rows[table] += parquet.rows_of(table, columns.pop(table))
             rows[table], left_out = _without_refused(snapshot, table, rows[table])
             lost += left_out
-            contents[table.table()] = _file(snapshot, table, rows[table])
-    contents = {table.table(): contents[table.table()] for table in TABLES}
+            found[table.table()] = _file(snapshot, table, rows[table], None, earlier)
     (info,) = snapshot.of(SnapshotInfo)
-    files = {
-        table.table(): TableFile(
-            rows=len(found) + (columns[table].num_rows if table in columns else 0),
-            bytes=len(contents[table.table()]),
-            sha256=hashlib.sha256(contents[table.table()]).hexdigest(),
-        )
-        for table, found in rows.items()
-    }
-    return contents, Manifest(
+    files = {table.table(): found[table.table()] for table in TABLES}
+    return {name: content for name, (content, _) in files.items()}, Manifest(
         snapshot_id=snapshot.snapshot_id,
         cluster=snapshot.cluster,
         cluster_id=snapshot.cluster_id,
         started_ms=info.started_ms,
         finished_ms=info.finished_ms,
         tool_version=info.tool_version,
-        tables=files,
+        tables={name: file for name, (_, file) in files.items()},
     )

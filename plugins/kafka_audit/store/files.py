@@ -2,11 +2,13 @@
 
 import contextlib
 import errno
+import io
 import os
 import secrets
 import shutil
 import stat
 import tempfile
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
@@ -18,7 +20,7 @@ from kafka_audit.model.text import without_logins
 # Spark's readers treat a path with one of these characters as a pattern.
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
 
-_FILE_MODE, _FOLDER_MODE = 0o640, 0o750
+FILE_MODE, _FOLDER_MODE = 0o640, 0o750
 _NO_MODES = frozenset({errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.ENOSYS, errno.EROFS})
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NO_RIGHT = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
@@ -107,6 +109,8 @@ class Files:
     def names(self, folder: str) -> list[str]:
         """Return what is in a folder, sorted; nothing where there is no such folder."""
         try:
+            if self.is_local:  # a year of ten clusters has 90,000 names: a path of each would take seconds
+                return sorted(os.listdir(f"{self.root}/{folder}"))  # noqa: PTH208 -- see above
             return sorted(child.name for child in (self._base / folder).iterdir())
         except (FileNotFoundError, NotADirectoryError):
             return []
@@ -120,11 +124,21 @@ class Files:
         except OSError as error:
             raise _refused(self.place(path), error) from None
 
-    def remove_folder(self, path: str) -> None:
-        """Remove a folder and what is in it, if it is there; a link is not followed but refused."""
+    def remove_folder(self, path: str, *, but: Collection[str] = ()) -> None:
+        """Remove a folder and what is in it, if it is there; a link is not followed but refused.
+
+        Args:
+            path: the folder.
+            but: names of files in it that stay, and the folder with them.
+        """
         target = self._base / path
+        names = self.names(path) if but else []
         try:
-            if self.is_local:
+            if not set(names).isdisjoint(but) and not (self.is_local and target.is_symlink()):
+                for name in names:
+                    if name not in but:
+                        (target / name).unlink(missing_ok=True)
+            elif self.is_local:
                 shutil.rmtree(str(target))
             else:
                 target.fs.rm(target.path, recursive=True)
@@ -170,13 +184,60 @@ def _write_by_rename(target: Path, content: bytes, staging: Path) -> None:
     temporary = staging / f"{target.name}.{secrets.token_hex(4)}"
     try:
         temporary.touch(mode=0o600, exist_ok=False)
-        _set_mode(temporary, _FILE_MODE)
+        _set_mode(temporary, FILE_MODE)
         temporary.write_bytes(content)
         temporary.replace(target)
     except OSError:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def whole_file(target: Path, *, replace: bool = False) -> Iterator[io.BufferedRandom]:
+    """Give a stream whose content becomes a file outside of a store when the block ends: whole or not at all, with mode 0640.
+
+    Args:
+        target: the file, in a folder that exists.
+        replace: take the place of a file of this name, not of what a link of this name leads to.
+
+    Raises:
+        UsageError: the file exists, or cannot be written.
+    """
+    try:
+        if not replace:
+            _require_free(target)
+        with tempfile.TemporaryDirectory(prefix=".kafka-audit-", dir=target.parent) as folder:
+            held = Path(folder, target.name)
+            with held.open("x+b") as stream:
+                yield stream
+            held.chmod(FILE_MODE)
+            if replace:
+                held.replace(target)
+            else:
+                _give_name(held, target)
+    except FileExistsError:
+        msg = f"{target}: exists already; remove it, or name another file with --out"
+        raise UsageError(msg) from None
+    except OSError as error:
+        msg = f"{target}: {error.strerror or error}; name another file with --out"
+        raise UsageError(msg) from None
+
+
+def _give_name(held: Path, target: Path) -> None:
+    """Move a file to a name that is free; raises FileExistsError where it is not."""
+    try:
+        os.link(held, target)  # unlike a rename, it replaces nothing that another process wrote meanwhile
+    except FileExistsError:
+        raise
+    except OSError:  # no hard links, as on a memory stick
+        _require_free(target)
+        held.rename(target)
+
+
+def _require_free(target: Path) -> None:
+    if os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 
 
 def _make_folder(folder: Path | UPath) -> bool:
@@ -215,7 +276,7 @@ def _refused(place: str, error: OSError) -> StoreError:
     message = f"{place}: {without_logins(error.strerror or str(error) or type(error).__name__)}"
     elsewhere = "set another store with --out or KAFKA_AUDIT_STORE"
     if error.errno in _NO_ROOM:
-        return StoreBusyError(f"{message}; free disk space, or keep fewer snapshots (keep.snapshots in the cluster file)")
+        return StoreBusyError(f"{message}; free disk space, or keep fewer snapshots (`keep` of a cluster, KAFKA_AUDIT_RETENTION)")
     if error.errno in _NO_RIGHT or isinstance(error, PermissionError):  # object stores raise it without a number
         return StoreError(f"{message}; grant this user read and write access, or {elsewhere}")
     if error.errno in _WRONG_PLACE:

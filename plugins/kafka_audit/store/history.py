@@ -28,8 +28,6 @@ _ADDED_LATER: Mapping[str, Any] = MappingProxyType(
 )
 """What reports of earlier versions lack, and a reader may take for empty."""
 
-_HEAD = ("cluster", "cluster_id", "finished_at", "coverage", "counts", "findings", "incidents", "matrix", "previous_snapshot_id")
-
 
 DIGEST = "digest.json"
 """The form of a report that spares reading it; see `Store.write_rendering`."""
@@ -54,7 +52,7 @@ class History:
 
     def written(self, snapshot_id: str) -> datetime | None:
         """Return when the report on a snapshot was written, None for one that has none or is no snapshot's name."""
-        return self._files.modified(f"snapshots/{snapshot_id}/findings.json") if cluster_of(snapshot_id) else None
+        return reports.written_at(self._files, snapshot_id) if cluster_of(snapshot_id) else None
 
     def digest(self, snapshot_id: str, written: datetime) -> dict[str, Any] | None:
         """Return what was stored beside a report to spare reading it, None where nothing was, or before the report was written.
@@ -82,8 +80,7 @@ class History:
         document = self._store.read_report(snapshot_id) if cluster_of(snapshot_id) else None
         if document is None:
             return None
-        missing = [key for key in _HEAD if key not in document]
-        if missing or not reports.fits(document, snapshot_id):
+        if not reports.can_be_shown(document, snapshot_id):
             place = self._files.place(f"snapshots/{snapshot_id}/findings.json")
             msg = f"{place}: is not a report of this snapshot that this version can show; `kafka-audit diff` creates a new one"
             raise SnapshotError(msg)

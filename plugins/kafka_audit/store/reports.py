@@ -1,10 +1,78 @@
-"""Whether a stored `findings.json` is one that a later audit can be compared with."""
+"""Stored reports: where they are, and whether one is a report that this version can read, compare with, and show."""
 
+import gzip
+import json
+import zlib
 from collections.abc import Mapping
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from kafka_audit.model.finding import Confidence, Lifecycle, Severity, Status
+from kafka_audit.model.finding import SCHEMA_VERSION, Confidence, Lifecycle, Severity, Status
+from kafka_audit.model.text import clean
+from kafka_audit.store.files import Files
+
+_HEAD = ("cluster", "cluster_id", "finished_at", "coverage", "counts", "findings", "incidents", "matrix", "previous_snapshot_id")
+
+
+REPORT = "findings.json"
+_PACKED = f"{REPORT}.gz"
+"""The report of a snapshot, a day after it was judged: most of it is prose, and a tenth of the room holds it."""
+_DIGEST = "findings.digest.json"
+_MOST_BYTES = 512 << 20
+
+
+def read_text(files: Files, snapshot_id: str) -> bytes | None:
+    """Return the text of the report on a snapshot, None where there is none; of one that is damaged an empty text."""
+    text = files.read(f"snapshots/{snapshot_id}/{REPORT}")
+    packed = files.read(f"snapshots/{snapshot_id}/{_PACKED}") if text is None else None
+    if packed is None:
+        return text
+    unpack = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        text = unpack.decompress(packed, _MOST_BYTES)
+    except zlib.error:
+        return b""
+    return text if unpack.eof else b""
+
+
+def written_at(files: Files, snapshot_id: str) -> datetime | None:
+    """Return when the report on a snapshot was written, None where there is none."""
+    folder = f"snapshots/{snapshot_id}"
+    return files.modified(f"{folder}/{REPORT}") or files.modified(f"{folder}/{_PACKED}")
+
+
+def pack(files: Files, snapshot_id: str) -> None:
+    """Compress the report on a snapshot. A reader finds one of the two at any time, and a digest that is not older."""
+    folder = f"snapshots/{snapshot_id}"
+    text, digest = files.read(f"{folder}/{REPORT}"), files.read(f"{folder}/{_DIGEST}")
+    if text is None:
+        return
+    files.write(f"{folder}/{_PACKED}", gzip.compress(text, mtime=0))
+    if digest is not None:
+        files.write(f"{folder}/{_DIGEST}", digest)
+    files.remove(f"{folder}/{REPORT}")
+
+
+def parse_report(text: bytes) -> dict[str, Any]:
+    """Return the content of a `findings.json`; raises ValueError, which says what the file is, where it is no such file."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        msg = "is not a valid report (truncated or edited)"
+        raise ValueError(msg)  # noqa: TRY004 -- of the file, not of an argument
+    version = document.get("schema_version", SCHEMA_VERSION)
+    if version != SCHEMA_VERSION:
+        msg = f"has schema_version {clean(version)}, this version reads {SCHEMA_VERSION}"
+        raise ValueError(msg)
+    return document
+
+
+def can_be_shown(report: Mapping[str, Any], snapshot_id: str) -> bool:
+    """Return whether a report is of that snapshot and has all that its pages need; reports of the first versions said less."""
+    return all(key in report for key in _HEAD) and fits(report, snapshot_id)
 
 
 def fits(report: Mapping[str, Any], snapshot_id: str) -> bool:
