@@ -42,7 +42,7 @@ from kafka_audit.collect.brokers import (
 )
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections import sasl
+from kafka_audit.collect.connections import oidc_tokens, sasl
 from kafka_audit.collect.connections.broker_connection import _FrameParser
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.conversation import ClientOptions
@@ -72,10 +72,10 @@ from kafka_audit.lint import ignores, judging, members, places
 from kafka_audit.lint.reading import Source
 from kafka_audit.model import advertised_listeners
 from kafka_audit.model.cluster import ZookeeperAccess
-from kafka_audit.model.errors import UsageError
+from kafka_audit.model.errors import SnapshotError, UsageError
 from kafka_audit.model.tables import TopicConfig
 from kafka_audit.model.tables.fitting import misfit
-from kafka_audit.store import parquet
+from kafka_audit.store import bundles, parquet
 
 _STAT = ZnodeStat(*range(1, 12))
 _TARGETS = tuple(
@@ -456,6 +456,22 @@ def cluster_file(data):
     path = Path(_FOLDER.name) / f"{os.getpid()}.yaml"
     path.write_bytes(data)
     settings.load(path, codes=("KA101",))
+
+
+@_reader(SnapshotError, weight=0.1)
+def bundle_file(data):
+    """What `kafka-audit report F.zip` opens."""
+    path = Path(_FOLDER.name) / f"{os.getpid()}.zip"
+    path.write_bytes(data)
+    bundles.Bundle(path)
+
+
+@_reader(ReadError)
+def token_answer(data):
+    """The answer of a token endpoint: a status that its first byte chooses, and a body."""
+    status = (200, 301, 400, 401, 429, 500)[data[0] % 6] if data else 200
+    client = oidc_tokens.TokenClient("audit", "a-secret", None)
+    oidc_tokens.token_of_answer(status, data[1:], "https://idp.example.com/token", client)
 
 
 # --- logs, vantages, certificates, and what must not be shown

@@ -3,13 +3,16 @@
 import base64
 import json
 import struct
+import tempfile
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from kafka.protocol.admin import DescribeQuorumResponse, DescribeUserScramCredentialsResponse
 
+import bundled
 from airflow_environment import ROOT
 from collect.fakes import metadata
 from fuzz import talk, watch
@@ -113,6 +116,12 @@ def seeds():
             b"\2\0\0\0\0\0\0\0\1\0\x2a\0\x26Unexpected broker id, expected 0 or empty string",
         ],
         "wire_frames": [bytes([version]) + b"\xff" + talk.honest(_request(18, version)) for version in (0, 3)],
+        "token_answer": [
+            b'\0{"access_token":"eyJh.eyJz.c2ln","token_type":"Bearer","expires_in":300}',
+            b'\2{"error":"invalid_client","error_description":"Invalid client or Invalid client credentials"}',
+            b"\5<html>Bad Gateway</html>",
+        ],
+        "bundle_file": [_bundle()],
         "znode": _znodes(),
         "znode_security": [
             b'\0orders\n{"version":1,"acls":[{"principal":"User:a","permissionType":"Allow","operation":"Read","host":"*"}]}',
@@ -305,6 +314,13 @@ def _certificate():
 
 def _certificate_name():
     return _name().public_bytes()
+
+
+def _bundle():
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "bundle.zip"
+        bundled.write(bundled.judged_store(folder), target)
+        return target.read_bytes()
 
 
 def main():

@@ -1,13 +1,12 @@
 """A second process with the id of a broker, on real brokers of 3.9.1 and 4.3.0: what it writes is known again."""
 
-import shutil
 import time
 
 import pytest
 
 from kafka_audit.collect.logs.lines import scan
 from testbed import Bed
-from testbed.servers import Server
+from testbed.faults import start_second_process
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 
@@ -16,21 +15,7 @@ pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 def test_the_lines_of_a_second_process_are_known_again(tmp_path, version):
     with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
         cluster = bed.kraft(version, brokers=2, controllers=1)
-        first, host = cluster.brokers[1].server, cluster.brokers[0].host
-        folder = tmp_path / "second"
-        data = folder / "data"
-        data.mkdir(parents=True)
-        shutil.copy(f"{first.properties['log.dirs']}/meta.properties", data)
-        if (checkpoint := data.parent / "bootstrap.checkpoint").is_file():
-            shutil.copy(checkpoint, data)
-        moved = {
-            key: first.properties[key].replace(first.host.address, host.address).replace(":9092", ":9192")
-            for key in ("listeners", "advertised.listeners")
-            if key in first.properties
-        }
-        properties = first.properties | moved | {"log.dirs": str(data)}
-        second = Server(name="second", host=host, folder=folder, jars=first.jars, main_class="kafka.Kafka", properties=properties)
-        second.launch()
+        second = start_second_process(cluster, broker=1, host=0)
         try:
             deadline, found = time.monotonic() + 60, []
             while not found and time.monotonic() < deadline:

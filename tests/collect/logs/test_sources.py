@@ -167,6 +167,17 @@ def test_what_cannot_be_read_is_a_row_that_says_what_is_needed(tmp_path, logs, b
     assert row.message
 
 
+def test_a_login_in_a_command_or_url_is_no_part_of_a_row():
+    for logs in (
+        Logs(command=("false", "--password", "hunter2")),
+        Logs(paths=("nosuch://me:hunter2@conf/server.log",)),
+        Logs(paths=("memory://AKIA123:hun/ter2@conf/{broker_id}.log",)),
+    ):
+        rows = read(logs)[1]
+        assert rows
+        assert not [part for part in ("hunter2", "hun/", "ter2") if part in repr(rows)]
+
+
 def test_a_command_gets_no_password(monkeypatch):
     monkeypatch.setenv("KAFKA_AUDIT_PASSWORD", "hunter2")
     script = (

@@ -12,7 +12,7 @@ from hostile_parties.broker import changed
 from hostile_parties.cluster import HostileCluster
 from kafka_audit.collect.rows import secret_keys
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.masking import MASK, masked
+from kafka_audit.collect.rows.masking import MASK, masked, masked_command
 from kafka_audit.collect.rows.secret_filter import filtered
 from kafka_audit.collect.rows.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.rows.source_reads import ReadError, unexpected_failure
@@ -284,6 +284,24 @@ def test_a_megabyte_is_read_in_a_moment(unit):
     is_secret(text, "")
     masked(text)
     assert time.thread_time() - began < 5.0
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("sshpass -p hunter2 ssh kafka-0", "sshpass -p [masked] ssh kafka-0"),
+        ("/usr/bin/sshpass -phunter2 ssh kafka-0", "/usr/bin/sshpass -p[masked] ssh kafka-0"),
+        ("kubectl --token hunter2 exec -i kafka-0 --", "kubectl --token [masked] exec -i kafka-0 --"),
+        ("kubectl --token=hunter2 exec -i kafka-0 --", "kubectl --token=[masked] exec -i kafka-0 --"),
+        ("env PGPASSWORD=hunter2 sh", "env PGPASSWORD=[masked] sh"),
+        ("curl https://me:hunter2@h/log", "curl https://[masked]@h/log"),
+        ("ssh -p 2222 -i key kafka-0", "ssh -p 2222 -i key kafka-0"),  # the nearest cases: no password
+        ("docker exec -i password-store cat /keys", "docker exec -i password-store cat /keys"),
+        ("", ""),
+    ],
+)
+def test_a_command_is_shown_without_the_passwords_that_its_owner_wrote_into_it(command, shown):
+    assert masked_command(command.split()) == shown.split()
 
 
 def test_an_exception_s_text_stays_out():

@@ -10,7 +10,8 @@ from upath import UPath
 from kafka_audit.collect.logs.lines import scan
 from kafka_audit.collect.logs.rows import Tail
 from kafka_audit.collect.probes import command_vantages
-from kafka_audit.collect.properties.sources import may_be_raised, words_of
+from kafka_audit.collect.properties.sources import error_without_login, may_be_raised, path_without_login, words_of
+from kafka_audit.collect.rows.masking import masked_command
 from kafka_audit.collect.rows.source_reads import ReadError, clean_line, now_ms
 
 MOST_BYTES = 2 * 1024 * 1024
@@ -34,7 +35,7 @@ class LogSource:
     @property
     def target(self) -> str:
         """The place, for a row."""
-        return clean_line(" ".join(self.command) if self.path is None else self.path)
+        return clean_line(" ".join(masked_command(self.command)) if self.path is None else path_without_login(self.path))
 
     @property
     def log(self) -> str:
@@ -68,7 +69,9 @@ def _of_files(place: LogSource, path: str) -> tuple[Tail, ...]:
             raise ReadError(_NONE, f"{place.target}: there is none", f"a log at {place.target}")
         return tuple(_of_file(path, place.broker) for path in paths)
     except may_be_raised() as error:
-        raise ReadError(words_of(error), f"{place.target}: {error}", f"a readable log at {place.target}") from error
+        raise ReadError(
+            words_of(error), f"{place.target}: {error_without_login(error, path)}", f"a readable log at {place.target}"
+        ) from error
 
 
 def _newest(path: str) -> Sequence[UPath]:

@@ -1,6 +1,8 @@
 """Free text, e.g. a line of a log or a party's own words about an error, without what must not leave it. Pure."""
 
 import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 from kafka_audit.collect.rows.secret_keys import REST, TOKEN, USERINFO, is_secret, is_secret_key
 
@@ -26,6 +28,17 @@ def masked(text: str) -> str:
     shown = line if rest is None else line[: rest.start()] + MASK
     shown = TOKEN.sub(MASK, USERINFO.sub(f"{MASK}@", _without_refused_value(shown)))
     return _PAIR.sub(_pair, shown)
+
+
+def masked_command(command: Sequence[str]) -> list[str]:
+    """Return a command without the passwords that its owner wrote into it: `sshpass -p X`, `--password X`, `PGPASSWORD=X`."""
+    shown: list[str] = []
+    own_option = "-p" if command and PurePosixPath(command[0]).name == "sshpass" else None
+    for before, part in zip(("", *command), command, strict=False):
+        is_value = before == own_option or (before.startswith("-") and "=" not in before and is_secret_key(before.lstrip("-")))
+        attached = own_option is not None and part.startswith(own_option) and part != own_option
+        shown.append(f"{own_option}{MASK}" if attached else MASK if is_value else masked(part))
+    return shown
 
 
 def _pair(match: re.Match[str]) -> str:

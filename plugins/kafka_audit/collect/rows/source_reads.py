@@ -19,6 +19,9 @@ from kafka_audit.model.tables.fitting import misfit
 log = logging.getLogger(__name__)
 
 NOT_SUPPORTED, NO_CREDENTIALS, NOT_TRUSTED = "not supported", "no credentials", "not trusted"
+NO_TOKEN, TOKEN_REFUSED = "no token", "token refused"
+"""Errors of a read whose login takes an access token: nothing gave one, or its issuer refuses the auditor."""
+
 SCRAM_WEAK, SCRAM_FALSE = "weak SCRAM", "SCRAM not verified"
 CLUSTER_DENIED = "CLUSTER_AUTHORIZATION_FAILED"
 MAY_DESCRIBE = "Describe on Cluster"
@@ -31,8 +34,8 @@ CONTRADICTS_ZOOKEEPER = "contradicts ZooKeeper"
 
 LASTING = frozenset(
     {
-        NOT_SUPPORTED, NO_CREDENTIALS, NOT_TRUSTED, SCRAM_WEAK, SCRAM_FALSE, LOGIN_REFUSED, MECHANISM_REFUSED, CLUSTER_DENIED,
-        "TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED",
+        NOT_SUPPORTED, NO_CREDENTIALS, NOT_TRUSTED, TOKEN_REFUSED, SCRAM_WEAK, SCRAM_FALSE, LOGIN_REFUSED, MECHANISM_REFUSED,
+        CLUSTER_DENIED, "TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED",
     }
 )  # fmt: skip
 """Errors of a read that another sample a few seconds later cannot change."""

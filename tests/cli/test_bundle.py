@@ -1,0 +1,224 @@
+"""`bundle` and `report FILE.zip`: what leaves a machine, and what another one shows of it."""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+import bundled
+import cluster_views
+import small_cluster
+from bundled import ID
+from collect.fakes import server
+from collect.secured_fakes import SecuredBroker
+from kafka_audit import audit, settings
+from kafka_audit.cli import bundle_reading, main
+from kafka_audit.collect.snapshot import take_snapshot
+from kafka_audit.store import Store
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+LATER = "20260914T190000Z-prod-0002"
+SECRET = "hunter2"  # noqa: S105 -- planted
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """A store with a judged snapshot."""
+    return bundled.judged_store(tmp_path_factory.mktemp("judged") / "store")
+
+
+@pytest.fixture(scope="module")
+def bundle(judged, tmp_path_factory):
+    return bundled.write(judged, tmp_path_factory.mktemp("bundles") / "prod.zip")
+
+
+def write(store, subject, target, *more):
+    return main(["bundle", subject, "--store", store.root, "--out", str(target), *more])
+
+
+@pytest.mark.parametrize("subject", ["prod", ID])
+def test_a_cluster_or_a_snapshot_becomes_a_file_whose_place_is_printed(judged, tmp_path, capsys, monkeypatch, subject):
+    monkeypatch.chdir(tmp_path)
+    assert write(judged, subject, "prod.zip") == 0
+    said = capsys.readouterr()
+    assert said.out == "prod.zip\n"
+    assert "no cluster file describes prod: the bundle has no cluster.json" in said.err
+    assert f"bundle of {ID}: " in said.err
+    assert write(judged, subject, tmp_path / "quiet.zip", "--quiet") == 0
+    assert capsys.readouterr().err == ""
+    assert (tmp_path / "quiet.zip").read_bytes() == (tmp_path / "prod.zip").read_bytes()
+
+
+def test_the_newest_snapshot_with_a_report_is_taken(tmp_path, capsys):
+    store = bundled.judged_store(tmp_path / "store")
+    store.write(small_cluster.snapshot(bundled.SPEC, LATER))
+    assert write(store, "prod", tmp_path / "one.zip") == 0
+    assert f"{LATER} has no report; searching an earlier one" in capsys.readouterr().err
+    assert json.loads(bundled.contents(tmp_path / "one.zip")["bundle.json"])["snapshot_id"] == ID
+    bundled.judge(store, small_cluster.snapshot(bundled.SPEC, LATER))
+    assert write(store, "prod", tmp_path / "two.zip") == 0
+    assert json.loads(bundled.contents(tmp_path / "two.zip")["bundle.json"])["snapshot_id"] == LATER
+
+
+@pytest.mark.parametrize(
+    ("subject", "said"),
+    [
+        ("prd", "there is no snapshot of a cluster 'prd'; did you mean prod?"),
+        ("other", "there is no snapshot of a cluster 'other'; the store has prod"),
+        (LATER, f"snapshot '{LATER}' is not published"),
+    ],
+)
+def test_what_is_not_there_is_named(judged, tmp_path, capsys, subject, said):
+    assert write(judged, subject, tmp_path / "prod.zip") == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "prod.zip").exists()
+
+
+def test_a_cluster_that_was_never_judged_says_how_to_judge_it(tmp_path, capsys):
+    store = Store(tmp_path / "store")
+    store.write(small_cluster.snapshot(bundled.SPEC, ID))
+    assert write(store, "prod", tmp_path / "prod.zip") == 2
+    assert "no snapshot of prod has a report; `kafka-audit run prod` creates one" in capsys.readouterr().err
+
+
+def test_a_file_that_exists_is_kept(judged, tmp_path, capsys):
+    (tmp_path / "prod.zip").write_text("mine")
+    assert write(judged, "prod", tmp_path / "prod.zip") == 2
+    assert "prod.zip: exists already; remove it, or name another file with --out" in capsys.readouterr().err
+    assert (tmp_path / "prod.zip").read_text() == "mine"
+
+
+def test_the_report_on_another_machine_is_the_report_here(judged, bundle, tmp_path, capsys):
+    """Another machine: a process of its own that imports neither Spark nor Airflow, in a folder without store or cluster file."""
+    machine = tmp_path / "machine"
+    machine.mkdir()
+    shown = {}
+    for form in ("text", "json"):
+        assert main(["report", ID, "--out", judged.root, "--format", form]) == 0
+        shown[form] = capsys.readouterr().out
+    program = (
+        "import sys; sys.modules['pyspark'] = sys.modules['airflow'] = None\n"
+        "from kafka_audit.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    environment = {"PATH": "/nowhere", "PYTHONPATH": str(PLUGINS), "COLUMNS": "100"}
+    for form, expected in shown.items():
+        command = [sys.executable, "-c", program, "report", str(bundle), "--format", form]
+        process = subprocess.run(command, cwd=machine, env=environment, capture_output=True, text=True, check=False)
+        assert (process.returncode, process.stderr) == (0, "")
+        assert form == "text" or process.stdout == expected
+        assert json.loads(shown["json"])["incidents"][0]["headline"] in process.stdout
+    assert list(machine.iterdir()) == []
+
+
+def test_files_lie_beside_the_bundle_or_where_out_says(judged, bundle, tmp_path, capsys):
+    copy = tmp_path / "prod.zip"
+    copy.write_bytes(bundle.read_bytes())
+    forms = ("html", "md", "sarif", "openmetrics")
+    assert main(["report", ID, "--out", judged.root, "--format", ",".join(forms)]) == 0
+    of_store = [Path(line).read_bytes() for line in capsys.readouterr().out.split()]
+    (tmp_path / "there").mkdir()
+    for more, folder in (([], tmp_path), (["--out", str(tmp_path / "there")], tmp_path / "there")):
+        for _ in range(2):  # the second time replaces
+            assert main(["report", str(copy), "--format", ",".join(forms), *more]) == 0
+            places = [Path(line) for line in capsys.readouterr().out.split()]
+            assert places == [folder / f"{ID}.{form}" for form in forms]
+            assert [path.read_bytes() for path in places] == of_store
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["prod.zip", "there", *(f"{ID}.{form}" for form in forms)])
+    assert main(["report", str(copy), "--format", "html", "--out", str(tmp_path / "none")]) == 2
+    assert f"none/{ID}.html: No such file or directory" in capsys.readouterr().err
+
+
+def test_a_bundle_that_is_none_is_one_line(tmp_path, capsys):
+    for name in ("none.zip", "none.ZIP"):
+        assert main(["report", str(tmp_path / name)]) == 2
+        assert capsys.readouterr().err == f"kafka-audit: {tmp_path}/{name}: does not exist; name an existing bundle\n"
+    (tmp_path / "notes").write_text("hello")
+    assert main(["report", str(tmp_path / "notes")]) == 2
+    assert "notes: is damaged, or no part of a ZIP file" in capsys.readouterr().err
+
+
+def test_a_report_with_parts_that_are_none_is_one_line(bundle, tmp_path, capsys):
+    name = "snapshot/findings.json"
+    for part in ({"coverage": 1}, {"matrix": {"rows": 1}}, {"counts": []}, {"changes": [1]}):
+        document = json.loads(bundled.contents(bundle)[name]) | part
+        hostile = bundled.rewritten(bundle, tmp_path / "hostile.zip", {name: json.dumps(document).encode()})
+        assert main(["report", str(hostile), "--format", "text,html,md,sarif,openmetrics"]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "hostile.zip: its report cannot be shown (" in line
+        assert list(tmp_path.iterdir()) == [hostile]
+
+
+def test_one_that_takes_too_much_is_ended(bundle, monkeypatch, capsys):
+    monkeypatch.setattr(bundle_reading, "_SECONDS", 0.0)
+    assert main(["report", str(bundle)]) == 2
+    assert "prod.zip: the process that reads it took longer than 0 s; ask for a new bundle" in capsys.readouterr().err
+    monkeypatch.setattr(bundle_reading, "_SECONDS", 60.0)
+    monkeypatch.setattr(bundle_reading, "_MEGABYTES", 256)
+    with pytest.raises(bundle_reading.SnapshotError, match="needed more than 256 MB of memory"):
+        bundle_reading.rendered(bundle, lambda _: len(bytes(1 << 30)))
+
+
+CLUSTERS = """
+clusters:
+  prod:
+    bootstrap: ["{address}"]
+    security: {{protocol: SASL_PLAINTEXT, mechanism: SCRAM-SHA-256, username: auditor, password_env: PLANTED}}
+    vantages: {{here: {{command: [env, "PGPASSWORD={secret}", sh, -c, "exec \\"$@\\"", sh]}}}}
+    properties: ["{folder}/s0.properties"]
+    logs: {{paths: ["{folder}/server.log"]}}
+    limits: {{read_s: 5, settle_s: 0.2}}
+    mute: [{{code: KA607, resource: cluster, reason: "login {secret}", owner: me}}]
+"""
+PROPERTIES = """broker.id=0
+listeners=SASL_PLAINTEXT://h0:9092
+ssl.keystore.password={secret}
+my.client.secret={secret}
+reporter.url=https://me:{secret}@h/
+sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="{secret}";
+"""
+LOG = """[2026-09-14 10:00:00,000] ERROR ssl.keystore.password = {secret}, error while appending records to t-0 in dir /d (x)
+[2026-09-14 10:00:01,000] ERROR Error while appending records to t-0 in dir /d password={secret} (x)
+[2026-09-14 10:00:02,000] WARN Connection to node 2 (h2/10.0.0.2:9092) failed authentication due to: {secret_jaas} (x)
+"""
+
+
+@pytest.mark.parametrize("login", ["right", "wrong"])
+def test_a_bundle_of_a_secured_cluster_holds_nothing_secret(tmp_path, capsys, monkeypatch, login):
+    """The password is in the environment, the files of the cluster, its log, and a broker that repeats what it was sent."""
+    monkeypatch.setenv("PLANTED", SECRET)
+    broker = SecuredBroker(0, mechanisms=("SCRAM-SHA-256",), users={"auditor": SECRET if login == "right" else "other"})
+    broker.echo = True
+    jaas = f'org.x.ScramLoginModule required username="u" password="{SECRET}"'
+    (tmp_path / "s0.properties").write_text(PROPERTIES.format(secret=SECRET))
+    (tmp_path / "server.log").write_text(LOG.format(secret=SECRET, secret_jaas=jaas))
+    with ExitStack() as stack:
+        broker.brokers = {0: stack.enter_context(server(broker))}
+        address = "{}:{}".format(*broker.brokers[0])
+        config = tmp_path / "clusters.yaml"
+        config.write_text(CLUSTERS.format(address=address, folder=tmp_path, secret=SECRET))
+        cluster = settings.load(config)["prod"]
+        snapshot = take_snapshot(cluster, snapshot_id=ID, say=[].append, secrets=dict(os.environ))
+    assert broker.logins
+    store = Store(tmp_path / "store")
+    store.write(snapshot)
+    audit.prepare_request(store, [ID], None, "run")
+    cluster_views.answer(store, "run")
+    (document,) = audit.write_reports(store, "run", {"prod": cluster}, show_all=True)
+    assert write(store, "prod", tmp_path / "prod.zip", "--config", str(config)) == 0
+    said = capsys.readouterr()
+    assert SECRET not in said.out + said.err
+    entries = bundled.contents(tmp_path / "prod.zip")
+    assert {"cluster.json", "snapshot/log_line.parquet", "snapshot/broker_property.parquet"} <= set(entries)
+    texts = {name: bundled.cells(content) for name, content in entries.items() if name.endswith(".parquet")}
+    assert "my.client.secret" in texts["snapshot/broker_property.parquet"]  # the setting is there, its value is not
+    assert login == "wrong" or "in dir /d" in texts["snapshot/log_line.parquet"]  # no broker is known without its login
+    assert "auditor" in entries["cluster.json"].decode()
+    for name, content in entries.items():
+        assert SECRET.encode() not in content, name
+        assert SECRET not in texts.get(name, ""), name
+    assert main(["report", str(tmp_path / "prod.zip"), "--format", "json"]) == 0
+    assert capsys.readouterr().out == json.dumps(document, indent=2) + "\n"
