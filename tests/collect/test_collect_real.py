@@ -188,11 +188,13 @@ def test_a_broker_that_hangs_costs_its_own_rows(whole):
     whole.cluster.brokers[1].suspend()
     snapshot = whole.snapshot(limits={"read_s": 1.0, "settle_s": 0.5})
     asked = ("ApiVersions", "Metadata", "DescribeConfigs identity", "DescribeConfigs BROKER")
-    first = [row for row in snapshot.of("SourceRead") if row["sample"] == 1 and row["outcome"] == "failed"]
+    # Of three samples (ISRs shrink while a busy host asks) the last two are kept.
+    kept = [row["sample"] for row in snapshot.of("Sample")]
+    first = [row for row in snapshot.of("SourceRead") if row["sample"] == kept[0] and row["outcome"] == "failed"]
     assert [(row["observer"], row["operation"], row["error"]) for row in first] == [("broker:1", one, "timeout") for one in asked]
     assert {row["observer"] for row in snapshot.of("BrokerView")} == {"broker:0", "broker:2"}
     assert {row["error"] for row in snapshot.of("Probe") if row["outcome"] == "failed"} == {"timeout"}
-    assert snapshot.seconds < 2 * (1.0 + 0.5) + 2.0
+    assert snapshot.seconds < kept[-1] * (1.0 + 0.5) + 2.0
 
 
 def registered(snapshot):

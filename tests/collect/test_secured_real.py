@@ -12,9 +12,14 @@ from types import SimpleNamespace
 
 import pytest
 
+import bundled
+import cluster_views
+from kafka_audit import audit
+from kafka_audit.cli import main
 from kafka_audit.model.tables import (
     AuthorityCertificate,
     BrokerIdentity,
+    BrokerProperty,
     BrokerView,
     Certificate,
     Probe,
@@ -23,7 +28,7 @@ from kafka_audit.model.tables import (
 )
 from kafka_audit.store import Store
 from testbed import Bed, Listener, Security
-from testbed.certificates import Authority
+from testbed.certificates import STORE_PASSWORD, Authority
 from testbed.certificates import Certificate as Wanted
 from testbed.servers import BROKER_PORT
 
@@ -84,8 +89,11 @@ class Audited:
         stdout, stderr = process.communicate(timeout=90)
         assert process.returncode == 0, stderr
         self._demand_secrecy(out, stdout + stderr, environment["KAFKA_AUDIT_PASSWORD"])
-        rows = Store(out).read(stdout.strip()).rows
-        return SimpleNamespace(rows=rows, of=lambda table: [row for row in rows if isinstance(row, table)])
+        snapshot_id = stdout.strip()
+        rows = Store(out).read(snapshot_id).rows
+        return SimpleNamespace(
+            snapshot_id=snapshot_id, rows=rows, of=lambda table: [row for row in rows if isinstance(row, table)]
+        )
 
     def _demand_secrecy(self, out, said, used):
         secrets = {used, *self.secured.security.users.values()}
@@ -192,6 +200,29 @@ def test_an_authority_that_did_not_sign_is_told_and_nothing_is_said_to_such_a_br
     for vantage in ("worker", "here"):
         assert layers(snapshot, vantage, "EXTERNAL")["tls"] == ("failed", stranger)
     assert {(row.trusted, row.name_matches, row.error) for row in snapshot.of(Certificate)} == {(False, True, stranger)}
+
+
+def test_a_bundle_of_it_holds_nothing_secret(audited, tmp_path):
+    """Its own server.properties holds every password of the cluster, and its log is quoted."""
+    broker = audited.cluster.brokers[0]
+    secrets = {*audited.secured.security.users.values(), STORE_PASSWORD}
+    written = broker.server.config_file.read_text()
+    assert [secret for secret in secrets if secret in written]
+    sources = {"properties": [str(broker.server.config_file)], "logs": {"paths": [f"{broker.log_dir}/*.log"]}}
+    snapshot = audited.snapshot(audited.entry() | sources)
+    assert {row.key for row in snapshot.of(BrokerProperty) if row.secret}
+    store = Store(audited.folder / f"store-{audited.number}")
+    audit.prepare_request(store, [snapshot.snapshot_id], None, "run")
+    cluster_views.answer(store, "run")
+    audit.write_reports(store, "run", {}, show_all=True)
+    target, config = tmp_path / "prod.zip", audited.folder / f"{audited.number}.yaml"
+    assert main(["bundle", "prod", "--store", store.root, "--out", str(target), "--config", str(config)]) == 0
+    entries = bundled.contents(target)
+    assert {"cluster.json", "report.html"} < set(entries)
+    for name, content in entries.items():
+        text = bundled.cells(content) if name.endswith(".parquet") else content.decode()
+        assert [secret for secret in secrets if secret in text or secret.encode() in content] == [], name
+    assert main(["report", str(target), "--format", "json"]) == 0
 
 
 def test_an_old_broker_is_read_by_scram_and_plain(tmp_path):

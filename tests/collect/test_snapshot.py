@@ -1,14 +1,18 @@
 """Whole snapshots of fake brokers, without ZooKeeper: what is asked when, what is kept, what is never raised."""
 
 import logging
+import re
 import threading
 import time
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from collect import fakes
 from collect.fakes import FakeBroker, server
+from kafka_audit import checks
+from kafka_audit.collect import snapshot as snapshot_module
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Expect, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
@@ -251,13 +255,29 @@ def test_what_no_difference_rests_on_is_kept_once_and_acl_sets_by_content(broker
     _talkative(brokers)
     brokers[1].acls = [*brokers[1].acls, (2, "*", 3, [("User:a", "*", 3, 3)])]
     snapshot = snap(cluster(brokers[0].address))
-    assert [(one.sample, one.broker_id) for one in snapshot.of(LogDir)] == [(2, 0), (2, 1), (2, 2)]
     assert [(one.sample, one.observer) for one in snapshot.of(Reassignment)] == [(2, "broker:0")]
     assert [(one.sample, one.broker_id, one.acls) for one in snapshot.of(AclHolder)] == [
         (look, broker, 2 if broker == 1 else 1) for look in (1, 2) for broker in (0, 1, 2)
     ]
     assert len(snapshot.of(Acl)) == 3
     assert {one.acls_digest for one in snapshot.of(Acl)} == {one.acls_digest for one in snapshot.of(AclHolder)}
+
+
+def test_a_replica_that_is_assigned_to_nobody_is_looked_at_twice(brokers):
+    """KA507 fails only where two samples show it, in a cluster without any other difference."""
+    for one in brokers:
+        one.apis |= {35: (0, 4)}
+    assert {one.sample for one in snap(cluster(brokers[0].address)).of(LogDir)} == {1}
+    brokers[2].log_dirs = {"/data": (0, {"orders": [0, 1], "gone": [0]})}
+    snapshot = snap(cluster(brokers[0].address))
+    assert [(one.sample, one.replicas) for one in snapshot.of(LogDir) if one.broker_id == 2] == [(1, 3), (2, 3)]
+
+
+def test_no_check_compares_samples_of_what_is_kept_of_one():
+    code = "".join(path.read_text() for path in Path(checks.__file__).parent.rglob("*.py"))
+    compared = set(re.findall(r"view\.before\((\w+)\)", code))
+    assert "LogDir" in compared
+    assert not compared & {table.__name__ for table in snapshot_module._ONCE}
 
 
 def test_a_reassignment_that_ended_between_two_looks_is_gone(brokers):

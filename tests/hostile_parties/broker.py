@@ -17,7 +17,7 @@ Further behaviours are in `hostile_parties.party`. `fields` of FakeBroker (colle
 
 import inspect
 import struct
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import kafka.protocol.admin
 import kafka.protocol.consumer
@@ -170,3 +170,14 @@ def _parts(message, depth=0):
 
 NAMED["null_arrays"] = null_arrays
 NAMED["undecodable_text"] = undecodable_text
+
+
+@contextmanager
+def honest_brokers(count=3):
+    """Start brokers that know each other, of which the first is the controller."""
+    with ExitStack() as stack:
+        made = [stack.enter_context(HostileBroker(number)) for number in range(count)]
+        for one in made:
+            one.brokers = {other.id: (other.host, other.port) for other in made}
+            one.controller_id = 0
+        yield made

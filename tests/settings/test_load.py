@@ -1,6 +1,7 @@
 """The cluster file: what it may hold, and the one line that each slip earns."""
 
 import logging
+import re
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from kafka_audit import settings
 from kafka_audit.checks import catalogue
-from kafka_audit.model.cluster import Cluster, Expect, Keep, Limits, Logs, Mute, Security, Tls, Vantage, ZookeeperAccess
+from kafka_audit.model.cluster import Cluster, Expect, Keep, Limits, Logs, Mute, Oidc, Security, Tls, Vantage, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 
 CODES = ("KA101", "KA301", "KA607")
@@ -20,6 +21,7 @@ SCRAM = Security(
     password_env="KAFKA_AUDIT_PASSWORD",  # noqa: S106 -- a variable's name
     tls=Tls(ca_file="…", cert_file="…", key_file="…"),
 )
+TOKENS = "protocol: SASL_SSL, mechanism: OAUTHBEARER, username: u, password_env: P"
 EXAMPLE = Path(__file__).parents[2] / "clusters.example.yaml"
 
 FULL = """
@@ -221,6 +223,39 @@ def test_the_example_is_right_and_shows_every_key_of_this_version(tmp_path):
     assert _load(tmp_path, commented_out)["dev"].limits == Limits(audit_s=120)
 
 
+def test_the_other_logins_of_the_example_are_right(tmp_path):
+    found = re.findall(r"^    #   or: (\{protocol: .*\})$", EXAMPLE.read_text(), re.MULTILINE)
+    assert len(found) == 2
+    for security in found:
+        assert (
+            _load(tmp_path, f"clusters: {{c: {{bootstrap: [b:1], security: {security}}}}}")["c"].security.mechanism
+            == "OAUTHBEARER"
+        )
+
+
+def test_tokens_that_are_fetched(tmp_path):
+    path = tmp_path / "clusters.yaml"
+    oidc = "{token_endpoint: 'https://login.example/t', scope: kafka, extensions: {logicalCluster: lkc-1}, ca_file: idp.pem}"
+    msk = "{protocol: SASL_SSL, mechanism: OAUTHBEARER, msk_region: eu-west-1}"
+    path.write_text(
+        f"clusters: {{a: {{bootstrap: [b:1], security: {{{TOKENS}, oidc: {oidc}}}}}, b: {{bootstrap: [b:1], security: {msk}}}}}"
+    )
+    found = settings.load(path)
+    assert found["a"].security == Security(
+        protocol="SASL_SSL",
+        mechanism="OAUTHBEARER",
+        username="u",
+        password_env="P",  # noqa: S106 -- a variable's name
+        oidc=Oidc(
+            token_endpoint="https://login.example/t",  # noqa: S106 -- a URL
+            scope="kafka",
+            extensions=(("logicalCluster", "lkc-1"),),
+            ca_file="idp.pem",
+        ),
+    )
+    assert found["b"].security == Security(protocol="SASL_SSL", mechanism="OAUTHBEARER", msk_region="eu-west-1")
+
+
 # keys of one cluster, what the line must say
 WRONG = {
     "unknown key": ("bootstrap: [h:1]\nlistner: {A: skip}", "4: clusters.prod.listner: unknown key; did you mean listeners?"),
@@ -285,6 +320,42 @@ WRONG = {
     "user of a ticket": (
         "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: GSSAPI, username: u}",
         "security.username: has no effect with mechanism GSSAPI; remove it",
+    ),
+    "tokens without an endpoint": (
+        "bootstrap: [h:1]\nsecurity: {" + TOKENS + ", oidc: {scope: a}}",
+        "security.oidc: requires token_endpoint: the URL where tokens are fetched",
+    ),
+    "tokens without a client": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: OAUTHBEARER, oidc: {token_endpoint: 'https://h/t'}}",
+        "security: requires username: the user name",
+    ),
+    "a token endpoint without a scheme": (
+        f"bootstrap: [h:1]\nsecurity: {{{TOKENS}, oidc: {{token_endpoint: 'h/token'}}}}",
+        "security.oidc.token_endpoint: is not a URL such as https://login.example.com/token",
+    ),
+    "a token endpoint with a login": (
+        f"bootstrap: [h:1]\nsecurity: {{{TOKENS}, oidc: {{token_endpoint: 'https://u:hush@h/token'}}}}",
+        "security.oidc.token_endpoint: contains a login; set the client ID and the client secret by their own keys",
+    ),
+    "an extension that is none": (
+        f"bootstrap: [h:1]\nsecurity: {{{TOKENS}, oidc: {{token_endpoint: 'https://h/t', extensions: {{auth: x}}}}}}",
+        "security.oidc.extensions.auth: is not the name of a SASL extension: letters only, and not auth",
+    ),
+    "tokens of two sources": (
+        f"bootstrap: [h:1]\nsecurity: {{{TOKENS}, oidc: {{token_endpoint: 'https://h/t'}}, msk_region: eu-west-1}}",
+        "security.msk_region: has no effect with oidc; remove it",
+    ),
+    "tokens for a password": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: PLAIN, username: u, password_env: P, msk_region: eu-west-1}",
+        "security.msk_region: has no effect with mechanism PLAIN; remove it",
+    ),
+    "a region that is none": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: OAUTHBEARER, msk_region: Ireland}",
+        "security.msk_region: 'Ireland' is not an AWS region such as eu-west-1",
+    ),
+    "a secret that nobody uses": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: OAUTHBEARER, msk_region: eu-west-1, password_env: P}",
+        "security.password_env: has no effect with msk_region; remove it",
     ),
     "key without certificate": (
         "bootstrap: [h:1]\nsecurity: {protocol: SSL, key_file: k}",

@@ -3,11 +3,11 @@
 import asyncio
 import json
 import logging
-from contextlib import ExitStack, aclosing
+from contextlib import aclosing
 
 import pytest
 
-from hostile_parties.broker import HostileBroker
+from hostile_parties.broker import honest_brokers
 from kafka_audit.model.cluster import Cluster, Limits
 from kafka_audit.model.errors import UsageError
 from kafka_audit.store.watch_files import WatchFiles
@@ -23,11 +23,7 @@ QUICK = WatchSettings(every_s=2, patience=Patience(grace_s=2), distance_s=3600)
 
 @pytest.fixture
 def brokers():
-    with ExitStack() as stack:
-        made = [stack.enter_context(HostileBroker(number)) for number in range(3)]
-        for one in made:
-            one.brokers = {other.id: (other.host, other.port) for other in made}
-            one.controller_id = 0
+    with honest_brokers() as made:
         yield made
 
 

@@ -5,16 +5,18 @@ import struct
 import threading
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 from kafka.protocol.admin import DescribeQuorumResponse
 from kafka.protocol.metadata import MetadataRequest
 
-from hostile_parties.broker import HostileBroker, changed
+from collect.oidc_server import make_key, oidc_server
+from hostile_parties.broker import HostileBroker, changed, honest_brokers
 from hostile_parties.party import announce, drip, hang, hang_up, raw
 from hostile_parties.zookeeper import NO_AUTH, HostileZookeeper, kafka_tree
 from kafka_audit.collect.connections import async_conversation
-from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, ZookeeperAccess
+from kafka_audit.model.cluster import Cluster, Limits, Oidc, Security, Tls, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.watch.reader import Reader
 from kafka_audit.watch.reading import WatchOutcome
@@ -28,11 +30,7 @@ SCRAM = "SCRAM-SHA-512"
 
 @pytest.fixture
 def brokers():
-    with ExitStack() as stack:
-        made = [stack.enter_context(HostileBroker(number)) for number in range(3)]
-        for one in made:
-            one.brokers = {other.id: (other.host, other.port) for other in made}
-            one.controller_id = 0
+    with honest_brokers() as made:
         yield made
 
 
@@ -233,12 +231,12 @@ def test_the_quorum_is_asked_where_brokers_offer_it(brokers):
     assert outcomes(reading, "quorum") == {0: "answered", 1: "failed", 2: "answered"}
 
 
-def secured(stack, authority, users):
+def secured(stack, authority, users, mechanism=SCRAM):
     made = []
     for number in range(3):
         host = f"127.0.0.{11 + number}"
         tls = authority.issue(f"w{number}", (host,))
-        made.append(stack.enter_context(HostileBroker(number, host=host, tls=tls, mechanisms=(SCRAM,), users=users)))
+        made.append(stack.enter_context(HostileBroker(number, host=host, tls=tls, mechanisms=(mechanism,), users=users)))
     for one in made:
         one.brokers = {other.id: (other.host, other.port) for other in made}
     return made
@@ -284,6 +282,25 @@ def test_a_wrong_password_is_refused_once_and_not_tried_with_each_reading(author
         assert sum(len(one.handshakes) for one in made) == 1
         for reading in readings:
             assert set(outcomes(reading, "metadata").values()) == {"unknown"}
+
+
+def test_a_token_is_fetched_again_before_it_ends_and_without_one_nothing_is_suspected(authority, tmp_path):
+    clients = {"auditor": {"secret": PASSWORD, "audience": "kafka"}}
+    with ExitStack() as stack:
+        endpoint = stack.enter_context(oidc_server(make_key(tmp_path)[0], clients, lifetime_s=2))
+        made = secured(stack, authority, None, "OAUTHBEARER")
+        wants = replace(wanted(authority), mechanism="OAUTHBEARER", oidc=Oidc(token_endpoint=endpoint.url))
+        answers = iter([None, (503, b"later"), None])
+
+        def wait():
+            endpoint.answer = next(answers)
+            time.sleep(2)
+
+        readings = read(described(*made, security=wants), 3, secrets={"AUDITOR": PASSWORD}, between=wait)
+        assert len(endpoint.issued) == 2, "one for all brokers, and another when it ends"
+    found = [{*outcomes(reading, "metadata").values()} for reading in readings]
+    assert found == [{"answered"}, {"answered"}, {"unknown"}]
+    assert {*outcomes(readings[-1]).values()} == {"answered"}
 
 
 def test_a_name_that_is_no_host_fails_and_keeps_no_thread(brokers):

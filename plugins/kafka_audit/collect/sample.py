@@ -58,19 +58,16 @@ class Sampler:
         book: ViewBook,
         say: Callable[[str], None],
         secrets: Mapping[str, str],
+        logins: ClusterLogins,
         budget: Budget,
         answers: Mapping[str, queue_vantages.QueueAnswer] = MappingProxyType({}),
     ) -> None:
-        """Take the cluster, the book for its views, the audit's budget and what queues answered.
-
-        Raises:
-            UsageError: a file of certificates that the cluster file names cannot be used.
-        """
+        """Take the cluster, the book for its views, its logins, the audit's budget and what queues answered."""
         self._cluster = cluster
         self._book = book
         self._say = say
         self._secrets = secrets
-        self._logins = ClusterLogins(cluster, secrets)
+        self._logins = logins
         self._budget = budget
         self._answers = answers
         self._decoded_znodes = DecodedZnodes()

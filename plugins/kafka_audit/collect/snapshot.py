@@ -45,7 +45,6 @@ from kafka_audit.model.tables import (
     BrokerView,
     DynamicConfig,
     GroupMember,
-    LogDir,
     LogDirReplica,
     Probe,
     Reassignment,
@@ -67,7 +66,6 @@ _ONCE: Mapping[type[Row], str | tuple[str, ...]] = MappingProxyType(
     {
         BrokerConfig: CONFIGS,
         BrokerApi: API_VERSIONS,
-        LogDir: LOG_DIRS,
         LogDirReplica: LOG_DIRS,
         GroupMember: GROUPS,
         Reassignment: ("zookeeper /brokers/topics", REASSIGNMENTS),
@@ -107,13 +105,14 @@ def take_snapshot(
         raise UsageError(msg)
     started = now_ms()
     book = ViewBook(behind_proxies(cluster))
+    logins = ClusterLogins(cluster, secrets)
     budget = Budget(cluster)
     try:
-        collected, samples, kraft = _collected(cluster, book, say, secrets, budget, answers)
+        collected, samples, kraft = _collected(cluster, book, say, secrets, logins, budget, answers)
     finally:
         budget.close()
     collected = replace(collected, rows=with_listener_names(collected.rows))
-    collected = filtered(collected, ClusterLogins(cluster, secrets).passwords(), budget.deadline + GRACE_S / 2)
+    collected = filtered(collected, logins.passwords(), budget.deadline + GRACE_S / 2)
     info = _info(cluster, started, samples, collected.rows, kraft=kraft)
     return Snapshot(
         snapshot_id=snapshot_id,
@@ -129,13 +128,14 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take_snapshot`
     book: ViewBook,
     say: Callable[[str], None],
     secrets: Mapping[str, str],
+    logins: ClusterLogins,
     budget: Budget,
     answers: Mapping[str, QueueAnswer],
 ) -> tuple[Collected, int, bool]:
     """Return what was collected, how many samples were taken, and whether brokers run without ZooKeeper."""
     files = budget.left() * _FILE_SHARE * (bool(cluster.properties) + (cluster.logs is not None))
     within = budget.part(budget.left() - files)
-    sampler = Sampler(cluster, book, say, secrets, within, answers)
+    sampler = Sampler(cluster, book, say, secrets, logins, within, answers)
     samples = _TakenSamples(cluster, sampler, book, say, within.deadline)
     samples.take()
     found, number = samples.collected(), len(samples.taken)
@@ -148,8 +148,7 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take_snapshot`
     if cluster.logs is not None:
         say("reading the end of the brokers' logs …")
         registered = [row for row in samples.taken[-1].rows if isinstance(row, RegisteredBroker)]
-        passwords = ClusterLogins(cluster, secrets).passwords()
-        rows += logs.read_logs(cluster, brokers, registered, number, budget.deadline, passwords)
+        rows += logs.read_logs(cluster, brokers, registered, number, budget.deadline, logins.passwords())
     # A registry that was left out means that brokers run without it, though the cluster file still names one.
     kraft = cluster.zookeeper is None or runs_without_zookeeper(samples.taken[-1].rows)
     return replace(found, rows=rows), number, kraft

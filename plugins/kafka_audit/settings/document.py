@@ -90,12 +90,14 @@ class Item:
             self.refuse(f"{value!r} is not one of {', '.join(choices)}{did_you_mean(value, choices)}")
         return value
 
-    def whole(self, minimum: int) -> int:
-        """Return an integer of at least `minimum`; `true` is none, although Python counts it as 1."""
+    def whole(self, minimum: int, maximum: float = _INFINITY) -> int:
+        """Return an integer between `minimum` and `maximum`; `true` is none, although Python counts it as 1."""
         if not isinstance(self.value, int) or isinstance(self.value, bool):
             self._refuse_type("a whole number")
         if self.value < minimum:
             self.refuse(f"must be at least {minimum}, not {self.value}")
+        if self.value > maximum:
+            self.refuse(f"must be at most {maximum}, not {self.value}")
         return self.value
 
     def number(self, minimum: float, maximum: float = _INFINITY) -> float:

@@ -9,7 +9,7 @@ from typing import NoReturn
 from kafka_audit.model import labels, trusted_hosts
 from kafka_audit.model.cluster import Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage
 from kafka_audit.model.text import did_you_mean
-from kafka_audit.settings import logins
+from kafka_audit.settings import logins, retention
 from kafka_audit.settings.document import Item
 
 CLUSTER_KEYS = (
@@ -28,6 +28,7 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {"clusters": "the top level", "defaults": "the top level"}
     | {key: "clusters.<name>." + key for key in CLUSTER_KEYS}
     | {"connect": "zookeeper.connect", "sasl": "zookeeper.sasl", "tls": "zookeeper.tls"}
+    | {key: f"security.oidc.{key}" for key in logins.OIDC}
     | {key: f"security.{key}" for key in logins.SECURITY}
     | {key: f"vantages.<name>.{key}" for key in _VANTAGE}
     | {key: f"expect.{key}" for key in _EXPECT}
@@ -66,7 +67,7 @@ def parse_cluster(item: Item, name: str, codes: Collection[str] | None) -> Clust
         logs=_logs(given["logs"]) if "logs" in given else None,
         expect=_expect(given["expect"]) if "expect" in given else Expect(),
         limits=_limits(given["limits"]) if "limits" in given else Limits(),
-        keep=_keep(given["keep"]) if "keep" in given else Keep(),
+        keep=_keep(given["keep"]) if "keep" in given else retention.usual_keep(),
         mute=_mutes(given["mute"], codes) if "mute" in given else (),
     )
 
@@ -198,8 +199,12 @@ def _limits(item: Item) -> Limits:
 
 def _keep(item: Item) -> Keep:
     given = item.fields(_KEEP, ELSEWHERE)
-    # The newest one and the one that it is compared with.
-    return Keep(snapshots=given["snapshots"].whole(2)) if "snapshots" in given else Keep()
+    if not given:
+        return retention.usual_keep()
+    return Keep(
+        snapshots=given["snapshots"].whole(retention.LEAST_SNAPSHOTS) if "snapshots" in given else None,
+        days=given["days"].whole(retention.LEAST_DAYS, retention.MOST_DAYS) if "days" in given else None,
+    )
 
 
 def _mutes(item: Item, codes: Collection[str] | None) -> tuple[Mute, ...]:

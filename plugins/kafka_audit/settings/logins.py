@@ -4,10 +4,12 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from kafka_audit.model.cluster import Security, Tls, ZookeeperAccess
+from kafka_audit.model.cluster import Oidc, Security, Tls, ZookeeperAccess
+from kafka_audit.settings import oidc as rules
 from kafka_audit.settings.document import Item
 
-SECURITY = ("protocol", "mechanism", "username", "password_env", "ca_file", "cert_file", "key_file")
+SECURITY = ("protocol", "mechanism", "username", "password_env", "oidc", "msk_region", "ca_file", "cert_file", "key_file")
+OIDC = ("token_endpoint", "scope", "extensions", "ca_file")
 ZOOKEEPER = ("connect", "sasl", "tls")
 ZOOKEEPER_SASL = ("username", "password_env")
 TLS = ("ca_file", "cert_file", "key_file")
@@ -17,13 +19,18 @@ _WITH_PASSWORD = dict.fromkeys(("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"), ("us
 NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType({**_WITH_PASSWORD, "GSSAPI": (), "OAUTHBEARER": ("password_env",)})
 """Keys that a mechanism needs. GSSAPI takes the ticket of this process's user, OAUTHBEARER a token from `password_env`."""
 
+_TOKEN_SOURCES: Mapping[str, tuple[str, ...]] = MappingProxyType({"oidc": ("username", "password_env"), "msk_region": ()})
+"""Where OAUTHBEARER gets a token that it fetches, with the keys that this needs: client ID and client secret, or nothing."""
+
 _CHROOT = re.compile(r"(?:/[^/,\s]+)+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WHAT = {
     "username": "the user name",
     "password_env": "the name of the environment variable that holds the password",
     "mechanism": f"one of {', '.join(MECHANISMS)}",
+    "token_endpoint": "the URL where tokens are fetched",
 }
+_OF_SASL = frozenset({"mechanism", "username", "password_env", *_TOKEN_SOURCES})
 
 
 def zookeeper(item: Item, elsewhere: Mapping[str, str]) -> ZookeeperAccess:
@@ -58,22 +65,54 @@ def security(item: Item, elsewhere: Mapping[str, str]) -> Security:
     protocol = given["protocol"].choice(PROTOCOLS)
     sasl, tls = protocol.startswith("SASL_"), protocol.endswith("SSL")
     for key, entry in given.items():
-        if (key in TLS and not tls) or (key in {"mechanism", "username", "password_env"} and not sasl):
+        if (key in TLS and not tls) or (key in _OF_SASL and not sasl):
             entry.refuse(f"has no effect with protocol {protocol}; remove it")
     mechanism = None
     if sasl:
         _demand(item, given, ("mechanism",))
         mechanism = given["mechanism"].choice(MECHANISMS)
-        _demand(item, given, NEEDS[mechanism])
-        for spare in {"username", "password_env"} & given.keys() - {*NEEDS[mechanism]}:
-            given[spare].refuse(f"has no effect with mechanism {mechanism}; remove it")
+        source = next((key for key in _TOKEN_SOURCES if key in given), "") if mechanism == "OAUTHBEARER" else ""
+        needs = _TOKEN_SOURCES[source] if source else NEEDS[mechanism]
+        _demand(item, given, needs)
+        for spare in sorted((_OF_SASL - {"mechanism", source}) & given.keys() - {*needs}):
+            given[spare].refuse(f"has no effect with {source or f'mechanism {mechanism}'}; remove it")
     return Security(
         protocol=protocol,
         mechanism=mechanism,
         username=given["username"].text("a user name") if "username" in given else None,
         password_env=_variable(given["password_env"]) if "password_env" in given else None,
+        oidc=_oidc(given["oidc"], elsewhere) if "oidc" in given else None,
+        msk_region=_msk_region(given["msk_region"]) if "msk_region" in given else None,
         tls=_tls(item, given),
     )
+
+
+def _oidc(item: Item, elsewhere: Mapping[str, str]) -> Oidc:
+    given = item.fields(OIDC, elsewhere)
+    _demand(item, given, ("token_endpoint",))
+    endpoint = given["token_endpoint"]
+    if fault := rules.token_endpoint_fault(endpoint.text("a URL")):
+        endpoint.refuse(fault)
+    extensions = {}
+    for name, entry in (
+        given["extensions"].names("a mapping such as {logicalCluster: lkc-1}").items() if "extensions" in given else ()
+    ):
+        extensions[name] = entry.text("the value of a SASL extension")
+        if fault := rules.extension_fault(name, extensions[name]):
+            entry.refuse(fault)
+    return Oidc(
+        token_endpoint=endpoint.text(),
+        scope=given["scope"].text("scopes, separated by blanks") if "scope" in given else None,
+        extensions=tuple(extensions.items()),
+        ca_file=given["ca_file"].text("the path of a PEM file") if "ca_file" in given else None,
+    )
+
+
+def _msk_region(item: Item) -> str:
+    region = item.text("an AWS region")
+    if fault := rules.region_fault(region):
+        item.refuse(f"{region!r} {fault}")
+    return region
 
 
 def listeners(item: Item, elsewhere: Mapping[str, str]) -> dict[str, Security | None]:

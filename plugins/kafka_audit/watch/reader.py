@@ -38,7 +38,7 @@ from kafka_audit.collect.connections.targets import (
     listed_endpoints,
     registered_targets,
 )
-from kafka_audit.collect.rows.source_reads import LASTING, UNREADABLE, Asking, ReadError, any_answer, clean_line, now_ms
+from kafka_audit.collect.rows.source_reads import LASTING, NO_TOKEN, UNREADABLE, Asking, ReadError, any_answer, clean_line, now_ms
 from kafka_audit.collect.zookeeper.registered import Registered
 from kafka_audit.collect.zookeeper.session import open_session
 from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
@@ -69,7 +69,7 @@ LOGINS_S = 900.0
 _LANES = 64
 _MOST_BYTES = 1024 * 1024  # of one answer: Metadata without topics has 60 for each broker
 _NO_RIGHT = frozenset({"AuthFailedError", "NoAuthError", "no login"})  # of ZooKeeper
-_REFUSED = LASTING | {UNSUPPORTED, THROTTLED} | _NO_RIGHT
+_REFUSED = LASTING | {NO_TOKEN, UNSUPPORTED, THROTTLED} | _NO_RIGHT
 _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 
 
@@ -87,6 +87,13 @@ class _Access:
 
     security: ListenerSecurity
     refused: ReadError | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its access token ends soon, or there was none and there may be one now."""
+        if self.refused is not None:
+            return self.refused.error == NO_TOKEN
+        return time.monotonic() >= self.security.ends_at
 
     def demand_login(self) -> None:
         """Raise ReadError where there is none; a new one, because a traceback grows with each raise."""
@@ -207,8 +214,9 @@ class Reader:
         return self._securities[target].refused is not None, not self._logins.names(target), target.listener
 
     async def _learn_securities(self, targets: Iterable[Target]) -> None:
-        """Find the security of addresses that are new: a context of TLS takes milliseconds to make, so it is made on a thread."""
-        new = [target for target in targets if target not in self._securities]
+        """Find the security of addresses that are new: on a thread, for a context of TLS takes milliseconds, a token seconds."""
+        known = self._securities
+        new = [target for target in targets if target not in known or known[target].has_ended]
         if not new:
             return
         try:
@@ -220,7 +228,7 @@ class Reader:
     def _find_security(self, target: Target) -> _Access:
         """Return the security of an address; without a login for it, of a connection for ApiVersions alone, and why."""
         try:
-            return _Access(security=self._logins.listener_security(target))
+            return _Access(security=self._logins.listener_security(target, self._read_s))
         except ReadError as error:
             known = target.protocol in _PROTOCOLS
             return _Access(security=self._logins.without_login(target) if known else ListenerSecurity(), refused=error)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from collect.oidc_server import make_key, oidc_server
 from hostile_parties.broker import HostileBroker
 from hostile_parties.party import hang
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree
@@ -20,7 +21,7 @@ from kafka_audit.collect.connections.credentials import ClusterLogins, trust_adv
 from kafka_audit.collect.connections.targets import Target, registered_targets
 from kafka_audit.collect.rows.source_reads import LASTING, ReadError
 from kafka_audit.collect.snapshot import take_snapshot
-from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, ZookeeperAccess
+from kafka_audit.model.cluster import Cluster, Limits, Oidc, Security, Tls, ZookeeperAccess
 from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredEndpoint, SourceRead
 from testbed.certificates import Authority
@@ -382,3 +383,32 @@ def test_a_hostile_broker_that_hangs_in_the_login_holds_up_nobody(authority):
     assert {error for error, _ in failed(snapshot, "broker:9").values()} == {"timeout"}
     took = [row.elapsed_ms for row in snapshot.of(SourceRead) if row.observer in {"broker:0", "broker:1"}]
     assert max(took) < 2000  # less than limits.read_s, which the hostile one takes
+
+
+def test_a_token_is_fetched_once_for_all_brokers_and_goes_to_no_address_that_only_the_cluster_lists(authority, tmp_path):
+    clients = {"auditor": {"secret": PASSWORD, "audience": "kafka"}}
+    with oidc_server(make_key(tmp_path)[0], clients) as endpoint, brokers(authority, "OAUTHBEARER") as parties:
+        wanted = replace(parties.described().security, username="auditor", oidc=Oidc(token_endpoint=endpoint.url))
+        snapshot = parties.audit(security=wanted)
+        (token,) = endpoint.issued
+        assert token.encode() not in bytes(parties.hostile.received)
+        assert heard(parties.hostile) == []
+        assert [token in text for broker in parties.honest for _, _, text in broker.passwords] == [True] * len(
+            [text for broker in parties.honest for text in broker.passwords]
+        )
+        assert PASSWORD not in str([broker.passwords for broker in parties.honest]), (
+            "the client secret goes to the endpoint alone"
+        )
+    assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1"}
+    assert {error for error, _ in failed(snapshot, "broker:9").values()} == {"not trusted"}
+    assert token not in repr(snapshot.rows)
+
+
+def test_without_a_trusted_address_no_token_is_fetched(authority, tmp_path):
+    clients = {"auditor": {"secret": PASSWORD, "audience": "kafka"}}
+    with oidc_server(make_key(tmp_path)[0], clients) as endpoint, brokers(authority, "OAUTHBEARER") as parties:
+        oidc = Oidc(token_endpoint=endpoint.url)
+        wanted = replace(parties.described().security, username="auditor", oidc=oidc)
+        snapshot = parties.audit(security=wanted, bootstrap=())
+        assert endpoint.requests == []
+    assert {row.error for row in snapshot.of(SourceRead) if row.outcome == "failed"} == {"not trusted"}

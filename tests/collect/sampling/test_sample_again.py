@@ -11,6 +11,7 @@ from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerIdentity,
     BrokerView,
+    LogDir,
     Probe,
     RegisteredBroker,
     RegisteredEndpoint,
@@ -114,6 +115,13 @@ def failed(error="timeout", observer="broker:2"):
     return SourceRead(sample=1, observer=observer, operation="Metadata", target="c:9092", outcome="failed", error=error)
 
 
+def log_dir(**changes):
+    row = LogDir(
+        sample=1, observer="broker:2", broker_id=2, path="/data", error=0, total_bytes=9, usable_bytes=9, replicas=2
+    )  # fmt: skip
+    return replace(row, **changes)
+
+
 def listed(digest="B", hosts=None):
     return [
         ViewBroker(brokers_digest=digest, broker_id=one, host=host, port=9092, rack=None)
@@ -160,6 +168,15 @@ def other_topic(**changes):
 
 def test_a_healthy_cluster_needs_one_look():
     assert why_again(healthy()) is None
+
+
+def test_a_broker_that_holds_more_than_is_assigned_to_it_is_a_reason():
+    strays = "broker 2 has 3 replicas, 2 are assigned to it"
+    assert why_again(healthy(log_dir())) is None
+    assert why_again(healthy(log_dir(), log_dir(path="/data2", replicas=1))) == strays
+    in_kraft = without(healthy(log_dir(replicas=3)), Registry, RegisteredPartition, RegisteredTopic, RegisteredBroker)
+    assert strays in why_again(in_kraft)
+    assert why_again(without(healthy(log_dir(replicas=3)), RegisteredPartition, ViewPartition)) != strays  # nothing was read
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,8 @@ class ClientOptions:
 
     def at(self, target: Target) -> "ClientOptions":
         """Return the options for a target; raises ReadError if the cluster file does not allow it."""
-        return replace(self, listener_security=self.logins.listener_security(target))
+        seconds = self.budget.demand_time(self.read_s)
+        return replace(self, listener_security=self.logins.listener_security(target, seconds))
 
     def part(self, seconds: float) -> "ClientOptions":
         """Return the same with an earlier end."""

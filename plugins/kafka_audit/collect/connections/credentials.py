@@ -11,23 +11,24 @@ What counts is where the bytes go, which is the dialled address: `reach` names i
 the key of `reach`, so the file names both.
 """
 
-import base64
 import json
+import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from kafka.net.sasl.oauth import AbstractTokenProvider
-
+from kafka_audit.collect.connections.access_tokens import FixedToken, TokenCache, TokenProvider
 from kafka_audit.collect.connections.login_attempts import Attempts, LoginTarget
+from kafka_audit.collect.connections.msk_tokens import fetch_msk_token
+from kafka_audit.collect.connections.oidc_tokens import fetch_oidc_token, shown_endpoint
 from kafka_audit.collect.connections.sockets import context
 from kafka_audit.collect.connections.targets import PLAINTEXT, Target, host_and_port, routes, split_address
+from kafka_audit.collect.rows.secret_forms import secret_forms
 from kafka_audit.collect.rows.source_reads import (
     MECHANISM_REFUSED,
     NO_CREDENTIALS,
@@ -63,6 +64,9 @@ _HIDDEN = "***"
 _PROOF = re.compile(r"[A-Za-z0-9+/=_-]{40,}")  # 44 characters of base64 from SHA-256, 64 of hexadecimal digits
 
 
+_Attempt = Callable[[float], AbstractContextManager[None]]
+
+
 def _anyhow(_seconds: float) -> AbstractContextManager[None]:
     return nullcontext()
 
@@ -74,14 +78,20 @@ class ListenerSecurity:
     kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
     hidden: tuple[str, ...] = field(default=(), repr=False)
     proves: bool = False  # SCRAM: a long token in the other end's words may be the proof that it was sent
-    attempt: Callable[[float], AbstractContextManager[None]] = field(default=_anyhow, repr=False)
+    attempt: _Attempt = field(default=_anyhow, repr=False)
     needs: str | None = None  # what would help where the login is refused
+    tokens: TokenCache | None = field(default=None, repr=False)
+
+    @property
+    def ends_at(self) -> float:
+        """When it is to be replaced, of `time.monotonic()`: a new connection would need a new token."""
+        return math.inf if self.tokens is None else self.tokens.renews_at
 
     def hide(self, text: str | None) -> str | None:
         """Return a party's own words without the password or proof, should it echo it, also encoded."""
         if not text:
             return text
-        for secret in self.hidden:
+        for secret in (*self.hidden, *(self.tokens.seen if self.tokens else ())):
             text = text.replace(secret, _HIDDEN)
         return _PROOF.sub(_HIDDEN, text) if self.proves else text
 
@@ -98,11 +108,14 @@ class ClusterLogins:
         self._cluster = cluster
         self._secrets = secrets
         self._attempts: dict[Security, Attempts] = {}
+        self._tokens: dict[Security, TokenCache] = {}
         self._offered: dict[str, str] = {}
         named = {f"listeners.{name}": security for name, security in cluster.listeners.items() if security is not None}
         for key, security in {"security": cluster.security, **named}.items():
             if security.protocol.endswith("SSL"):
                 demand_files(security.tls, f"clusters.{cluster.name}.{key}")
+            if security.oidc is not None:
+                demand_files(Tls(ca_file=security.oidc.ca_file), f"clusters.{cluster.name}.{key}.oidc")
         if cluster.zookeeper is not None:
             demand_files(cluster.zookeeper.tls, f"clusters.{cluster.name}.zookeeper.tls")
         self._named = _named(cluster)
@@ -140,14 +153,15 @@ class ClusterLogins:
         self._offered[target.address] = clean_line(mechanisms)
 
     def passwords(self) -> frozenset[str]:
-        """Return every password that the cluster file names, as far as they are there."""
+        """Return every password that the cluster file names, as far as they are there, and every token that was fetched."""
         zookeeper = self._cluster.zookeeper
         securities = [
             self._cluster.security,
             *(security for security in self._cluster.listeners.values() if security is not None),
         ]
         names = {security.password_env for security in securities} | {zookeeper.password_env if zookeeper else None}
-        return frozenset(filter(None, (self._secrets.get(name) for name in names if name)))
+        fetched = (token for tokens in list(self._tokens.values()) for token in tokens.seen)
+        return frozenset(filter(None, (*(self._secrets.get(name) for name in names if name), *fetched)))
 
     def names(self, target: Target) -> bool:
         """Return whether the cluster file names the address that is dialled, as host:port."""
@@ -168,8 +182,13 @@ class ClusterLogins:
             raise NotAsked(_PROTOCOLS_DIFFER, message, _expected(target))
         return security
 
-    def listener_security(self, target: Target) -> ListenerSecurity:
-        """Return the security for a target; raises ReadError if there is none."""
+    def listener_security(self, target: Target, seconds: float | None = None) -> ListenerSecurity:
+        """Return the security for a target; raises ReadError if there is none.
+
+        Args:
+            target: the address.
+            seconds: how long to wait for a token, where the login takes one that must be fetched; default: `limits.read_s`.
+        """
         security = self.demand_known(target)
         if security.protocol == PLAINTEXT:
             return ListenerSecurity()
@@ -179,7 +198,7 @@ class ClusterLogins:
             options["ssl_context"] = _Named(context(trust, True, files), name)  # noqa: FBT003 -- a function for vantages
         if security.mechanism is None:
             return ListenerSecurity(kafka=options)
-        return self._login(target, security, options)
+        return self._login(target, security, options, self._cluster.limits.read_s if seconds is None else seconds)
 
     def without_login(self, target: Target) -> ListenerSecurity:
         """Return the security for a connection that does not log in, on which a broker answers ApiVersions and nothing else."""
@@ -189,7 +208,7 @@ class ClusterLogins:
         made = _Named(context(trust, True, files), name)  # noqa: FBT003 -- a function for vantages
         return ListenerSecurity(kafka={"security_protocol": "SSL", "ssl_context": made})
 
-    def _login(self, target: Target, security: Security, options: dict[str, Any]) -> ListenerSecurity:
+    def _login(self, target: Target, security: Security, options: dict[str, Any], seconds: float) -> ListenerSecurity:
         mechanism = security.mechanism or ""
         self._demand_trusted(target, security)
         self._demand_offered(target, security)
@@ -205,17 +224,43 @@ class ClusterLogins:
             if find_spec("gssapi") is None:
                 raise ReadError(NOT_SUPPORTED, f"{_name(target)} requires GSSAPI", "the Python package gssapi on this worker")
             return ListenerSecurity(kafka=options, attempt=attempt, needs="a Kerberos ticket of this worker's user (kinit)")
-        password = self._secrets.get(security.password_env or "")
-        if not password:
-            raise ReadError(NO_CREDENTIALS, None, f"the environment variable {security.password_env}")
+        if security.oidc is not None or security.msk_region is not None:
+            return self._token_login(target, security, seconds, options, attempt)
+        password = self._password(security)
         if mechanism == "OAUTHBEARER":
-            options["sasl_oauth_token_provider"] = _Token(password)
+            options["sasl_oauth_token_provider"] = FixedToken(password)
             needs = f"a token in {security.password_env} that listener {_name(target)} accepts"
         else:
             options |= {"sasl_plain_username": security.username, "sasl_plain_password": password}
             needs = f"a user and password that listener {_name(target)} accepts ({security.username}, {security.password_env})"
         proves = mechanism not in IN_CLEAR_TEXT
-        return ListenerSecurity(kafka=options, hidden=tuple(_encoded(password)), proves=proves, attempt=attempt, needs=needs)
+        return ListenerSecurity(kafka=options, hidden=tuple(secret_forms(password)), proves=proves, attempt=attempt, needs=needs)
+
+    def _password(self, security: Security) -> str:
+        password = self._secrets.get(security.password_env or "")
+        if not password:
+            raise ReadError(NO_CREDENTIALS, None, f"the environment variable {security.password_env}")
+        return password
+
+    def _token_login(
+        self, target: Target, security: Security, seconds: float, options: dict[str, Any], attempt: _Attempt
+    ) -> ListenerSecurity:
+        """Return the login with a token that is fetched, now if there is none that lasts; raises ReadError."""
+        oidc, region = security.oidc, security.msk_region or ""
+        if oidc is None:
+            tokens = self._tokens.setdefault(security, TokenCache(partial(fetch_msk_token, region)))
+            needs = f"an AWS identity that may kafka-cluster:Connect to the cluster of listener {_name(target)}"
+        else:
+            trust, client_id = _authorities(Tls(ca_file=oidc.ca_file)), security.username or ""
+            fetch = partial(fetch_oidc_token, oidc, trust, client_id, self._password(security))
+            tokens = self._tokens.setdefault(security, TokenCache(fetch))
+            needs = f"a token that listener {_name(target)} accepts: see its sasl.oauthbearer.expected.audience and .issuer"
+        token = tokens.token(seconds)
+        source = f"AWS region {region}" if oidc is None else f"{shown_endpoint(oidc.token_endpoint)}"
+        about = f"; {source} issued this one{f' with {token.about}' if token.about else ''}"
+        options["sasl_oauth_token_provider"] = TokenProvider(tokens, seconds, dict(oidc.extensions) if oidc else {})
+        hidden = tuple(secret_forms(token.value))
+        return ListenerSecurity(kafka=options, hidden=hidden, attempt=attempt, needs=needs + about, tokens=tokens)
 
     def _demand_trusted(self, target: Target, security: Security) -> None:
         """Raise ReadError where a password would go to an address that the cluster file does not name or trust."""
@@ -246,18 +291,6 @@ class ClusterLogins:
         hint = f"mechanism: {','.join(instead) or '…'} for {_name(target)} in the cluster file"
         enabled = f"{mechanism} in sasl.enabled.mechanisms of listener {_name(target)}"
         raise ReadError(MECHANISM_REFUSED, message, hint if instead else enabled)
-
-
-class _Token(AbstractTokenProvider):  # type: ignore[misc] # kafka-python has no types
-    """A token from the environment."""
-
-    def __init__(self, token: str) -> None:
-        super().__init__()
-        self._token = token
-
-    def token(self) -> str:
-        """Return the token."""
-        return self._token
 
 
 @dataclass(frozen=True)
@@ -322,17 +355,6 @@ def trust_advice(host: str) -> str:
     return trusted_hosts_line([host]) if is_host(host) else "an address that is a host name or an IP address"
 
 
-def _encoded(secret: str) -> Iterable[str]:
-    """Yield a secret as another party may repeat it: as it is, in base64, in hexadecimal digits, as in a URL."""
-    raw = secret.encode("utf-8", "surrogateescape")
-    found = {raw.hex(), raw.hex().upper(), quote(raw, safe=""), repr(secret)[1:-1], json.dumps(secret)[1:-1]}
-    for before in range(3):  # base64 of a longer text holds one of three, by where the secret begins in it
-        text = base64.b64encode(b"\0" * before + raw).decode()
-        found.add(text[(0, 2, 3)[before] : len(text) - (0, 3, 2)[(len(raw) + before) % 3]])
-    return sorted({secret, *(value for value in found if len(value) >= _SHORTEST)}, key=len, reverse=True)
-
-
-_SHORTEST = 4  # characters: fewer are parts of words
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 

@@ -26,6 +26,7 @@ from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.probes import endpoint_probes, probe_script
 from kafka_audit.collect.probes.endpoint_probes import LAYERS, Origin, ProbeStep
 from kafka_audit.collect.probes.probe_script import CERTIFICATE
+from kafka_audit.collect.rows.masking import masked_command
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean_line
 from kafka_audit.model.cluster import Cluster, Vantage
 from kafka_audit.model.tables import Row
@@ -152,7 +153,7 @@ class VantageRun:
 
     def _asking(self) -> Asking:
         observer = f"vantage:{self._vantage.name}"
-        return Asking(sample=self._sample, observer=observer, target=clean_line(shlex.join(self._command())))
+        return Asking(sample=self._sample, observer=observer, target=clean_line(shlex.join(masked_command(self._command()))))
 
     def unanswered(self, error: ReadError) -> tuple[Row, ...]:
         """Return the rows of a run that gave none, e.g. because it did not end with the audit."""

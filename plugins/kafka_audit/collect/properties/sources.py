@@ -111,7 +111,7 @@ def _files(paths: Iterable[str], brokers: Sequence[int]) -> list[_File]:
             filled |= {path.replace(PLACEHOLDER, str(broker)): broker for broker in brokers}
         else:
             filled[path] = None
-    return [_File(path=path, source=_source(path), broker_id=broker) for path, broker in filled.items()]
+    return [_File(path=path, source=path_without_login(path), broker_id=broker) for path, broker in filled.items()]
 
 
 def _login(path: str) -> str:
@@ -124,13 +124,20 @@ def _login(path: str) -> str:
     return f"{login}@" if scheme and at else ""
 
 
-def _source(path: str) -> str:
+def error_without_login(error: Exception, path: str) -> str:
+    """Return the text of an error about a path, without the user and password in that."""
+    login = _login(path)
+    return str(error).replace(login, "") if login else str(error)
+
+
+def path_without_login(path: str) -> str:
+    """Return a path, or a URL without the user and password in it."""
     login = _login(path)
     return path.replace(f"://{login}", "://", 1) if login else path
 
 
 def _unfilled(path: str, sample: int) -> Row:
-    source = _source(path)
+    source = path_without_login(path)
     needs = "an answer from ZooKeeper or a broker, or paths without {broker_id}"
     error = ReadError(_NO_ID, f"{source}: the brokers are unknown", needs)
     return _File(path=path, source=source, broker_id=None).asking(sample).failed(OPERATION, error)
@@ -163,8 +170,7 @@ def _bytes(file: _File) -> bytes:
         raise _refused(file, str(error)) from error
     except may_be_raised() as error:
         text = words_of(error)
-        login = _login(file.path)
-        reason = str(error).replace(login, "") if login else str(error)
+        reason = error_without_login(error, file.path)
         raise ReadError(text, f"{file.source}: {reason}", f"a readable file at {file.source}") from error
     if len(data) > MOST_BYTES:
         raise _refused(file, "larger")

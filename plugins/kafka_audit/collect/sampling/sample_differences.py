@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from kafka_audit.collect.connections.targets import UNREGISTERED
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.columns import texts
+from kafka_audit.collect.rows.columns import Lists, texts
 from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, LASTING, clean_line
 from kafka_audit.collect.sampling import ensemble_differences, quorum_differences, replication_gaps
 from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists
@@ -26,6 +27,7 @@ from kafka_audit.model.tables import (
     BrokerView,
     GroupCoordinator,
     LeadershipAnswer,
+    LogDir,
     Migration,
     Probe,
     RegisteredBroker,
@@ -128,7 +130,7 @@ def find_sample_differences(tables: SampleTables, expect: Expect = NOTHING) -> S
     for keys in (*by_parties, quorum_differences.find_quorum_differences, _leadership, _coordinators):
         others |= keys(tables, reasons)
     partitions[None] = replication_gaps.gaps(tables.columns(RegisteredPartition), tables.columns(ViewPartition), reasons)
-    others |= _topic_ids(tables, reasons)
+    others |= _topic_ids(tables, reasons) | _more_replicas(tables, reasons)
     others |= _ensemble(tables, reasons) | _foreign(tables, expect.cluster_id, reasons)
     return SampleDifferences(
         of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)), partitions=partitions
@@ -144,6 +146,21 @@ def _topic_ids(tables: SampleTables, reasons: list[str]) -> set[Key]:
     if differ:
         reasons.append(f"{counted(len({name for name, _ in differ}), 'topic')} with another id in ZooKeeper than at brokers")
     return {("topic id", name, topic_id) for name, topic_id in differ}
+
+
+def _more_replicas(tables: SampleTables, reasons: list[str]) -> set[Key]:
+    """Return the brokers whose log dirs have more replicas than are assigned to them: strays, or replicas that are moved away."""
+    rows = tables.columns(RegisteredPartition)
+    rows = rows if rows.num_rows else tables.columns(ViewPartition)
+    numbers, counts = np.unique(Lists.column(rows, "replicas").flat(), return_counts=True)
+    assigned = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
+    held: defaultdict[int, int] = defaultdict(int)
+    for row in tables.of(LogDir):
+        held[row.broker_id] += row.replicas
+    more = {broker: count for broker, count in held.items() if assigned and count > assigned.get(broker, 0)}
+    for broker, count in more.items():
+        reasons.append(f"broker {broker} has {counted(count, 'replica')}, {assigned.get(broker, 0)} are assigned to it")
+    return {("replicas", *one) for one in more.items()}
 
 
 def _foreign(tables: SampleTables, expected: str | None, reasons: list[str]) -> set[Key]:

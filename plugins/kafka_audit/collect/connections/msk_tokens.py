@@ -1,0 +1,45 @@
+"""Access tokens of Amazon MSK (IAM): a request that Amazon's own library signs with the AWS credentials of this process."""
+
+import time
+from importlib.util import find_spec
+
+from kafka_audit.collect.connections.access_tokens import AccessToken
+from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.collect.rows.masking import masked
+from kafka_audit.collect.rows.source_reads import NO_TOKEN, NOT_SUPPORTED, ReadError, clean_line
+
+_PACKAGE = "aws-msk-iam-sasl-signer-python"
+
+
+def fetch_msk_token(region: str, seconds: float) -> AccessToken:
+    """Sign a token for the clusters of a region; raises ReadError.
+
+    The library finds the credentials where every AWS client finds them: the environment, a profile, the role of the machine.
+    """
+    if find_spec("aws_msk_iam_sasl_signer") is None:
+        needs = f"the Python package {_PACKAGE} on this worker (pip install 'kafka-audit[msk]')"
+        raise ReadError(NOT_SUPPORTED, "msk_region requires Amazon's signer library", needs)
+    # On a thread: the credentials may come from another service, and no parameter bounds the wait for it.
+    (answer,) = side_by_side([lambda: _signed(region)], 1, time.monotonic() + seconds)
+    if answer is None:
+        message = f"AWS credentials were not found within {seconds:.1f} s"
+        raise ReadError(NO_TOKEN, message, "AWS credentials of this worker that are found faster")
+    if isinstance(answer, ReadError):
+        raise answer
+    return answer
+
+
+def _signed(region: str) -> AccessToken:
+    import botocore.exceptions  # noqa: PLC0415 -- optional, and takes half a second
+    import botocore.session  # noqa: PLC0415 -- see above
+    from aws_msk_iam_sasl_signer import MSKAuthTokenProvider  # noqa: PLC0415 -- see above
+
+    needs = "AWS credentials of this worker: environment variables, AWS_PROFILE, or the role of the machine"
+    try:
+        # The library itself fails without credentials with an error that does not say so.
+        if botocore.session.Session().get_credentials() is None:
+            raise ReadError(NO_TOKEN, "this worker has no AWS credentials", needs)
+        token, ends_ms = MSKAuthTokenProvider.generate_auth_token(region)
+    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError, ValueError) as error:
+        raise ReadError(NO_TOKEN, clean_line(masked(f"no AWS credentials ({error})"), 200), needs) from None
+    return AccessToken(value=token, lifetime_s=ends_ms / 1000 - time.time(), about=f"AWS region {region}")
