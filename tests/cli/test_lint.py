@@ -124,18 +124,37 @@ def test_brokers_of_several_clusters_are_not_compared(files, capsys, change):
 
 
 VERSIONS = {
-    "what the user says": ("", ["--kafka-version", "2.8.2"], "2.8.2"),
-    "the nearest that is known": ("", ["--kafka-version", "3.8.0"], "3.9.1"),
-    "the newest with ZooKeeper": ("", [], "3.9.1"),
-    "the inter-broker protocol": ("inter.broker.protocol.version=2.8-IV1\n", [], "2.8.2"),
+    "what the user says": ("", ["--kafka-version", "2.8.2"], "2.8.2", None),
+    "a minor release": ("", ["--kafka-version", "3.9"], "3.9.1", None),
+    "the nearest that is known": ("", ["--kafka-version", "3.8.0"], "3.9.1", "3.8.0"),
+    "the newest with ZooKeeper": ("", [], "3.9.1", None),
+    "the inter-broker protocol": ("inter.broker.protocol.version=2.8-IV1\n", [], "2.8.2", None),
+    "an old inter-broker protocol": ("inter.broker.protocol.version=0.11.0\n", [], "1.1.1", "0.11"),
 }
 
 
-@pytest.mark.parametrize(("text", "arguments", "version"), VERSIONS.values(), ids=VERSIONS.keys())
-def test_files_are_judged_by_the_release_that_is_meant(files, capsys, text, arguments, version):
+@pytest.mark.parametrize(("text", "arguments", "version", "meant"), VERSIONS.values(), ids=VERSIONS.keys())
+def test_files_are_judged_by_the_release_that_is_meant(  # noqa: PLR0913, PLR0917 -- a table and fixtures
+    files, capsys, text, arguments, version, meant
+):
     files(a=GOOD.format(id=1) + text)
     _, told = linted(capsys, "a.properties", *arguments)
-    assert told["a.properties"]["kafka_version"] == version
+    assert (told["a.properties"]["kafka_version"], told["a.properties"].get("neighbour_of")) == (version, meant)
+
+
+@pytest.mark.parametrize(
+    ("tag", "neighbour"), [("3.8.0", "; Kafka 3.8.0 is judged by the rules of its neighbour 3.9.1"), ("3.9.1", "")]
+)
+@pytest.mark.usefixtures("files")
+def test_the_version_of_an_image_without_rules_is_named(tmp_path, capsys, tag, neighbour):
+    variables = "KAFKA_BROKER_ID: 1, KAFKA_ZOOKEEPER_CONNECT: zk:2181"
+    (tmp_path / "a.yaml").write_text(f"services: {{k: {{image: 'apache/kafka:{tag}', environment: {{{variables}}}}}}}\n")
+    main(["lint", "a.yaml"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"as Kafka 3.9.1 (the image is apache/kafka:{tag}{neighbour})" in said
+    main(["lint", "a.yaml", "--format", "sarif"])
+    (result, *_) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert result["properties"].get("neighbourOf") == (tag if neighbour else None)
 
 
 def test_a_placeholder_decides_nothing(files, capsys):
@@ -321,6 +340,16 @@ UNREADABLE = {
     "no match": (lambda _: None, ["*.nothing"], "*.nothing: no file matches"),
     "no such cluster": (lambda _: None, ["x", "--against", "prod"], "kafka-audit-store: no snapshot of cluster 'prod'"),
     "config alone": (lambda _: None, ["x", "--config", "c.yaml"], "--config requires --cluster, the cluster whose mute"),
+    "a version before the oldest": (
+        lambda _: None,
+        ["x", "--kafka-version", "0.11.0.3"],
+        "argument --kafka-version: lint has no rules for Kafka 0.11.0.3; use 1.1 to 4.4",
+    ),
+    "a version after the newest": (
+        lambda _: None,
+        ["x", "--kafka-version", "5"],
+        "argument --kafka-version: lint has no rules for Kafka 5; use 1.1 to 4.4",
+    ),
     "bad version": (lambda _: None, ["x", "--kafka-version", "new"], "argument --kafka-version: 'new' is not a Kafka version"),
     "bad format": (
         lambda _: None,

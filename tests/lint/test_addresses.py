@@ -44,6 +44,20 @@ def test_names_that_may_mean_the_same_to_all_are_no_fault(lint, address):
     assert "KA304  " not in said
 
 
+def test_a_placeholder_is_not_the_address_that_a_broker_binds(lint, tmp_path, capsys):
+    for broker in range(2):
+        text = BROKER.format(broker=broker, advertised="PLAINTEXT://${HOST}:9092").replace("//:9092", "//0.0.0.0:9092")
+        (tmp_path / f"server-{broker}.properties").write_text(text)
+    assert main(["lint", str(tmp_path), "--all"]) == 0
+    flat = " ".join(capsys.readouterr().out.split())
+    assert "unknown KA304 Cannot determine whether any broker shares an address with another broker" in flat
+    assert "(advertised.listeners contains a placeholder)" in flat
+    assert "wildcard" not in flat
+    code, said = lint("PLAINTEXT://0.0.0.0:9092", "PLAINTEXT://0.0.0.0:9092")
+    assert code == 3
+    assert "CRITICAL  KA304" in said
+
+
 def test_names_of_a_chart_and_combined_roles_are_mentioned(lint, tmp_path, capsys):
     code, said = lint(*(f"PLAINTEXT://kafka-{one}.kafka-headless.ns.svc.cluster.local:9092" for one in range(2)))
     assert code == 0

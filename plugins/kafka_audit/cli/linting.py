@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.cli import clusters, console
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.starts import nearest_release
-from kafka_audit.lint import files
+from kafka_audit.lint import files, versions
 from kafka_audit.lint.files import Outcome
 from kafka_audit.lint.judging import Rules
 from kafka_audit.model.cluster import Mute
@@ -69,7 +68,7 @@ def _rendered(arguments: argparse.Namespace, outcome: Outcome, checks: Mapping[s
 def _version(wanted: str | None) -> str | None:
     try:
         if wanted is not None:
-            nearest_release(wanted)
+            versions.refuse_unsupported(wanted)
     except ValueError as error:
         msg = f"argument --kafka-version: {error}"
         raise UsageError(msg) from error

@@ -9,7 +9,7 @@ from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.advertised_listeners import INSTEAD, KEY
 from kafka_audit.model.finding import Judgement, Resource, Severity, Status
-from kafka_audit.model.tables import Snapshot, SnapshotInfo
+from kafka_audit.model.tables import BrokerProperty, Snapshot, SnapshotInfo
 
 CHECKS = ("KA303", "KA304", "KA316")
 
@@ -25,6 +25,7 @@ def address_judgements(snapshot: Snapshot, checks: Mapping[str, Check]) -> Itera
         checks: all checks by code.
     """
     rows = [replace(row, mode="kraft") if isinstance(row, SnapshotInfo) else row for row in snapshot.rows]
+    hidden = any(isinstance(row, BrokerProperty) and row.key == KEY and row.value is None for row in rows)
     view = ClusterView.of_files(replace(snapshot, rows=tuple(rows)))
     for judgement in judge(view, {code: checks[code] for code in CHECKS}):
         evidence = dict(judgement.evidence)
@@ -32,7 +33,10 @@ def address_judgements(snapshot: Snapshot, checks: Mapping[str, Check]) -> Itera
         if broker is not None:
             evidence["key"] = view.settings.first_set(broker, KEY, INSTEAD)
         else:
-            evidence |= {"error": "no file sets it", "needs": f"`{KEY}` in the files"}
+            evidence |= {
+                "error": f"{KEY} contains a placeholder" if hidden else "no file sets it",
+                "needs": f"`{KEY}` in the files",
+            }
         severity = judgement.severity
         if judgement.code == "KA303" and judgement.status is Status.FAIL:
             if not means_itself(str(evidence["host"])):

@@ -15,6 +15,7 @@ from kafka_audit.lint import addresses, against, members, places, starts, versio
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.lint.members import Group, Member
 from kafka_audit.lint.starts import StartVerdict
+from kafka_audit.lint.versions import JudgedRelease
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.finding import Finding, Judgement, Status, Value, fingerprint
 from kafka_audit.model.linted import Linted, LintedFinding
@@ -45,8 +46,7 @@ class _JudgedMember:
     """One broker with KafkaConfig's word."""
 
     member: Member
-    version: str
-    why: str
+    release: JudgedRelease
     verdict: StartVerdict
 
 
@@ -85,8 +85,8 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
 
 
 def _judged(member: Member, wanted: str | None) -> _JudgedMember:
-    version, why = versions.chosen(member.broker, wanted)
-    return _JudgedMember(member=member, version=version, why=why, verdict=starts.start_verdict(member.broker, version))
+    release = versions.chosen(member.broker, wanted)
+    return _JudgedMember(member=member, release=release, verdict=starts.start_verdict(member.broker, release.version))
 
 
 def _started(judged_member: _JudgedMember, by_files: Iterable[Judgement]) -> Judgement | None:
@@ -98,7 +98,7 @@ def _started(judged_member: _JudgedMember, by_files: Iterable[Judgement]) -> Jud
     evidence: dict[str, Value] = {
         "broker": judged_member.member.broker_id,
         "who": f"broker {judged_member.member.broker_id}",
-        "version": judged_member.version,
+        "version": judged_member.release.version,
     }
     refused = verdict.refused
     if refused is not None:
@@ -153,11 +153,13 @@ def _linted(judged_member: _JudgedMember, findings: Sequence[Finding]) -> Linted
     return Linted(
         path=member.source.path,
         inside=broker.inside if len(member.source.brokers) > 1 else "",
-        kafka_version=judged_member.version,
-        version_why=judged_member.why,
+        kafka_version=judged_member.release.version,
+        version_why=judged_member.release.why,
+        neighbour_of=judged_member.release.neighbour_of,
         starts=judged_member.verdict.starts,
         kafka_says=places.masked_refusal(refused, broker) if refused else None,
         linted_findings=tuple(_placed(finding, member, ignored, text, hidden) for finding in findings),
+        remarks=broker.remarks,
     )
 
 

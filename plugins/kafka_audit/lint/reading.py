@@ -20,7 +20,7 @@ MOST_BYTES = 4 * 1024 * 1024
 """Rendered charts of a whole platform have 2 MB; what is larger may be a log, a data file or a disk image."""
 
 _ENDINGS = (".properties", ".yaml", ".yml", ".env", ".config")
-_ABOUT_KAFKA = re.compile(rb"KAFKA_|listeners\s*=|zookeeper\.connect|process\.roles")
+_ABOUT_KAFKA = re.compile(rb"KAFKA_|listeners\s*=|zookeeper\.connect|process\.roles|kind:[ \t]*Kafka[ \t]*[\r\n]")
 _YAML = (".yaml", ".yml", ".json")
 
 
@@ -127,7 +127,7 @@ def _source(target: LintTarget, checks: Mapping[str, Check]) -> Source | None:
         msg = f"{target.path}:{error.line}: {error.problem}"
         raise UsageError(msg) from error
     if target.named:
-        msg = f"{target.path}: contains no broker settings; lint reads server.properties, ConfigMaps, compose and env files"
+        msg = f"{target.path}: contains no broker settings; lint reads properties, Kubernetes manifests, compose and env files"
         raise UsageError(msg)
     return None
 

@@ -1,12 +1,14 @@
 """The release with which a file is judged if it is not given: by the content of the file. Pure."""
 
 import re
+from dataclasses import dataclass
 
 from kafka_audit.configuration.definitions import VERSIONS, version_numbers
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.starts import nearest_release
 
 NEWEST = VERSIONS[-1]
+OLDEST = VERSIONS[0]
 NEWEST_WITH_ZOOKEEPER = max((version for version in VERSIONS if version_numbers(version) < (4,)), key=version_numbers)
 
 _TAG = re.compile(r"(?:^|/)kafka(?:-native)?:(?:[^@]*kafka-|2\.1[0-3]-|v)?(\d+\.\d+(?:\.\d+)?)")
@@ -18,31 +20,67 @@ _PROTOCOL = re.compile(r"(\d+\.\d+)(?:[.-].*)?")
 _OF_ZOOKEEPER = ("zookeeper.connect", "broker.id")
 
 
-def chosen(broker: Described, wanted: str | None) -> tuple[str, str]:
-    """Return the release by whose rules a broker is judged, and why that one, for people.
+@dataclass(frozen=True, kw_only=True)
+class JudgedRelease:
+    """The release by whose rules a broker is judged."""
+
+    version: str
+    why: str  # for people
+    neighbour_of: str | None = None  # the version that the user or the file names, if it has no rules
+
+
+def chosen(broker: Described, wanted: str | None) -> JudgedRelease:
+    """Return the release by whose rules a broker is judged, and why that one.
 
     Args:
         broker: its settings.
-        wanted: what the user said, e.g. "3.8.0"; the nearest release that is known is taken.
+        wanted: what the user said, e.g. "3.8.0".
 
     Raises:
         ValueError: `wanted` is no version.
     """
-    if wanted is not None:
-        version = nearest_release(wanted)
-        return version, "from --kafka-version" if version == wanted else f"the nearest supported version to {wanted}"
-    reported = _image(broker.image or "")
-    if reported is not None:
-        return nearest_release(reported), f"the image is {broker.image}"
+    named = _named(broker, wanted)
+    if named is not None:
+        return _judged_by(*named)
     protocol = _PROTOCOL.fullmatch(_value(broker, "inter.broker.protocol.version"))
     if protocol is not None:
-        return nearest_release(protocol[1]), f"inter.broker.protocol.version is {protocol[0]}"
+        return _judged_by(protocol[1], f"inter.broker.protocol.version is {protocol[0]}")
     if _value(broker, "process.roles"):
-        return NEWEST, "the newest; process.roles is set"
+        return JudgedRelease(version=NEWEST, why="the newest; process.roles is set")
     for key in _OF_ZOOKEEPER:
         if _value(broker, key) or key in broker.unknown & broker.properties.keys():
-            return NEWEST_WITH_ZOOKEEPER, f"the newest with ZooKeeper; {key} is set"
-    return NEWEST, "the newest"
+            return JudgedRelease(version=NEWEST_WITH_ZOOKEEPER, why=f"the newest with ZooKeeper; {key} is set")
+    return JudgedRelease(version=NEWEST, why="the newest")
+
+
+def _named(broker: Described, wanted: str | None) -> tuple[str, str] | None:
+    """Return the version that the user, the resource or the image names, and which of them does."""
+    if wanted is not None:
+        return wanted, "from --kafka-version"
+    if broker.version is not None:
+        return broker.version, f"spec.kafka.version is {broker.version}"
+    reported = _image(broker.image or "")
+    return None if reported is None else (reported, f"the image is {broker.image}")
+
+
+def refuse_unsupported(wanted: str) -> None:
+    """Raise ValueError for a text that is no version, or a version outside of the minor releases with rules.
+
+    A version between them has a neighbour whose rules are near. Nothing is known of the rules of others.
+    """
+    nearest_release(wanted)
+    if not version_numbers(OLDEST)[:2] <= (*version_numbers(wanted), 0)[:2] <= version_numbers(NEWEST)[:2]:
+        oldest, newest = (".".join(version.split(".")[:2]) for version in (OLDEST, NEWEST))
+        message = f"lint has no rules for Kafka {wanted}; use {oldest} to {newest}"
+        raise ValueError(message)
+
+
+def _judged_by(reported: str, why: str) -> JudgedRelease:
+    version, numbers = nearest_release(reported), version_numbers(reported)
+    if version_numbers(version)[: len(numbers)] == numbers:
+        return JudgedRelease(version=version, why=why)
+    why = f"{why}; Kafka {reported} is judged by the rules of its neighbour {version}"
+    return JudgedRelease(version=version, why=why, neighbour_of=reported)
 
 
 def _value(broker: Described, key: str) -> str:

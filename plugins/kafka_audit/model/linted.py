@@ -16,6 +16,14 @@ class FileLine:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Remark:
+    """What is said of a line besides findings: a setting without effect, or what is not judged."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class LintedFinding:
     """A finding, the line that it is about where one can be named, and why it is muted."""
 
@@ -33,6 +41,8 @@ class Linted:
     inside: str
     kafka_version: str
     version_why: str
+    neighbour_of: str | None  # the version that was meant, if it has no rules; `kafka_version` is its neighbour
     starts: bool | None  # None: a placeholder decides
     kafka_says: str | None
     linted_findings: tuple[LintedFinding, ...]
+    remarks: tuple[Remark, ...] = ()

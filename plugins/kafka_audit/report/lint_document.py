@@ -30,8 +30,10 @@ def _file(file: Linted, *, show_all: bool) -> Mapping[str, Any]:
         "path": file.path,
         **({"inside": file.inside} if file.inside else {}),
         "kafka_version": file.kafka_version,
+        **({"neighbour_of": file.neighbour_of} if file.neighbour_of else {}),
         "starts": file.starts,
         "kafka_says": file.kafka_says,
+        **({"remarks": [{"line": remark.line, "text": remark.text} for remark in file.remarks]} if file.remarks else {}),
         "findings": [_finding(linted) for linted in shown_findings(file, show_all=show_all)],
     }
 

@@ -214,3 +214,92 @@ def test_thousands_of_merges_are_refused():
     text = f"a0: &a0 {{KAFKA_BROKER_ID: 1}}\n{names}services: {{k: {{environment: *a19999}}}}\n"
     with pytest.raises(PropertiesError, match=r"nested too deep|has aliases that expand to more than 500000 values"):
         forms.read_described(text.encode(), "compose.yaml")
+
+
+CONFLUENTS_CHART = """apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: cp-kafka}
+spec:
+  template:
+    spec:
+      containers:
+        - name: broker
+          image: confluentinc/cp-server:6.1.0
+          env:
+            - {name: KAFKA_ZOOKEEPER_CONNECT, value: "zk:2181"}
+          command:
+            - sh
+            - -exc
+            - |
+              export KAFKA_BROKER_ID=${HOSTNAME##*-} && \\
+              export KAFKA_ADVERTISED_LISTENERS=IN://${POD_NAME}.cp:9092,OUT://${HOST_IP}:$((31090 + ${KAFKA_BROKER_ID})) && \\
+              exec /etc/confluent/docker/run
+"""
+
+
+def test_variables_that_a_command_exports_are_known_by_name_alone():
+    """The shape of `statefulset.yaml` of confluentinc/cp-helm-charts (Apache License 2.0), rendered."""
+    (broker,) = forms.read_described(CONFLUENTS_CHART.encode(), "kafka.yaml")
+    assert _values(broker) == {
+        "zookeeper.connect": ("zk:2181", 11),
+        "broker.id": ("${HOSTNAME##*-}", 16),
+        "advertised.listeners": ("IN://${POD_NAME}.cp:9092,OUT://${HOST_IP}:${sum}", 17),
+        "listeners": ("IN://0.0.0.0:9092,OUT://${HOST_IP}:${sum}", 17),
+    }
+    assert broker.unknown == {"broker.id", "advertised.listeners", "listeners"}
+    (broker,) = forms.read_described(CONFLUENTS_CHART.replace("export ", "echo ").encode(), "kafka.yaml")
+    assert set(broker.properties) == {"zookeeper.connect"}
+
+
+STORES = """services:
+  k:
+    image: {image}
+    environment:
+      KAFKA_BROKER_ID: 1
+      KAFKA_ADVERTISED_LISTENERS: {advertised}://k:9092
+      KAFKA_SSL_KEYSTORE_FILENAME: k.jks
+      KAFKA_SSL_KEYSTORE_CREDENTIALS: keystore_creds
+      KAFKA_SSL_TRUSTSTORE_FILENAME: t.jks
+{more}"""
+KEYSTORE, TRUSTSTORE = "ssl.keystore.location", "ssl.truststore.location"
+CLIENTS = "      KAFKA_SSL_CLIENT_AUTH: required\n"
+
+
+@pytest.mark.parametrize(
+    ("image", "advertised", "more", "stores"),
+    [
+        ("confluentinc/cp-kafka:7.5.0", "SSL", "", {KEYSTORE: ("/etc/kafka/secrets/k.jks", 7)}),
+        (
+            "confluentinc/cp-kafka:7.5.0",
+            "SASL_SSL",
+            CLIENTS,
+            {KEYSTORE: ("/etc/kafka/secrets/k.jks", 7), TRUSTSTORE: ("/etc/kafka/secrets/t.jks", 9)},
+        ),
+        ("confluentinc/cp-kafka:7.5.0", "PLAINTEXT", CLIENTS, {}),
+        ("apache/kafka:3.9.1", "SSL", CLIENTS, {}),
+    ],
+)
+def test_confluents_images_know_where_stores_are(image, advertised, more, stores):
+    text = STORES.format(image=image, advertised=advertised, more=more)
+    (broker,) = forms.read_described(text.encode(), "compose.yaml")
+    assert {key: one for key, one in _values(broker).items() if key.endswith(".location")} == stores
+    assert ("ssl.keystore.password" in broker.unknown) is bool(stores)
+
+
+@pytest.mark.parametrize(
+    ("text", "chart"),
+    [
+        ("image: {tag: 3.9.0}\ncontroller: {replicaCount: 3}\nlisteners:\n  client: {protocol: PLAINTEXT}\n", "Bitnami's"),
+        ("auth: {clientProtocol: plaintext}\ninterBrokerListenerName: INTERNAL\n", "Bitnami's"),
+        ("cp-kafka:\n  brokers: 3\n  image: x\n", "Confluent's"),
+        ("brokers: 3\nconfigurationOverrides: {num.partitions: 3}\n", "Confluent's"),
+    ],
+)
+def test_values_of_charts_are_not_judged(text, chart):
+    with pytest.raises(PropertiesError, match=f"not judged: values of {chart} chart"):
+        forms.read_described(text.encode(), "values.yaml")
+
+
+@pytest.mark.parametrize("text", ["controller: {kind: x}\nlisteners: [a]\n", "cp-kafka: {enabled: true}\n", "a: 1\n"])
+def test_values_of_others_are_no_brokers(text):
+    assert forms.read_described(text.encode(), "values.yaml") == ()

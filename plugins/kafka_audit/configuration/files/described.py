@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.model.linted import Remark
 
 _BITNAMIS = "advertised-address-placeholder"
 _BEGINS = re.compile(rf"\$\{{|\$\(|\{{\{{|{_BITNAMIS}")
@@ -41,6 +42,8 @@ class Described:
     unknown: frozenset[str] = frozenset()
     inside: str = ""  # where in the file, "" where it is the whole of it
     image: str | None = None  # the container's image, where the file names one
+    version: str | None = None  # the Kafka version, where a resource names one
+    remarks: tuple[Remark, ...] = ()
 
 
 def _placeholders(value: str) -> Iterator[tuple[int, int]]:

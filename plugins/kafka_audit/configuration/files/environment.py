@@ -21,6 +21,7 @@ _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"(?:[ \t]+#.*)?|'([^']*)'(?:[ \t]+#.
 _VARIABLE = re.compile(r"\$[A-Za-z_]")
 _COMMENT = re.compile(r"(?<![ \t])[ \t]++#.*")
 _CONFLUENT = re.compile(r"(?:^|/)confluentinc/cp-|(?:^|/)cp-(?:kafka|server)\b")
+_SECRETS = "/etc/kafka/secrets/"
 _HOST = re.compile(r"://[^,/]*?:(?=\d+(?:,|$))")
 _FROM_BASE = frozenset(
     {
@@ -109,12 +110,33 @@ def _completed(
     """Return the settings after the image has changed them, and the keys that it sets itself."""
     if bitnami:
         return found, _FROM_BASE - found.keys()
+    stores, of_files = _confluent_stores(found) if image is not None and _CONFLUENT.search(image) else ({}, frozenset())
+    found = {**found, **stores}
     advertised = found.get("advertised.listeners")
     if advertised is None or "listeners" in found:
-        return found, frozenset()
+        return found, of_files
     if image is None:
         return found, frozenset({"listeners"})
     if not _CONFLUENT.search(image):
         return found, frozenset()
     listeners = Property("listeners", _HOST.sub("://0.0.0.0:", advertised.value), advertised.line)
-    return {**found, "listeners": listeners}, frozenset({"listeners"} if is_placeholder(advertised.value) else ())
+    return {**found, "listeners": listeners}, of_files | ({"listeners"} if is_placeholder(advertised.value) else set())
+
+
+def _confluent_stores(found: Mapping[str, Property]) -> tuple[Mapping[str, Property], frozenset[str]]:
+    """Return what Confluent's images make of the names of stores and password files, and the keys that those files fill in.
+
+    Source: `/etc/confluent/docker/configure`, which does so where an advertised listener's name ends in SSL.
+    """
+    if "SSL://" not in (advertised.value if (advertised := found.get("advertised.listeners")) else ""):
+        return {}, frozenset()
+    client = found.get("ssl.client.auth")
+    trusting = client is not None and ("required" in client.value or "requested" in client.value)
+    stores, keys = {}, {"ssl.key.password", "ssl.keystore.password"}
+    for store in ("keystore", "truststore") if trusting else ("keystore",):
+        name = found.get(f"ssl.{store}.filename")
+        if name is not None:
+            key = f"ssl.{store}.location"
+            stores[key] = Property(key, f"{_SECRETS}{name.value}", name.line)
+            keys.add(f"ssl.{store}.password")
+    return stores, frozenset(keys)

@@ -1,33 +1,43 @@
-"""Kubernetes manifests and compose files: which brokers their texts and variables describe, line by line. Pure.
+"""Kubernetes manifests and compose files: which brokers their texts, variables and resources describe, line by line. Pure.
 
 YAML is composed into nodes, never into objects: a value is the text in the file. Aliases may repeat a node any number
 of times, so their content is counted first.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 
 import yaml
 
 from kafka_audit.bounds import bounded_yaml
 from kafka_audit.bounds.bounded_yaml import YamlLimitError
-from kafka_audit.configuration.files import environment, java
+from kafka_audit.configuration.files import environment, java, strimzi, yaml_nodes
 from kafka_audit.configuration.files.described import Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError, Property
+from kafka_audit.configuration.files.strimzi import StrimziResource
 
-_NULL = "tag:yaml.org,2002:null"
 _Mapping = Mapping[str, yaml.Node]
+_EXPORT = re.compile(r"\bexport[ \t]+(KAFKA_[A-Z0-9_]{1,200})=([^\s;&|]*)")
+_SUM = re.compile(r"\$\(\([^()]*\)\)")
+_OF_BITNAMI = frozenset({"client", "interbroker", "controller", "external"})
 
 
 def parse_manifests(text: str) -> tuple[Described, ...]:
     """Return the brokers of all documents; raises PropertiesError where the text is no YAML."""
     brokers: list[Described] = []
+    resources: list[StrimziResource] = []
     loader = bounded_yaml.LOADER(text)
     try:
         bounded_yaml.refuse_events(text)
         while loader.check_node():
             node = loader.get_node()
             bounded_yaml.refuse_aliases(node, merges_once=True)
-            brokers += _document(node, 0)
+            for found in _document(node, 0):
+                if isinstance(found, StrimziResource):
+                    resources.append(found)
+                else:
+                    brokers.append(found)
+        brokers += strimzi.described_nodes(resources)
     except YamlLimitError as error:
         raise PropertiesError(error.line, str(error)) from error
     except yaml.MarkedYAMLError as error:
@@ -43,34 +53,58 @@ def parse_manifests(text: str) -> tuple[Described, ...]:
     return tuple(brokers)
 
 
-def _document(node: yaml.Node | None, depth: int) -> Iterator[Described]:
-    root = _mapping(node)
-    kind, name = _text(root.get("kind")) or "", _text(_mapping(root.get("metadata")).get("name")) or ""
+def _document(node: yaml.Node | None, depth: int) -> Iterator[Described | StrimziResource]:
+    root = yaml_nodes.mapping(node)
+    kind, name = (
+        yaml_nodes.text(root.get("kind")) or "",
+        yaml_nodes.text(yaml_nodes.mapping(root.get("metadata")).get("name")) or "",
+    )
     if kind.endswith("List") and depth < bounded_yaml.DEEPEST:
-        for item in _items(root.get("items")):
+        for item in yaml_nodes.items(root.get("items")):
             yield from _document(item, depth + 1)
+    elif node is not None and (resource := _resource(root, node)) is not None:
+        yield resource
     elif kind in {"ConfigMap", "Secret"}:
         yield from _config_map(root, f"{kind} {name}")
     elif "services" in root:
-        for service, body in _mapping(root["services"]).items():
-            yield from _service(_mapping(body), f"service {service}")
+        for service, body in yaml_nodes.mapping(root["services"]).items():
+            yield from _service(yaml_nodes.mapping(body), f"service {service}")
     elif kind:
         for containers in _containers(node, set(), 0):
-            for container in _items(containers):
-                yield from _container(_mapping(container), f"{kind} {name}")
+            for container in yaml_nodes.items(containers):
+                yield from _container(yaml_nodes.mapping(container), f"{kind} {name}")
+
+
+def _resource(root: _Mapping, node: yaml.Node) -> StrimziResource | None:
+    """Return Strimzi's resource, None for anything else; raises PropertiesError for values of charts, which are no settings."""
+    chart = None if "kind" in root else _chart(root)
+    if chart is not None:
+        text = f"not judged: values of {chart}, whose templates decide what the broker gets; lint the output of `helm template`"
+        raise PropertiesError(yaml_nodes.line(node), text)
+    return strimzi.strimzi_resource(root, yaml_nodes.line(node))
+
+
+def _chart(root: _Mapping) -> str | None:
+    """Return whose chart of Kafka has values like these."""
+    named = not _OF_BITNAMI.isdisjoint(yaml_nodes.mapping(root.get("listeners")))
+    if "interBrokerListenerName" in root or ("controller" in root and named):
+        return "Bitnami's chart"
+    if "configurationOverrides" in root or "brokers" in yaml_nodes.mapping(root.get("cp-kafka")):
+        return "Confluent's chart"
+    return None
 
 
 def _config_map(root: _Mapping, inside: str) -> Iterator[Described]:
-    data = {**_mapping(root.get("data")), **_mapping(root.get("stringData"))}
+    data = {**yaml_nodes.mapping(root.get("data")), **yaml_nodes.mapping(root.get("stringData"))}
     encoded = inside.startswith("Secret")
     for key, node in data.items():
-        text = _text(node) or ""
-        if "=" not in text or "\n" not in text or (encoded and key not in _mapping(root.get("stringData"))):
+        text = yaml_nodes.text(node) or ""
+        if "=" not in text or "\n" not in text or (encoded and key not in yaml_nodes.mapping(root.get("stringData"))):
             continue
         found = _properties(text, node)
         if is_brokers(found):
             yield described(found, f"{inside}, {key}")
-    variables = [Property(key, _text(node) or "", _line(node)) for key, node in data.items()]
+    variables = [Property(key, yaml_nodes.text(node) or "", yaml_nodes.line(node)) for key, node in data.items()]
     broker = environment.described_broker(variables, inside=inside)
     if broker is not None:
         yield broker
@@ -79,7 +113,7 @@ def _config_map(root: _Mapping, inside: str) -> Iterator[Described]:
 def _properties(text: str, node: yaml.Node) -> Mapping[str, Property]:
     """Return the properties of a scalar; where each line of it is a line of the file, with that line."""
     found = java.parse_properties(text.encode())
-    first = _line(node)
+    first = yaml_nodes.line(node)
     literal = getattr(node, "style", None) == "|"
     return {key: Property(key, setting.value, first + setting.line if literal else first) for key, setting in found.items()}
 
@@ -93,7 +127,7 @@ def _service(body: _Mapping, inside: str) -> Iterator[Described]:
         if value is None or "$" in plain:
             unknown.append(name)
         variables.append(Property(name, reported if "$" in plain else reported.replace("$$", "$"), line))
-    described = environment.described_broker(variables, inside=inside, image=_text(body.get("image")), unknown=unknown)
+    described = environment.described_broker(variables, inside=inside, image=yaml_nodes.text(body.get("image")), unknown=unknown)
     if described is not None:
         yield described
 
@@ -102,28 +136,41 @@ def _assignments(node: yaml.Node | None) -> Iterator[tuple[str, str | None, int]
     """Yield name, value and line of compose's `environment`, a mapping or a list; no value: the host's variable."""
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            name, equals, value = (_text(item) or "").partition("=")
-            yield name, value if equals else None, _line(item)
+            name, equals, value = (yaml_nodes.text(item) or "").partition("=")
+            yield name, value if equals else None, yaml_nodes.line(item)
     else:
-        for name, value_node in _mapping(node).items():
-            yield name, _text(value_node), _line(value_node)
+        for name, value_node in yaml_nodes.mapping(node).items():
+            yield name, yaml_nodes.text(value_node), yaml_nodes.line(value_node)
 
 
 def _container(body: _Mapping, inside: str) -> Iterator[Described]:
     variables, unknown = [], []
-    for item in _items(body.get("env")):
-        entry = _mapping(item)
-        name, value = _text(entry.get("name")), entry.get("value")
+    for item in yaml_nodes.items(body.get("env")):
+        entry = yaml_nodes.mapping(item)
+        name, value = yaml_nodes.text(entry.get("name")), entry.get("value")
         if name is None:
             continue
         if value is None:
             unknown.append(name)
-        variables.append(Property(name, _text(value) or "", _line(value or item)))
-    container = _text(body.get("name"))
+        variables.append(Property(name, yaml_nodes.text(value) or "", yaml_nodes.line(value or item)))
+    for setting in _exported(body):
+        variables.append(setting)
+        unknown.append(setting.key)
+    container = yaml_nodes.text(body.get("name"))
     where = f"{inside}, container {container}" if container else inside
-    described = environment.described_broker(variables, inside=where, image=_text(body.get("image")), unknown=unknown)
+    described = environment.described_broker(variables, inside=where, image=yaml_nodes.text(body.get("image")), unknown=unknown)
     if described is not None:
         yield described
+
+
+def _exported(body: _Mapping) -> Iterator[Property]:
+    """Yield the variables that a container's command exports before the broker starts; the shell decides their values."""
+    for part in (*yaml_nodes.items(body.get("command")), *yaml_nodes.items(body.get("args"))):
+        text = yaml_nodes.text(part) or ""
+        begin = yaml_nodes.line(part) + (getattr(part, "style", None) == "|")
+        for number, row in enumerate(text.split("\n")):
+            for match in _EXPORT.finditer(_SUM.sub("${sum}", row)):
+                yield Property(match[1], match[2].strip("\"'"), begin + number)
 
 
 def _containers(node: yaml.Node | None, seen: set[int], depth: int) -> Iterator[yaml.Node]:
@@ -134,42 +181,8 @@ def _containers(node: yaml.Node | None, seen: set[int], depth: int) -> Iterator[
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
             yield from _containers(item, seen, depth + 1)
-    for key, value in _mapping(node).items():
+    for key, value in yaml_nodes.mapping(node).items():
         if key == "containers" and isinstance(value, yaml.SequenceNode):
             yield value
         else:
             yield from _containers(value, seen, depth + 1)
-
-
-def _mapping(node: yaml.Node | None) -> dict[str, yaml.Node]:
-    """Return a mapping's values by key, `<<` merged as YAML does: what is written here wins. Empty for anything else.
-
-    What was merged stays in the node: merges of merges cost what they hold, and one that merges itself ends.
-    """
-    if not isinstance(node, yaml.MappingNode):
-        return {}
-    own = [(key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode) and key.value != "<<"]
-    found = {key.value: value for key, value in own}
-    if len(own) < len(node.value):
-        sources = [value for key, value in node.value if isinstance(key, yaml.ScalarNode) and key.value == "<<"]
-        node.value = own
-        for source in (node for value in sources for node in (_items(value) or [value])):
-            if isinstance(source, yaml.MappingNode):
-                merged, written = _mapping(source), {key.value for key, _ in own}
-                found = merged | found
-                own = [*((key, value) for key, value in source.value if key.value not in written), *own]
-        node.value = own
-    return found
-
-
-def _items(node: yaml.Node | None) -> list[yaml.Node]:
-    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
-
-
-def _text(node: yaml.Node | None) -> str | None:
-    """Return a scalar as it is written, None for null and for anything else."""
-    return str(node.value) if isinstance(node, yaml.ScalarNode) and node.tag != _NULL else None
-
-
-def _line(node: yaml.Node) -> int:
-    return int(node.start_mark.line) + 1

@@ -9,14 +9,16 @@ from kafka_audit.report.lint_document import shown_findings
 
 
 def github_annotations(files: Iterable[Linted]) -> str:
-    """Return a line for each failure that is not muted; nothing where there is none."""
+    """Return a line for each failure that is not muted, and for each remark; nothing where there is none."""
+    files = tuple(files)
     failed = (
         (file, linted)
         for file in files
         for linted in shown_findings(file, show_all=False)
         if linted.finding.status is Status.FAIL and not linted.finding.muted
     )
-    return "".join(f"{_line(file, linted)}\n" for file, linted in failed)
+    remarks = (_annotation("notice", file, remark.line, "lint", remark.text) for file in files for remark in file.remarks)
+    return "".join(f"{line}\n" for line in (*(_line(file, linted) for file, linted in failed), *remarks))
 
 
 def _line(file: Linted, linted: LintedFinding) -> str:
@@ -24,7 +26,11 @@ def _line(file: Linted, linted: LintedFinding) -> str:
     kind = "error" if finding.severity >= Severity.HIGH else "warning" if finding.severity is Severity.MEDIUM else "notice"
     line = linted.place.line if linted.place else 1
     title = f"{finding.code} {finding.name.replace('_', ' ')}"
-    text = "\n".join(clean(row, 2000) for part in (finding.message, finding.remediation) for row in part.splitlines())
+    return _annotation(kind, file, line, title, f"{finding.message}\n{finding.remediation}")
+
+
+def _annotation(kind: str, file: Linted, line: int, title: str, message: str) -> str:
+    text = "\n".join(clean(row, 2000) for row in message.splitlines())
     return f"::{kind} file={_property(clean(file.path, 4096))},line={line},title={_property(title)}::{_message(text)}"
 
 

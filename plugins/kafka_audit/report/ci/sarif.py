@@ -10,7 +10,7 @@ from kafka_audit import __version__
 from kafka_audit.checks import Check
 from kafka_audit.incidents.remedies import what_to_do
 from kafka_audit.model.finding import Severity, Status
-from kafka_audit.model.linted import Linted, LintedFinding
+from kafka_audit.model.linted import Linted, LintedFinding, Remark
 from kafka_audit.model.text import clean
 from kafka_audit.report.lint_document import shown_findings
 from kafka_audit.report.plain_text.explain import check_summary
@@ -26,12 +26,14 @@ def build_sarif(files: Sequence[Linted], checks: Mapping[str, Check], *, show_al
     """Return the log of one run; rules are the reported checks, with the text of their pages."""
     linted = [(file, linted_finding) for file in files for linted_finding in shown_findings(file, show_all=show_all)]
     codes = sorted({linted_finding.finding.code for _, linted_finding in linted})
-    run = {
+    run: dict[str, Any] = {
         "tool": {"driver": driver([checks[code] for code in codes])},
         "columnKind": "unicodeCodePoints",
         "artifacts": [{"location": location} for location in _artifacts(files)],
         "results": [_result(file, linted_finding, codes.index(linted_finding.finding.code)) for file, linted_finding in linted],
     }
+    if remarks := [_notification(file, remark) for file in files for remark in file.remarks]:
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": remarks}]
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
@@ -72,6 +74,11 @@ def _rule(check: Check) -> Mapping[str, Any]:
     }
 
 
+def _notification(file: Linted, remark: Remark) -> Mapping[str, Any]:
+    where = {"artifactLocation": {"uri": _uri(file.path)}, "region": {"startLine": remark.line}}
+    return {"level": "note", "message": sarif_message(clean(remark.text, 2000)), "locations": [{"physicalLocation": where}]}
+
+
 def _result(file: Linted, linted: LintedFinding, rule: int) -> Mapping[str, Any]:
     finding = linted.finding
     failed = finding.status is Status.FAIL
@@ -88,6 +95,8 @@ def _result(file: Linted, linted: LintedFinding, rule: int) -> Mapping[str, Any]
         "partialFingerprints": {"kafkaAuditFinding/v1": finding.fingerprint},
         "properties": {"severity": finding.severity.name, "kafkaVersion": file.kafka_version},
     }
+    if file.neighbour_of:
+        found["properties"]["neighbourOf"] = clean(file.neighbour_of)
     if finding.muted:
         kind = "inSource" if linted.muted_here else "external"
         because = {"justification": clean(linted.muted_because)} if linted.muted_because else {}

@@ -40,6 +40,8 @@ class _LintPage:
         yield from wrap(f"as Kafka {file.kafka_version} ({clean(file.version_why)})", self.width, "  ")
         if file.kafka_says is not None:
             yield from wrap(f"Kafka says: {clean(file.kafka_says, 2000)}", self.width, "  ", "    ")
+        for remark in file.remarks:
+            yield from wrap(f"line {remark.line}: {clean(remark.text, 500)}", self.width, "  ", "    ")
         for finding in failed:
             yield ""
             yield from self.finding(finding)
