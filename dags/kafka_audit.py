@@ -3,38 +3,17 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-from airflow.sdk import ExceptionRetryPolicy, Param, RetryAction, RetryRule, dag, get_current_context, task
+from airflow.sdk import Param, dag, get_current_context, task
 
-from kafka_audit.airflow import assets, callbacks, environment, vantage_queues, watcher
+from kafka_audit.airflow import assets, callbacks, environment, vantage_queues, watcher, xcom_keys
 from kafka_audit.airflow.gate_operator import gate_task
+from kafka_audit.airflow.notifier import KafkaAuditNotifier
+from kafka_audit.airflow.retries import SPARK_HICCUPS, STORE_HICCUPS, retried
 from kafka_audit.airflow.submit import CompareSnapshots
-from kafka_audit.model.errors import AuditError, StoreBusyError
 
-JOB = Path(__file__).resolve().parents[1] / "spark_jobs" / "diff_snapshots.py"
 CLUSTERS_AT_ONCE = 4
-ALERTS = [callbacks.by_mail, callbacks.by_slack, callbacks.by_others]
-ENDS = [callbacks.end_by_mail, callbacks.end_by_slack, callbacks.end_by_others]
-
-# A cluster that does not answer is no error: the failed reads are rows of its snapshot. Retries help only if the store or the
-# network is unavailable for a moment. They do not help if the cluster file is wrong or rights are missing, and would add load.
-STORE_HICCUPS = ExceptionRetryPolicy(
-    rules=[
-        RetryRule(
-            exception=[StoreBusyError, OSError],
-            action=RetryAction.RETRY,
-            retry_delay=timedelta(seconds=30),
-            reason="store or network",
-        )
-    ],
-    default=RetryAction.FAIL,
-)
-# The cause of a Spark failure is unknown here, so the task is retried.
-SPARK_HICCUPS = ExceptionRetryPolicy(
-    rules=[*STORE_HICCUPS.rules, RetryRule(exception=AuditError, action=RetryAction.FAIL, reason="no snapshot to compare")]
-)
-STORE_RETRIES = 2
+ALERT = KafkaAuditNotifier()
 
 DOC = """
 Audits every cluster in the cluster file: reads all views, compares them with each other and with the previous snapshot, and fails
@@ -57,7 +36,7 @@ if a vantage names a queue, `errands` → `probe_…` (one per queue) run before
 """
 
 
-@task(on_failure_callback=ALERTS)  # without clusters there is no gate that could alert
+@task(on_failure_callback=ALERT)  # without clusters there is no gate that could alert
 def clusters() -> list[str]:
     """Read the cluster file."""
     from kafka_audit.airflow import tasks
@@ -72,8 +51,7 @@ def clusters() -> list[str]:
     map_index_template="{{ task.op_kwargs['cluster'] }}",
     trigger_rule="all_done_min_one_success",  # a queue without a worker causes unknown probes, not a missing snapshot
     **environment.in_pool(max_active_tis_per_dagrun=CLUSTERS_AT_ONCE),
-    retries=STORE_RETRIES,
-    retry_policy=STORE_HICCUPS,
+    **retried(STORE_HICCUPS),
     on_failure_callback=callbacks.note,
 )
 def collect(cluster: str) -> str:
@@ -101,8 +79,7 @@ def probe(queue: str, asked: dict[str, dict[str, object]]) -> dict[str, list[str
 
 @task(
     multiple_outputs=False,  # otherwise Airflow creates one XCom for each cluster
-    retries=STORE_RETRIES,
-    retry_policy=STORE_HICCUPS,
+    **retried(STORE_HICCUPS),
     on_failure_callback=callbacks.note,
     outlets=[assets.AUDITED],
 )
@@ -114,7 +91,7 @@ def report(run: str) -> dict[str, str]:
     instance = context["ti"]
 
     def note(cluster: str, why: str) -> None:
-        instance.xcom_push(key=callbacks.why_of(cluster), value=why)
+        instance.xcom_push(key=xcom_keys.why_of(cluster), value=why)
 
     return tasks.report_run(run, context["outlet_events"], note)
 
@@ -122,8 +99,8 @@ def report(run: str) -> dict[str, str]:
 @gate_task(
     map_index_template="{{ task.op_kwargs['cluster'] }}",
     trigger_rule="all_done",  # a gate that does not run would look like a successful one
-    on_failure_callback=ALERTS,
-    on_success_callback=ENDS,
+    on_failure_callback=ALERT,
+    on_success_callback=ALERT,  # the end of an incident is an alert too
     outlets=[assets.CLEAN],
 )
 def gate(cluster: str, judged: dict[str, str] | None) -> None:
@@ -167,10 +144,8 @@ def kafka_audit() -> None:
     compare = CompareSnapshots(
         task_id="compare",
         snapshot_ids=snapshots,
-        application=str(JOB),
         trigger_rule="all_done_min_one_success",  # a failure of one cluster must not hide the others
-        retries=STORE_RETRIES,
-        retry_policy=SPARK_HICCUPS,
+        **retried(SPARK_HICCUPS),
         retry_delay=timedelta(seconds=30),
         on_failure_callback=callbacks.note,
     )
@@ -178,4 +153,4 @@ def kafka_audit() -> None:
     gate.partial(judged=judged).expand(cluster=names)
 
 
-kafka_audit()
+kafka_audit_dag = kafka_audit()

@@ -2,14 +2,11 @@
 """The check after a change: compare a cluster with the baseline of the gate, and group the changes by the plan."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from airflow.sdk import Param, dag, get_current_context, task
 
 from kafka_audit.airflow import assets, environment
 from kafka_audit.airflow.submit import CompareSnapshots
-
-JOB = Path(__file__).resolve().parents[1] / "spark_jobs" / "diff_snapshots.py"
 
 DOC = """
 Compares a cluster with the baseline of `kafka_audit_before_migration`, and lists planned and unexpected changes. Trigger it
@@ -75,10 +72,10 @@ def kafka_audit_after_migration() -> None:
     """Connect the tasks; their code is in `kafka_audit.airflow.migration_tasks`."""
     kept = baseline()
     snapshot = collect()
-    compare = CompareSnapshots(task_id="compare", snapshot_ids=[snapshot], baseline=kept, application=str(JOB))
+    compare = CompareSnapshots(task_id="compare", snapshot_ids=[snapshot], baseline=kept)
     judged = report(compare.output)
     kept >> snapshot
     differ(judged, kept)
 
 
-kafka_audit_after_migration()
+kafka_audit_after_migration_dag = kafka_audit_after_migration()

@@ -2,7 +2,6 @@
 """The gate before a change: take a snapshot, judge it with the plan, request an approval, keep the snapshot as baseline."""
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from airflow.providers.standard.operators.hitl import ApprovalOperator
@@ -11,7 +10,6 @@ from airflow.sdk import Param, dag, get_current_context, task
 from kafka_audit.airflow import assets, environment
 from kafka_audit.airflow.submit import CompareSnapshots
 
-JOB = Path(__file__).resolve().parents[1] / "spark_jobs" / "diff_snapshots.py"
 KINDS = {
     "zookeeper-to-kraft": "ZooKeeper to KRaft",
     "rolling-upgrade": "rolling upgrade",
@@ -134,7 +132,7 @@ def kafka_audit_before_migration() -> None:
     """Connect the tasks; their code is in `kafka_audit.airflow.migration_tasks`."""
     plan = planned()
     snapshot = collect()
-    compare = CompareSnapshots(task_id="compare", snapshot_ids=[snapshot], application=str(JOB))
+    compare = CompareSnapshots(task_id="compare", snapshot_ids=[snapshot])
     judged = report(compare.output)
     approve = ApprovalOperator(
         task_id="approve",
@@ -148,4 +146,4 @@ def kafka_audit_before_migration() -> None:
     decide(judged, plan) >> approve >> keep(judged)
 
 
-kafka_audit_before_migration()
+kafka_audit_before_migration_dag = kafka_audit_before_migration()

@@ -11,7 +11,7 @@ from socket import socket
 import pytest
 
 from audit_history import History, cut_off
-from kafka_audit.airflow import alert_channels, callbacks
+from kafka_audit.airflow import KafkaAuditNotifier, alert_channels, callbacks
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.alerting import delivery
 from kafka_audit.alerting.channels import Channel
@@ -94,11 +94,13 @@ class Run:
 
 
 def end(instance, exception):
-    """End a task as Airflow does: the callbacks of its state, each on its own."""
-    failing = [callbacks.by_mail, callbacks.by_slack, callbacks.by_others]
-    of_its_state = failing if exception else [callbacks.end_by_mail, callbacks.end_by_slack, callbacks.end_by_others]
-    for callback in of_its_state:
-        callback({"ti": instance, "exception": exception} if exception else {"ti": instance})
+    """End a task as Airflow does: it has its state when the callback is called."""
+    instance.state = "failed" if exception else "success"
+    notify(instance, exception)
+
+
+def notify(instance, exception=None, **context):
+    KafkaAuditNotifier()({"ti": instance, "exception": exception, **context})
 
 
 def test_without_connections_nothing_is_sent_and_nothing_fails(store, tmp_path):
@@ -159,8 +161,11 @@ def test_a_channel_that_failed_gets_its_message_with_the_next_audit(store, conne
     run = Run(store)
     working = json.loads(os.environ["AIRFLOW_CONN_KAFKA_AUDIT_SLACK"])
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_AUDIT_SLACK", json.dumps(working | {"host": "http://127.0.0.1:1"}))
-    with pytest.raises(OSError, match="refused"):
+    with pytest.raises(ExceptionGroup) as error:
         run.gate(*cut_off(1))
+    (refused,) = error.value.exceptions
+    assert isinstance(refused, OSError)
+    assert "refused" in str(refused)
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_AUDIT_SLACK", json.dumps(working))
     run.gate(*cut_off(1))
     mails, posts = subjects(connected())
@@ -265,7 +270,7 @@ def test_one_cluster_without_a_snapshot_is_told_by_its_own_gate(store, connected
 def test_a_gate_whose_process_died_is_told_by_whoever_is_left(store, connected, exception):
     document = History().audit()
     store.write_report(document["snapshot_id"], document)
-    callbacks.by_mail({"ti": Instance(clusters=["prod"], report={"prod": document["snapshot_id"]}), "exception": exception})
+    notify(Instance(clusters=["prod"], report={"prod": document["snapshot_id"]}), exception)
     why = exception or "its process died"
     assert subjects(connected())[0] == [f"[NOT AUDITED] prod: task gate failed: {why}; no earlier audit"]
 
@@ -293,8 +298,9 @@ def test_a_reason_is_left_for_the_gates_in_a_few_words():
 
 def test_a_mail_connection_without_recipients_says_what_it_lacks(monkeypatch):
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_AUDIT_SMTP", '{"conn_type": "smtp", "host": "127.0.0.1", "extra": {"to": "a@b"}}')
-    with pytest.raises(UsageError, match="its extra must contain from_email"):
-        callbacks.by_mail({"ti": Instance(clusters=["prod"]), "exception": GateFailed(cluster="prod", headline="h")})
+    with pytest.raises(ExceptionGroup) as error:
+        end(Instance(clusters=["prod"]), GateFailed(cluster="prod", headline="h"))
+    assert "its extra must contain from_email" in str(error.value.exceptions[0])
 
 
 def test_a_wrong_setting_of_the_gate_is_told_too(connected, monkeypatch):
@@ -336,6 +342,15 @@ def test_any_notifier_is_sent_the_same_with_a_state_of_its_own(store, monkeypatc
     assert begun["dedup_key"] == ended["dedup_key"]
 
 
+def test_notifiers_that_cannot_be_read_keep_no_mail_from_going_out(store, connected, monkeypatch):
+    monkeypatch.setenv("KAFKA_AUDIT_NOTIFIERS", "{")
+    with pytest.raises(ExceptionGroup) as error:
+        Run(store).gate(*cut_off(1))
+    assert ["KAFKA_AUDIT_NOTIFIERS is no list" in str(one) for one in error.value.exceptions] == [True]
+    mails, posts = subjects(connected())
+    assert [len(mails), len(posts)] == [1, 1]
+
+
 @pytest.mark.parametrize("text", ["{", "{}", "[1]", '[{"summary": "x"}]'])
 def test_notifiers_that_cannot_be_read_are_one_line(monkeypatch, text):
     monkeypatch.setenv("KAFKA_AUDIT_NOTIFIERS", text if text != "{}" else '{"a": 1}')
@@ -374,3 +389,67 @@ def test_what_was_sent_is_kept_before_the_next_is_sent(store):
         delivery.deliver(channel, "prod", result, Links(), limits=AlertLimits(), store_root=store.root)
     delivery.deliver(channel, "prod", result, Links(), limits=AlertLimits(), store_root=store.root)
     assert len({subject.rstrip("!") for subject in sent}) == len(sent) == 2
+
+
+class Audit:
+    is_an_audit = True
+
+
+class AuditInstance(Instance):
+    """A task that is an audit of its own."""
+
+    dag_id = "deployment"
+
+    def __init__(self, **left):
+        super().__init__(task_id="audit", map_index=-1)
+        self.left = left or None
+
+    def xcom_pull(self, *, task_ids, key, map_indexes):
+        assert (task_ids, key, map_indexes) == ("audit", "kafka_audit", -1)
+        return self.left
+
+
+def audit_alone(store, history, *failures):
+    document = history.audit(*failures)
+    store.write_report(document["snapshot_id"], document)
+    instance = AuditInstance(cluster="prod", snapshot_id=document["snapshot_id"])
+    instance.state = "failed" if failures else "success"
+    notify(instance, GateFailed(cluster="prod", headline="h") if failures else None, task=Audit())
+
+
+def test_an_audit_of_another_dag_continues_the_alerts_of_the_dag(store, connected, monkeypatch):
+    monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://airflow.example/base/")
+    run = Run(store)
+    run.gate(*cut_off(1))
+    audit_alone(store, run._history, *cut_off(1))
+    audit_alone(store, run._history, *cut_off(1, 3))
+    audit_alone(store, run._history)
+    mails, posts = subjects(connected())
+    assert [subject.partition(":")[0] for subject in mails] == ["[NEW] prod", "[WORSE] prod", "[RESOLVED] prod"]
+    assert posts == mails
+    worse = [message for message in connected() if message["kind"] == "mail"][1]
+    assert "https://airflow.example/base/kafka-audit/snapshots/20260914T" in worse["plain"]
+
+
+def test_an_audit_that_came_to_no_report_says_so_and_so_does_one_that_came_to_no_cluster(connected):
+    for left, error in (({"cluster": "prod"}, "EngineError: no answer"), ({}, "no such variable")):
+        instance = AuditInstance(**left)
+        instance.state = "failed"
+        notify(instance, RuntimeError(error), task=Audit())
+    mails, _ = subjects(connected())
+    assert mails == [
+        "[NOT AUDITED] prod: task audit failed: EngineError: no answer; no earlier audit",
+        "[NOT AUDITED] deployment.audit: task audit failed: no such variable; no earlier audit",
+    ]
+
+
+def test_an_audit_whose_process_died_has_no_state_and_is_a_failure(connected):
+    notify(AuditInstance(cluster="prod"), task=Audit())
+    assert subjects(connected())[0] == ["[NOT AUDITED] prod: task audit failed: its process died; no earlier audit"]
+
+
+def test_the_notifier_says_where_it_does_not_belong():
+    instance = AuditInstance()
+    instance.state = "failed"
+    with pytest.raises(UsageError, match=r"deployment\.audit is no audit"):
+        notify(instance, RuntimeError("x"), task=object())

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kafka_audit.airflow import connections
-from kafka_audit.model.cluster import Cluster, Security, Tls
+from kafka_audit.model.cluster import Cluster, Oidc, Security, Tls
 from kafka_audit.model.errors import UsageError
 
 
@@ -55,7 +55,114 @@ def test_a_connection_without_security_speaks_plaintext(monkeypatch):
     assert cluster.security == Security()
 
 
+OIDC = {
+    "bootstrap.servers": "b2:9092",
+    "security.protocol": "SASL_SSL",
+    "sasl.mechanism": "OAUTHBEARER",
+    "sasl.oauthbearer.method": "OIDC",
+    "sasl.oauthbearer.client.id": "auditor",
+    "sasl.oauthbearer.client.secret": "hush",
+    "sasl.oauthbearer.scope": "kafka",
+    "sasl.oauthbearer.extensions": "logicalCluster=lkc-1, identityPoolId=pool-1",
+    "sasl.oauthbearer.token.endpoint.url": "https://login.example/token",
+    "https.ca.location": "/etc/idp.pem",
+    "ssl.ca.location": "probe",
+}
+
+
+def test_tokens_of_a_token_endpoint_by_the_names_of_librdkafka(monkeypatch):
+    cluster, secrets = completed(monkeypatch, OIDC)
+    assert cluster.security == Security(
+        protocol="SASL_SSL",
+        mechanism="OAUTHBEARER",
+        username="auditor",
+        password_env="connection kafka_prod",  # noqa: S106 -- a name
+        oidc=Oidc(
+            token_endpoint="https://login.example/token",  # noqa: S106 -- a URL
+            scope="kafka",
+            extensions=(("logicalCluster", "lkc-1"), ("identityPoolId", "pool-1")),
+            ca_file="/etc/idp.pem",
+        ),
+    )
+    assert secrets["connection kafka_prod"] == "hush"
+    assert "hush" not in repr(cluster)
+    other = {key: value for key, value in OIDC.items() if ".client." not in key}
+    other |= {
+        f"sasl.oauthbearer.client.credentials.client.{key}": OIDC[f"sasl.oauthbearer.client.{key}"] for key in ("id", "secret")
+    }
+    assert completed(monkeypatch, other)[0] == cluster
+
+
+MSK = {"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"}
+
+
+@pytest.mark.parametrize(
+    ("servers", "region"),
+    [
+        (
+            "b-1.demo.abcde1.c2.kafka.us-east-1.amazonaws.com:9098,b-2.demo.abcde1.c2.kafka.us-east-1.amazonaws.com:9098",
+            "us-east-1",
+        ),
+        ("boot-abcde1.c2.kafka-serverless.EU-WEST-1.amazonaws.com:9098", "eu-west-1"),
+        ("b-1.demo.abcde1.c2.kafka.cn-north-1.amazonaws.com.cn:9098", "cn-north-1"),
+    ],
+)
+def test_amazon_msk_is_known_by_its_addresses_as_airflow_s_provider_knows_it(monkeypatch, servers, region):
+    cluster, secrets = completed(monkeypatch, MSK | {"bootstrap.servers": servers})
+    assert cluster.security == Security(protocol="SASL_SSL", mechanism="OAUTHBEARER", msk_region=region)
+    assert not secrets.own
+
+
+def test_the_region_of_amazon_msk_behind_other_names(monkeypatch):
+    cluster, _ = completed(monkeypatch, MSK | {"bootstrap.servers": "kafka.corp.example:9098", "msk.region": "eu-west-1"})
+    assert cluster.security.msk_region == "eu-west-1"
+
+
+def test_event_hubs_take_their_connection_string_as_a_password(monkeypatch):
+    string = "Endpoint=sb://space.servicebus.windows.net/;SharedAccessKeyName=audit;SharedAccessKey=aGFzaA=="
+    login = {"sasl.mechanism": "PLAIN", "sasl.username": "$ConnectionString", "sasl.password": string}
+    cluster, secrets = completed(monkeypatch, {"security.protocol": "SASL_SSL"} | login)
+    assert (cluster.security.username, secrets["connection kafka_prod"]) == ("$ConnectionString", string)
+
+
+def without(key):
+    return {name: value for name, value in OIDC.items() if name != key}
+
+
+TLS = {"security.protocol": "SSL"}
+KERBEROS = {"security.protocol": "SASL_SSL", "sasl.mechanism": "GSSAPI"}
 WRONG = {
+    "no method": (MSK | {"bootstrap.servers": "b:9092"}, "sasl.oauthbearer.method is missing; set it to oidc, with sasl.oauthb"),
+    "no endpoint": (without("sasl.oauthbearer.token.endpoint.url"), "sasl.oauthbearer.token.endpoint.url is missing; sasl.oauth"),
+    "no client": (without("sasl.oauthbearer.client.id"), "sasl.oauthbearer.client.id is missing"),
+    "no client secret": (without("sasl.oauthbearer.client.secret"), "sasl.oauthbearer.client.secret is missing"),
+    "a login in the URL": (
+        OIDC | {"sasl.oauthbearer.token.endpoint.url": "https://u:hush@h/t"},
+        "sasl.oauthbearer.token.endpoint.url contains a login",
+    ),
+    "an extension": (OIDC | {"sasl.oauthbearer.extensions": "hush"}, "sasl.oauthbearer.extensions: an entry has a value with"),
+    "a key instead of a secret": (
+        OIDC | {"sasl.oauthbearer.grant.type": "urn:ietf:params:oauth:grant-type:jwt-bearer"},
+        "sasl.oauthbearer.grant.type is not supported, except client_credentials: the auditor uses a client secret",
+    ),
+    "an identity of the machine": (
+        OIDC | {"sasl.oauthbearer.metadata.authentication.type": "azure_imds"},
+        "sasl.oauthbearer.metadata.authentication.type is not supported, except none",
+    ),
+    "a callback": (MSK | {"oauth_cb": "my.token"}, "oauth_cb is not supported; the auditor runs no code that a connection names"),
+    "no verification": (
+        TLS | {"enable.ssl.certificate.verification": False},
+        "enable.ssl.certificate.verification is not supported, except true: the auditor sends a login only to a verified broker",
+    ),
+    "no names": (
+        TLS | {"ssl.endpoint.identification.algorithm": "none"},
+        "ssl.endpoint.identification.algorithm is not supported, except https",
+    ),
+    "a keytab": (KERBEROS | {"sasl.kerberos.keytab": "/k"}, "sasl.kerberos.keytab is not supported; the auditor uses the ticket"),
+    "another service": (
+        KERBEROS | {"sasl.kerberos.service.name": "bus"},
+        "sasl.kerberos.service.name is not supported, except k",
+    ),
     "protocol": ({"security.protocol": "SASL_TLS"}, "security.protocol 'SASL_TLS' is not one of PLAINTEXT, .*mean SASL_SSL"),
     "no mechanism": ({"security.protocol": "SASL_SSL"}, "sasl.mechanism is missing; set it to one of PLAIN,"),
     "mechanism": ({"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM"}, "sasl.mechanism 'SCRAM' is not one of PLAIN"),

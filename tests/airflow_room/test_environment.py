@@ -42,3 +42,34 @@ def test_a_coverage_that_is_no_share_is_refused(monkeypatch, given):
     monkeypatch.setenv("KAFKA_AUDIT_MIN_COVERAGE", given)
     with pytest.raises(UsageError, match="KAFKA_AUDIT_MIN_COVERAGE"):
         environment.min_coverage()
+
+
+@pytest.fixture
+def section(monkeypatch):
+    """Return a function that writes the section of airflow.cfg, as this process reads it."""
+
+    def write(**options):
+        for name, value in options.items():
+            monkeypatch.setenv(f"AIRFLOW__KAFKA_AUDIT__{name.upper()}", value)
+
+    return write
+
+
+def test_an_option_of_airflows_configuration_is_a_setting(section):
+    section(store="s3://bucket/audit/", fail_on="medium", schedule="none", min_coverage="0.5", pool="kafka", notifiers="[1]")
+    assert environment.store_root() == "s3://bucket/audit"
+    assert (environment.fail_on(), environment.schedule(), environment.min_coverage()) == ("medium", None, 0.5)
+    assert (environment.in_pool(), environment.notifier_list()) == ({"pool": "kafka"}, "[1]")
+
+
+def test_the_variable_takes_precedence_over_the_option(section, monkeypatch):
+    section(fail_on="medium", min_coverage="0.5")
+    monkeypatch.setenv("KAFKA_AUDIT_FAIL_ON", "low")
+    monkeypatch.setenv("KAFKA_AUDIT_MIN_COVERAGE", "")
+    assert (environment.fail_on(), environment.min_coverage()) == ("low", 0.5)
+
+
+def test_a_wrong_option_is_named(section):
+    section(min_coverage="90%%")
+    with pytest.raises(UsageError, match=r"KAFKA_AUDIT_MIN_COVERAGE \(min_coverage in \[kafka_audit\]\) is '90%"):
+        environment.min_coverage()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cluster_views import answer
-from kafka_audit.airflow import callbacks, tasks
+from kafka_audit.airflow import tasks, xcom_keys
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.bounds import isolation
 from kafka_audit.model.errors import EngineError
@@ -81,11 +81,11 @@ def test_the_other_cluster_has_its_report_and_this_one_s_gate_says_why(store, mo
     assert store.read_report(PROD) is None
     assert list(noted) == ["prod"]
     assert WORDS[fault] in noted["prod"]
-    assert len(noted["prod"]) <= callbacks.WHY_CHARS
+    assert len(noted["prod"]) <= xcom_keys.WHY_CHARS
 
     class Instance:
         def xcom_pull(self, *, task_ids, key, **_more):
-            return noted.get(key.removeprefix(f"{callbacks.WHY}_")) if task_ids == "report" else None
+            return noted.get(key.removeprefix(f"{xcom_keys.WHY}_")) if task_ids == "report" else None
 
     why = tasks.noted_reason(Instance(), 0, "prod")
     with pytest.raises(GateFailed, match=f"prod: not audited: .*{WORDS[fault]}"):

@@ -180,7 +180,9 @@ def test_a_damaged_snapshot_of_one_cluster_holds_up_no_other_and_the_log_says_so
         ids[cluster] = f"20260131T080000Z-{cluster}-00aa", f"20260131T090000Z-{cluster}-00bb"
         for snapshot_id in ids[cluster]:
             store.write(_snapshot(snapshot_id, cluster))
-    (tmp_path / "store" / "snapshots" / ids["prod"][0] / "probe.parquet").unlink()
+    (
+        tmp_path / "store" / "snapshots" / ids["prod"][0] / f"{SnapshotInfo.table()}.parquet"
+    ).unlink()  # shared with no other snapshot
     with caplog.at_level(logging.INFO):
         run = tasks.write_run_request([ids["prod"][1], ids["stage"][1]], "manual__1")
     assert {pair.snapshot_id: pair.previous_snapshot_id for pair in store.read_request(run).pairs} == {
@@ -190,5 +192,5 @@ def test_a_damaged_snapshot_of_one_cluster_holds_up_no_other_and_the_log_says_so
     assert (tmp_path / "store" / "runs" / run / "kafka_audit.zip").stat().st_size > 0
     warned = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert len(warned) == 1
-    assert f"{ids['prod'][0]}/probe.parquet: is missing" in warned[0]
+    assert f"{ids['prod'][0]}/snapshot_info.parquet: is missing" in warned[0]
     assert f"{ids['prod'][1]} is compared with nothing, because earlier snapshots are damaged" in caplog.text

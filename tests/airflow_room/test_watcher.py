@@ -2,14 +2,13 @@
 
 import asyncio
 import json
-from contextlib import ExitStack
 
 import pytest
 from airflow.sdk import Asset
 from airflow.triggers.base import BaseEventTrigger
 from airflow.triggers.shared_stream import SharedStreamManager
 
-from hostile_parties.broker import HostileBroker
+from hostile_parties.broker import honest_brokers
 from kafka_audit.airflow import assets, environment, tasks, watcher
 from kafka_audit.airflow.suspect_trigger import ClusterSuspectTrigger
 from kafka_audit.model.errors import UsageError
@@ -98,11 +97,7 @@ def broken(tmp_path, monkeypatch):
     """A cluster whose broker 2 has an empty view, in the cluster file."""
     monkeypatch.setattr(environment, "watch_every", lambda: 2.0)
     monkeypatch.setenv("KAFKA_AUDIT_WATCH_GRACE_SECONDS", "2")
-    with ExitStack() as stack:
-        made = [stack.enter_context(HostileBroker(number)) for number in range(3)]
-        for one in made:
-            one.brokers = {other.id: (other.host, other.port) for other in made}
-            one.controller_id = 0
+    with honest_brokers() as made:
         made[2].brokers, made[2].controller_id = {}, -1
         describe(tmp_path, prod=made[0].address)
         yield made

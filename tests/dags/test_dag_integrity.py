@@ -10,7 +10,7 @@ from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk.exceptions import AirflowException, ParamValidationError
 
 from airflow_environment import ROOT
-from kafka_audit.airflow import callbacks
+from kafka_audit.airflow import KafkaAuditNotifier, callbacks
 from kafka_audit.migration.plan import Kind
 from kafka_audit.model.errors import SnapshotError, StoreBusyError, StoreError, UsageError
 
@@ -187,13 +187,10 @@ def test_only_what_a_retry_can_heal_is_retried(dag):
 def test_gates_always_run_and_tell(dag):
     gate = dag.task_dict["gate"]
     assert gate.trigger_rule == "all_done"
-    assert list(gate.partial_kwargs["on_failure_callback"]) == [callbacks.by_mail, callbacks.by_slack, callbacks.by_others]
-    assert list(dag.task_dict["clusters"].on_failure_callback) == [callbacks.by_mail, callbacks.by_slack, callbacks.by_others]
-    assert list(gate.partial_kwargs["on_success_callback"]) == [
-        callbacks.end_by_mail,
-        callbacks.end_by_slack,
-        callbacks.end_by_others,
-    ]
+    notifier = gate.partial_kwargs["on_failure_callback"]
+    assert isinstance(notifier, KafkaAuditNotifier)
+    assert gate.partial_kwargs["on_success_callback"] is notifier
+    assert [type(callback) for callback in dag.task_dict["clusters"].on_failure_callback] == [KafkaAuditNotifier]
     assert not dag.task_dict["clusters"].on_success_callback
 
 

@@ -2,7 +2,6 @@
 
 import io
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -14,8 +13,6 @@ from airflow_environment import ROOT
 from kafka_audit.airflow import pyfiles
 from kafka_audit.checks import catalogue
 from kafka_audit.report.plain_text import explain
-
-BUILD = "from setuptools import build_meta; print('WHEEL', build_meta.build_wheel('.'))"
 
 
 def of_the_bed(names):
@@ -33,20 +30,6 @@ def demo(package, folder, *arguments):
         text=True,
         check=False,
     )
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The wheel of this checkout, built from a copy of it."""
-    copy = tmp_path_factory.mktemp("checkout")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, copy)
-    for name in ("plugins", "testbed"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    done = subprocess.run([sys.executable, "-c", BUILD], cwd=copy, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    (line,) = (line for line in done.stdout.splitlines() if line.startswith("WHEEL "))
-    return copy / line.removeprefix("WHEEL ")
 
 
 @pytest.fixture(scope="module")

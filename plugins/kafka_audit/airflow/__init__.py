@@ -1,1 +1,29 @@
-"""Everything that knows Airflow: tasks, operators, notifiers."""
+"""Everything that knows Airflow: tasks, operators, notifiers.
+
+DAGs import `KafkaAuditOperator`, `KafkaCleanSensor` and `KafkaAuditNotifier` from here. Every process of Airflow imports this
+package for the provider, so a class is imported when it is asked for.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kafka_audit.airflow.notifier import KafkaAuditNotifier
+    from kafka_audit.airflow.operators.audit_operator import KafkaAuditOperator
+    from kafka_audit.airflow.operators.clean_sensor import KafkaCleanSensor
+
+__all__ = ["KafkaAuditNotifier", "KafkaAuditOperator", "KafkaCleanSensor"]
+
+_MODULES = {
+    "KafkaAuditNotifier": "notifier",
+    "KafkaAuditOperator": "operators.audit_operator",
+    "KafkaCleanSensor": "operators.clean_sensor",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Return a class by its name."""
+    if name not in _MODULES:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -6,18 +6,17 @@ calling Airflow's notifiers would render them as Jinja, and these quote what a c
 
 import importlib
 import json
-import os
 import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from airflow.providers.slack.notifications.slack_webhook import SlackWebhookNotifier
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowException
 
-from kafka_audit.airflow import connections, internals
+from kafka_audit.airflow import connections, environment, internals
 from kafka_audit.alerting import rendering
 from kafka_audit.alerting.channels import Channel
 from kafka_audit.alerting.messages import AlertMessage
@@ -88,13 +87,24 @@ BY_SLACK = Channel(name="slack", needs=f"Airflow connection {SLACK}", send=_send
 
 
 def every_channel() -> tuple[Channel, ...]:
-    """Return all channels; raises `UsageError` where KAFKA_AUDIT_NOTIFIERS cannot be read."""
-    return (BY_MAIL, BY_SLACK, *notifiers())
+    """Return all channels; if KAFKA_AUDIT_NOTIFIERS cannot be read, it is one channel that says so, and the others stay."""
+    try:
+        further = notifiers()
+    except UsageError as error:
+        further = (_unreadable(error),)
+    return (BY_MAIL, BY_SLACK, *further)
+
+
+def _unreadable(error: UsageError) -> Channel:
+    def refuse(*_: object) -> NoReturn:
+        raise error
+
+    return Channel(name="notifiers", needs=NOTIFIERS, send=refuse, target=refuse)
 
 
 def notifiers() -> tuple[Channel, ...]:
     """Return a channel for each notifier of KAFKA_AUDIT_NOTIFIERS; raises `UsageError` where that cannot be read."""
-    text = os.environ.get(NOTIFIERS) or "[]"
+    text = environment.notifier_list()
     try:
         entries = [dict(entry) for entry in json.loads(text)]
         paths = [str(entry.pop("notifier")) for entry in entries]

@@ -10,6 +10,9 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.secrets import Secrets
 from kafka_audit.settings import connection as settings
 
+TYPE = "kafka_audit"
+"""The connection type whose form the provider adds; other types have the Kafka provider's format in their extra."""
+
 
 def find_connection(conn_id: str) -> Connection | None:
     """Return a connection, None where there is none of that id."""
@@ -46,5 +49,8 @@ def _with(cluster: Cluster, connection: Connection | None) -> tuple[Cluster, Sec
     if connection is None:
         msg = f"{cluster.name}: the Airflow connection {cluster.kafka_conn_id!r} of kafka_conn_id does not exist"
         raise UsageError(msg)
-    described, passwords = settings.with_connection(cluster, connection.extra_dejson)
+    extra = connection.extra_dejson
+    if connection.conn_type == TYPE:
+        extra = settings.extra_of_form(connection.host, connection.login, connection.password, extra)
+    described, passwords = settings.with_connection(cluster, extra)
     return described, Secrets(passwords, os.environ)

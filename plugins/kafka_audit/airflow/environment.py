@@ -1,23 +1,6 @@
-"""What a deployment says through environment variables; read when asked, so that every process sees its own.
+"""What a deployment sets; read when asked, so that every process sees its own.
 
-| variable | meaning | default |
-|---|---|---|
-| KAFKA_AUDIT_CLUSTERS | cluster file, or a folder of them | $AIRFLOW_HOME/clusters.yaml |
-| KAFKA_AUDIT_STORE | root of snapshots and reports, a path or URL | $AIRFLOW_HOME/kafka-audit-store |
-| KAFKA_AUDIT_SCHEDULE | cron expression, or `none` | every 15 minutes |
-| KAFKA_AUDIT_WATCH | `on`, or seconds between readings: an audit when a cluster is suspected; see docs/watch.md | off |
-| KAFKA_AUDIT_WATCH_GRACE_SECONDS | seconds that a broker may be away in a restart before it is suspected | 30 |
-| KAFKA_AUDIT_WATCH_MINUTES | minutes between two audits that suspicions request, at least | 5 |
-| KAFKA_AUDIT_FAIL_ON | severity from which a gate fails | high |
-| KAFKA_AUDIT_MIN_COVERAGE | share of asked reads that must be answered | 1.0 |
-| KAFKA_AUDIT_NOTIFIERS | further notifiers for alerts, JSON; see docs/alerts.md | none |
-| KAFKA_AUDIT_REMIND_HOURS | hours after which an open incident is sent again; 0: never | 24 |
-| KAFKA_AUDIT_APPROVAL_HOURS | hours after which a change without approval is rejected | 24 |
-| KAFKA_AUDIT_PROPOSED_ROOT | the worker's folder of files that a form may propose | `proposed` beside the cluster file |
-| KAFKA_AUDIT_REPORT_DAGS | the DAG whose readers see a cluster's reports, JSON; see docs/page.md | `kafka_audit` for all |
-| KAFKA_AUDIT_CACHE | folder of the class archive with which Spark starts faster; `none` disables it | ~/.cache/kafka-audit |
-| KAFKA_AUDIT_POOL | the Airflow pool of tasks that read a cluster; it bounds how many run at a time | none: 4 in a run |
-| KAFKA_AUDIT_SPARK_MEMORY | heap of the Spark driver and of each executor | 2g |
+The table of all settings is in `options`. A variable takes precedence over the option of Airflow's configuration.
 """
 
 import json
@@ -28,9 +11,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from airflow.sdk import conf
+
+from kafka_audit.airflow.options import OPTIONS, SECTION
 from kafka_audit.model.errors import UsageError
 
-EVERY_15_MINUTES = "*/15 * * * *"
 REPORT_TAB = "findings"
 """Name in the address of the page that the plugin puts beside each DAG run."""
 MOST_HOURS = 8760
@@ -41,34 +26,49 @@ _OFF = frozenset({"", "off", "none", "no", "false", "0"})
 log = logging.getLogger(__name__)
 
 
+def _text(variable: str) -> str:
+    """Return a setting: the variable, else the option, else the default; "" where there is none of them."""
+    option = OPTIONS[variable]
+    found = os.environ.get(variable)
+    if not found and option.in_section:
+        found = conf.get(SECTION, option.name, fallback=None)
+    return found or option.default or ""
+
+
+def _place(variable: str) -> str:
+    """Return where a setting comes from, for messages."""
+    option = OPTIONS[variable]
+    return variable if os.environ.get(variable) or not option.in_section else f"{variable} ({option.name} in [{SECTION}])"
+
+
 def _home() -> Path:
     return Path(os.environ.get("AIRFLOW_HOME") or "~/airflow").expanduser().absolute()
 
 
 def clusters_file() -> str:
     """Return the path of the cluster file, or of a folder of them."""
-    return os.environ.get("KAFKA_AUDIT_CLUSTERS") or str(_home() / "clusters.yaml")
+    return _text("KAFKA_AUDIT_CLUSTERS") or str(_home() / "clusters.yaml")
 
 
 def store_root() -> str:
     """Return the root of the store: a URL as it is, a path made absolute, because Spark may run elsewhere."""
-    root = os.environ.get("KAFKA_AUDIT_STORE") or str(_home() / "kafka-audit-store")
+    root = _text("KAFKA_AUDIT_STORE") or str(_home() / "kafka-audit-store")
     return root.rstrip("/") if "://" in root else str(Path(root).expanduser().absolute())
 
 
 def proposed_root() -> str:
     """Return the absolute path of the folder below which a form names files."""
     beside = str(Path(clusters_file()).expanduser().absolute().parent / "proposed")
-    return str(Path(os.environ.get("KAFKA_AUDIT_PROPOSED_ROOT") or beside).expanduser().absolute())
+    return str(Path(_text("KAFKA_AUDIT_PROPOSED_ROOT") or beside).expanduser().absolute())
 
 
 def report_dags() -> Mapping[str, str]:
     """Return the DAG that decides who sees a cluster's reports, by cluster, `*` for all others; empty where nothing was said.
 
     Raises:
-        UsageError: the variable holds no JSON object of names.
+        UsageError: the setting holds no JSON object of names.
     """
-    text = os.environ.get("KAFKA_AUDIT_REPORT_DAGS", "").strip()
+    text = _text("KAFKA_AUDIT_REPORT_DAGS").strip()
     try:
         found = json.loads(text) if text else {}
     except (ValueError, RecursionError):
@@ -82,7 +82,7 @@ def report_dags() -> Mapping[str, str]:
 
 def schedule() -> str | None:
     """Return the DAG's cron expression, None for a DAG that only runs when it is triggered."""
-    wanted = os.environ.get("KAFKA_AUDIT_SCHEDULE") or EVERY_15_MINUTES
+    wanted = _text("KAFKA_AUDIT_SCHEDULE")
     return None if wanted.lower() == "none" else wanted
 
 
@@ -91,59 +91,71 @@ def in_pool(**otherwise: int) -> dict[str, Any]:
 
     No pool is the default: Airflow never starts a task whose pool does not exist, and says so in the log of the scheduler only.
     """
-    pool = os.environ.get("KAFKA_AUDIT_POOL", "").strip()
+    pool = _text("KAFKA_AUDIT_POOL").strip()
     return {"pool": pool} if pool else dict(otherwise)
+
+
+def notifier_list() -> str:
+    """Return the JSON list of further notifiers."""
+    return _text("KAFKA_AUDIT_NOTIFIERS") or "[]"
 
 
 def watch_every() -> float | None:
     """Return the seconds between readings of the watch, None where it is off; the usual ones where the variable is no number."""
-    text = os.environ.get("KAFKA_AUDIT_WATCH", "").strip().lower()
+    text = _text("KAFKA_AUDIT_WATCH").strip().lower()
     if text in _OFF:
         return None
-    return _number("KAFKA_AUDIT_WATCH", WATCH_EVERY_S, LEAST_WATCH_S) if text != "on" else WATCH_EVERY_S
+    return _number("KAFKA_AUDIT_WATCH", LEAST_WATCH_S, WATCH_EVERY_S) if text != "on" else WATCH_EVERY_S
 
 
 def watch_grace() -> float:
-    """Return the seconds that a broker may be away before it is suspected; 30 if the variable is no number."""
-    return _number("KAFKA_AUDIT_WATCH_GRACE_SECONDS", 30.0, 0.0)
+    """Return the seconds that a broker may be away before it is suspected; the default if the setting is no number."""
+    return _number("KAFKA_AUDIT_WATCH_GRACE_SECONDS", 0.0)
 
 
 def watch_distance() -> float:
-    """Return the seconds between two audits that suspicions request, at least; five minutes if the variable is no number."""
-    return _number("KAFKA_AUDIT_WATCH_MINUTES", 5.0, 1.0) * 60
+    """Return the seconds between two audits that suspicions request, at least; the default if the setting is no number."""
+    return _number("KAFKA_AUDIT_WATCH_MINUTES", 1.0) * 60
 
 
-def _number(variable: str, usual: float, least: float) -> float:
+def _number(variable: str, least: float, usual: float | None = None) -> float:
     """Return a number; the usual one with a line in the log where there is none: a trigger must not end for it."""
-    text = os.environ.get(variable) or str(usual)
+    usual = _default_number(variable) if usual is None else usual
+    text = _text(variable)
     try:
         number = float(text)
     except ValueError:
         number = -1.0
     if not least <= number <= SECONDS_PER_DAY:
-        log.warning("%s is %r: it must be a number from %g to %d; %g is used", variable, text, least, SECONDS_PER_DAY, usual)
+        log.warning(
+            "%s is %r: it must be a number from %g to %d; %g is used", _place(variable), text, least, SECONDS_PER_DAY, usual
+        )
         return usual
     return number
 
 
+def _default_number(variable: str) -> float:
+    return float(OPTIONS[variable].default or 0)
+
+
 def fail_on() -> str:
     """Return the name of the severity from which a gate fails."""
-    return os.environ.get("KAFKA_AUDIT_FAIL_ON") or "high"
+    return _text("KAFKA_AUDIT_FAIL_ON")
 
 
 def min_coverage() -> float:
     """Return the share of asked reads, 0 to 1, below which a gate fails.
 
     Raises:
-        UsageError: the variable holds no number between 0 and 1.
+        UsageError: the setting holds no number between 0 and 1.
     """
-    text = os.environ.get("KAFKA_AUDIT_MIN_COVERAGE") or "1.0"
+    text = _text("KAFKA_AUDIT_MIN_COVERAGE")
     try:
         share = float(text)
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        msg = f"KAFKA_AUDIT_MIN_COVERAGE is {text!r}: it must be a number between 0 and 1, for example 0.9"
+        msg = f"{_place('KAFKA_AUDIT_MIN_COVERAGE')} is {text!r}: it must be a number between 0 and 1, for example 0.9"
         raise UsageError(msg)
     return share
 
@@ -152,27 +164,28 @@ def remind() -> timedelta | None:
     """Return the time after which an open incident is sent again, None for never.
 
     Raises:
-        UsageError: the variable holds no number of hours.
+        UsageError: the setting holds no number of hours.
     """
     return _hours("KAFKA_AUDIT_REMIND_HOURS") or None
 
 
 def approval() -> timedelta:
-    """Return the time after which a change without approval is rejected; a day if the variable is no number of hours."""
+    """Return the time after which a change without approval is rejected; the default if the setting is no number of hours."""
+    usual = timedelta(hours=_default_number("KAFKA_AUDIT_APPROVAL_HOURS"))
     try:
-        return _hours("KAFKA_AUDIT_APPROVAL_HOURS") or timedelta(hours=24)
+        return _hours("KAFKA_AUDIT_APPROVAL_HOURS") or usual
     except UsageError:  # a DAG file that raises has no DAG in the UI
-        return timedelta(hours=24)
+        return usual
 
 
 def _hours(variable: str) -> timedelta:
-    text = os.environ.get(variable) or "24"
+    text = _text(variable)
     try:
         hours = float(text)
     except ValueError:
         hours = -1.0
     if not 0 <= hours <= MOST_HOURS:
-        msg = f"{variable} is {text!r}: it must be a number of hours, at most {MOST_HOURS}; 0 disables it"
+        msg = f"{_place(variable)} is {text!r}: it must be a number of hours, at most {MOST_HOURS}; 0 disables it"
         raise UsageError(msg)
     return timedelta(hours=hours)
 
@@ -182,4 +195,4 @@ def spark_memory() -> str:
 
     The plan of one query of all checks alone takes most of 1 GB: with less than 2 GB the collector takes over.
     """
-    return os.environ.get("KAFKA_AUDIT_SPARK_MEMORY") or "2g"
+    return _text("KAFKA_AUDIT_SPARK_MEMORY")

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from kafka_audit.model.text import without_logins
 
 CONNECTION = "kafka_audit_spark"
 LOCAL_MASTER = '{"conn_type": "spark", "host": "local[*]"}'
+JOB = "diff_snapshots.py"
+JOBS = "kafka_audit.spark_jobs"
+"""`spark_jobs/` of the repository, which the wheel contains under this name."""
 
 
 class CompareSnapshots(SparkSubmitOperator):
@@ -32,7 +36,7 @@ class CompareSnapshots(SparkSubmitOperator):
     Args:
         snapshot_ids: snapshots to judge, or the XCom that holds them.
         baseline: id of the snapshot to compare with; None: each with the previous one of its cluster.
-        application: path of `spark_jobs/diff_snapshots.py`.
+        application: path of the Spark job; empty: `spark_job` finds it when the task runs.
 
     Returns (as XCom):
         The name of the run, by which `report` finds the answer.
@@ -44,7 +48,7 @@ class CompareSnapshots(SparkSubmitOperator):
         self,
         *,
         snapshot_ids: Any,  # noqa: ANN401 -- ids, or an XComArg
-        application: str,
+        application: str = "",
         baseline: Any = None,  # noqa: ANN401 -- an id, or an XComArg
         **kwargs: Any,  # noqa: ANN401 -- BaseOperator's own
     ) -> None:
@@ -61,15 +65,25 @@ class CompareSnapshots(SparkSubmitOperator):
         )
 
     def execute(self, context: Context) -> str:  # type: ignore[override] # the parent returns nothing
-        """Pair the snapshots with what they are compared with, submit, wait; return the name of the run.
+        """Compare the snapshots; return the name of the run."""
+        return self.compare(list(self.snapshot_ids), context["run_id"], context)
+
+    def compare(self, snapshot_ids: Sequence[str], run_id: str, context: Context) -> str:
+        """Pair snapshots with what they are compared with, submit, wait; return the name of the run.
+
+        Args:
+            snapshot_ids: snapshots to judge.
+            run_id: names the run; see `links.run_prefix`.
+            context: that of the task.
 
         Raises:
-            EngineError: no `spark-submit` to be found.
+            EngineError: no `spark-submit` or no Spark job to be found.
             SnapshotError: none of the snapshots can be read.
         """
         from kafka_audit.airflow import tasks  # noqa: PLC0415 -- not where DAG files are parsed: it imports the collector
 
-        run = tasks.write_run_request(list(self.snapshot_ids), context["run_id"], self.baseline)
+        self.application = self.application or str(spark_job(Path(self.dag.fileloc).parent))
+        run = tasks.write_run_request(snapshot_ids, run_id, self.baseline)
         root = without_logins(environment.store_root())  # Airflow shows arguments; a store refuses such a URL
         self.application_args = ["--store", root, "--run", run]
         self.py_files = f"{root}/{run_path(run, pyfiles.NAME)}"
@@ -90,6 +104,25 @@ class CompareSnapshots(SparkSubmitOperator):
         finally:
             os.umask(before)
         return run
+
+
+def spark_job(dags: Path) -> Path:
+    """Return the path of the Spark job: that of the installed package, else the one that is mounted next to plugins/ or dags/.
+
+    Args:
+        dags: the folder of the DAG that is running.
+
+    Raises:
+        EngineError: there is none.
+    """
+    spec = importlib.util.find_spec(JOBS)
+    folders = [Path(folder) for folder in (spec.submodule_search_locations or () if spec else ())]
+    folders += [Path(__file__).resolve().parents[3] / "spark_jobs", dags.resolve().parent / "spark_jobs"]
+    found = next((folder / JOB for folder in folders if (folder / JOB).is_file()), None)
+    if found is None:
+        msg = f"{JOB} is in none of {', '.join(map(str, folders))}: mount the folder spark_jobs/, or pip install the package"
+        raise EngineError(msg)
+    return found
 
 
 def settings(connection: Connection | None, scratch: str | None = None) -> tuple[dict[str, str], dict[str, str] | None]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from kafka_audit import audit, settings
-from kafka_audit.airflow import alerts, assets, callbacks, connections, environment, pyfiles
+from kafka_audit.airflow import alerts, assets, connections, environment, pyfiles, xcom_keys
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.page import links
 from kafka_audit.alerting.conditions import is_blind
@@ -144,7 +144,7 @@ def report_run(
     def failed(snapshot_id: str, why: str) -> None:
         log.error("%s gets no report: %s", snapshot_id, why)
         if noted is not None:
-            noted(cluster_of(snapshot_id) or snapshot_id, clean(why, callbacks.WHY_CHARS))
+            noted(cluster_of(snapshot_id) or snapshot_id, clean(why, xcom_keys.WHY_CHARS))
 
     store = _store()
     turns = isolation.InTurn(len(store.read_request(run).pairs))
@@ -163,23 +163,36 @@ def report_run(
 
 def noted_reason(instance: Any, map_index: int, cluster: str) -> str:  # noqa: ANN401 -- Airflow's own, of which tests give another
     """Return the reason that a failed task left in this run, "" where nothing failed or could be noted."""
-    found = [instance.xcom_pull(task_ids=task, key=callbacks.WHY) for task in ("compare", "report")]
-    own = instance.xcom_pull(task_ids="collect", key=callbacks.WHY, map_indexes=map_index)
-    unjudged = instance.xcom_pull(task_ids="report", key=callbacks.why_of(cluster))
+    found = [instance.xcom_pull(task_ids=task, key=xcom_keys.WHY) for task in ("compare", "report")]
+    own = instance.xcom_pull(task_ids="collect", key=xcom_keys.WHY, map_indexes=map_index)
+    unjudged = instance.xcom_pull(task_ids="report", key=xcom_keys.why_of(cluster))
     return next((text for text in (own, unjudged, *found) if isinstance(text, str)), "")
 
 
-def gate(cluster: str, judged: Mapping[str, str] | None, why: str, events: Any) -> None:  # noqa: ANN401 -- see `report`
+def gate(  # noqa: PLR0913 -- two of them are those of a task that is an audit of its own
+    cluster: str,
+    judged: Mapping[str, str] | None,
+    why: str,
+    events: Any,  # noqa: ANN401 -- see `report_run`
+    *,
+    fail_on: str | None = None,
+    min_coverage: float | None = None,
+) -> dict[str, Any]:
     """Log the result of a cluster that passes, and update its asset.
 
     Args:
         cluster: its name.
-        judged: what `report` returned; None when the run did not get that far.
+        judged: what `report_run` returned; None when the run did not get that far.
         why: what the failed task before it said; may be empty.
         events: those that this task leaves.
+        fail_on: the severity to fail from; None: that of the deployment.
+        min_coverage: the share of asked reads that must be answered; None: that of the deployment.
+
+    Returns:
+        The summary of the report that asset events have, too.
 
     Raises:
-        GateFailed: findings at or above KAFKA_AUDIT_FAIL_ON, too little coverage, or no report on this cluster at all.
+        GateFailed: findings at or above the severity, too little coverage, or no report on this cluster at all.
     """
     if judged is None or cluster not in judged:
         nothing = "this run has no report; see the failed tasks before `report`"
@@ -190,11 +203,14 @@ def gate(cluster: str, judged: Mapping[str, str] | None, why: str, events: Any) 
     document = _store().read_report(snapshot_id)
     if document is None:
         raise GateFailed(cluster=cluster, headline=f"the store has no report on snapshot {snapshot_id}", audited=False)
-    code, sentence = evaluate_gate(document, environment.fail_on(), environment.min_coverage())
+    usual = environment.fail_on(), environment.min_coverage()
+    code, sentence = evaluate_gate(document, fail_on or usual[0], usual[1] if min_coverage is None else min_coverage)
     if code != CLEAN:
         raise GateFailed(cluster=cluster, headline=sentence)
     log.info(sentence)
-    assets.add_asset_event(events, assets.CLEAN, assets.clean_asset(cluster), document)
+    if evaluate_gate(document, *usual)[0] == CLEAN:  # the asset means the same, whichever DAG updates it
+        assets.add_asset_event(events, assets.CLEAN, assets.clean_asset(cluster), document)
+    return assets.event_summary(document)
 
 
 def _store() -> Store:

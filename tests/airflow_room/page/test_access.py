@@ -70,13 +70,13 @@ def test_the_views_are_where_airflow_has_places_for_them():
     """An unknown destination lets Airflow drop the whole plugin, with one line in the log."""
     from airflow.api_fastapi.core_api.datamodels.plugins import ExternalViewResponse  # noqa: PLC0415 -- in the home of conftest
 
-    assert [ExternalViewResponse(**view).destination for view in plugin.EXTERNAL_VIEWS] == ["nav", "dag_run"]
-    assert len({view["url_route"] for view in plugin.EXTERNAL_VIEWS}) == 2
+    assert [ExternalViewResponse(**view).destination for view in plugin.KafkaAuditPlugin.external_views] == ["nav", "dag_run"]
+    assert len({view["url_route"] for view in plugin.KafkaAuditPlugin.external_views}) == 2
 
 
 def test_below_a_base_path_the_views_lead_there(monkeypatch):
     monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://example.com/tools/airflow/")
-    views = importlib.reload(plugin).EXTERNAL_VIEWS
+    views = importlib.reload(plugin).KafkaAuditPlugin.external_views
     assert [view["href"].partition("?")[0] for view in views] == [
         "/tools/airflow/kafka-audit/",
         "/tools/airflow/kafka-audit/run",

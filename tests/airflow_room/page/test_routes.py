@@ -101,6 +101,18 @@ def test_the_timeline_compares_the_last_two_unless_others_are_chosen(viewer):
     assert strange.status_code == 200
 
 
+def test_the_timeline_ends_with_a_day_that_is_asked_for(viewer):
+    day = f"{BROKEN[1][:4]}-{BROKEN[1][4:6]}-{BROKEN[1][6:8]}"
+    address = "/clusters/prod/timeline"
+    assert f'value="{BROKEN[1]}" aria' in viewer.get(address, params={"until": day}).text
+    assert f'value="{BROKEN[1]}" aria' in viewer.get(address, params={"until": "9999-12-30"}).text
+    gone = viewer.get(address, params={"until": "2001-01-01"})
+    assert gone.status_code == 404
+    assert "There is no report of cluster prod before this day." in gone.text
+    for strange in ("", "soon", "9999-12-31", "<script>", "2026-02-30"):
+        assert f'value="{BROKEN[1]}" aria' in viewer.get(address, params={"until": strange}).text
+
+
 @pytest.mark.parametrize(("form", "media"), [("json", "application/json"), ("md", "text/markdown"), ("html", "text/html")])
 def test_a_report_comes_as_a_file(viewer, form, media):
     answer = viewer.get(f"/snapshots/{BROKEN[0]}/findings.{form}")

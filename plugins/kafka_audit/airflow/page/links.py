@@ -20,14 +20,28 @@ LONGEST_RUN = 250  # Airflow's own limit of a run id
 
 
 def run_prefix(dag_run_id: str) -> str:
-    """Return what the names of all tries of a DAG run begin with: Hadoop paths take no colon, and Spark hides leading dots."""
+    """Return what the names of all tries of a DAG run begin with: Hadoop paths take no colon, and Spark hides leading dots.
+
+    Runs of two DAGs can have one id; for a task of another DAG than `DAGS`, the id must contain that DAG.
+    """
     readable = re.sub(r"[^A-Za-z0-9]+", "-", dag_run_id).strip("-")[:80]
     return f"airflow-{readable}-{hashlib.sha256(dag_run_id.encode()).hexdigest()[:6]}-"
 
 
+def base_url() -> str:
+    """Return `[api] base_url` without a slash at its end; empty where nothing says where Airflow is."""
+    return (conf.get("api", "base_url", fallback="") or "").rstrip("/")
+
+
 def base_path() -> str:
-    """Return the path of `[api] base_url`, without a slash at its end: what Airflow is served below."""
-    return urlsplit(conf.get("api", "base_url", fallback="") or "").path.rstrip("/")
+    """Return the path of `[api] base_url`: what Airflow is served below."""
+    return urlsplit(base_url()).path.rstrip("/")
+
+
+def snapshot_page(snapshot_id: str) -> str:
+    """Return the address of the report on a snapshot; empty where nothing says where Airflow is."""
+    base = base_url()
+    return f"{base}{PREFIX}/snapshots/{snapshot_id}" if base else ""
 
 
 def relative(snapshot_id: str, dag_run_id: str, *, dag: str = DAG, folder: str = "snapshots") -> str:
@@ -43,13 +57,14 @@ def of_run(dag_run_id: str, dag: str = DAG) -> str:
 
 
 class AuditReport(BaseOperatorLink):
-    """The button at each gate that leads to the report on its cluster."""
+    """The button that leads to the report on a cluster, at each gate and at each task that is an audit of its own."""
 
     name = "Kafka audit report"
 
     def get_link(self, operator: Any, *, ti_key: "TaskInstanceKey") -> str:  # noqa: ANN401 -- Airflow's own, before or after mapping
         """Return the address; Airflow asks when the task ends, failed or not."""
-        base = (conf.get("api", "base_url", fallback="") or "").rstrip("/")
+        if (snapshot_id := getattr(operator, "snapshot_id", None)) is not None:
+            return f"{base_url()}{PREFIX}/snapshots/{snapshot_id}" if snapshot_id else ""
         cluster = getattr(operator, "op_kwargs", {}).get("cluster", "")
         asked = {"dag": DAG, "run": ti_key.run_id, **({"cluster": cluster} if isinstance(cluster, str) and cluster else {})}
-        return f"{base}{PREFIX}/run?{urlencode(asked)}"
+        return f"{base_url()}{PREFIX}/run?{urlencode(asked)}"

@@ -1,13 +1,20 @@
-"""What the plugin registers with Airflow, in the words of `AirflowPlugin`."""
+"""The plugin: by the entry point of the installed package, else by `plugins/kafka_audit_plugin.py`."""
 
+import logging
+import re
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
 from typing import Any
 
+from airflow.plugins_manager import AirflowPlugin
+
+import kafka_audit
 from kafka_audit.airflow import environment
 from kafka_audit.airflow.page import links
 from kafka_audit.airflow.page.deferred_app import DeferredApp
 
-FASTAPI_APPS: list[dict[str, Any]] = [{"app": DeferredApp(), "url_prefix": links.PREFIX, "name": "kafka-audit"}]
-EXTERNAL_VIEWS: list[dict[str, Any]] = [
+_FASTAPI_APPS: list[dict[str, Any]] = [{"app": DeferredApp(), "url_prefix": links.PREFIX, "name": "kafka-audit"}]
+_EXTERNAL_VIEWS: list[dict[str, Any]] = [
     {
         "name": "Kafka audit",
         "href": f"{links.base_path()}{links.PREFIX}/",
@@ -22,3 +29,34 @@ EXTERNAL_VIEWS: list[dict[str, Any]] = [
         "url_route": environment.REPORT_TAB,
     },
 ]
+
+log = logging.getLogger(__name__)
+
+
+class KafkaAuditPlugin(AirflowPlugin):
+    """Reports in the Airflow UI: in the menu and next to every DAG run."""
+
+    name = "kafka_audit"
+    fastapi_apps = _FASTAPI_APPS
+    external_views = _EXTERNAL_VIEWS
+
+
+def has_entry_point() -> bool:
+    """Return whether the installed package registers the plugin: Airflow reports a second registration as an import error."""
+    try:
+        entry_points = distribution("kafka-audit").entry_points
+    except PackageNotFoundError:
+        return False
+    return any(entry_point.group == "airflow.plugins" for entry_point in entry_points)
+
+
+def warn_of_unused_copy(plugins: Path) -> None:
+    """Log a warning if a plugins folder contains another version of the package than the one that is imported."""
+    used, unused = Path(kafka_audit.__file__).resolve().parent, plugins.resolve() / "kafka_audit"
+    source = unused / "__init__.py"
+    if used == unused or not source.is_file():
+        return
+    version = re.search(r'^__version__ = "([^"\n]{1,50})"', source.read_text(encoding="utf-8"), re.MULTILINE)
+    found = version[1] if version else "unknown"
+    if found != kafka_audit.__version__:
+        log.warning("kafka-audit %s in %s is used, version %s in %s is not", kafka_audit.__version__, used, found, unused)

@@ -4,7 +4,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -14,6 +14,7 @@ from kafka_audit.report.digest import Digest, condense, restored
 from kafka_audit.store.history import History
 
 _DIGESTS = 5000
+_LINKS = 20_000  # two years by the hour, of a twentieth of the size
 _DOCUMENTS = 8
 _BELIEVED_SECONDS = 60.0
 _Value = TypeVar("_Value")
@@ -62,6 +63,7 @@ class ReportCache:
     def __init__(self) -> None:
         """Begin with nothing in memory."""
         self._digests: RecentValues[_Kept] = RecentValues(_DIGESTS)
+        self._links: RecentValues[_Kept] = RecentValues(_LINKS)
         self._documents: RecentValues[dict[str, Any]] = RecentValues(_DOCUMENTS)
 
     def document(self, root: str, snapshot_id: str) -> dict[str, Any] | None:
@@ -79,7 +81,8 @@ class ReportCache:
         """Return the ids of all snapshots by cluster, the newest first, and forget digests of those that the store has not."""
         by_cluster = History(root).snapshots()
         stored = {snapshot_id for ids in by_cluster.values() for snapshot_id in ids}
-        self._digests.forget(lambda key: isinstance(key, tuple) and key[0] == root and key[1] not in stored)
+        for values in (self._digests, self._links):
+            values.forget(lambda key: isinstance(key, tuple) and key[0] == root and key[1] not in stored)
         return by_cluster
 
     def digests(self, root: str, snapshot_ids: Sequence[str], most: int, min_coverage: float) -> tuple[list[Digest], list[str]]:
@@ -88,6 +91,15 @@ class ReportCache:
         The time of the first report is read each time; of those behind it, one that was read less than a minute ago is believed:
         in an object store each is a request.
         """
+        return self._read(root, snapshot_ids, most, min_coverage, self._digests)
+
+    def chain(self, root: str, snapshot_ids: Sequence[str], min_coverage: float) -> list[Digest]:
+        """Return digests of all judged snapshots that can be shown, without lanes and results: a comparison reads neither."""
+        return self._read(root, snapshot_ids, len(snapshot_ids), min_coverage, self._links)[0]
+
+    def _read(
+        self, root: str, snapshot_ids: Sequence[str], most: int, min_coverage: float, values: RecentValues[_Kept]
+    ) -> tuple[list[Digest], list[str]]:
         history = History(root)
         digests: list[Digest] = []
         problems: list[str] = []
@@ -95,15 +107,17 @@ class ReportCache:
             if len(digests) >= most:
                 break
             try:
-                digest = self._digest(history, (root, snapshot_id, min_coverage), believe=bool(digests))
+                digest = self._digest(history, (root, snapshot_id, min_coverage), values, believe=bool(digests))
             except SnapshotError as error:
                 problems.append(f"Snapshot {snapshot_id}: {errors.sentence(error)}")
             else:
                 digests += [digest] if digest else []
         return digests, problems
 
-    def _digest(self, history: History, key: tuple[str, str, float], *, believe: bool) -> Digest | None:
-        kept = self._digests.get(key)
+    def _digest(
+        self, history: History, key: tuple[str, str, float], values: RecentValues[_Kept], *, believe: bool
+    ) -> Digest | None:
+        kept = values.get(key)
         if kept is not None and believe and time.monotonic() - kept.checked < _BELIEVED_SECONDS:
             return kept.digest
         _, snapshot_id, min_coverage = key
@@ -113,7 +127,8 @@ class ReportCache:
         else:
             digest = _condensed(history, snapshot_id, written, min_coverage) if written else None
         if digest is not None:
-            self._digests.put(key, _Kept(digest=digest, written=written, checked=time.monotonic()))
+            digest = replace(digest, lanes=(), results={}) if values is self._links else digest
+            values.put(key, _Kept(digest=digest, written=written, checked=time.monotonic()))
         return digest
 
 

@@ -1,7 +1,7 @@
 """The routes of the pages. Links are relative, so that they work below any base path; every answer goes through `access`."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, status
@@ -161,12 +161,16 @@ def metrics(visible: VisibleClusters) -> Response:
 
 
 @app.get("/clusters/{name}/timeline", response_class=HTMLResponse)
-def show_history(visible: VisibleClusters, name: str, a: str = "", b: str = "", before: str = "") -> str:
+def show_history(  # noqa: PLR0913, PLR0917 -- a query
+    visible: VisibleClusters, name: str, a: str = "", b: str = "", before: str = "", until: str = ""
+) -> str:
     """Show a cluster's snapshots side by side, and what changed between two of them, which may be on other pages of it."""
+    before = _day_after(until) or before
     newest, problems = _digests(visible, name, timeline.COLUMNS + 1, before)
     digests = newest[: timeline.COLUMNS][::-1]
     if not digests:
-        raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no report of cluster {clean(name)}.")
+        when = " before this day" if until else ""
+        raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no report of cluster {clean(name)}{when}.")
     ids = [digest.snapshot_id for digest in digests]
     chain = _between(name, a, b) or digests[-2:]
     compared = None
@@ -208,7 +212,10 @@ def show_check(code: str) -> str:
 def show_run(request: Request, visible: VisibleClusters, dag: str, run: str, cluster: str = "") -> Response:
     """Lead from a DAG run to its report; with reports on several clusters, show them at a glance."""
     if dag not in links.DAGS:
-        text = f"Only the DAGs {', '.join(links.DAGS)} create reports. This run belongs to {clean(dag)}."
+        text = (
+            f"This page shows runs of the DAGs {', '.join(links.DAGS)}. This run belongs to {clean(dag)}."
+            " If one of its tasks is a KafkaAuditOperator, the report is behind the link of that task."
+        )
         return HTMLResponse(pages.notice_page("This run is not a Kafka audit", text, up="./"))
     root = environment.store_root()
     judged = [snapshot_id for snapshot_id in History(root).of_run(links.run_prefix(run)) if cluster_of(snapshot_id) in visible]
@@ -281,12 +288,20 @@ def _digests(visible: VisibleClusters, name: str, most: int, before: str = "") -
     return cache.digests(root, ids, most, environment.min_coverage())
 
 
+def _day_after(day: str) -> str:
+    """Return what the ids of all snapshots until the end of a day are less than; nothing where it is no day."""
+    try:
+        return f"{date.fromisoformat(day) + timedelta(days=1):%Y%m%d}"
+    except (ValueError, OverflowError):
+        return ""
+
+
 def _between(name: str, a: str, b: str) -> list[Digest]:
     """Return digests from the earlier of two judged snapshots of a cluster to the later; nothing unless both are some."""
     root = environment.store_root()
     first, last = sorted((a, b))
     ids = [snapshot_id for snapshot_id in cache.snapshots(root).get(name, ()) if first <= snapshot_id <= last]
-    digests = cache.digests(root, ids[::-1], len(ids), environment.min_coverage())[0] if {a, b} <= set(ids) else []
+    digests = cache.chain(root, ids[::-1], environment.min_coverage()) if {a, b} <= set(ids) else []
     ends = [digest.snapshot_id for digest in (digests[0], digests[-1])] if len(digests) > 1 else []
     return digests if ends == [first, last] else []
 

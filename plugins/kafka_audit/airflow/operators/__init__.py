@@ -1,0 +1,1 @@
+"""Operators, the sensor and the decorator for DAGs that others write."""
