@@ -204,12 +204,72 @@ def test_a_hostile_name_is_told_in_full_not_dropped(told):
 def test_five_thousand_findings_are_paged_and_the_file_stays_small(told):
     findings = [small_cluster.finding("KA601", f"topic/t-{n}/partition/0", severity="HIGH") for n in range(5000)]
     document, _ = told(findings, ONE)
-    page = cluster.cluster_page(document, AROUND, wanted=Wanted(page=3))
+    page = cluster.cluster_page(document, AROUND, wanted=Wanted(page=3, rows="each"))
     assert "201 to 300 of 5000 findings" in Shown(page).says()
     assert len(page) < 250_000
     file = cluster.standalone(document)
     assert len(file.encode()) < 1_000_000
+    assert "1 to 1 of 1 row with 5000 findings" in Shown(file).says()
+    assert "and 4980 more, in findings.json" in Shown(file).says()
+
+
+def test_five_thousand_unlike_findings_are_counted_by_the_file(told):
+    findings = [small_cluster.finding("KA601", f"topic/t/partition/{n}", evidence={"error": _in_letters(n)}) for n in range(5000)]
+    document, _ = told(findings, ONE)
+    file = cluster.standalone(document)
+    assert len(file.encode()) < 1_000_000
     assert f"{5000 - cluster.IN_FILE} KA601" in Shown(file).says()
+
+
+def _in_letters(number):
+    return str(number).translate(str.maketrans("0123456789", "abcdefghij"))
+
+
+ON_BROKERS = "Broker {0} advertises b{0}.example.com:9092, which does not resolve"
+
+
+def test_equal_findings_of_several_brokers_are_one_row_that_opens(told):
+    equal = [
+        small_cluster.finding("KA305", f"broker/{n}/listener/EXTERNAL", severity="MEDIUM", message=ON_BROKERS.format(n))
+        for n in (1, 2, 3, 7)
+    ]
+    document, _ = told(equal, ONE)
+    (row,) = filters.findings_page(document, Wanted()).rows
+    assert (row.where, len(row.findings)) == ("Brokers 1-3, 7", 4)
+    shown = Shown(cluster.cluster_page(document, AROUND, wanted=Wanted())).says()
+    assert all(ON_BROKERS.format(n) in shown for n in (1, 2, 3, 7))
+    assert len(filters.findings_page(document, Wanted(rows="each")).rows) == 4
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"severity": "LOW"},
+        {"lifecycle": "ongoing"},
+        {"muted": True},
+        {"status": "UNKNOWN"},
+        {"evidence": {"error": "another host answers"}},
+    ],
+)
+def test_findings_that_differ_in_more_than_their_place_are_rows_of_their_own(told, other):
+    common = {"severity": "MEDIUM", "evidence": {"host": "b.example.com", "error": "unknown host"}}
+    one = small_cluster.finding(
+        "KA305", "broker/1/listener/EXTERNAL", **common | {"evidence": {"host": "a.example.com", "error": "unknown host"}}
+    )
+    two = small_cluster.finding("KA305", "broker/2/listener/EXTERNAL", **(common | other))
+    equal = small_cluster.finding("KA305", "broker/3/listener/EXTERNAL", **common)
+    document, _ = told([one, two, equal], ONE)
+    assert sorted(len(row.findings) for row in filters.findings_page(document, Wanted()).rows) == [1, 2]
+
+
+def test_partitions_of_several_topics_are_counted_by_topic(told):
+    findings = [
+        small_cluster.finding("KA601", f"topic/{topic}/partition/{n}", message=f"{topic}-{n} has 1 of 3 replicas in its ISR")
+        for topic in ("a", "b", "c", "d")
+        for n in range(2)
+    ]
+    document, _ = told(findings, {**ONE, "partitions": {}})
+    assert [row.where for row in filters.findings_page(document, Wanted()).rows] == ["4 topics: a, b, c and 1 more"]
 
 
 FILTERED = [
@@ -240,7 +300,7 @@ FILTERED = [
 def test_the_address_filters(told, address, codes):
     document, _ = told(FILTERED, {**ONE, "brokers": {0: "a:9092", 2: "c:9092"}})
     page = filters.findings_page(document, Wanted.of(address))
-    assert sorted(row["code"] for row in page.rows) == sorted(codes)
+    assert sorted(row.findings[0]["code"] for row in page.rows) == sorted(codes)
 
 
 def test_a_page_beyond_the_last_is_the_last(told):

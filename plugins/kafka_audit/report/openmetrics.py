@@ -81,7 +81,11 @@ _METRICS: Mapping[str, tuple[str, Sequence[str], Callable[[_Document], _Samples]
     "results": ("Results of all checks by status.", ("status",), _results),
     "reads_asked": ("Reads that the audit tried.", (), lambda document: _single(document["coverage"]["asked"])),
     "reads_answered": ("Reads that were answered.", (), lambda document: _single(document["coverage"]["answered"])),
-    "brokers": ("Brokers that are registered or answered.", (), lambda document: _single(len(document["matrix"]["brokers"]))),
+    "brokers": (
+        "Brokers that are registered, listed by another broker or, with ZooKeeper, have replicas.",
+        (),
+        lambda document: _single(len(document["matrix"]["brokers"])),
+    ),
     "brokers_probed": ("Brokers that a vantage probed.", ("vantage",), lambda document: _cells(document, _PROBED)),
     "brokers_reached": ("Brokers that a vantage reached.", ("vantage",), lambda document: _cells(document, _REACHED)),
     "started_timestamp_seconds": ("Start of the newest audit.", (), lambda document: _single(_seconds(document["started_at"]))),

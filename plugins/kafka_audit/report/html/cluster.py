@@ -25,7 +25,9 @@ STEPS: Mapping[str, str] = MappingProxyType(
     {"see": "Diagnose (read-only)", "quick": "Quick fix", "lasting": "Permanent fix", "prove": "Verify"}
 )
 IN_FILE = 300
-"""Findings that a self-contained file lists; with 5,000 of them it would be slow to open, and findings.json has them all."""
+"""Rows of findings that a self-contained file lists; with 5,000 of them it would be slow to open. findings.json has all."""
+_IN_ROW = 20
+"""Equal findings that an opened row lists."""
 
 _MOST_UNKNOWN = 200
 _ALIKE = 5
@@ -95,6 +97,7 @@ def cluster_page(
                 "brokers": brokers,
                 "kept": kept,
                 "address": lambda changed: (wanted if changed else Wanted()).query(kept, **changed),
+                "each": lambda code: wanted.query(kept, code=code, rows="each"),
             },
             rest=(),
         )
@@ -105,7 +108,7 @@ def standalone(document: Mapping[str, Any]) -> str:
     """Return one HTML file that needs nothing else; findings beyond `IN_FILE` are counted by check."""
     page = filters.findings_page(document, Wanted(), per_page=IN_FILE)
     left = Counter(f["code"] for f in document["findings"] if f["status"] in {"FAIL", "UNKNOWN"})
-    left.subtract(row["code"] for row in page.rows)
+    left.subtract(finding["code"] for row in page.rows for finding in row.findings)
     return (
         jinja_environment()
         .get_template("cluster.j2")
@@ -135,6 +138,7 @@ def _common(document: Mapping[str, Any], min_coverage: float) -> dict[str, Any]:
         "steps": STEPS,
         "changes_observer": CHANGES,
         "counts_text": _counts(document),
+        "in_row": _IN_ROW,
         "unknown": list(_unknown(document)),
         "views": _views(document.get("views")),
         "version": __version__,

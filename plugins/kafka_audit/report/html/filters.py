@@ -1,4 +1,4 @@
-"""Which findings a page lists: the filter in the URL, and the rows that pass it, a page at a time."""
+"""Which findings a page lists: the filter in the URL, and the rows of findings that pass it, a page at a time."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from kafka_audit.model.finding import Lifecycle, Resource, Severity, Status
 from kafka_audit.model.text import clean
+from kafka_audit.report.html.alike import FindingRow, finding_rows
 
 PER_PAGE = 100
 _LONGEST_WORDS = 200
@@ -24,6 +25,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
     "severity": {"": "any", **{severity.name: severity.name for severity in reversed(Severity)}},
     "lifecycle": {"": "any", **{lifecycle.value: lifecycle.value for lifecycle in Lifecycle}},
     "muted": {"": "muted or not", "no": "not muted", "yes": "muted"},
+    "rows": {"": "equal findings together", "each": "one finding each"},
 }
 """Values that a filter takes, with their names in a form; `code`, `broker` and `words` take what the report has."""
 
@@ -38,6 +40,7 @@ class Wanted:
     broker: str = ""
     lifecycle: str = ""
     muted: str = ""
+    rows: str = ""
     words: str = ""
     page: int = 1
 
@@ -67,10 +70,11 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True)
 class FindingsPage:
-    """A page of findings: `of` findings pass, `pages` of them, this one from `first` to `last`."""
+    """A page of rows: `of` rows with `findings` findings pass, on `pages` pages, this one from row `first` to `last`."""
 
-    rows: tuple[Mapping[str, Any], ...]
+    rows: tuple[FindingRow, ...]
     of: int
+    findings: int
     all_of: int
     number: int
     pages: int
@@ -79,16 +83,20 @@ class FindingsPage:
 
 
 def findings_page(document: Mapping[str, Any], wanted: Wanted, per_page: int = PER_PAGE) -> FindingsPage:
-    """Return the requested page, or the last page; each row gets `part`: of an incident, or single."""
-    found = [finding for finding in document["findings"] if _passes(finding, wanted)]
+    """Return the requested page, or the last page; each finding gets `part`: the number of its incident, or None."""
+    incident = {fingerprint: number for number, entry in enumerate(document["incidents"], 1) for fingerprint in entry["findings"]}
+    passed = [
+        {**finding, "part": incident.get(finding["fingerprint"])} for finding in document["findings"] if _passes(finding, wanted)
+    ]
+    found = finding_rows(passed, together=wanted.rows != "each")
     pages = max(-(-len(found) // per_page), 1)
     number = min(wanted.page, pages)
     start = (number - 1) * per_page
-    incident = {fingerprint: number for number, entry in enumerate(document["incidents"], 1) for fingerprint in entry["findings"]}
-    rows = tuple({**finding, "part": incident.get(finding["fingerprint"])} for finding in found[start : start + per_page])
+    rows = tuple(found[start : start + per_page])
     return FindingsPage(
         rows=rows,
         of=len(found),
+        findings=len(passed),
         all_of=len(document["findings"]),
         number=number,
         pages=pages,

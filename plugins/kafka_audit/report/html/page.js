@@ -57,6 +57,8 @@
     block.replaceWith(box);
     box.append(block, button);
   }
+  // A phone shows headline, remedy, evidence and matrix on two screens: what is not needed first starts closed.
+  if (matchMedia("(max-width: 720px)").matches) all("details[data-narrow]").forEach(one => { one.open = false; });
   addEventListener("beforeprint", () => all("details").forEach(one => { one.open = true; }));
   for (const form of all("form[data-now]")) form.addEventListener("change", () => form.requestSubmit());
 

@@ -11,6 +11,7 @@ from kafka_audit.report.matrix import FOLD_ABOVE, MEANING, MatrixRow, folded
 MODES = {"worst": "Worst layer", "reach": "Reaches", "view": "Sees"}
 _CLASSES = {".": "O", "-": "N", "?": "U"}
 _LONGEST_HEAD = 24
+_ROOMY = 6
 _MOST_CELLS = 20_000
 """Cells that are drawn one by one; beyond that equal rows and columns are always folded."""
 
@@ -37,12 +38,18 @@ class Head:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """Everything that a template needs; `legend` holds (mark, letter, meaning, cells, reasons)."""
+    """Everything that a template needs; `legend` holds (mark, letter, meaning, cells, reasons).
+
+    `folds`: there are so many brokers that folding equal columns is offered.
+    `roomy`: so few columns that they share the width of the page, and cells show their reasons.
+    """
 
     mode: str
     folded: bool
     can_unfold: bool
+    folds: bool
     dense: bool
+    roomy: bool
     columns: tuple[Head, ...]
     rows: tuple[tuple[Head, tuple[Cell, ...]], ...]
     legend: tuple[tuple[str, str, str, int, tuple[str, ...]], ...]
@@ -78,7 +85,9 @@ def build_picture(drawn: Mapping[str, Any], *, mode: str = "worst", fold: bool |
         mode=mode,
         folded=is_folded,
         can_unfold=not too_many,
+        folds=len(ids) > _ROOMY,
         dense=dense,
+        roomy=len(columns) <= _ROOMY,
         columns=tuple(_column(drawn, [ids[c] for c in group], dense=dense) for group in columns),
         rows=tuple(
             (

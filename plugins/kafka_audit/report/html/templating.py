@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kafka_audit.model.text import clean, counted
+from kafka_audit.model.text import clean, counted, ranges
 
 _LONGEST = 4000
 _CODE = re.compile(r"`([^`\n]{1,400})`")
@@ -69,6 +69,8 @@ def commands(lines: Iterable[str]) -> Markup:
 
 def by_broker(numbers: Mapping[str, int], limit: int = 8) -> str:
     """Return how many findings each broker has, the most first; beyond `limit` brokers how many more there are."""
+    if len(numbers) > 1 and set(numbers.values()) == {1}:
+        return f"one at each of brokers {ranges(map(int, numbers))}"
     most = sorted(numbers.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
     reported = ", ".join(f"{number} at broker {broker}" for broker, number in most[:limit])
     return f"{reported} and others at {counted(len(most) - limit, 'more broker')}" if len(most) > limit else reported

@@ -1,0 +1,59 @@
+"""Findings that say the same of several brokers or topics, as one row of the page that opens."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_audit.model.finding import Resource
+from kafka_audit.model.text import clean, counted, listing, ranges
+
+_NAMES = 3
+_PLACES = frozenset({"address", "addresses", "host", "target", "topic", "who"})
+"""Evidence that names where a finding is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindingRow:
+    """One row: `findings` as in the document, the first of which is shown, and where they are in a few words."""
+
+    findings: tuple[Mapping[str, Any], ...]
+    where: str
+
+
+def finding_rows(findings: Sequence[Mapping[str, Any]], *, together: bool = True) -> list[FindingRow]:
+    """Return rows in the order of their first findings; with `together`, equal findings share one."""
+    if not together:
+        return [_row([finding]) for finding in findings]
+    found: dict[object, list[Mapping[str, Any]]] = {}
+    for finding in findings:
+        found.setdefault(_likeness(finding), []).append(finding)
+    return [_row(group) for group in found.values()]
+
+
+def _likeness(finding: Mapping[str, Any]) -> object:
+    """Return what equal findings have in common: the state, the kind of resource, and the words of the evidence."""
+    resource = Resource.from_dict(finding["resource"])
+    state = tuple(finding[key] for key in ("code", "status", "severity", "confidence", "lifecycle", "muted", "part"))
+    return state, resource.type, resource.listener, frozenset(_words(finding["evidence"]))
+
+
+def _words(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what says why: such as an error; not where or how much, which are numbers, names and addresses."""
+    for key, value in evidence.items():
+        if isinstance(value, str) and key not in _PLACES and not any(map(str.isdigit, value)):
+            yield key, value
+
+
+def _row(findings: Sequence[Mapping[str, Any]]) -> FindingRow:
+    if len(findings) == 1:
+        return FindingRow(findings=tuple(findings), where=clean(findings[0]["resource"]["name"], 160))
+    resources = [Resource.from_dict(finding["resource"]) for finding in findings]
+    topics = dict.fromkeys(resource.topic for resource in resources if resource.topic is not None)
+    ids = {resource.broker for resource in resources if resource.broker is not None}
+    if ids:
+        where = f"{'Broker' if len(ids) == 1 else 'Brokers'} {ranges(ids)}"
+    elif topics:
+        where = f"{counted(len(topics), 'topic')}: {listing((clean(name, 60) for name in topics), _NAMES)}"
+    else:
+        where = listing((clean(resource.name, 60) for resource in resources), _NAMES)
+    return FindingRow(findings=tuple(findings), where=where)
