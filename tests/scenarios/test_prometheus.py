@@ -1,4 +1,7 @@
-"""A real Prometheus reads the numbers of audits: its alert has the headline while a broker is down, and ends after the repair."""
+"""A real Prometheus reads the numbers of audits: its alert has the headline while a broker is down, and ends after the repair.
+
+Every expression of the Grafana dashboard is asked there, before and after the repair.
+"""
 
 import http.server
 import json
@@ -7,12 +10,14 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 import urllib.request
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+import dashboard
 from scenarios.scheduled import free_port
 from testbed import Bed
 
@@ -39,7 +44,7 @@ class Files(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def prometheus(tmp_path):
-    """Start Prometheus over the newest report in a store; returns a function that returns its alerts as (name, summary)."""
+    """Start Prometheus over the newest report in a store; returns a function that asks its API."""
     (tmp_path / "store").mkdir()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Files, directory=str(tmp_path / "store")))
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -55,15 +60,34 @@ def prometheus(tmp_path):
     with (tmp_path / "prometheus.log").open("w") as log:
         process = subprocess.Popen(["prometheus", f"--config.file={file}", *where], stdout=log, stderr=log)
 
-    def alerts():
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/alerts", timeout=5) as answer:
-            found = json.load(answer)["data"]["alerts"]
-        return {(one["labels"]["alertname"], one["annotations"]["summary"]) for one in found if one["state"] == "firing"}
+    def ask(path, **parameters):
+        address = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
+        with urllib.request.urlopen(address, timeout=5) as answer:
+            return json.load(answer)["data"]
 
-    yield alerts
+    yield ask
     process.terminate()
     process.wait(10)
     server.shutdown()
+    server.server_close()
+
+
+def alerts(prometheus):
+    """Return the alerts that fire as (name, summary)."""
+    found = prometheus("alerts")["alerts"]
+    return {(one["labels"]["alertname"], one["annotations"]["summary"]) for one in found if one["state"] == "firing"}
+
+
+def panels(prometheus, cluster):
+    """Return what each panel of the dashboard shows now by its title: (labels, value) of each series."""
+    shown = {}
+    for title, expression in dashboard.expressions(cluster).items():
+        series = prometheus("query", query=expression)["result"]
+        shown[title] = [(one["metric"], float(one["value"][1])) for one in series]
+        end = time.time()
+        lines = prometheus("query_range", query=expression, start=end - 5, end=end, step=1)["result"]
+        assert lines or not series, title
+    return shown
 
 
 def until(condition):
@@ -94,12 +118,34 @@ def test_the_alert_has_the_headline_and_ends(tmp_path, prometheus):
             return json.loads(done.stdout)
 
         cluster.brokers[2].stop()
-        headline = audit()["incidents"][0]["headline"]
-        until(lambda: ("KafkaAuditIncident", f"prod: {headline}") in prometheus())
+        broken = audit()
+        headline = broken["incidents"][0]["headline"]
+        until(lambda: ("KafkaAuditIncident", f"prod: {headline}") in alerts(prometheus))
+        assert prometheus("label/cluster/values", **{"match[]": "kafka_audit_incidents"}) == ["prod"]
+        shown = panels(prometheus, "prod")
+        assert all(panels(prometheus, ".*").values()), "all clusters"
+        assert [title for title, series in shown.items() if not series] == []
+        assert shown["Clusters with an incident"][0][1] == shown["Clusters audited"][0][1] == 1
+        assert shown["Incidents"][0][1] == len(broken["incidents"])
+        assert headline in {labels["headline"] for labels, _ in shown["Open incidents"]}
+        assert min(value for _, value in shown["Brokers reached by vantage"]) == pytest.approx(2 / 3), "a broker that is gone"
         cluster.brokers[2].start()
         cluster.await_settled()
         assert audit()["incidents"] == []
-        until(lambda: prometheus() == set())
+        until(lambda: alerts(prometheus) == set())
+        shown = panels(prometheus, "prod")
+        assert shown["Open incidents"] == []
+        assert [
+            title for title, series in shown.items() if not series and title not in {"Open incidents", "Failures by check"}
+        ] == []
+        assert shown["Clusters with an incident"][0][1] == shown["Incidents"][0][1] == 0
+        assert shown["Clusters audited"][0][1] == shown["Lowest coverage"][0][1] == 1
+        assert {value for _, value in shown["Brokers reached by vantage"]} == {1}
+        assert {value for labels, value in shown["Failures by severity"] if labels["severity"] in {"CRITICAL", "HIGH"}} == {0}
+        assert 0 < shown["Oldest audit"][0][1] < 600
+        assert all(series == [] for series in panels(prometheus, "staging").values()), (
+            "no number of a cluster that was never audited"
+        )
 
 
 @pytest.mark.parametrize("command", [["check", "rules", RULES.name], ["test", "rules", "kafka-audit.rules.test.yml"]])
