@@ -15,7 +15,7 @@ RUN pip install --no-cache-dir --require-hashes --only-binary :all: --requiremen
     && pip install --no-cache-dir --require-hashes --no-build-isolation --requirement requirements.txt --requirement requirements-image.txt \
     && pip uninstall --yes uv
 
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml setup.py README.md LICENSE ./
 COPY plugins plugins
 COPY dags dags
 COPY spark_jobs spark_jobs

@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit test scenarios corpus kills soak differential fuzz lint docs lock sbom bench clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit test scenarios corpus kills soak differential fuzz lint docs site lock sbom bench clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -63,6 +63,11 @@ lint: $(INSTALLED) ## run ruff, mypy and import-linter, and check that all requi
 docs: $(INSTALLED) ## generate docs/checks, docs/tables.md and docs/logs.md
 	@$(BIN)/python -m kafka_audit.report.docs docs
 
+# -W: a broken link and a page outside of the navigation are errors. -E: the navigation is not in the pages, so none is kept.
+site: docs ## build the documentation site into build/site
+	@$(BIN)/sphinx-build -W -E --keep-going --quiet -c docs/site -d build/doctrees . build/site
+	@echo "build/site/index.html"
+
 bench: needs-java $(INSTALLED) ## run the benchmarks
 	@for file in benchmarks/*.py; do test -e "$$file" || { echo "no benchmarks here"; exit 1; }; $(BIN)/python "$$file"; done
 
@@ -86,7 +91,7 @@ install: $(INSTALLED)
 
 # uv needs a quarter of the time. It ignores pip's settings, so pip is the fallback if uv finds no registry. Source packages are built
 # with the locked setuptools, because build isolation would download one without a hash.
-$(INSTALLED): requirements.txt requirements-dev.txt requirements-build.txt pyproject.toml | needs-python
+$(INSTALLED): requirements.txt requirements-dev.txt requirements-build.txt pyproject.toml setup.py | needs-python
 	@test -x $(BIN)/python || { echo "creating $(VENV) with $(PYTHON)"; "$(PYTHON)" -m venv $(VENV); }
 	@echo "installing the locked requirements"
 	@$(BIN)/python -m pip install --quiet --require-hashes --only-binary :all: -r requirements-build.txt

@@ -162,7 +162,7 @@ def test_a_run_uses_what_the_command_made(cache, tmp_path):
         spark.answer(str(tmp_path / "store"), "r1")
         mapped = [one for one in Path("/proc").glob("[0-9]*/maps") if _maps(one, path)]
     assert mapped != []
-    assert (tmp_path / "store/runs/r1/judgements/_SUCCESS").is_file()
+    assert (tmp_path / "store/runs/r1/answer.json").is_file()
 
 
 def _maps(maps, path):

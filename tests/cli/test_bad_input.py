@@ -124,14 +124,14 @@ def _describe_anew(path):
 
 
 def of_the_future(path):
-    path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 2'))
+    path.write_text(path.read_text().replace('"schema_version": 2', '"schema_version": 3'))
 
 
 def written(text):
     return lambda path: path.write_text(text)
 
 
-DAMAGED, LOST = "the snapshot cannot be used: remove its folder, or select another baseline", "remove it; only the history"
+DAMAGED, LOST = "the snapshot cannot be used: remove ", "remove it; only the history"
 NO_REPORT = "is not a valid report (truncated or edited); remove it; only the history of findings is lost"
 FOREIGN = "is not a report of this snapshot that this version can read; remove it; only the history"
 DAMAGE = {
@@ -143,8 +143,8 @@ DAMAGE = {
         another_type,
         "(column reason has type int64, but this version requires string); the",
     ),
-    "manifest cut short": ("manifest.json", cut, "is not a valid manifest (truncated or edited); remove the folder of the"),
-    "another schema": ("manifest.json", of_the_future, "newer version (schema 2, this version supports 1); upgrade"),
+    "manifest cut short": ("manifest.json", cut, "is not a valid manifest (truncated or edited); remove the file, or"),
+    "another schema": ("manifest.json", of_the_future, "newer version (schema 3, this version supports 2); upgrade"),
     "report cut short": ("findings.json", written('{"cluster": '), NO_REPORT),
     "report without end": ("findings.json", written("[" * 200_000), NO_REPORT),
     "report that is none": ("findings.json", written("[]"), NO_REPORT),

@@ -51,19 +51,22 @@ def audit(bed, cluster, tmp_path):
 
 def _ours(tmp_path):
     """Return the command lines of processes that a test has left behind; a JVM may take a moment to close."""
-    mark = f"{MARK}={tmp_path}".encode()
     until = time.monotonic() + 5
-    while True:
-        found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                if mark in (process / "environ").read_bytes().split(b"\0"):
-                    found.append((process / "cmdline").read_bytes().replace(b"\0", b" ")[:200])
-            except OSError:  # it has just ended
-                continue
-        if not found or time.monotonic() > until:
-            return found
+    while (found := _found(tmp_path)) and time.monotonic() < until:
         time.sleep(0.1)
+    return found
+
+
+def _found(tmp_path):
+    mark = f"{MARK}={tmp_path}".encode()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark in (process / "environ").read_bytes().split(b"\0"):
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ")[:200])
+        except OSError:  # it has just ended
+            continue
+    return found
 
 
 def _report(tmp_path):
@@ -181,10 +184,13 @@ def test_a_damaged_baseline_stops_the_run_and_names_the_file(audit, tmp_path):
     assert audit("run", "bed", "--quiet", "--baseline", "none").returncode == 0
 
 
-def test_ctrl_c_ends_everything_at_once(audit, bed):
+@pytest.mark.parametrize("moment", [0, 2], ids=["Spark was just started", "Spark is starting"])
+def test_ctrl_c_ends_everything_at_once(audit, bed, tmp_path, moment):
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so would what it starts
     process = audit("run", "bed", start=bed.worker.popen, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(3)  # Spark is starting
+    while not any(b"spark_worker" in line for line in _found(tmp_path)):
+        time.sleep(0.1)
+    time.sleep(moment)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=15)
     assert process.returncode == 130

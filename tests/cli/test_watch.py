@@ -1,11 +1,10 @@
 """`kafka-audit watch` against fakes: a line for each change, JSON, exit codes."""
 
 import json
-from contextlib import ExitStack
 
 import pytest
 
-from hostile_parties.broker import HostileBroker
+from hostile_parties.broker import honest_brokers
 from kafka_audit.cli import main
 from kafka_audit.watch.judgement import WatchState, next_state
 from kafka_audit.watch.picture import WatchPicture
@@ -16,11 +15,7 @@ QUICK = ["--every", "2", "--grace", "2"]
 
 @pytest.fixture
 def brokers():
-    with ExitStack() as stack:
-        made = [stack.enter_context(HostileBroker(number)) for number in range(3)]
-        for one in made:
-            one.brokers = {other.id: (other.host, other.port) for other in made}
-            one.controller_id = 0
+    with honest_brokers() as made:
         yield made
 
 

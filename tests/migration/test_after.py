@@ -7,6 +7,7 @@ import pytest
 import small_cluster
 from audit_history import CLUSTER, History, cut_off
 from kafka_audit.migration import after, plain_text, plan
+from kafka_audit.model.cluster import Keep
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.store import Store
 from kafka_audit.store.baselines import Baselines
@@ -93,8 +94,8 @@ def test_a_baseline_outlives_the_snapshots_around_it(tmp_path):
         snapshot_id = f"20260914T{hour:02}0000Z-prod-00aa"
         store.write(small_cluster.snapshot(CLUSTER, snapshot_id))
     Baselines(tmp_path).keep({"snapshot_id": "20260914T010000Z-prod-00aa", "plan": {"kind": "rolling-upgrade"}})
-    store.prune("prod", 3, NOW)
-    left = [path.name[9:11] for path in sorted((tmp_path / "snapshots").iterdir())]
+    store.prune("prod", Keep(snapshots=3), NOW)
+    left = [manifest.snapshot_id[9:11] for manifest in store.manifests()][::-1]
     assert left == ["01", "07", "08", "09"]
 
 

@@ -23,6 +23,7 @@ _COMMANDS = (
     "diff",
     "watch",
     "report",
+    "bundle",
     "lint",
     "clusters",
     "explain",
@@ -30,14 +31,17 @@ _COMMANDS = (
     "after-migration",
     "alert-test",
     "class-archive",
+    "dags",
     "demo",
 )
 _MODULES = {
     "before-migration": "migration",
     "after-migration": "migration",
     "alert-test": "alerting",
+    "bundle": "bundling",
     "class-archive": "archiving",
     "clusters": "clusters",
+    "dags": "dags",
     "explain": "pages",
     "lint": "linting",
     "report": "reporting",
@@ -109,10 +113,8 @@ def _parser() -> argparse.ArgumentParser:
     only = forms.only_stdout
     diff.add_argument("--format", default=only("text"), type=only, metavar="text|json", help="the output on stdout (text)")
     _watch(add("watch", "show who answers, and what is suspected, every few seconds", help_texts.WATCH))
-    report = add("report", "render the report of a stored snapshot", help_texts.REPORT)
-    report.add_argument("snapshot", metavar="SNAPSHOT", help="id of a snapshot with a report")
-    _out(report)
-    _format(report)
+    _report(add("report", "render the report of a stored snapshot or a bundle", help_texts.REPORT))
+    _bundle(add("bundle", "write a snapshot and its report to one file, without secrets", help_texts.BUNDLE))
     _lint(add("lint", "check configurations before brokers start", help_texts.LINT))
     listed = add("clusters", "list the clusters of the cluster file", help_texts.CLUSTERS)
     listed.add_argument(
@@ -137,6 +139,9 @@ def _parser() -> argparse.ArgumentParser:
     archive = add("class-archive", "create the class archive with which Spark starts faster", help_texts.CLASS_ARCHIVE)
     archive.add_argument("--again", action="store_true", help="create it even if it exists")
     archive.add_argument("--background", action="store_true", help=argparse.SUPPRESS)
+    dags = add("dags", "write the DAG files of the installed package", help_texts.DAGS)
+    dags.add_argument("action", choices=("install",), help="write the DAG files")
+    dags.add_argument("--to", metavar="DIR", help="the folder of DAGs (Airflow's dags_folder)")
     add("demo", "break a real cluster on this host and audit it", "")
     return parser
 
@@ -170,6 +175,30 @@ def _lint(parser: argparse.ArgumentParser) -> None:
         "--against", metavar="CLUSTER", help="report what the files would break in this cluster, from its newest snapshot"
     )
     _out(parser)
+
+
+def _report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("snapshot", metavar="SNAPSHOT|FILE.zip", help="id of a snapshot with a report, or a bundle")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        help="the store ($KAFKA_AUDIT_STORE, else kafka-audit-store); with a bundle, the folder of files (its own folder)",
+    )
+    parser.set_defaults(store=_usual_store())
+    _format(parser)
+
+
+def _bundle(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("subject", metavar="CLUSTER|SNAPSHOT", help="a cluster, for its newest report, or the id of a snapshot")
+    _config(parser)
+    parser.add_argument(
+        "--store",
+        metavar="DIR",
+        default=_usual_store(),
+        help="the store, a folder or a URL ($KAFKA_AUDIT_STORE, else kafka-audit-store)",
+    )
+    parser.add_argument("--out", required=True, metavar="FILE.zip", help="the file to write; it must not exist")
+    parser.add_argument("--quiet", action="store_true", help="print no progress to stderr")
 
 
 def _change(parser: argparse.ArgumentParser) -> None:
@@ -222,9 +251,13 @@ def _out(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="DIR",
-        default=os.environ.get("KAFKA_AUDIT_STORE") or "kafka-audit-store",
+        default=_usual_store(),
         help="the store, a folder or a URL ($KAFKA_AUDIT_STORE, else kafka-audit-store)",
     )
+
+
+def _usual_store() -> str:
+    return os.environ.get("KAFKA_AUDIT_STORE") or "kafka-audit-store"
 
 
 def _format(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+from collections.abc import Mapping
 
 from kafka_audit import settings
 from kafka_audit.checks import catalogue
@@ -30,6 +31,14 @@ def cluster_named(config: str | None, name: str) -> Cluster:
         msg = f"{file}: cluster {name!r} does not exist{near}"
         raise UsageError(msg)
     return cluster
+
+
+def clusters_if_any(config: str | None) -> Mapping[str, Cluster]:
+    """Return the clusters, for their mutes; none where no file was named and none is there."""
+    path = cluster_file_path(config)
+    if config is None and not os.path.exists(path):  # noqa: PTH110 -- one call on a name, no path work
+        return {}
+    return settings.load(path, codes=catalogue())
 
 
 def clusters_command(arguments: argparse.Namespace) -> int:

@@ -1,14 +1,11 @@
 """The commands that audit: `run`, `snapshot`, `diff`. Each returns the exit code."""
 
 import argparse
-import os
 import secrets
 import time
-from collections.abc import Mapping
 from typing import Any
 
-from kafka_audit import audit, settings
-from kafka_audit.checks import catalogue
+from kafka_audit import audit
 from kafka_audit.cli import archiving, clusters, console, difference, reporting
 from kafka_audit.cli.spark_behind import SparkBehind, require_java
 from kafka_audit.model.cluster import Cluster
@@ -67,7 +64,7 @@ def diff_command(arguments: argparse.Namespace) -> int:
         msg = f"{before.snapshot_id} is not older than {after.snapshot_id}; name the earlier snapshot first"
         raise UsageError(msg)
     require_java()
-    described = _clusters_if_any(arguments.config)
+    described = clusters.clusters_if_any(arguments.config)
     with SparkBehind() as spark:
         run_id = _run_id()
         unjudged = [before.snapshot_id] if store.read_report(before.snapshot_id) is None else []
@@ -83,14 +80,6 @@ def diff_command(arguments: argparse.Namespace) -> int:
         else:
             console.write_result(difference.difference_text(document, color=console.has_color()))
     return 0
-
-
-def _clusters_if_any(config: str | None) -> Mapping[str, Cluster]:
-    """Return the clusters, for their mutes; none where no file was named and none is there."""
-    path = clusters.cluster_file_path(config)
-    if config is None and not os.path.exists(path):  # noqa: PTH110 -- one call on a name, no path work
-        return {}
-    return settings.load(path, codes=catalogue())
 
 
 def _store(arguments: argparse.Namespace) -> Store:

@@ -29,7 +29,7 @@ RUN = (
     """\
 Take a snapshot of a cluster, compare its views with each other and with the previous snapshot, and report failures.
 The report is printed to stdout and written to DIR/findings.json. Snapshots are stored in DIR/snapshots/; `keep` in
-the cluster file limits their number.
+the cluster file or KAFKA_AUDIT_RETENTION (such as 365d,9000) limits their age and number.
 
 examples:
   kafka-audit run prod                           ./clusters.yaml, store in ./kafka-audit-store
@@ -79,18 +79,28 @@ exit codes:
   130  interrupted
 """
 REPORT = """\
-Render the report of a stored snapshot. No cluster is read. HTML, Markdown and SARIF are written to files next to the
-snapshot, and their paths are printed to stdout.
+Render the report of a stored snapshot, or of a bundle that `kafka-audit bundle` wrote. No cluster is read, and a bundle needs
+no store and no cluster file. HTML, Markdown, SARIF and OpenMetrics are written to files next to the snapshot or the bundle,
+and their paths are printed to stdout.
 
 examples:
   kafka-audit report 20260131T080000Z-prod-1a2b
   kafka-audit report 20260131T080000Z-prod-1a2b --format html,md
+  kafka-audit report prod.zip                    on any machine
+"""
+BUNDLE = """\
+Write one file for support: the snapshot (with the settings and the quoted log lines that it holds), its report, and the entry
+of the cluster file without secrets. `kafka-audit report FILE.zip` shows the report on any machine. No cluster is read.
+
+examples:
+  kafka-audit bundle prod --out prod.zip         the newest snapshot of prod that has a report
+  kafka-audit bundle 20260131T080000Z-prod-1a2b --out prod.zip
 """
 LINT = """\
 Check configurations before brokers start: whether Kafka accepts each file, with its error message, what fails after the
-start, and where the brokers of a cluster differ. Files are server.properties, Kubernetes manifests, compose files or env
-files. Folders and patterns select the files in them. Files with the same ZooKeeper address or controller quorum belong to
-one cluster. No cluster is read.
+start, and where the brokers of a cluster differ. Files are server.properties, Kubernetes manifests, Strimzi's Kafka with
+its KafkaNodePools in one file, compose files or env files. Folders and patterns select the files in them. Files with the
+same ZooKeeper address or controller quorum belong to one cluster. No cluster is read.
 
 examples:
   kafka-audit lint server.properties
@@ -183,6 +193,18 @@ examples:
 exit codes:
   0    the clusters are listed
   2    wrong usage or configuration, or no cluster has the labels
+"""
+DAGS = """\
+Write the DAG files of the installed package into Airflow's folder of DAGs. Each file imports a DAG from the package, so an
+upgrade of the package upgrades the DAGs. A file that exists with other content is not overwritten; then no file is written.
+
+examples:
+  kafka-audit dags install
+  kafka-audit dags install --to /opt/airflow/dags/kafka-audit
+
+exit codes:
+  0    the files exist
+  2    wrong usage, Airflow is not installed, or a file has other content
 """
 EXPLAIN = """\
 Describe a check by code or name: its meaning, its importance and the remediation. Without an argument, list all checks.

@@ -6,6 +6,7 @@ process.
 
 import json
 import os
+import select
 import sys
 import threading
 
@@ -18,12 +19,12 @@ def main() -> int:
     """Serve one request."""
     reported = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # the JVM inherits stdout, and may print there
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     spark = session.start("local[*]", class_archive.archive_java_options())
     line = sys.stdin.readline()
     if not line:
         spark.stop()
         return 0
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     asked = json.loads(line)
     answer: dict[str, object] = {"done": True}
     try:
@@ -37,8 +38,10 @@ def main() -> int:
 
 
 def _end_with_parent() -> None:
-    """Leave when the audit has gone: the JVM follows, since it reads our end of a pipe, too."""
-    os.read(sys.stdin.fileno(), 1)  # not sys.stdin.read(): its lock would trip the interpreter when we end first
+    """Leave when the audit has gone, even while Spark starts: the JVM follows, since it reads our end of a pipe, too."""
+    poll = select.poll()
+    poll.register(sys.stdin.fileno(), 0)  # a closed pipe is always told; reading here would take the request away
+    poll.poll()
     os._exit(1)
 
 

@@ -28,13 +28,25 @@ class ZookeeperAccess:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Oidc:
+    """Where access tokens come from; `username` of the security is the client ID, `password_env` names the client secret."""
+
+    token_endpoint: str
+    scope: str | None = None
+    extensions: tuple[tuple[str, str], ...] = ()  # SASL extensions that brokers expect with the token
+    ca_file: str | None = None  # of the endpoint's certificate; None for the authorities of this machine
+
+
+@dataclass(frozen=True, kw_only=True)
 class Security:
-    """The security of listeners of one protocol."""
+    """The security of listeners of one protocol; for OAUTHBEARER one of `password_env` alone, `oidc` and `msk_region`."""
 
     protocol: str = "PLAINTEXT"
     mechanism: str | None = None
     username: str | None = None
     password_env: str | None = None
+    oidc: Oidc | None = None
+    msk_region: str | None = None  # AWS region for which a token is signed
     tls: Tls | None = None
 
 
@@ -102,10 +114,11 @@ class Limits:
 class Keep:
     """How much of the past the store keeps; `store.pruning` describes what is deleted, and what is always kept.
 
-    700 snapshots are a week at the DAG's usual 15 minutes.
+    A snapshot goes when it is beyond one of the two. None is no limit.
     """
 
-    snapshots: int = 700
+    snapshots: int | None = None
+    days: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,5 +151,5 @@ class Cluster:
     logs: Logs | None = None
     expect: Expect = field(default_factory=Expect)
     limits: Limits = field(default_factory=Limits)
-    keep: Keep = field(default_factory=Keep)
+    keep: Keep = field(default_factory=lambda: Keep(snapshots=700))  # 700 are a week at the DAG's usual 15 minutes
     mute: tuple[Mute, ...] = ()

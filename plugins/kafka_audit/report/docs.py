@@ -1,13 +1,14 @@
 """Pages that the code writes itself: `python -m kafka_audit.report.docs FOLDER`.
 
-FOLDER/checks gets a Markdown page for each check and an index, FOLDER/tables.md says what a snapshot holds, FOLDER/logs.md which
-lines of brokers' logs are known.
+FOLDER/checks gets a Markdown page for each check and each family, and an index. FOLDER/tables.md says what a snapshot holds,
+FOLDER/logs.md which lines of brokers' logs are known.
 """
 
+import importlib
 import inspect
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kafka_audit.checks import Check, catalogue
@@ -44,13 +45,37 @@ def check_markdown(check: Check) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def index(checks: Mapping[str, Check]) -> str:
-    """Return the table of all checks."""
-    rows = []
+def families(checks: Mapping[str, Check]) -> Mapping[str, Sequence[Check]]:
+    """Return the checks by the family whose range has their code: KA3xx is `listeners`."""
+    ranges = {family_subject(check.family)[:3]: check.family for check in checks.values()}
+    found: dict[str, list[Check]] = {}
     for check in checks.values():
+        found.setdefault(ranges[check.code[:3]], []).append(check)
+    return found
+
+
+def family_subject(family: str) -> str:
+    """Return the codes of a family and what they are about: the docstring of its folder."""
+    return inspect.cleandoc(importlib.import_module(f"kafka_audit.checks.{family}").__doc__ or "").rstrip(".")
+
+
+def index(checks: Mapping[str, Check]) -> str:
+    """Return the list of families and the table of all checks."""
+    links = "\n".join(f"- [{family_subject(family)}]({family}.md)" for family in families(checks))
+    return "\n\n".join(["# Checks", links, _checks_table(checks.values())]) + "\n"
+
+
+def family_page(family: str, checks: Iterable[Check]) -> str:
+    """Return the table of the checks of a family."""
+    return f"# {family_subject(family)}\n\n{_checks_table(checks)}\n"
+
+
+def _checks_table(checks: Iterable[Check]) -> str:
+    rows = []
+    for check in checks:
         fault = _cell(explain.check_summary(check))
         rows.append(f"| [{check.code}]({check.code}.md) | {check.name} | {check.severity.name} | {fault} |")
-    return "\n".join(["# Checks", "", "| Code | Name | Severity | Fault |", "|---|---|---|---|", *rows]) + "\n"
+    return "\n".join(["| Code | Name | Severity | Fault |", "|---|---|---|---|", *rows])
 
 
 def _cell(text: str) -> str:
@@ -95,10 +120,12 @@ def write_docs(folder: Path) -> int:
     """Write all pages into a folder, where those of checks that are gone vanish; return how many checks there are."""
     found, checks = catalogue(), folder / "checks"
     checks.mkdir(parents=True, exist_ok=True)
-    for old in checks.glob("KA*.md"):
+    for old in checks.glob("*.md"):
         old.unlink()
     for check in found.values():
         (checks / f"{check.code}.md").write_text(check_markdown(check), encoding="utf-8")
+    for family, members in families(found).items():
+        (checks / f"{family}.md").write_text(family_page(family, members), encoding="utf-8")
     (checks / "index.md").write_text(index(found), encoding="utf-8")
     (folder / "tables.md").write_text(tables_page(), encoding="utf-8")
     (folder / "logs.md").write_text(logs_page(), encoding="utf-8")

@@ -1,8 +1,10 @@
 """Snapshot tables: one frozen dataclass is one table, a field is a column, its comment the column's meaning.
 
 Rows contain what an observer reports, never a verdict. The store adds `snapshot_id` and `cluster_id` as first columns, so that
-one query can judge many clusters. Conventions: `observer` is `zookeeper` or `broker:<id>` (`broker@host:port` for a bootstrap
-address whose id is unknown); times are `_ms` since the epoch; `sample` counts from 1, the highest is the newest.
+one query can judge many clusters. A table that is the same as in the snapshot before is not stored again: `manifest.json` names
+the snapshot that has the file (`stored_in`), and `snapshot_id` in the file is that one. Conventions: `observer` is `zookeeper` or
+`broker:<id>` (`broker@host:port` for a bootstrap address whose id is unknown); times are `_ms` since the epoch; `sample` counts
+from 1, the highest is the newest.
 
 Column types: int -> bigint, float -> double, str, bool, tuple[int, ...] -> array<bigint>, tuple[str, ...] -> array<string>,
 `| None` -> nullable.
