@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import subprocess
 import time
 from abc import ABC, abstractmethod
@@ -94,6 +95,12 @@ class Broker:
     def address(self) -> str:
         """HOST:PORT that it listens on, whatever it advertises; of several listeners, the one that the bed asks."""
         return f"{self.host.address}:{self.port}"
+
+    @property
+    def open_address(self) -> str:
+        """`address`, or that of its first listener where a fault took the usual one away."""
+        ports = re.findall(r":(\d+)", self.server.properties.get("listeners", ""))
+        return self.address if not ports or str(self.port) in ports else f"{self.host.address}:{ports[0]}"
 
     def start(self) -> None:
         """Start it and wait until it is registered and its port answers."""
@@ -281,4 +288,4 @@ class BaseCluster(ABC):
 
     def _addresses(self, ids: Iterable[int] | None) -> dict[int, str]:
         chosen = [broker.id for broker in self.brokers.values() if broker.server.is_running] if ids is None else ids
-        return {broker: self.brokers[broker].address for broker in chosen}
+        return {broker: self.brokers[broker].open_address for broker in chosen}

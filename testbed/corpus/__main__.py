@@ -76,6 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     auditor, deadline = Auditor(options.engine), _BEGAN + 60 * options.minutes
+    if options.reports is not None:
+        options.reports.mkdir(parents=True, exist_ok=True)
     try:
         if options.command == "run":
             wanted_faults = pending(faults(), options, "fault")
