@@ -18,7 +18,7 @@ from testbed.disks import CHECKPOINT_SECONDS, add_disk
 from testbed.errors import BedError
 from testbed.faults import cross_forwards, cut_from_quorum, heal_quorum, rolling_restart, stale_leader, start_second_process
 from testbed.names import Nameserver, own_names
-from testbed.servers import SOFT_STOP_SECONDS, Server
+from testbed.servers import SOFT_STOP_SECONDS, ZOOKEEPER_PORT, Server, zookeeper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -591,6 +591,36 @@ def leave_notices(scene: Scene, count: int = 1000) -> None:
 def describe_dead_zookeeper(scene: Scene) -> None:
     """Name a second ZooKeeper server, which does not run, in clusters.yaml; `revert` takes it back."""
     describe(scene, zookeeper=f"{scene.zookeeper.zookeeper_connect},{scene.zookeeper.zookeeper.host.address}:2999")
+
+
+@action
+def grow_ensemble(scene: Scene, *, says: str) -> None:
+    """Make three ZooKeeper servers of one, which keeps its data, as the finding says, and name them in clusters.yaml."""
+    scene.followed.append(says)
+    cluster = scene.zookeeper
+    first, prefix = cluster.zookeeper, cluster.zookeeper.host.address.rpartition(".")[0]
+    added = {
+        number: zookeeper(
+            scene.bed.hosts.add(f"{cluster.folder.name}-zookeeper-{number}", f"{prefix}.{1 + number}"),
+            cluster.folder / f"zookeeper-{number}",
+            first.jars,
+        )
+        for number in (2, 3)
+    }
+    servers = {1: first, **added}
+    members = {f"server.{number}": f"{server.host.address}:2888:3888" for number, server in servers.items()}
+    first.signal_stop()
+    first.await_end()
+    for number, server in servers.items():  # the first one joins in each majority, because the others begin without data
+        server.properties |= members | {"initLimit": "20", "syncLimit": "10"}
+        data = Path(server.properties["dataDir"])
+        data.mkdir(parents=True, exist_ok=True)
+        (data / "myid").write_text(str(number))
+        server.launch()
+        time.sleep(1)
+    cluster.beside += added.values()
+    describe(scene, zookeeper=",".join(f"{server.host.address}:{ZOOKEEPER_PORT}" for server in servers.values()))
+    await_settled(scene)
 
 
 # --- disks ---

@@ -89,6 +89,8 @@ class Fault:
         also: codes that may fail or head an incident besides: they are true as well.
         never: codes that must not fail.
         heal: repair the cluster, by what the findings print wherever the bed can do it.
+        healed_as: preset of a cluster that is made as the finding asks, where a running one cannot be changed to it; it is
+            started and audited instead of the repaired one.
         lasting: codes of `report` that the repair does not bring to an end, with the reason.
         peers: regular expressions for what other tools print: ``cause`` and ``wrong``.
         alone: the cluster is thrown away afterwards.
@@ -103,7 +105,8 @@ class Fault:
     report: tuple[Expected, ...]
     also: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
-    heal: tuple[Step, ...]
+    heal: tuple[Step, ...] = ()
+    healed_as: str | None = None
     lasting: Mapping[str, str] = field(default_factory=dict)
     peers: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False

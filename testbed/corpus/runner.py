@@ -200,7 +200,7 @@ def run_fault(stage: Stage, fault: Fault, version: str) -> dict[str, Any]:
         "false": found.false,
         "peers": {tool: _peer(tool, text, brokers, fault) for tool, text in printed.items()},
     }
-    return result | _healed(stage, fault, broken, before, found.failing) | {"seconds": round(time.monotonic() - began)}
+    return result | _healed(stage, fault, version, broken, before, found.failing) | {"seconds": round(time.monotonic() - began)}
 
 
 def _instead(missing: Iterable[str], report: dict[str, Any]) -> dict[str, str]:
@@ -210,12 +210,17 @@ def _instead(missing: Iterable[str], report: dict[str, Any]) -> dict[str, str]:
     return {code: f"{one['status']} {one['resource']['name']}: {one['message']}" for code, one in found.items()}
 
 
-def _healed(stage: Stage, fault: Fault, broken: str, before: score.Failing, failing: score.Failing) -> dict[str, Any]:
+def _healed(  # noqa: PLR0913, PLR0917 - what a repair is judged by
+    stage: Stage, fault: Fault, version: str, broken: str, before: score.Failing, failing: score.Failing
+) -> dict[str, Any]:
     """Repair the cluster and return what became of it."""
     scene = stage.running
     stage.healthy = broken
     try:
         carry_out(scene, fault.heal)
+        if fault.healed_as is not None:
+            stage.prepare(fault.healed_as, version)
+            scene.followed.append(f"another cluster, made as the finding asks: preset {fault.healed_as}")
         snapshot, report = stage.audit(stage.healthy)
         left = score.left(fault, failing, before, report)
         passing = {one["code"] for one in report["findings"]} - {code for code, _ in score.failing(report)}
