@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Result = dict[str, Any]
-_BED = re.compile(f"{re.escape(tempfile.gettempdir())}/kafka-audit-corpus-\\w+")  # the folder of a bed, which differs from run to run
+_BED = re.compile(f"{re.escape(tempfile.gettempdir())}/kafka-audit-corpus-\\w+")  # differs from run to run
 RECORD = Path(__file__).parents[2] / "docs" / "corpus.json"
 
 
