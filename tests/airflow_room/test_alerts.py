@@ -134,7 +134,7 @@ def test_a_mail_has_two_parts_a_thread_and_links(store, connected):
     assert first["plain"].splitlines()[0] == dict(first["headers"])["Subject"]
     assert first["body"].startswith("<h2")
     assert "Log: http://airflow/log" in first["plain"]
-    assert "/findings.json" in first["plain"]
+    assert "Stored: " in first["plain"]
     assert dict(second["headers"])["References"] == dict(first["headers"])["Message-ID"]
     assert first["to"] == ["a@example.com", "b@example.com"]
 

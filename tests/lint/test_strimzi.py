@@ -166,3 +166,26 @@ def test_hostile_names_are_escaped(lint):
         assert "\x1b" not in said
         assert "\u202e" not in said
         assert not any(line.startswith("::error::") for line in said.splitlines())
+
+
+def test_clusters_of_one_name_in_two_namespaces_are_two(lint):
+    other = RESOURCES.replace("namespace: kafka", "namespace: other").replace("nodeIds: [0, 1, 2]", "nodeIds: [10, 11, 12]")
+    other = other.replace("broker: 0", "broker: 10").replace("broker: 1,", "broker: 11,").replace("broker: 2,", "broker: 12,")
+    differs = "      transaction.state.log.replication.factor: 3\n"
+    text = f"{RESOURCES.replace('labels:', 'namespace: kafka, labels:')}---\n"
+    text += other.replace("labels:", "namespace: other, labels:").replace(differs, f"{differs}      log.retention.hours: 24\n")
+    alone, _ = lint(RESOURCES, "--format", "json")
+    code, said = lint(text, "--format", "json")
+    assert code == alone
+    assert not {failed for failed in _failed(said) if failed[0] == "KA701"}
+
+
+@pytest.mark.parametrize("kind", ["KafkaNodePool", "KafkaNodePool # prod"])
+def test_node_pools_without_their_cluster_are_not_passed_over_in_a_folder(tmp_path, monkeypatch, capsys, kind):
+    monkeypatch.chdir(tmp_path)
+    pool = RESOURCES.partition("---")[0].replace("kind: KafkaNodePool", f"kind: {kind}")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "pools.yaml").write_text(pool)
+    (tmp_path / "folder" / "server.properties").write_text("broker.id=0\nzookeeper.connect=zk:2181\n")
+    assert main(["lint", "folder"]) == 2
+    assert "KafkaNodePool without its Kafka resource" in capsys.readouterr().err

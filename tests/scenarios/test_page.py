@@ -122,8 +122,8 @@ def see_what_changed(page, url, story):
     """The timeline: broken, repaired; and what is between."""
     page.goto(f"{url}/kafka-audit/clusters/{CLUSTER}/timeline")
     assert page.locator("table.tl input[name=a]").count() == 2
-    assert page.locator(f"input[name=b][value='{story.repaired}']").is_checked()
-    page.locator(f"input[name=a][value='{story.broken}']").check()
+    assert page.locator(f"table.tl input[name=b][value='{story.repaired}']").is_checked()
+    page.locator(f"table.tl input[name=a][value='{story.broken}']").check()
     page.get_by_role("button", name="Compare").click()
     page.get_by_role("heading", name="− resolved").wait_for()  # noqa: RUF001 -- the sign of the page
     text = page.locator("main").inner_text()

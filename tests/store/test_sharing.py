@@ -387,6 +387,49 @@ def test_the_past_is_looked_through_for_age_once_a_day(local, monkeypatch):
     assert len(looked) == 2
 
 
+def test_a_damaged_file_that_many_snapshots_share_is_reported_once(local):
+    for hour in range(6):
+        local.write(snapshot(hour))
+    path = Path(local.root, "snapshots", snapshot_id(0), "probe.parquet")
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    found = []
+    assert local.previous(local.manifest(snapshot_id(5)), damaged=found.append) is None
+    assert [error.path for error in found] == [f"snapshots/{snapshot_id(0)}/probe.parquet"]
+
+
+def test_a_baseline_whose_manifest_is_damaged_is_whole_again_when_it_is_restored(local):
+    for hour in range(2):
+        local.write(snapshot(hour, isr=(0,)))
+    for hour in range(2, 12):
+        local.write(snapshot(hour))
+    baseline = snapshot_id(1)
+    local._files.write(f"baselines/{baseline}.json", b"{}")
+    manifest = local._files.read(f"snapshots/{baseline}/manifest.json")
+    local._files.write(f"snapshots/{baseline}/manifest.json", manifest[:200])
+    local.prune("prod", Keep(snapshots=3), NOW)
+    local._files.write(f"snapshots/{baseline}/manifest.json", manifest)
+    local.verify_tables(baseline)
+    assert _hours(local) == [1, 9, 10, 11]
+
+
+def test_folders_that_must_stay_do_not_make_every_audit_search_the_past(local, monkeypatch):
+    for hour in range(30):
+        local.write(snapshot(hour, usable=hour))
+    for hour in range(5):
+        local._files.write(f"baselines/{snapshot_id(hour)}.json", b"{}")
+    local.prune("prod", Keep(snapshots=10), NOW)
+    local.write(snapshot(30))
+    monkeypatch.setattr(pruning, "_runs", lambda *_: pytest.fail("searched"))
+    local.prune("prod", Keep(snapshots=10), NOW)
+
+
+def test_a_pruned_snapshot_is_not_suggested_for_itself(local):
+    local._files.write(f"snapshots/{snapshot_id(0)}/probe.parquet", b"shared")
+    with pytest.raises(SnapshotError, match="is not published") as caught:
+        local.manifest(snapshot_id(0))
+    assert "did you mean" not in str(caught.value)
+
+
 def test_files_of_a_store_that_shares_are_private(local):
     os.umask(0o000)
     try:
@@ -431,7 +474,7 @@ def test_a_day_after_a_run_its_reports_are_compressed_and_read_as_before(store):
 def test_a_compressed_report_that_is_damaged_is_named(local, content):
     local.write(snapshot(0))
     local._files.write(f"snapshots/{snapshot_id(0)}/findings.json.gz", content)
-    with pytest.raises(SnapshotError, match=r"findings\.json: is not a valid report"):
+    with pytest.raises(SnapshotError, match=r"findings\.json\.gz: is not a valid report.*; remove it"):
         local.read_report(snapshot_id(0))
 
 

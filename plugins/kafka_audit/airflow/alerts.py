@@ -149,7 +149,7 @@ def _links(context: Mapping[str, Any], result: AuditResult, *, alone: bool) -> L
     instance, document = context["ti"], result.document
     if document is None:
         return Links(log=instance.log_url)
-    stored = UPath(environment.store_root()) / "snapshots" / document["snapshot_id"] / "findings.json"
+    stored = UPath(environment.store_root()) / "snapshots" / document["snapshot_id"]  # its report is compressed after a day
     page = links.snapshot_page(document["snapshot_id"]) if alone else _run_page(context)
     return Links(report=page, log=instance.log_url, stored=str(stored))
 

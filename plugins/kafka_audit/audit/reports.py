@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -147,11 +147,14 @@ def _last_report(store: Store, snapshot_id: str) -> dict[str, Any] | None:
 
 
 def _tidy(store: Store, run_id: str, clusters: Iterable[Cluster]) -> None:
-    """Let the store shrink to what the cluster file keeps; an audit is not lost for a file that cannot be deleted."""
-    try:
-        store.conclude_run(run_id)
-        store.remove_leftovers()
-        for cluster in clusters:
-            store.prune(cluster.name, cluster.keep)
-    except StoreError as error:
-        log.warning("old snapshots stay: %s", error)
+    """Let the store shrink to what the cluster file keeps.
+
+    An audit is not lost for a file that cannot be deleted, and such a file of one cluster or run does not end the rest.
+    """
+    steps: list[Callable[[], None]] = [partial(store.conclude_run, run_id), store.remove_leftovers]
+    steps += [partial(store.prune, cluster.name, cluster.keep) for cluster in clusters]
+    for step in steps:
+        try:
+            step()
+        except StoreError as error:
+            log.warning("old files stay: %s", error)

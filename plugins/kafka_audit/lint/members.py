@@ -52,9 +52,9 @@ _Held = Sequence[tuple[Source, Described]]
 def cluster_groups(sources: Iterable[Source]) -> tuple[Group, ...]:
     """Return the brokers of each cluster together, in the order of their first file.
 
-    Brokers are of one cluster where they share an address of ZooKeeper (with its chroot) or of the controllers' quorum. Where two
-    of them have the same id, each folder is a separate cluster; where two of one folder do, they are variants of each other,
-    and each is judged alone.
+    Brokers are of one cluster where a resource of Strimzi says so, or where they share an address of ZooKeeper (with its chroot)
+    or of the controllers' quorum. Where two of them have the same id, each folder is a separate cluster; where two of one folder
+    do, they are variants of each other, and each is judged alone.
     """
     every = [(source, broker) for source in sources for broker in source.brokers]
     found: list[Group] = []
@@ -101,6 +101,8 @@ def _id(source: Source, broker: Described) -> int | None:
 
 
 def _addresses(broker: Described) -> frozenset[str]:
+    if broker.cluster:  # Strimzi's addresses have no namespace, and without node pools no host
+        return frozenset({broker.cluster})
     found: set[str] = set()
     for key in _CLUSTER:
         setting = broker.properties.get(key)

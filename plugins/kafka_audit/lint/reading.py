@@ -20,7 +20,9 @@ MOST_BYTES = 4 * 1024 * 1024
 """Rendered charts of a whole platform have 2 MB; what is larger may be a log, a data file or a disk image."""
 
 _ENDINGS = (".properties", ".yaml", ".yml", ".env", ".config")
-_ABOUT_KAFKA = re.compile(rb"KAFKA_|listeners\s*=|zookeeper\.connect|process\.roles|kind:[ \t]*Kafka[ \t]*[\r\n]")
+_ABOUT_KAFKA = re.compile(
+    rb"KAFKA_|listeners\s*=|zookeeper\.connect|process\.roles|kind:[ \t]*Kafka(?:NodePool)?[ \t]*(?:#|[\r\n])"
+)
 _YAML = (".yaml", ".yml", ".json")
 
 

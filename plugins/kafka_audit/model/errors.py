@@ -24,7 +24,12 @@ class UsageError(AuditError):
 
 
 class SnapshotError(UsageError):
-    """A stored snapshot cannot be read as its manifest describes it."""
+    """A stored snapshot cannot be read as its manifest describes it; `path` is the file of a table, below the store's root."""
+
+    def __init__(self, message: str, *, path: str | None = None) -> None:
+        """Take what is shown, and the file."""
+        super().__init__(message)
+        self.path = path
 
 
 class StoreError(AuditError):

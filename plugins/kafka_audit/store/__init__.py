@@ -200,13 +200,13 @@ class Store:
         place, own = self._files.place(_path(manifest, name)), manifest.snapshot_id
         snapshot = "the snapshot" if manifest.holder(name) == own else f"snapshot {own}, which shares the file,"
         way_out = f"remove {own}/manifest.json, or select another baseline (--baseline ID, or none)"
-        return SnapshotError(f"{place}: {problem}; {snapshot} cannot be used: {way_out}")
+        return SnapshotError(f"{place}: {problem}; {snapshot} cannot be used: {way_out}", path=_path(manifest, name))
 
     def manifest(self, snapshot_id: str) -> Manifest:
         """Return the manifest of a published snapshot; raises `SnapshotError` with the nearest id where there is none."""
         found = self._manifest(snapshot_id) if cluster_of(snapshot_id) else None
         if found is None:
-            near = did_you_mean(snapshot_id, self._files.names("snapshots"))
+            near = did_you_mean(snapshot_id, [name for name in self._files.names("snapshots") if name != snapshot_id])
             msg = f"{self.root}: snapshot {snapshot_id!r} is not published{near}"
             raise SnapshotError(msg)
         return found
@@ -229,20 +229,21 @@ class Store:
 
         Args:
             of: what is to be compared.
-            damaged: receives each snapshot that would match but is damaged, or its report is; the next older
-                one is taken. Without it such a snapshot raises, and only its manifest is checked.
+            damaged: receives each snapshot that would match but is damaged, or its report is; the next older one is taken. Of
+                snapshots that share a damaged file it receives the newest. Without it such a snapshot raises, and only its
+                manifest is checked.
 
         Raises:
             SnapshotError: a manifest of this cluster cannot be read, and `damaged` is not set.
         """
         started = of.started_ms if isinstance(of, Manifest) else of.of(SnapshotInfo)[0].started_ms
-        own_stamp = _stamp(of.snapshot_id)
+        own_stamp, bad = _stamp(of.snapshot_id), set[str]()
         names = [n for n in self._files.names("snapshots") if n != of.snapshot_id and cluster_of(n) and _stamp(n) <= own_stamp]
         for _, same_second in groupby(reversed(names), key=_stamp):
             manifests = [self._candidate(name, of.cluster, damaged) for name in same_second]
             older = [m for m in manifests if m and m.cluster_id == of.cluster_id and m.started_ms < started]
             for found in sorted(older, key=lambda m: m.started_ms, reverse=True):
-                if damaged is None or self._is_complete(found.snapshot_id, damaged):
+                if damaged is None or self._is_complete(found, bad, damaged):
                     return found.snapshot_id
         return None
 
@@ -258,10 +259,14 @@ class Store:
                 damaged(error)
             return None
 
-    def _is_complete(self, snapshot_id: str, damaged: Callable[[SnapshotError], None]) -> bool:
+    def _is_complete(self, manifest: Manifest, bad: set[str], damaged: Callable[[SnapshotError], None]) -> bool:
+        """Return whether a snapshot can be compared with; `bad` are paths of damaged files, which older snapshots may share."""
+        if not bad.isdisjoint(_path(manifest, name) for name in manifest.tables):
+            return False
         try:
-            self.verify(snapshot_id)
+            self.verify(manifest.snapshot_id)
         except SnapshotError as error:
+            bad |= {error.path} if error.path else set()
             damaged(error)
             return False
         return True
@@ -376,7 +381,7 @@ class Store:
         return differences
 
     def _no_report(self, snapshot_id: str, problem: str) -> SnapshotError:
-        place = self._files.place(f"{_folder(snapshot_id)}/{reports.REPORT}")
+        place = self._files.place(reports.report_path(self._files, snapshot_id))
         return SnapshotError(f"{place}: {problem}; remove it; only the history of findings is lost")
 
 

@@ -81,8 +81,9 @@ class History:
         if document is None:
             return None
         if not reports.can_be_shown(document, snapshot_id):
-            place = self._files.place(f"snapshots/{snapshot_id}/findings.json")
-            msg = f"{place}: is not a report of this snapshot that this version can show; `kafka-audit diff` creates a new one"
+            place = self._files.place(reports.report_path(self._files, snapshot_id))
+            problem = "is not a report of this snapshot that this version can show"
+            msg = f"{place}: {problem}; remove it, and `kafka-audit diff` creates one"
             raise SnapshotError(msg)
         return {**_ADDED_LATER, **document}
 

@@ -99,10 +99,10 @@ def _require_inside(snapshot_id: str, tables: Mapping[str, TableFile]) -> None:
             raise ValueError(name)
 
 
-def named_files(text: bytes, snapshot_id: str) -> tuple[str | None, frozenset[tuple[str, str]]]:
+def named_files(text: bytes, snapshot_id: str) -> tuple[str | None, frozenset[tuple[str, str]] | None]:
     """Return the cluster id of a manifest and the files that it names, as (snapshot whose folder has it, table).
 
-    This is for what must not delete them: it reads manifests of newer versions, too. A damaged one has no id, and names no file.
+    This is for what must not delete them: it reads manifests of newer versions, too. Of a damaged one both are None.
     """
     try:
         raw = json.loads(text)
@@ -110,7 +110,7 @@ def named_files(text: bytes, snapshot_id: str) -> tuple[str | None, frozenset[tu
         named = frozenset((str(file.get("stored_in") or snapshot_id), str(name)) for name, file in tables)
         return (raw["cluster_id"] if raw["snapshot_id"] == snapshot_id else None), named
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None, frozenset()
+        return None, None
 
 
 def cluster_of(snapshot_id: str) -> str | None:

@@ -1,7 +1,8 @@
 """What the store deletes, so that it does not grow without limit. Nothing else is deleted.
 
 A cluster's snapshots beyond `keep` of its entry in the cluster file go, the oldest first: beyond a number once there are a tenth
-more than that, beyond an age once a day, because not every audit has to search old snapshots. These stay, regardless of age:
+more than that (and than what the last search had to leave), beyond an age once a day, and with a long age less often, because
+not every audit has to search old snapshots. These stay, regardless of age:
 
 * the newest of each cluster id, with which the next one is compared, also after a long outage;
 * what a kept snapshot was compared with, so the previous one and every baseline that was asked for;
@@ -19,12 +20,14 @@ what passed between the worker and Spark goes: the reports hold all of it. Files
 the process was killed, go after a day, however few snapshots there are.
 """
 
+import json
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kafka_audit.model.cluster import Keep
+from kafka_audit.model.errors import StoreError
 from kafka_audit.model.run import Request, SnapshotPair, run_path
 from kafka_audit.store import reports
 from kafka_audit.store.baselines import FOLDER
@@ -48,10 +51,11 @@ Reference = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class _Published:
-    """What pruning needs of a manifest; the cluster id is None if a damaged one does not contain it."""
+    """What pruning needs of a manifest; of a damaged one, which is not readable, it is not known."""
 
     cluster_id: str | None
     files: frozenset[Reference]
+    readable: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,23 +106,34 @@ def prune(files: Files, cluster: str, keep: Keep, now: datetime) -> None:
     forgotten = [run.name for run in runs if not run.in_progress and not left & {pair.snapshot_id for pair in run.pairs}]
     for name in forgotten:
         files.remove_folder(run_path(name, "").rstrip("/"))
-    files.write(f"clusters/{cluster}/{_PRUNED}", now.isoformat().encode())
+    remaining = sum(cluster_of(name) == cluster for name in files.names("snapshots"))
+    files.write(f"clusters/{cluster}/{_PRUNED}", json.dumps({"at": now.isoformat(), "left": remaining}).encode())
     if gone or forgotten:
         log.info("%s: %d snapshots and %d runs were old enough to go (%s)", cluster, len(gone), len(forgotten), keep)
 
 
 def _is_due(files: Files, cluster: str, own: Sequence[str], keep: Keep, now: datetime) -> bool:
     """Return whether so much is beyond `keep` that it is worth to look through the past; `own` are newest first."""
-    if keep.snapshots is not None and len(own) > keep.snapshots + keep.snapshots // 10:
-        return True
+    if keep.snapshots is not None and len(own) > keep.snapshots + (more := keep.snapshots // 10):
+        _, left = _last_search(files, cluster)  # folders of shared files and baselines, which the next search would leave again
+        if len(own) > left + more:
+            return True
     oldest = next((taken for name in reversed(own) if (taken := taken_at(name))), None)
     if keep.days is None or oldest is None or now - oldest <= timedelta(days=keep.days):
         return False
+    last, _ = _last_search(files, cluster)
+    # A search reads every manifest that is left: of a year of audits, once a week.
+    return last is None or not timedelta(0) <= now - last < timedelta(days=max(min(1.0, keep.days / 10), keep.days / 50))
+
+
+def _last_search(files: Files, cluster: str) -> tuple[datetime | None, int]:
+    """Return when the past of a cluster was searched last, and how many snapshots and folders it left."""
     try:
-        last = datetime.fromisoformat((files.read(f"clusters/{cluster}/{_PRUNED}") or b"").decode())
-        return not timedelta(0) <= now - last < timedelta(days=min(1.0, keep.days / 10))
-    except (ValueError, TypeError):  # never, or not by this program
-        return True
+        found = json.loads(files.read(f"clusters/{cluster}/{_PRUNED}") or b"")
+        at = datetime.fromisoformat(found["at"])
+        return (at if at.tzinfo else None), int(found["left"])
+    except (ValueError, TypeError, KeyError):  # never, or not by this program
+        return None, 0
 
 
 def _is_beyond(keep: Keep, place: int, name: str, now: datetime) -> bool:
@@ -147,7 +162,11 @@ def _remove_unnamed(files: Files, names: Sequence[str], manifests: Mapping[str, 
     needed = {name for mark in files.names(STAGING) if cluster_of(mark) == cluster for name in _marked(files, mark)}
     new = [name for name in files.names("snapshots") if cluster_of(name) == cluster and name not in manifests]
     since = _published(files, new)
-    for published in (*manifests.values(), *since.values()):
+    every = [*manifests.values(), *since.values()]
+    if not all(published.readable for published in every):
+        log.warning("%s: deleted snapshots keep their tables, because a damaged manifest may name them", cluster)
+        return
+    for published in every:
         needed |= published.files
     for name in names:
         if name not in since:
@@ -189,7 +208,10 @@ def remove_write_leftovers(files: Files, now: datetime) -> None:
         log.info("%d files and snapshots of writes that did not end are removed", len(left))
     for run in files.names(_FULL_RUNS):
         if now - (files.modified(f"{_FULL_RUNS}/{run}") or now) > IN_PROGRESS:
-            _shrink(files, run)
+            try:
+                _shrink(files, run)
+            except StoreError as error:  # of another user; it goes with the run
+                log.warning("run %s stays as it is: %s", run, error)
             files.remove(f"{_FULL_RUNS}/{run}")
 
 
@@ -208,13 +230,13 @@ def _written(files: Files, name: str) -> datetime | None:
 
 
 def _published(files: Files, names: Iterable[str]) -> dict[str, _Published]:
-    """Return the published ones of these snapshots; a damaged manifest names no file."""
+    """Return the published ones of these snapshots; what a damaged manifest names is not known."""
     found: dict[str, _Published] = {}
     for name in names:
         text = files.read(f"snapshots/{name}/manifest.json")
         if text is not None:
             cluster_id, named = named_files(text, name)
-            found[name] = _Published(cluster_id=cluster_id, files=named)
+            found[name] = _Published(cluster_id=cluster_id, files=named or frozenset(), readable=named is not None)
     return found
 
 

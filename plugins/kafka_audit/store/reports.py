@@ -36,6 +36,12 @@ def read_text(files: Files, snapshot_id: str) -> bytes | None:
     return text if unpack.eof else b""
 
 
+def report_path(files: Files, snapshot_id: str) -> str:
+    """Return where the report on a snapshot is, for messages."""
+    plain, packed = (f"snapshots/{snapshot_id}/{name}" for name in (REPORT, _PACKED))
+    return packed if files.modified(plain) is None and files.modified(packed) is not None else plain
+
+
 def written_at(files: Files, snapshot_id: str) -> datetime | None:
     """Return when the report on a snapshot was written, None where there is none."""
     folder = f"snapshots/{snapshot_id}"

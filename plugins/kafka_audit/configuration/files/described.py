@@ -43,6 +43,7 @@ class Described:
     inside: str = ""  # where in the file, "" where it is the whole of it
     image: str | None = None  # the container's image, where the file names one
     version: str | None = None  # the Kafka version, where a resource names one
+    cluster: str = ""  # its cluster's namespace and name, where a resource names them
     remarks: tuple[Remark, ...] = ()
 
 

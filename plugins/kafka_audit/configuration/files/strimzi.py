@@ -144,6 +144,7 @@ class _StrimziCluster:
                     unknown=frozenset(hidden | unknown | shared_unknown | config.unknown),
                     inside=f"Kafka {self.resource.name}, {node.place}",
                     version=self.version,
+                    cluster=f"{self.resource.namespace or ''}/{self.resource.name}",
                     remarks=() if found else tuple(self.remarks),
                 )
             )

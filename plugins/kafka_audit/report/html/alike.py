@@ -31,10 +31,11 @@ def finding_rows(findings: Sequence[Mapping[str, Any]], *, together: bool = True
 
 
 def _likeness(finding: Mapping[str, Any]) -> object:
-    """Return what equal findings have in common: the state, the kind of resource, and the words of the evidence."""
+    """Return what equal findings have in common: the state, the kind of resource, its setting, and the words of the evidence."""
     resource = Resource.from_dict(finding["resource"])
     state = tuple(finding[key] for key in ("code", "status", "severity", "confidence", "lifecycle", "muted", "part"))
-    return state, resource.type, resource.listener, frozenset(_words(finding["evidence"]))
+    places = (resource.type, resource.listener, resource.key, resource.log_dir)
+    return state, places, frozenset(_words(finding["evidence"]))
 
 
 def _words(evidence: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

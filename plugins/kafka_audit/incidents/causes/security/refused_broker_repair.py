@@ -13,6 +13,7 @@ from kafka_audit.model.finding import Finding, Status, Step
 from kafka_audit.model.text import brokers, clean, word
 
 _FIRST = 5
+_LONGEST_LINE = 1000
 
 
 def refused_steps(case: Case) -> tuple[Step, ...]:
@@ -39,14 +40,24 @@ def other_rules(case: Case) -> tuple[Finding, ...]:
 def _rules(case: Case) -> Step:
     commands: list[str] = []
     for finding in other_rules(case)[:_FIRST]:
-        own, usual = clean(finding.text("value")), clean(finding.text("usual"))
-        commands += [f"# server.properties of broker {finding.resource.broker}, which has {own}", f"{SSL_RULES}={usual}"]
+        own = clean(finding.text("value"))
+        commands += [
+            f"# server.properties of broker {finding.resource.broker}, which has {own}",
+            _rules_line(finding.text("usual")),
+        ]
     return Step(
         kind="lasting",
         text=f"Give {brokers(case.brokers)} the {SSL_RULES} of the other brokers; Kafka reads them only at start.",
         commands=tuple(commands),
         cost="A restart; leaders move and move back. Clients with a certificate then have another principal there.",
     )
+
+
+def _rules_line(usual: str) -> str:
+    """Return the line to write; where it cannot be shown as it is, where to copy it from."""
+    line = f"{SSL_RULES}={usual}".replace("\\", "\\\\")  # a backslash escapes in Java's properties
+    shown = clean(line, _LONGEST_LINE) == line
+    return line if shown else f"# copy {SSL_RULES} from server.properties of another broker; it is too long or not printable here"
 
 
 def acl_tool(case: Case) -> str:
