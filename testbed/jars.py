@@ -46,6 +46,17 @@ RELEASES: dict[str, Release] = {
     "4.4.0": Release(zookeeper=False, kraft=True, without=("org.apache.kafka:kafka-tools-api",)),
 }
 
+"""The releases that the bed starts."""
+
+COMPARED: dict[str, Release] = {
+    **dict.fromkeys(("1.0.2", "2.0.1", "2.1.1", "2.2.2", "2.3.1"), Release(scala="2.12", topic_ids=False)),
+    **dict.fromkeys(("2.4.1", "2.5.1", "2.6.3", "2.7.2"), Release(topic_ids=False)),
+    **dict.fromkeys(("3.0.2", "3.1.2", "3.2.3", "3.3.2", "3.4.1", "3.5.2", "3.6.2", "3.7.2", "3.8.1"), Release(kraft=True)),
+    **dict.fromkeys(("4.0.2", "4.1.2", "4.2.2"), Release(zookeeper=False, kraft=True)),
+    **RELEASES,
+}
+"""The releases whose KafkaConfig `lint` is compared with. Of those that the bed does not start, only jars are needed."""
+
 
 def release(version: str) -> Release:
     """Return what the bed knows of a Kafka version.
@@ -89,12 +100,12 @@ def kafka_jars(version: str) -> Path:
     The folder is published whole or not at all, so two processes may resolve at the same time.
 
     Args:
-        version: a key of `RELEASES`.
+        version: a key of `COMPARED`.
 
     Raises:
         BedError: unknown version, or neither Maven nor Ivy could resolve it.
     """
-    wanted = release(version)
+    wanted = COMPARED.get(version) or release(version)
     return _cached(f"kafka-{version}", (f"org.apache.kafka:kafka_{wanted.scala}:{version}", *wanted.extra), wanted.without)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from testbed.differential.compare import Outcome, compare, definitions_file
 from testbed.differential.generate import ROLES, configurations
-from testbed.jars import RELEASES
+from testbed.jars import COMPARED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ _TOLD = 12
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line and compare; 1 where we agree less than promised."""
     parser = argparse.ArgumentParser(prog="python -m testbed.differential", description=__doc__)
-    parser.add_argument("--version", action="append", choices=RELEASES, help="default: all")
+    parser.add_argument("--version", action="append", choices=COMPARED, help="default: all")
     parser.add_argument("--cases", type=int, default=5000, help="configurations for each version and mode (default 5000)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000), help="default: random")
     parser.add_argument("--mode", choices=("zookeeper", "kraft"), help="default: both, if the version has both")
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--define", action="store_true", help="write the definitions of each version instead")
     options = parser.parse_args(arguments)
     wrong = False
-    for version in options.version or RELEASES:
+    for version in options.version or COMPARED:
         if options.define:
             definitions_file(version).write_text(compare(version, []).definitions, "utf-8")
             continue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kafka_audit.configuration.definitions import version_numbers
 from testbed.differential import faults
 from testbed.differential.pieces import Draft
-from testbed.jars import RELEASES
+from testbed.jars import COMPARED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ def _roles(version: str) -> Mapping[str, Sequence[str]]:
     return zookeeper | ({"kraft": _KRAFT} if at >= (2, 8) else {})
 
 
-ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {version: _roles(version) for version in RELEASES}
+ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {version: _roles(version) for version in COMPARED}
 """By release and mode, what a configuration is for."""
 
 

@@ -150,7 +150,7 @@ class Draft:
         if "controller.quorum.voters" not in told or self.chance(0.1):
             told["controller.quorum.bootstrap.servers"] = "controller-1.example:9093,10.0.0.9:9093"
         if self.role == "migrating" and self.chance(0.6):
-            told["inter.broker.protocol.version"] = dice.choice(("3.9", "3.4-IV0", "3.7"))
+            told["inter.broker.protocol.version"] = dice.choice((self.version[:3], "3.4-IV0", "3.7"))
 
     def _others(self) -> None:
         told = self.properties

@@ -126,10 +126,10 @@ def test_brokers_of_several_clusters_are_not_compared(files, capsys, change):
 VERSIONS = {
     "what the user says": ("", ["--kafka-version", "2.8.2"], "2.8.2", None),
     "a minor release": ("", ["--kafka-version", "3.9"], "3.9.1", None),
-    "the nearest that is known": ("", ["--kafka-version", "3.8.0"], "3.9.1", "3.8.0"),
+    "the nearest that is known": ("", ["--kafka-version", "3.8.0"], "3.8.1", "3.8.0"),
     "the newest with ZooKeeper": ("", [], "3.9.1", None),
     "the inter-broker protocol": ("inter.broker.protocol.version=2.8-IV1\n", [], "2.8.2", None),
-    "an old inter-broker protocol": ("inter.broker.protocol.version=0.11.0\n", [], "1.1.1", "0.11"),
+    "an old inter-broker protocol": ("inter.broker.protocol.version=0.11.0\n", [], "1.0.2", "0.11"),
 }
 
 
@@ -143,7 +143,7 @@ def test_files_are_judged_by_the_release_that_is_meant(  # noqa: PLR0913, PLR091
 
 
 @pytest.mark.parametrize(
-    ("tag", "neighbour"), [("3.8.0", "; Kafka 3.8.0 is judged by the rules of its neighbour 3.9.1"), ("3.9.1", "")]
+    ("tag", "neighbour"), [("3.9.0", "; Kafka 3.9.0 is judged by the rules of its neighbour 3.9.1"), ("3.9.1", "")]
 )
 @pytest.mark.usefixtures("files")
 def test_the_version_of_an_image_without_rules_is_named(tmp_path, capsys, tag, neighbour):
@@ -343,12 +343,12 @@ UNREADABLE = {
     "a version before the oldest": (
         lambda _: None,
         ["x", "--kafka-version", "0.11.0.3"],
-        "argument --kafka-version: lint has no rules for Kafka 0.11.0.3; use 1.1 to 4.4",
+        "argument --kafka-version: lint has no rules for Kafka 0.11.0.3; use 1.0 to 4.4",
     ),
     "a version after the newest": (
         lambda _: None,
         ["x", "--kafka-version", "5"],
-        "argument --kafka-version: lint has no rules for Kafka 5; use 1.1 to 4.4",
+        "argument --kafka-version: lint has no rules for Kafka 5; use 1.0 to 4.4",
     ),
     "bad version": (lambda _: None, ["x", "--kafka-version", "new"], "argument --kafka-version: 'new' is not a Kafka version"),
     "bad format": (

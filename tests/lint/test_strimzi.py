@@ -143,7 +143,7 @@ def test_what_strimzi_takes_is_not_mentioned(lint):
 def test_a_version_without_rules_is_named_with_its_neighbour(lint):
     said = lint(RESOURCES.replace("version: 4.3.0", "version: 4.2.1"), "--format", "json")[1]
     (file, *_) = json.loads(said)["files"]
-    assert (file["kafka_version"], file["neighbour_of"]) == ("4.3.0", "4.2.1")
+    assert (file["kafka_version"], file["neighbour_of"]) == ("4.2.2", "4.2.1")
     said = lint(RESOURCES.replace("version: 4.3.0", "version: 4.2.1"), "--format", "json", "--kafka-version", "4.4.0")[1]
     assert json.loads(said)["files"][0]["kafka_version"] == "4.4.0"
 

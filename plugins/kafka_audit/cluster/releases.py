@@ -12,7 +12,7 @@ _FETCH_OF_2, _FETCH_OF_4 = 8, 4
 
 
 def releases(view: ClusterView, broker: int) -> tuple[str, ...]:
-    """Return the judged releases nearest to a broker's, the newer one last; one alone is the broker's own, none is not known.
+    """Return the oldest and the newest judged release that a broker may have; one alone is the broker's own, none is not known.
 
     The default of `inter.broker.protocol.version` is the software's version. Where it is overridden or gone (Kafka 4), the APIs
     on offer show the major version: DescribeTransactions came with 3.0, the oldest Fetch versions went with 4.0. A key that
@@ -33,14 +33,19 @@ def releases(view: ClusterView, broker: int) -> tuple[str, ...]:
         for before, after in reversed([*pairwise(of_4)]):
             if keys & (definitions(after).keys() - definitions(before).keys()):
                 return (after,)
-        return _around((4,))
+        return _of_major(4)
     if _DESCRIBE_TRANSACTIONS in offered:
-        return _around((3,))
-    return _around((2,)) if fetch.max_version >= _FETCH_OF_2 else VERSIONS[:1]
+        return _of_major(3)
+    return _of_major(2 if fetch.max_version >= _FETCH_OF_2 else 1)
 
 
 def _is_default(row: BrokerConfig, broker: int) -> bool:
     return row.broker_id == broker and row.key == "inter.broker.protocol.version" and row.source == _DEFAULT
+
+
+def _of_major(major: int) -> tuple[str, ...]:
+    found = [version for version in VERSIONS if version_numbers(version)[0] == major]
+    return (found[0], found[-1])
 
 
 def _around(target: tuple[int, ...]) -> tuple[str, ...]:

@@ -66,22 +66,90 @@ def test_of_two_names_for_one_id_the_one_in_the_file_is_to_blame():
     assert (found.key, found.message) == ("node.id", "Invalid value x for configuration broker.id: Not a number of type INT")
 
 
-def test_an_address_of_each_family_may_share_a_port_since_3_8():
-    both = BROKER | {"listeners": "PLAINTEXT://10.0.0.1:9092,SSL://[fe80::1%eth0]:9092"}
-    assert start_refusal(both, "3.9.1") is None
-    assert start_refusal(both, "2.8.2") is not None
+KRAFT = {"process.roles": "broker", "node.id": "1", "controller.listener.names": "C", "controller.quorum.voters": "2@c:9093"}
+MIGRATING = BROKER | KRAFT | {"process.roles": "", "node.id": "1", "zookeeper.metadata.migration.enable": "true"}
+SHARED_PORT = {"listeners": "PLAINTEXT://10.0.0.1:9092,SSL://[fe80::1%eth0]:9092"}
+CHANGED = {  # a configuration; the newest release that refuses or accepts it, the next one that does the opposite
+    "an overridden mechanism": (
+        BROKER
+        | {
+            "listeners": "SASL_SSL://:1",
+            "security.inter.broker.protocol": "SASL_SSL",
+            "listener.name.sasl_ssl.sasl.enabled.mechanisms": "PLAIN",
+        },
+        *("1.0.2", "1.1.1"),
+    ),
+    "connections of some hosts": (
+        BROKER | {"max.connections.per.ip": "0", "max.connections.per.ip.overrides": "h:5"},
+        *("1.1.1", "2.0.1"),
+    ),
+    "zstd": (BROKER | {"compression.type": "zstd"}, "2.0.1", "2.1.1"),
+    "a name of one limit": (BROKER | {"max.connections.per.ip.overrides": "my host:3"}, "2.0.1", "2.1.1"),
+    "the control plane": (BROKER | {"control.plane.listener.name": "PLAINTEXT"}, "2.1.1", "2.2.2"),
+    "an authorizer of 2.4": (BROKER | {"authorizer.class.name": "kafka.security.authorizer.None"}, "2.3.1", "2.4.1"),
+    "one advertised port": (
+        BROKER | {"listeners": "PLAINTEXT://:1,SSL://:2", "advertised.listeners": "PLAINTEXT://h:1,SSL://h:1"},
+        *("2.6.3", "2.7.2"),
+    ),
+    "no ZooKeeper": ({"process.roles": "broker", "node.id": "1"}, "2.7.2", "2.8.2"),
+    "a quorum": ({"process.roles": "broker", "node.id": "1"}, "2.8.2", "3.0.2"),
+    "two ids": (BROKER | {"node.id": "2"}, "3.0.2", "3.1.2"),
+    "an authorizer of 3.3": (BROKER | {"authorizer.class.name": "kafka.security.authorizer.None"}, "3.2.3", "3.3.2"),
+    "listeners that start early": (BROKER | {"early.start.listeners": "SSL"}, "3.2.3", "3.3.2"),
+    "an authorizer in the migration": (
+        MIGRATING | {"authorizer.class.name": "kafka.security.authorizer.AclAuthorizer"},
+        *("3.4.1", "3.5.2"),
+    ),
+    "two disks in the migration": (MIGRATING | {"log.dirs": "/a,/b", "inter.broker.protocol.version": "3.4"}, "3.4.1", "3.5.2"),
+    "addresses of two families": (BROKER | SHARED_PORT, "3.5.2", "3.6.2"),
+    "a name that is empty": (BROKER | {"listener.security.protocol.map": "PLAINTEXT:SSL,:SSL"}, "3.5.2", "3.6.2"),
+    "two disks with tiers": (BROKER | {"log.dirs": "/a,/b", "remote.log.storage.system.enable": "true"}, "3.7.2", "3.8.1"),
+    "the classic protocol": (BROKER | {"group.coordinator.rebalance.protocols": "consumer"}, "3.6.2", "3.7.2"),
+    "text before a voter": (KRAFT | {"controller.quorum.voters": "2@$c:9093"}, "3.7.2", "3.8.1"),
+    "the same in 3.9": (KRAFT | {"controller.quorum.voters": "2@$c:9093"}, "3.8.1", "3.9.1"),
+    "a controller that advertises": (
+        KRAFT
+        | {"process.roles": "controller", "controller.quorum.voters": "1@c:1"}
+        | {"listeners": "C://:1", "advertised.listeners": "C://h:1"},
+        *("3.8.1", "3.9.1"),
+    ),
+    "no role": (KRAFT | {"process.roles": ""}, "4.1.2", "4.2.2"),
+    "one letter case": (KRAFT | {"listener.security.protocol.map": "C:SSL,PLAINTEXT:SSL,plaintext:SSL"}, "4.0.2", "4.1.2"),
+}
+
+
+@pytest.mark.parametrize(("told", "before", "since"), CHANGED.values(), ids=CHANGED.keys())
+def test_a_rule_that_changed_between_two_releases(told, before, since):
+    assert (start_refusal(told, before) is None) is not (start_refusal(told, since) is None)
+
+
+@pytest.mark.parametrize(
+    ("before", "since", "told", "words"),
+    [
+        ("2.7.2", "2.8.2", {"log.roll.ms": "0"}, ("must be equal or greater than 1", "must be greater than or equal to 1")),
+        ("3.4.1", "3.5.2", {"offsets.topic.compression.codec": "9"}, ("9 is an unknown", "Unknown compression type id: 9")),
+        ("4.2.2", "4.3.0", {"listeners": "C://:1,C://:2"}, ("requirement failed: Each", "from '[C://:1, C://:2]': Each")),
+        ("4.3.0", "4.4.0", {"broker.id": "7"}, ("You must set `node.id`", "`node.id` and `broker.id` must be set")),
+    ],
+)
+def test_words_that_changed_between_two_releases(before, since, told, words):
+    for version, reported in zip((before, since), words, strict=True):
+        found = start_refusal((KRAFT if version >= "4" else BROKER) | told, version)
+        assert found is not None
+        assert reported in found.message
 
 
 @pytest.mark.parametrize(
     ("version", "judged"),
     [
         ("3.9.1", "3.9.1"),
-        ("3.8.0", "3.9.1"),
-        ("3.0.0", "3.9.1"),
-        ("2.0", "2.8.2"),
-        ("1.0.2", "1.1.1"),
-        ("0.11.0.3", "1.1.1"),
-        ("4.1.0", "4.3.0"),
+        ("3.8.0", "3.8.1"),
+        ("3.0.0", "3.0.2"),
+        ("2.0", "2.0.1"),
+        ("1.0.2", "1.0.2"),
+        ("0.11.0.3", "1.0.2"),
+        ("4.1.0", "4.1.2"),
+        ("3.10.0", "3.9.1"),
         ("4.4.0", "4.4.0"),
         ("5.0.0", VERSIONS[-1]),
     ],

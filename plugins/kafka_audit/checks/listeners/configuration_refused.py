@@ -36,18 +36,17 @@ def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
     the file is fixed.
 
     ## Fails when
-    `KafkaConfig` of the broker's release rejects the file; the message is Kafka's own. If the release is between two known
-    releases (1.1, 2.8, 3.9, 4.3, 4.4), the check fails if both reject the file. KA311 and KA406 report the errors that have
-    their own page.
+    `KafkaConfig` of the broker's release rejects the file; the message is Kafka's own. If only the major version is known, the
+    check fails if its oldest and its newest release (1.0, 1.1, 2.0, 2.8, 3.0, 3.9, 4.0, 4.4) both reject the file. KA311 and
+    KA406 report the errors that have their own page.
 
     ## Not known when
     No server.properties of the broker was read. Or the release of the broker is unknown (its APIs and its inter-broker
-    protocol were not read). Or only the newer of the two known releases rejects the file. Or `config.providers` provide some
-    values.
+    protocol were not read). Or only the newer of the two releases rejects the file. Or `config.providers` provide some values.
 
     ## Passes only when
-    The release accepts the file, or the next known release does. Secrets were not read and count as set. The check does not
-    cover errors that Kafka finds later during startup (keystores, JAAS configuration, ports in use).
+    The release accepts the file, or the newest release of its major version does. Secrets were not read and count as set. The
+    check does not cover errors that Kafka finds later during startup (keystores, JAAS configuration, ports in use).
 
     ## What to do
     In server.properties of broker {broker}, correct the setting that Kafka names. Test the file with `kafka-audit lint

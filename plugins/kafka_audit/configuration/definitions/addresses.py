@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kafka_audit.configuration.definitions.values import Value, integer
 
 VOTERS = "controller.quorum.voters"
-# Release 4 no longer ignores text before the host.
+# Releases 3.8 and 4 do not ignore text before the host; 3.9 does.
 _HOST_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
 _OF_HOST = string.digits + string.ascii_letters + "-%._:"
 _HOST = re.compile(r"[0-9a-zA-Z\-%._:]*")
@@ -32,7 +32,7 @@ def split(text: str, separator: str) -> list[str]:
 
 def _host_port(text: str, version: str) -> tuple[str, str] | None:
     """Return host and port of an address, None where Kafka finds none."""
-    if version >= "4":
+    if version >= "4" or version.startswith("3.8."):
         match = _HOST_PORT.fullmatch(text)
         return None if match is None else (match[1], match[2])
     # Before: `.*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)`, which takes time in the square of the text.
@@ -97,7 +97,8 @@ def bootstrap_servers(version: str) -> Callable[[str, Value], str | None]:
             address = _host_port(entry, version)
             if address is None:
                 form = 'Each entry should be in the form "{host}:{port}"'
-                return f"Failed to parse host name from {entry} for the configuration {name}. {form}"
+                shown = ("{}", "{}") if version < "3.9" else (entry, name)  # 3.8 forgets to put them in
+                return f"Failed to parse host name from {shown[0]} for the configuration {shown[1]}. {form}"
             if problem := _port(address[1]):
                 return problem
         return None

@@ -19,6 +19,8 @@ def validator(rule: Mapping[str, Any], version: str) -> Validator:
         return voters(version)
     if rule["rule"] == "ControllerQuorumBootstrapServersValidator":
         return bootstrap_servers(version)
+    if rule["rule"] == "MetadataVersionValidator":
+        return _metadata_version(rule, version)
     return _RULES[rule["rule"]](rule)
 
 
@@ -112,10 +114,10 @@ def _api_version(rule: Mapping[str, Any]) -> Validator:
     return judge
 
 
-def _metadata_version(rule: Mapping[str, Any]) -> Validator:
+def _metadata_version(rule: Mapping[str, Any], release: str) -> Validator:
     known = frozenset(rule["says"].strip("[]").split(", "))
     # Releases that were not out yet have no name without a sub-version.
-    known |= {entry.partition("-")[0] for entry in known if not entry.startswith("4.")}
+    known |= {name for entry in known if (name := entry.partition("-")[0]) <= release}
 
     def judge(name: str, value: Value) -> str | None:
         text = str(value)
@@ -156,7 +158,6 @@ _RULES: Mapping[str, Callable[[Mapping[str, Any]], Validator]] = {
     "NonEmptyString": _not_empty,
     "NonNullValidator": _any,  # a file cannot say null
     "ApiVersionValidator$": _api_version,
-    "MetadataVersionValidator": _metadata_version,
     "CompressionType$1$1": _gzip_level,
     "LambdaValidator": _lambda,
 }

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kafka_audit.configuration.definitions import VERSIONS, ConfigError, StartRule, version_numbers
-from kafka_audit.configuration.starts import release_1, release_2, release_3, release_4
+from kafka_audit.configuration.starts import release_2, release_3, release_4
 from kafka_audit.configuration.starts.config import Config
 
-_VALIDATE = {1: release_1.validate, 2: release_2.validate, 3: release_3.validate, 4: release_4.validate}
+_VALIDATE = {1: release_2.validate, 2: release_2.validate, 3: release_3.validate, 4: release_4.validate}
 """By major version; each module of a release has one `validate`, called after Kafka's `validateValues`."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_audit.configuration.definitions import ConfigError, StartRule, definitions
+from kafka_audit.configuration.definitions import ConfigError, StartRule, definitions, version_numbers
 from kafka_audit.configuration.starts.hashes import hash_order
 
 if TYPE_CHECKING:
@@ -17,13 +17,17 @@ NODE, BROKER = "node.id", "broker.id"
 
 
 class Config:
-    """Typed values of all keys; keys that Kafka does not know are left as they are."""
+    """Typed values of all keys; keys that Kafka does not know are left as they are.
+
+    A key that the release does not define has no value, so that a rule about it holds in every release without it.
+    """
 
     def __init__(self, properties: Mapping[str, str], version: str) -> None:
         """Read the values in Kafka's order; raises ConfigError at the first that Kafka refuses."""
         self.version = version
+        self._release = version_numbers(version)
         self._set = properties
-        self.originals = properties = _with_synonyms(properties, version)
+        self.originals = properties = _with_synonyms(properties) if self.since(3, 1) else properties
         self._definitions = definitions(version)
         self._values: dict[str, Value] = {}
         for name, definition in self._definitions.items():
@@ -33,8 +37,18 @@ class Config:
                 message = f'Missing required configuration "{name}" which has no default value.'
                 raise ConfigError(message, name)
 
+    def since(self, *release: int) -> bool:
+        """Return whether the configuration is judged by this release or a newer one: `since(3, 3)`."""
+        return self._release >= release
+
+    def defines(self, name: str) -> bool:
+        """Return whether the release has this key."""
+        return name in self._definitions
+
     def _value(self, name: str) -> Value:
-        return self._values[name] if name in self._values else self._definitions[name].default
+        if name in self._values:
+            return self._values[name]
+        return self._definitions[name].default if name in self._definitions else None
 
     def number(self, name: str) -> int:
         """Return a number that has a default."""
@@ -92,10 +106,10 @@ class Config:
         return next((name for name in names if name in self._set), names[0])
 
 
-def _with_synonyms(properties: Mapping[str, str], version: str) -> Mapping[str, str]:
-    """Return the properties with node and broker id each the other's, as `populateSynonyms` of release 3 makes them."""
+def _with_synonyms(properties: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the properties with node and broker id each the other's, as `populateSynonyms` of 3.1 and later makes them."""
     node, broker = properties.get(NODE), properties.get(BROKER)
-    if version < "3" or (node is None) == (broker is None):
+    if (node is None) == (broker is None):
         return properties
     reported = node if broker is None else broker
     return {**properties, NODE: reported or "", BROKER: reported or ""}

@@ -27,6 +27,11 @@ class Endpoint:
     port: int
 
 
+def is_endpoint(entry: str) -> bool:
+    """Return whether an entry has the form of a listener."""
+    return _ENTRY.fullmatch(entry) is not None
+
+
 def csv_list(text: str | None) -> tuple[str, ...]:
     """Return the entries of a text as Kafka's `parseCsvList` does."""
     return tuple(part for part in COMMA.split(text) if part) if text else ()
@@ -90,7 +95,7 @@ def ports_differ(endpoints: Sequence[Endpoint]) -> bool:
 
 
 def shared_port(endpoints: Sequence[Endpoint], shown: str) -> tuple[bool, str] | None:
-    """Return what Kafka 3.8 and later say against listeners of one port, None where the port may be shared.
+    """Return what Kafka 3.6 and later say against listeners of one port, None where the port may be shared.
 
     One IPv4 and one IPv6 address may share it.
 

@@ -24,17 +24,17 @@ def hash_order(keys: Iterable[str], count: int) -> list[str]:
     return sorted(keys, key=lambda key: _spread(_hash(key)) & (size - 1))
 
 
-def scala_order(keys: Iterable[str], release: int) -> list[str]:
+def scala_order(keys: Iterable[str], *, keys_first: bool) -> list[str]:
     """Return texts in the order in which an immutable Map of Scala's holds them.
 
     Args:
         keys: in the order of insertion.
-        release: Kafka's major release: 1 is built with Scala 2.12 (2.11 has the same Map), 2 with Scala 2.13.
+        keys_first: as `_trie` has it.
     """
     held = list(keys)
     if len(held) <= _SMALL:
         return held
-    return list(_trie([(_improved(_hash(key)), key) for key in held], keys_first=release > 1))
+    return list(_trie([(_improved(_hash(key)), key) for key in held], keys_first=keys_first))
 
 
 def _trie(held: Sequence[tuple[int, str]], *, keys_first: bool, depth: int = 0) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kafka_audit.configuration.definitions import ConfigError, StartRule, version_numbers
+from kafka_audit.configuration.definitions import ConfigError, StartRule
 from kafka_audit.configuration.definitions.addresses import split
 from kafka_audit.configuration.definitions.values import trimmed
 from kafka_audit.configuration.starts.config import config_error, require
@@ -13,6 +13,7 @@ from kafka_audit.configuration.starts.endpoints import (
     Endpoint,
     csv_list,
     csv_map,
+    is_endpoint,
     names_differ,
     parse_endpoints,
     ports_differ,
@@ -46,7 +47,7 @@ def protocol_of(text: str, key: str) -> str:
 
 
 class Listening:
-    """The listeners of releases 1 and 2, and what all releases share."""
+    """The listeners of releases before 3.1, and what all releases share."""
 
     def __init__(self, config: Config) -> None:
         """Values are read lazily: Kafka reports the first error that it meets."""
@@ -58,17 +59,27 @@ class Listening:
         return self._mapped()
 
     def _mapped(self) -> dict[str, str]:
-        return {self._name(name, MAP): protocol_of(text, MAP) for name, text in self._entries_of_map()}
+        found: dict[str, str] = {}
+        for reported, text in self._entries_of_map():
+            name, protocol = self._name(reported, MAP), protocol_of(text, MAP)
+            if name in found and self.config.since(4, 1):
+                message = f"Duplicate key ListenerName({name}) (attempted merging values {found[name]} and {protocol})"
+                raise config_error(message, MAP)
+            found[name] = protocol
+        return found
 
     def _entries_of_map(self) -> Iterable[tuple[str, str]]:
         # Of names that differ in their letters only, the last one in this order counts.
         entries = csv_map(MAP, self.config.text(MAP))
-        return [(name, entries[name]) for name in scala_order(entries, version_numbers(self.config.version)[0])]
+        if self.config.since(3, 8):  # a HashMap of Java's
+            return [(name, entries[name]) for name in hash_order(entries, len(entries))]
+        # The artifacts of 2.4 and later are those for Scala 2.13.
+        return [(name, entries[name]) for name in scala_order(entries, keys_first=self.config.since(2, 4))]
 
-    @staticmethod
-    def _name(text: str, key: str) -> str:
-        """Return a listener's name as Kafka compares it; releases before 3.9 let it be empty."""
-        del key
+    def _name(self, text: str, key: str) -> str:
+        """Return a listener's name as Kafka compares it; releases before 3.6 let it be empty."""
+        if self.config.since(3, 6) and not trimmed(text):
+            raise config_error(NAMELESS, key)
         return text.upper()
 
     @cached_property
@@ -96,7 +107,11 @@ class Listening:
     @cached_property
     def controller_names(self) -> tuple[str, ...]:
         """Names in controller.listener.names, unchanged."""
-        return tuple(split(self.config.text(CONTROLLERS), ","))
+        if self.config.since(4, 1):
+            return self.config.items_or_none(CONTROLLERS) or csv_list(self.config.text(CONTROLLERS))
+        reported = self.config.text(CONTROLLERS)
+        none = self.config.since(3, 1) or not self.config.defines(CONTROLLERS)  # 2.8 and 3.0 read one empty name
+        return () if none and not reported else tuple(split(reported, ","))
 
     @property
     def controllers(self) -> list[Endpoint]:
@@ -114,9 +129,18 @@ class Listening:
         return found
 
     def _distinct(self, endpoints: list[Endpoint], text: str, key: str) -> None:
+        port = f"Each listener must have a different port, listeners: {text}"
+        if not self.config.since(2, 7):
+            require(ports_differ(endpoints), port, key)
         require(names_differ(endpoints), f"Each listener must have a different name, listeners: {text}", key)
-        if key == LISTENERS:
-            require(ports_differ(endpoints), f"Each listener must have a different port, listeners: {text}", key)
+        if key != LISTENERS:
+            return
+        if not self.config.since(3, 6):
+            require(ports_differ(endpoints), port, key)
+        elif reported := shared_port(endpoints, text):
+            required, message = reported
+            require(not required, message, key)
+            raise config_error(message, key)
 
     @cached_property
     def inter_broker(self) -> tuple[str, str]:
@@ -152,21 +176,11 @@ class Listening:
         return self.inter_broker[1].startswith("SASL_")
 
 
-class Listening1(Listening):
-    """Release 1: the ports of advertised listeners must differ too, and a name comes second."""
-
-    @cached_property
-    def controller_names(self) -> tuple[str, ...]:
-        """Release 1 has none."""
-        return ()
-
-    def _distinct(self, endpoints: list[Endpoint], text: str, key: str) -> None:
-        require(ports_differ(endpoints), f"Each listener must have a different port, listeners: {text}", key)
-        require(names_differ(endpoints), f"Each listener must have a different name, listeners: {text}", key)
-
-
 class Listening3(Listening):
-    """Release 3: listeners of controllers are advertised separately, and have a default protocol if nothing is secured."""
+    """Release 3.1 and later: listeners of controllers have a default protocol if nothing is secured.
+
+    Since 3.9 they are advertised separately.
+    """
 
     kraft = False  # whether process.roles is set
     migrating = False
@@ -188,10 +202,9 @@ class Listening3(Listening):
         """The entries of listeners, unread."""
         return csv_list(self.config.text(LISTENERS))
 
-    @staticmethod
-    def _secure(entry: str) -> bool:
+    def _secure(self, entry: str) -> bool:
         name, colon, _ = entry.partition(":")
-        if not colon:
+        if not colon or not (self.config.since(3, 9) or is_endpoint(entry)):
             message = f"Unable to parse a listener name from {entry}"
             raise config_error(message, LISTENERS)
         return name.upper() in _SECURE
@@ -200,12 +213,6 @@ class Listening3(Listening):
     def listeners(self) -> list[Endpoint]:
         """What the broker binds."""
         return self._read(self.config.text(LISTENERS), LISTENERS)
-
-    @cached_property
-    def controller_names(self) -> tuple[str, ...]:
-        """Names in controller.listener.names, unchanged."""
-        reported = self.config.text(CONTROLLERS)
-        return tuple(split(reported, ",")) if reported else ()
 
     @cached_property
     def reported_advertised(self) -> list[Endpoint] | None:
@@ -235,8 +242,10 @@ class Listening3(Listening):
 
     @cached_property
     def advertised(self) -> list[Endpoint]:
-        """The advertised endpoints of the broker role."""
+        """The advertised endpoints, since 3.9 those of the broker role."""
         reported = self.reported_advertised
+        if reported is not None and not self.config.since(3, 9):
+            return reported
         found = self.listeners if reported is None else reported
         return [endpoint for endpoint in found if endpoint.listener not in self.controller_names or self._migrates(endpoint)]
 
@@ -247,22 +256,3 @@ class Listening3(Listening):
             message = "head of empty ArrayBuffer"  # Scala's, which says nothing of the reason
             raise config_error(message, CONTROL_PLANE)
         return endpoint.listener == self.control_plane
-
-    def _entries_of_map(self) -> Iterable[tuple[str, str]]:
-        # A HashMap of Java's from here on: of several wrong entries its order decides which is reported.
-        entries = csv_map(MAP, self.config.text(MAP))
-        return [(name, entries[name]) for name in hash_order(entries, len(entries))]
-
-    @staticmethod
-    def _name(text: str, key: str) -> str:
-        if not trimmed(text):
-            raise config_error(NAMELESS, key)
-        return text.upper()
-
-    def _distinct(self, endpoints: list[Endpoint], text: str, key: str) -> None:
-        require(names_differ(endpoints), f"Each listener must have a different name, listeners: {text}", key)
-        reported = shared_port(endpoints, text) if key == LISTENERS else None
-        if reported:
-            required, message = reported
-            require(not required, message, key)
-            raise config_error(message, key)

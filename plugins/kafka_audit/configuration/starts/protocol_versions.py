@@ -49,7 +49,7 @@ def format_fits(config: Config, inter_broker: Version) -> None:
 
 
 def codec_fits(config: Config, inter_broker: Version) -> None:
-    """Judge zstd for offsets by the inter-broker protocol."""
-    if config.number(OFFSETS_CODEC) == ZSTD:
+    """Judge zstd for offsets by the inter-broker protocol (since 2.2)."""
+    if config.number(OFFSETS_CODEC) == ZSTD and config.since(2, 2):
         message = f"{OFFSETS_CODEC} zstd can only be used when {INTER_BROKER_VERSION} is set to version 2.1 or higher"
         require(record_format(inter_broker) >= len(_FORMATS), message, OFFSETS_CODEC)

@@ -1,42 +1,40 @@
-"""Release 2.8: `KafkaConfig.validateValues` in the order of its source, after what the constructor reads."""
+"""Releases 1.0 to 2.8: `KafkaConfig.validateValues` in the order of its source, after what the constructor reads."""
 
-from kafka_audit.configuration.definitions import is_missing, kafka_classes
+from kafka_audit.configuration.definitions.addresses import split
 from kafka_audit.configuration.starts import rules
-from kafka_audit.configuration.starts.config import Config, config_error, require
-from kafka_audit.configuration.starts.listening import ADVERTISED, CONTROLLERS, Listening
+from kafka_audit.configuration.starts.config import BROKER, NODE, Config, config_error
+from kafka_audit.configuration.starts.listening import Listening
 from kafka_audit.configuration.starts.protocol_versions import (
+    FORMAT_VERSION,
     INTER_BROKER_VERSION,
-    OFFSETS_CODEC,
-    ZSTD,
     codec_fits,
     format_fits,
     version,
 )
 
-_COMPRESSION = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
+_SUB_VERSIONS = {"0.10.0": 2, "0.10.1": 3, "0.10.2": 1, "0.11.0": 3, "1.0": 1, "1.1": 1, "2.0": 2}
+_KNOWN = frozenset({"0.8.0", "0.8.1", "0.8.2", "0.9.0", *_SUB_VERSIONS}) | {
+    f"{name}-IV{number}" for name, count in _SUB_VERSIONS.items() for number in range(count)
+}
 
 
 def validate(config: Config) -> None:
-    """Raise ConfigError with what release 2.8 says."""
-    roles = config.items("process.roles")
-    if len(set(roles)) != len(roles):
-        shown = ", ".join(f"{role.capitalize()}Role" for role in roles)
-        message = f"Duplicate role names found in `process.roles`: ArrayBuffer({shown})"
-        raise config_error(message, "process.roles")
-    authorizer = config.text("authorizer.class.name")
-    if authorizer and is_missing(authorizer, kafka_classes("2.8.2")):
-        raise config_error(authorizer, "authorizer.class.name")  # all that Java's exception says
+    """Raise ConfigError with what a release says."""
+    roles = rules.distinct_roles(config)
+    rules.authorizer(config)
     limited = rules.connection_overrides(config)
-    codec = config.number(OFFSETS_CODEC)
-    if not 0 <= codec <= ZSTD:
-        message = f"{codec} is an unknown compression codec"
-        raise config_error(message, OFFSETS_CODEC)
+    listening = Listening(config)
+    early = not config.since(1, 1)  # 1.0 reads listeners in the constructor
+    _known_version(config, FORMAT_VERSION)
+    _ = early and listening.inter_broker
+    _known_version(config, INTER_BROKER_VERSION)
+    rules.codec(config)
+    _ = early and (listening.listeners, listening.advertised)
     _node(config, kraft=bool(roles))
-    rules.logs(config, rules.log_dirs(config), "greater than or equal to")
+    rules.logs(config, rules.log_dirs(config))
     rules.fetches(config)
     rules.acks(config)
-    rules.compression(config, _COMPRESSION)
-    listening = Listening(config)
+    rules.compression(config)
     _listeners(listening, broker=not roles or "broker" in roles)
     reported = config.text(INTER_BROKER_VERSION)
     format_fits(config, version(reported))
@@ -47,26 +45,23 @@ def validate(config: Config) -> None:
     rules.connections(config, limited)
 
 
+def _known_version(config: Config, key: str) -> None:
+    """Judge a version by those that were out with the release; since 2.1 the definition lists them."""
+    text = config.text(key)
+    short = ".".join(split(text, ".")[: 3 if text.startswith("0.") else 2])
+    if not config.since(2, 1) and not (short in _KNOWN and config.since(*version(short)[0])):
+        message = f"Version `{text}` is not a valid version"
+        raise config_error(message, key)
+
+
 def _node(config: Config, *, kraft: bool) -> None:
-    number = config.number("node.id")
-    number = config.number("broker.id") if number < 0 else number
+    number = config.number(NODE) if config.defines(NODE) else config.number(BROKER)
+    number = config.number(BROKER) if number < 0 else number
     if kraft:
-        if number < 0:
-            message = (
-                "Missing configuration `node.id` which is required when `process.roles` is defined "
-                "(i.e. when running in KRaft mode)."
-            )
-            raise config_error(message, "node.id")
+        rules.node_is_named(number)
         return
-    if config.text_or_none("zookeeper.connect") is None:
-        message = "Missing required configuration `zookeeper.connect` which has no default value."
-        raise config_error(message, "zookeeper.connect")
-    where = config.blame("broker.id", "node.id")
-    if config.flag("broker.id.generation.enable"):
-        message = "broker.id must be greater than or equal to -1 and not greater than reserved.broker.max.id"
-        require(-1 <= number <= config.number("reserved.broker.max.id"), message, where)
-    else:
-        require(number >= 0, "broker.id must be greater than or equal to 0", where)
+    rules.zookeeper_is_named(config)
+    rules.broker_id(config, number)
 
 
 def _listeners(listening: Listening, *, broker: bool) -> None:
@@ -75,6 +70,5 @@ def _listeners(listening: Listening, *, broker: bool) -> None:
     if broker:
         rules.inter_broker_is_advertised(listening, advertised, bound)
     rules.routable(listening, listening.advertised)
-    message = f"{ADVERTISED} cannot contain any of {CONTROLLERS}"
-    require(not any(endpoint in listening.advertised for endpoint in listening.controllers), message, CONTROLLERS)
+    rules.no_controller_is_advertised(listening)
     rules.control_plane(listening, advertised)

@@ -1,7 +1,8 @@
-"""Releases 4.3 and later: `KafkaConfig.validateValues` in the order of its source, after what the constructor reads."""
+"""Releases 4.0 and later: `KafkaConfig.validateValues` in the order of its source, after what the constructor reads."""
 
 from kafka_audit.configuration.starts import groups, roles, rules
 from kafka_audit.configuration.starts.config import BROKER, NODE, Config, config_error, require
+from kafka_audit.configuration.starts.listening import Listening3
 from kafka_audit.configuration.starts.listening_4 import Listening4
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
@@ -11,17 +12,19 @@ _SAME_ID_4_3 = "You must set `node.id` to the same value as `broker.id`."
 
 
 def validate(config: Config) -> None:
-    """Raise ConfigError with what release 4.3 or a later one says."""
-    reported = frozenset(config.items(roles.ROLES))
+    """Raise ConfigError with what a release says."""
+    reported = rules.distinct_roles(config)
     groups.groups_4(config)
-    listening = Listening4(config)
-    roles.early_listeners(listening, config.items_or_none("early.start.listeners"))
+    listening = Listening4(config) if config.since(4, 2) else Listening3(config)
+    listening.kraft = True
+    roles.early_listeners(listening)
+    if not config.since(4, 1):
+        rules.connection_overrides(config)
     groups.protocols(config, kraft=True)
     if config.number(NODE) != config.number(BROKER):
-        raise config_error(_SAME_ID if config.version >= "4.4" else _SAME_ID_4_3, NODE)
-    dirs = config.items_or_none("log.dirs")
-    dirs = config.items("log.dir") if dirs is None else dirs
-    rules.logs(config, dirs, "greater than or equal to")
+        raise config_error(_SAME_ID if config.since(4, 4) else _SAME_ID_4_3, NODE)
+    dirs = rules.log_dirs(config)
+    rules.logs(config, dirs)
     rules.fetches(config)
     advertised = rules.listener_names(listening.advertised)
     _roles(listening, reported)
@@ -36,8 +39,10 @@ def validate(config: Config) -> None:
     rules.connections(config, rules.connection_overrides(config))
 
 
-def _roles(listening: Listening4, reported: frozenset[str]) -> None:
+def _roles(listening: Listening3, reported: frozenset[str]) -> None:
     config = listening.config
+    if not reported:  # only 4.0 and 4.1 accept this
+        return
     roles.quorum_is_named(config, roles.ROLES)
     if reported == {"broker"}:
         roles.broker_only(listening)
