@@ -103,7 +103,20 @@ CHANGED = {  # a configuration; the newest release that refuses or accepts it, t
     "two disks in the migration": (MIGRATING | {"log.dirs": "/a,/b", "inter.broker.protocol.version": "3.4"}, "3.4.1", "3.5.2"),
     "addresses of two families": (BROKER | SHARED_PORT, "3.5.2", "3.6.2"),
     "a name that is empty": (BROKER | {"listener.security.protocol.map": "PLAINTEXT:SSL,:SSL"}, "3.5.2", "3.6.2"),
+    "two disks with the first tiers": (
+        BROKER | {"log.dirs": "/a,/b", "remote.log.storage.system.enable": "true"},
+        *("3.5.2", "3.6.2"),
+    ),
+    "a voter on all addresses": (
+        KRAFT | {"process.roles": "controller", "controller.quorum.voters": "1@0.0.0.0:9093", "listeners": "C://:1"},
+        *("4.1.2", "4.2.2"),
+    ),
     "two disks with tiers": (BROKER | {"log.dirs": "/a,/b", "remote.log.storage.system.enable": "true"}, "3.7.2", "3.8.1"),
+    "an assignor": (BROKER | {"group.consumer.assignors": "Nobody"}, "3.5.2", "3.6.2"),
+    "consumers with ZooKeeper": (
+        BROKER | {"group.coordinator.rebalance.protocols": "classic,consumer"},
+        *("3.7.2", "3.8.1"),
+    ),
     "the classic protocol": (BROKER | {"group.coordinator.rebalance.protocols": "consumer"}, "3.6.2", "3.7.2"),
     "text before a voter": (KRAFT | {"controller.quorum.voters": "2@$c:9093"}, "3.7.2", "3.8.1"),
     "the same in 3.9": (KRAFT | {"controller.quorum.voters": "2@$c:9093"}, "3.8.1", "3.9.1"),

@@ -71,8 +71,9 @@ def consumers(config: Config) -> None:
 
 
 def assignors(config: Config) -> None:
-    """Judge the assignors of consumer groups, and the codec of their offsets."""
-    _assignors(config, "group.consumer.assignors", ("uniform", "range") if config.since(4) else ())
+    """Judge the assignors of consumer groups (since 3.6), and the codec of their offsets."""
+    if config.since(3, 6):
+        _assignors(config, "group.consumer.assignors", ("uniform", "range") if config.since(4) else ())
     rules.codec(config)
 
 
@@ -144,6 +145,6 @@ def protocols(config: Config, *, kraft: bool) -> None:
     if "CLASSIC" not in reported:
         message = "Disabling the 'classic' protocol is not supported."
         raise ConfigError(message, key)
-    if "CONSUMER" in reported and not kraft:
+    if "CONSUMER" in reported and not kraft and config.since(3, 8):
         message = "The new 'consumer' rebalance protocol is only supported in KRaft cluster."
         raise ConfigError(message, key)

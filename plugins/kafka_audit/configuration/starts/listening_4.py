@@ -52,7 +52,7 @@ class Listening4(Listening3):
         return endpoints
 
     def _inherited(self, bound: Endpoint, *, first: bool) -> Endpoint:
-        if self.config.since(4, 3) and first and bound.host in {None, "0.0.0.0"}:  # noqa: S104 -- compared, not bound
+        if first and bound.host in {None, "0.0.0.0"}:  # noqa: S104 -- compared, not bound
             addresses = voter_ids(self.config.items(VOTERS))
             unroutable = next((host for host, _ in addresses.values() if host == "0.0.0.0"), None)  # noqa: S104
             if unroutable:

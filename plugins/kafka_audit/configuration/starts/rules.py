@@ -65,7 +65,8 @@ def logs(config: Config, dirs: Sequence[str]) -> None:
     require(kept >= 1 or kept < 0, f"log.retention.ms must be unlimited (-1) or, {least} 1", where)
     where = config.blame("log.dirs", "log.dir")
     require(bool(dirs), "At least one log directory must be defined via log.dirs or log.dir.", where)
-    if config.flag("remote.log.storage.system.enable") and len(dirs) > 1 and not config.since(3, 8):
+    tiered = config.since(3, 6) and not config.since(3, 8) and config.flag("remote.log.storage.system.enable")
+    if tiered and len(dirs) > 1:
         message = f"Multiple log directories `{','.join(dirs)}` are not supported when remote log storage is enabled"
         raise config_error(message, where)
     threads = config.number("log.cleaner.threads")
