@@ -143,8 +143,11 @@ def test_snapshot_and_diff_tell_what_changed_and_leave_the_current_reports(audit
 
 @pytest.mark.scenario
 def test_a_source_that_is_down_fails_and_below_fail_on_it_is_a_gap(audit, tmp_path, cluster):
-    text = cluster.clusters_yaml("bed")
-    (tmp_path / "clusters.yaml").write_text(text.replace("bootstrap: [", 'bootstrap: ["10.99.0.1:9", '))
+    text = cluster.clusters_yaml("bed").replace("bootstrap: [", 'bootstrap: ["10.99.0.1:9", ')
+    (tmp_path / "clusters.yaml").write_text(text)
+    left_behind = audit("run", "bed", "--quiet", "--baseline", "none")  # all brokers that are expected are registered
+    assert left_behind.returncode == 4, left_behind.stdout + left_behind.stderr
+    (tmp_path / "clusters.yaml").write_text(text.replace("expect: {brokers: 3}", "expect: {}"))
     failed = audit("run", "bed", "--quiet")
     assert failed.returncode == 3, failed.stdout + failed.stderr
     assert "KA001" in _failing(_report(tmp_path))
