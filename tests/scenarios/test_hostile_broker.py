@@ -16,8 +16,8 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+from cluster_views import cluster_view
 from kafka_audit.checks.run import judge
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, LogDir, SourceRead
 from kafka_audit.store import Store
@@ -156,7 +156,7 @@ def seen(done):
     }
     told["identities"] = {(row.broker_id, row.answered_by) for row in snapshot.of(BrokerIdentity) if row.broker_id in HONEST}
     told["answered"] = {key for key, row in reads.items() if key[0] in observers and row.outcome == "answered"}
-    judged = {(one.code, one.resource) for one in judge(ClusterView.of_files(snapshot)) if one.status is Status.FAIL}
+    judged = {(one.code, one.resource) for one in judge(cluster_view(snapshot)) if one.status is Status.FAIL}
     told["failures"] = {one for one in judged if re.match(r"broker/[01]\b", one[1])}
     failed = [row for row in snapshot.of(SourceRead) if row.outcome != "answered" and row.observer == f"broker:{HOSTILE}"]
     return SimpleNamespace(honest=told, failed=failed, snapshot=snapshot)
