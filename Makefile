@@ -45,7 +45,7 @@ kills: needs-java $(INSTALLED) ## kill audits at random points and check for lef
 soak: needs-java $(INSTALLED) ## audit a changing cluster every minute, and measure memory, files and threads [MINUTES=120]
 	@cd tests && ../$(BIN)/python -m soak --minutes $(or $(MINUTES),120)
 
-differential: needs-java $(INSTALLED) ## compare lint with Kafka's KafkaConfig on 30,000 generated configurations [SEED=7]
+differential: needs-java $(INSTALLED) ## compare lint with Kafka's KafkaConfig on 5,000 generated configurations for each release [SEED=7]
 	@$(BIN)/python -m testbed.differential $(if $(SEED),--seed $(SEED))
 
 fuzz: $(INSTALLED) ## fuzz every parser of external bytes [COUNT=100000 SECONDS= SEED= READER=]
