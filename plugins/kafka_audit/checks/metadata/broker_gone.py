@@ -5,8 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView, HeldView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition, RegisteredTopic
+from kafka_audit.model.tables import QuorumReplica, QuorumView, RegisteredBroker, RegisteredPartition, RegisteredTopic
 
+_FETCHES_MS = 5000
+"""A broker fetches the metadata log every half second. One that died is listed for longer, by default for nine seconds."""
+
+_UNLISTED = {
+    "error": "no other broker lists it on a listener that was asked, but it fetches the metadata log",
+    "needs": "an answer from it: add an address of another listener of this broker to bootstrap",
+}
 _IN_MOTION = {
     "error": "in motion",
     "needs": "another audit: this was seen once, or the list of brokers changed between two samples",
@@ -16,7 +23,7 @@ _IN_MOTION = {
 @check(
     code="KA113",
     severity=Severity.HIGH,
-    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition),
+    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, QuorumView, QuorumReplica),
     parts=("brokers", "topics"),
     says={
         Status.FAIL: "{subject} not registered: {why}; {loss}",
@@ -42,7 +49,8 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
 
     ## Not known when
     ZooKeeper was not read (KRaft: fewer than two brokers returned a view), a registration was unreadable, or the absence was
-    seen once (a restart takes seconds).
+    seen once (a restart takes seconds). In KRaft mode also if no view lists the broker, but the leader of the metadata quorum
+    sees it fetch: other brokers do not list a broker that lacks the listener on which they were asked.
 
     ## Passes only when
     The broker is registered. For the cluster: at least `expect.brokers` brokers are registered.
@@ -65,7 +73,9 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     before = {*view.brokers_before, *_answering(view, view.held_views_before)}
     failed = {read.operation for read in view.last_reads if read.outcome == "failed"}
     expected = None if view.info is None else view.info.expect_brokers
-    counted_on = expected is not None and len(registered) < expected
+    unlisted = _fetching(view) - registered
+    present = len(registered | unlisted)
+    counted_on = expected is not None and present < expected
     for broker in sorted(view.known_brokers):
         share = view.partitions.shares.get(broker)
         replicas, leaderless = (0, 0) if share is None else (share.replicas, share.leaderless)
@@ -79,6 +89,8 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
         elif operation in failed:
             status = Status.UNKNOWN
             unknown = {"error": f"{operation} failed", "needs": "a readable registration"}
+        elif broker in unlisted:
+            status, unknown = Status.UNKNOWN, _UNLISTED
         elif broker in before or not (view.steady or not replicas):
             status, unknown = Status.UNKNOWN, _IN_MOTION
         yield _judged(
@@ -94,12 +106,18 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
             replicas=replicas,
         )
     if expected is not None:
-        yield _of_cluster(view, expected, len(registered))
+        yield _of_cluster(view, expected, present)
 
 
 def _answering(view: ClusterView, views: Iterable[HeldView]) -> set[int]:
     """Return the brokers that answer, in KRaft: there a broker may be there although no other lists it."""
     return {row.broker_id for row in views if row.broker_id >= 0} if view.kraft else set()
+
+
+def _fetching(view: ClusterView) -> set[int]:
+    """Return the brokers that follow the metadata log, in KRaft."""
+    behind = view.quorum.now.behind_ms if view.kraft else {}
+    return {broker for broker, ms in behind.items() if ms is not None and ms < _FETCHES_MS and broker in view.known_brokers}
 
 
 def _of_cluster(view: ClusterView, expected: int, registered: int) -> Judgement:
