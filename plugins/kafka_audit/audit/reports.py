@@ -157,4 +157,4 @@ def _tidy(store: Store, run_id: str, clusters: Iterable[Cluster]) -> None:
         try:
             step()
         except StoreError as error:
-            log.warning("old files stay: %s", error)
+            log.warning("old snapshots stay: %s", error)

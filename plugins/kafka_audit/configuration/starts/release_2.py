@@ -70,5 +70,5 @@ def _listeners(listening: Listening, *, broker: bool) -> None:
     if broker:
         rules.inter_broker_is_advertised(listening, advertised, bound)
     rules.routable(listening, listening.advertised)
-    rules.no_controller_is_advertised(listening)
+    rules.advertised_listeners_serve_clients(listening)
     rules.control_plane(listening, advertised)

@@ -47,7 +47,7 @@ def validate(config: Config) -> None:
         rules.inter_broker_is_advertised(listening, advertised, rules.listener_names(listening.listeners))
     rules.routable(listening, listening.advertised)
     rules.routable(listening, listening.advertised_controllers if config.since(3, 9) else ())
-    rules.no_controller_is_advertised(listening)
+    rules.advertised_listeners_serve_clients(listening)
     rules.control_plane(listening, advertised)
     if inter_broker < _KRAFT:  # from 3.0 on the format is not asked for
         format_fits(config, inter_broker)

@@ -44,14 +44,14 @@ def log_dirs(config: Config) -> tuple[str, ...]:
     return csv_list(config.text("log.dir") if reported is None else reported)
 
 
-def at_least(config: Config) -> str:
+def at_least_in_words(config: Config) -> str:
     """Return how the release says that a number is too small."""
     return "greater than or equal to" if config.since(2, 8) else "equal or greater than"
 
 
 def logs(config: Config, dirs: Sequence[str]) -> None:
     """Judge times and places of the log, and the cleaner's memory."""
-    least = at_least(config)
+    least = at_least_in_words(config)
     roll = _time(config, "log.roll.ms", "log.roll.hours", _HOUR_MS)
     require(roll >= 1, f"log.roll.ms must be {least} 1", config.blame("log.roll.ms", "log.roll.hours"))
     jitter = _time(config, "log.roll.jitter.ms", "log.roll.jitter.hours", _HOUR_MS)
@@ -141,10 +141,10 @@ def broker_id(config: Config, number: int) -> None:
     """Judge the id of a broker with ZooKeeper."""
     where = config.blame("broker.id", "node.id")
     if config.flag("broker.id.generation.enable"):
-        message = f"broker.id must be {at_least(config)} -1 and not greater than reserved.broker.max.id"
+        message = f"broker.id must be {at_least_in_words(config)} -1 and not greater than reserved.broker.max.id"
         require(-1 <= number <= config.number("reserved.broker.max.id"), message, where)
     else:
-        require(number >= 0, f"broker.id must be {at_least(config)} 0", where)
+        require(number >= 0, f"broker.id must be {at_least_in_words(config)} 0", where)
 
 
 def zookeeper_is_named(config: Config) -> None:
@@ -188,7 +188,7 @@ def routable(listening: Listening, advertised: Iterable[Endpoint]) -> None:
     require(not everywhere, message, listening.config.blame(ADVERTISED, LISTENERS))
 
 
-def no_controller_is_advertised(listening: Listening) -> None:
+def advertised_listeners_serve_clients(listening: Listening) -> None:
     """Judge that no listener of controllers is advertised (2.8 and 3.0; later releases do it by role)."""
     message = f"{ADVERTISED} cannot contain any of {CONTROLLERS}"
     mixed = any(endpoint in listening.advertised for endpoint in listening.controllers)
