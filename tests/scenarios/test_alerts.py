@@ -75,7 +75,7 @@ def test_an_incident_is_told_once_and_so_is_its_end(airflow, cluster, arrived, t
     assert dict(mail["headers"])["Subject"] == f"[NEW] prod: {headline}"
     text = html.unescape(mail["body"])
     assert "KA302" in text
-    assert f"{document['snapshot_id']}/findings.json" in text
+    assert f"Stored: {tmp_path / 'store' / 'snapshots' / document['snapshot_id']}<" in text
     assert "/dags/kafka_audit/runs/" in text
     assert (post["kind"], post["path"]) == ("slack", "/services/T0/B0/XX")
     assert html.unescape(post["text"]).splitlines()[0] == f"*[NEW] prod: {headline}*"
