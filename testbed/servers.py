@@ -63,6 +63,11 @@ class Server:
         """Whether the process exists (a suspended one does)."""
         return self.process is not None and self.process.poll() is None
 
+    @property
+    def pid(self) -> int | None:
+        """The number of the process, None before it was started."""
+        return None if self.process is None else self.process.pid
+
     def launch(self) -> None:
         """Start the process and return at once; its data is kept from the last time."""
         if self.is_running:

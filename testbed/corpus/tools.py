@@ -30,6 +30,7 @@ CLASSES = {
     "kafka-leader-election.sh": "LeaderElectionCommand",
     "kafka-log-dirs.sh": "LogDirsCommand",
     "kafka-metadata-quorum.sh": "MetadataQuorumCommand",
+    "kafka-producer-perf-test.sh": "ProducerPerformance",
     "kafka-reassign-partitions.sh": "ReassignPartitionsCommand",
     "kafka-topics.sh": "TopicCommand",
     "kafka-transactions.sh": "TransactionsCommand",
