@@ -68,8 +68,8 @@ site: docs ## build the documentation site into build/site
 	@$(BIN)/sphinx-build -W -E --keep-going --quiet -c docs/site -d build/doctrees . build/site
 	@echo "build/site/index.html"
 
-bench: needs-java $(INSTALLED) ## run the benchmarks
-	@for file in benchmarks/*.py; do test -e "$$file" || { echo "no benchmarks here"; exit 1; }; $(BIN)/python "$$file"; done
+bench: needs-java $(INSTALLED) ## run the benchmarks and write docs/performance.md [NAMES=: only these]
+	@$(BIN)/python benchmarks $(NAMES)
 
 lock: $(INSTALLED) ## pin the newest versions of requirements*.in with hashes [UPGRADE=: only missing ones]
 	@for file in requirements requirements-dev requirements-image requirements-build; do \

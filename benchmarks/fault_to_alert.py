@@ -245,8 +245,8 @@ def alerted(preset: str, version: str) -> Iterator[Alerted]:
         sink.stdout.readline()
         home.ready(home.migrate())
         server = Scheduled(home, host=bed.worker)
-        # Airflow starts the watchers of a DAG that was unpaused when it parses its file the next time.
-        server._environment["AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL"] = "10"  # noqa: SLF001 -- of the tests
+        # Airflow's default. Watchers of a DAG that was unpaused start when its file is parsed the next time.
+        server._environment["AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL"] = "30"  # noqa: SLF001 -- of the tests
         airflow = stack.enter_context(server)
         airflow.unpause("kafka_audit")
         found = Alerted(scene, airflow, folder)
