@@ -35,6 +35,7 @@ from testbed.corpus.scene import Scene, started  # noqa: E402 -- see above
 from testbed.faults import rolling_restart  # noqa: E402 -- see above
 
 NAME = "prod"
+RUNS = "/api/v2/dags/kafka_audit/dagRuns"
 SMTP_PORT, HTTP_PORT = 18025, 18026  # on the loopback of the bed's worker host
 SINK = ROOT / "tests" / "scenarios" / "alert_sink.py"
 MAIL = {
@@ -173,12 +174,16 @@ class Alerted:
 
     def runs(self) -> int:
         """Return how many runs of the DAG there are."""
-        return self._airflow.call("GET", "/api/v2/dags/kafka_audit/dagRuns?limit=1")["total_entries"]
+        return self._airflow.call("GET", f"{RUNS}?limit=1")["total_entries"]
+
+    def tasks(self) -> str:
+        """Return the state of each task of the newest run, for a fault that sent no mail."""
+        (run,) = self._airflow.call("GET", f"{RUNS}?limit=1&order_by=-id")["dag_runs"]
+        return ", ".join(f"{task} {state}" for task, state in self._airflow.states("kafka_audit", run["dag_run_id"]).items())
 
     def busy(self) -> bool:
         """Return whether a run of the DAG goes on."""
-        going = "/api/v2/dags/kafka_audit/dagRuns?limit=1&state=running&state=queued"
-        return self._airflow.call("GET", going)["total_entries"] > 0
+        return self._airflow.call("GET", f"{RUNS}?limit=1&state=running&state=queued")["total_entries"] > 0
 
     def suspected(self) -> list[str] | None:
         """Return what the watch suspects; None before its first reading."""
@@ -214,6 +219,8 @@ class Alerted:
             if new:
                 said.mail, said.subject = now, new[0]
             time.sleep(0.5)
+        if said.mail is None and said.run is not None:
+            said.subject = f"no mail: {self.tasks()}"
         carry_out(self.scene, fault.heal)
         return said
 

@@ -22,8 +22,8 @@ def run_command(arguments: argparse.Namespace) -> int:
         say(f"wrote {place}")
     reporting.write_report(document, arguments.format.page)
     code, sentence = gate.evaluate_gate(document, arguments.fail_on, arguments.min_coverage)
-    say(sentence)
     archiving.begin(say)
+    say(sentence)  # last: it is what a terminal shows after all the rest
     return code
 
 
