@@ -190,7 +190,7 @@ def test_zookeeper_down_and_a_half_written_snapshot_are_a_finding_and_nothing(ru
     done = run("run", "prod")
     assert done.code == 3, done.err
     assert "comparing with no snapshot: there is no earlier one" in done.err
-    headline = f"ZooKeeper is not readable: the auditor gets no answer from {NOBODY} (connection refused)"
+    headline = f"ZooKeeper is not readable: no answer from {NOBODY} (connection refused)"
     assert done.err.rstrip().splitlines()[-1].endswith(headline)
     document = json.loads((tmp_path / "store" / "findings.json").read_text())
     assert [incident["cause"] for incident in document["incidents"]] == ["KA001"]

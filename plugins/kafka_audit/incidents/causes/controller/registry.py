@@ -49,9 +49,9 @@ def zookeeper_unread_story(case: Case) -> Story:
         reasons, steps = [f"{address} refuses the auditor's login" for address in at], _correct_the_login(failed[0])
     else:
         error = clean(failed[0].error or "failed", 30) if failed else "failed"
-        reasons, steps = [f"the auditor gets no answer from {address} ({error})" for address in at], _open_the_way(failed)
+        reasons, steps = [f"no answer from {address} ({error})" for address in at], _open_the_way(failed)
     return Story(
-        headline=fitting([f"ZooKeeper is not readable: {text}" for text in (*reasons, "the auditor gets no answer from it")]),
+        headline=fitting([f"ZooKeeper is not readable: {text}" for text in (*reasons, "it gives the auditor no answer")]),
         impact=(
             "Whether registry and brokers agree is not known. If the brokers cannot reach ZooKeeper either, none can become "
             "controller, and no leader can move."
