@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
 from kafka_audit.airflow import submit
 from kafka_audit.airflow.submit import CompareSnapshots
@@ -100,6 +101,42 @@ def test_yarn_is_taken_when_the_connection_says_so(submitted):
     assert (options["--master"], options["--queue"], options["--deploy-mode"]) == ("yarn", "audit", "client")
     assert "spark.pyspark.python" not in conf
     assert local_ip is None
+
+
+def test_yarn_in_cluster_mode_is_submitted_and_waited_for(submitted):
+    """The provider refuses it for durable tasks, which are its default, without the REST API of the resource manager."""
+    options, conf, _ = submitted({"host": "yarn", "extra": {"deploy-mode": "cluster"}})
+    assert (options["--master"], options["--deploy-mode"]) == ("yarn", "cluster")
+    assert "spark.yarn.submit.waitAppCompletion" not in conf
+
+
+def test_a_retry_asks_spark_again_and_takes_no_driver_of_an_earlier_try_for_its_own(monkeypatch):
+    """In cluster mode the provider keeps the driver of a try, whose answer is that of another run."""
+    extra = {"deploy-mode": "cluster", "spark-binary": "spark-submit"}
+    connection = {"conn_type": "spark", "host": "spark://master", "port": 7077, "extra": extra}
+    monkeypatch.setenv("AIRFLOW_CONN_KAFKA_AUDIT_SPARK", json.dumps(connection))
+    asked = []
+
+    def submit_driver(self, _):
+        asked.append(self._application_args)
+        self._driver_status = "FINISHED"
+        return "driver-2"
+
+    monkeypatch.setattr(SparkSubmitHook, "submit", submit_driver)
+    monkeypatch.setattr(SparkSubmitHook, "_start_driver_status_tracking", lambda _: None)
+    monkeypatch.setattr(CompareSnapshots, "get_job_status", lambda *_: "FINISHED")
+    compare("job.py").execute({"run_id": "manual__1", "task_state_store": {"remote_job_id": "driver-1"}})
+    assert [arguments[-1] for arguments in asked] == ["run-1"]
+
+
+def test_secrets_of_spark_s_configuration_are_hidden_in_logs_and_rendered_templates(submitted, monkeypatch):
+    hidden = []
+    monkeypatch.setattr(submit, "mask_secret", hidden.append)
+    key = "spark.hadoop.fs.azure.account.key.audits.dfs.core.windows.net"
+    conf = {key: "c3RvcmU=", "spark.hadoop.fs.s3a.access.key": "AKIAEXAMPLE", "spark.executor.cores": "2"}
+    _, given, _ = submitted({"host": "local[2]", "extra": {"conf": conf}})
+    assert given[key] == "c3RvcmU="
+    assert set(hidden) == {"c3RvcmU=", "AKIAEXAMPLE"}
 
 
 def test_local_with_a_connection_is_as_local_as_without(submitted):

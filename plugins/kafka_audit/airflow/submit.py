@@ -3,14 +3,16 @@
 import importlib.util
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import Connection, Context
+from airflow.sdk.log import mask_secret
 
 from kafka_audit.airflow import connections, environment, pyfiles
+from kafka_audit.collect.rows.secret_keys import is_secret
 from kafka_audit.differences import class_archive
 from kafka_audit.differences.local_settings import LOCAL, PRIVATE, UMASK, driver_java_options
 from kafka_audit.differences.parent import TASK
@@ -63,6 +65,9 @@ class CompareSnapshots(SparkSubmitOperator):
             executor_memory=environment.spark_memory(),
             **kwargs,
         )
+        # Each try asks Spark for a run of its own. A durable parent would take the driver of an earlier try for this one's, and
+        # refuses YARN's cluster mode. An attribute, because earlier versions of the provider have no such argument.
+        self.durable = False
 
     def execute(self, context: Context) -> str:  # type: ignore[override] # the parent returns nothing
         """Compare the snapshots; return the name of the run."""
@@ -100,6 +105,7 @@ class CompareSnapshots(SparkSubmitOperator):
             with Scratch() as scratch:
                 self.conf, self.env_vars = settings(connection, str(scratch.path))
                 self.conf = private(environment.store_root()) | self.conf
+                mask_secrets(self.conf)
                 super().execute(context)
         finally:
             os.umask(before)
@@ -146,6 +152,16 @@ def settings(connection: Connection | None, scratch: str | None = None) -> tuple
     if extra.get("deploy-mode") == "cluster":
         return conf | own, None
     return conf | {"spark.pyspark.driver.python": sys.executable} | own, None
+
+
+def mask_secrets(conf: Mapping[str, object]) -> None:
+    """Let Airflow hide the secrets of Spark configuration, such as the key of a store, in logs and rendered templates.
+
+    The provider logs the whole command, and itself hides only values whose keys contain «secret» or «password».
+    """
+    for key, value in conf.items():
+        if is_secret(key, str(value)):
+            mask_secret(str(value))
 
 
 def private(root: str) -> dict[str, str]:
