@@ -3,6 +3,7 @@
 import json
 import time
 
+import httpx
 import jwt
 import pytest
 
@@ -176,6 +177,15 @@ def test_no_log_line_holds_the_secret_or_the_token(endpoint, caplog):
 
 def test_a_query_of_the_endpoint_is_not_shown():
     assert shown_endpoint("https://u:p@login.example/token?key=hush") == "https://login.example/token"
+
+
+def test_a_query_of_the_endpoint_is_in_no_log_line_either(endpoint, caplog):
+    """httpx logs the URL of each request at the level of Airflow's tasks."""
+    with caplog.at_level("DEBUG"):
+        fetch(f"{endpoint.url}?key=hush")
+        httpx.get(f"{endpoint.url}?theirs=1")
+    assert "hush" not in caplog.text
+    assert "theirs" in caplog.text  # requests of others in the process are logged as before
 
 
 def test_what_is_sent_is_form_and_basic_login_as_librdkafka_sends_them(endpoint):
