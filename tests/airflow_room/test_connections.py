@@ -1,8 +1,12 @@
 """Airflow connections and the clusters that name them."""
 
+import asyncio
 import json
 
 import pytest
+from airflow.sdk import Connection
+from airflow.sdk.exceptions import AirflowRuntimeError, ErrorType
+from airflow.sdk.execution_time.comms import ErrorResponse
 
 from kafka_audit.airflow import connections
 from kafka_audit.model.cluster import Cluster, Oidc, Security, Tls
@@ -163,6 +167,10 @@ WRONG = {
         KERBEROS | {"sasl.kerberos.service.name": "bus"},
         "sasl.kerberos.service.name is not supported, except k",
     ),
+    "revoked certificates": (
+        TLS | {"ssl.crl.location": "/etc/crl.pem"},
+        "ssl.crl.location is not supported; the auditor reads no lists of revoked certificates",
+    ),
     "protocol": ({"security.protocol": "SASL_TLS"}, "security.protocol 'SASL_TLS' is not one of PLAINTEXT, .*mean SASL_SSL"),
     "no mechanism": ({"security.protocol": "SASL_SSL"}, "sasl.mechanism is missing; set it to one of PLAIN,"),
     "mechanism": ({"security.protocol": "SASL_SSL", "sasl.mechanism": "SCRAM"}, "sasl.mechanism 'SCRAM' is not one of PLAIN"),
@@ -190,3 +198,12 @@ def test_a_connection_that_cannot_work_is_one_line_without_secrets(monkeypatch, 
 def test_a_connection_that_is_not_there_is_named():
     with pytest.raises(UsageError, match=r"prod: the Airflow connection 'nope' of kafka_conn_id does not exist"):
         connections.with_airflow_connection(Cluster(name="prod", kafka_conn_id="nope"))
+
+
+def test_airflow_that_does_not_answer_a_trigger_is_one_line_for_the_watch_to_try_again(monkeypatch):
+    async def unanswered(_):
+        raise AirflowRuntimeError(ErrorResponse(error=ErrorType.API_SERVER_ERROR, detail={"said": "hush"}))
+
+    monkeypatch.setattr(Connection, "async_get", unanswered)
+    with pytest.raises(UsageError, match=r"'kafka_prod' cannot be read now \(AirflowRuntimeError\)\Z"):
+        asyncio.run(connections.with_airflow_connection_async(Cluster(name="prod", kafka_conn_id="kafka_prod")))

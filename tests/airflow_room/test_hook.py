@@ -67,6 +67,14 @@ def test_the_form_takes_a_client_of_a_token_endpoint(monkeypatch):
     assert secrets["connection kafka_prod"] == "hush"
 
 
+def test_login_and_password_are_the_client_also_if_the_extra_has_the_key_of_librdkafka(monkeypatch):
+    extra = {"security.protocol": "SASL_SSL", "sasl.mechanism": "OAUTHBEARER"}
+    extra["sasl.oauthbearer.token.endpoint.url"] = "https://login.example/token"
+    cluster, secrets = described(monkeypatch, extra=extra)
+    assert (cluster.security.username, secrets["connection kafka_prod"]) == ("auditor", "hush")
+    assert cluster.security.oidc == Oidc(token_endpoint="https://login.example/token")  # noqa: S106 -- a URL
+
+
 def test_the_form_takes_a_region_of_amazon_msk(monkeypatch):
     fields = {"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER", "msk_region": "eu-west-1"}
     cluster, _ = described(monkeypatch, login=None, password=None, extra=fields)

@@ -3,7 +3,7 @@
 import os
 
 from airflow.sdk import Connection
-from airflow.sdk.exceptions import AirflowNotFoundException
+from airflow.sdk.exceptions import AirflowNotFoundException, AirflowRuntimeError
 
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
@@ -35,13 +35,20 @@ def with_airflow_connection(cluster: Cluster) -> tuple[Cluster, Secrets]:
 
 
 async def with_airflow_connection_async(cluster: Cluster) -> tuple[Cluster, Secrets]:
-    """Return the same in a trigger, whose loop must not wait for Airflow."""
+    """Return the same in a trigger, whose loop must not wait for Airflow.
+
+    Raises:
+        UsageError: as above, and where Airflow does not answer: the watch asks again later.
+    """
     if cluster.kafka_conn_id is None:
         return cluster, Secrets({}, os.environ)
     try:
         connection: Connection | None = await Connection.async_get(cluster.kafka_conn_id)
     except AirflowNotFoundException:
         connection = None
+    except (AirflowRuntimeError, OSError) as error:
+        msg = f"{cluster.name}: the Airflow connection {cluster.kafka_conn_id!r} cannot be read now ({type(error).__name__})"
+        raise UsageError(msg) from None
     return _with(cluster, connection)
 
 

@@ -31,12 +31,14 @@ _FORM: Mapping[str, str] = {
 
 _PEM = f"use PEM files without a password in {', '.join(_FILES)}"
 _UNVERIFIED = "the auditor sends a login only to a verified broker; set ssl.ca.location to its CA"
+_REVOKED = "the auditor reads no lists of revoked certificates, and a login must not go to a broker whose certificate is revoked"
 _FETCHED = f"set {_METHOD} to oidc"
 _KINIT = "the auditor uses the ticket of the user of its process; run kinit for that user, and use a connection without this key"
 _NOT_READ: Mapping[str, Mapping[str, str]] = {
     "SSL": {
         **dict.fromkeys(("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem", "ssl.keystore.location", "ssl.key.password"), _PEM),
         **dict.fromkeys(("ssl.ca.certificate.stores", "ssl.engine.location", "ssl_engine_callback_data"), _PEM),
+        "ssl.crl.location": _REVOKED,
     },
     "GSSAPI": dict.fromkeys(("sasl.kerberos.keytab", "sasl.kerberos.principal", "sasl.kerberos.kinit.cmd"), _KINIT),
     "OAUTHBEARER": {
@@ -101,7 +103,7 @@ def extra_of_form(host: str | None, login: str | None, password: str | None, ext
     """Return a connection of type `kafka_audit` in the Kafka provider's format; its extra takes precedence over the form."""
     named = {key: extra.get(field) for field, key in _FORM.items()}
     fields: dict[str, object] = {"bootstrap.servers": host, "sasl.username": login, "sasl.password": password}
-    if named[_ENDPOINT]:
+    if named[_ENDPOINT] or extra.get(_ENDPOINT):
         fields = {"bootstrap.servers": host, _METHOD: "oidc", _CLIENT_ID[0]: login, _CLIENT_SECRET[0]: password}
     given = {key: value for key, value in extra.items() if key not in _FORM}
     return {key: value for key, value in (fields | named).items() if value} | given
