@@ -8,7 +8,7 @@ from kafka_audit.cluster.answers.log_lines import says
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.principals import Principal, file_of
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.authorization import CLUSTER, NO_ACL_EXISTS, Decision, authorized
+from kafka_audit.configuration.authorization import CLUSTER, NO_ACL, NO_ACL_EXISTS, Decision, authorized
 from kafka_audit.model.finding import Confidence, Status
 from kafka_audit.model.tables import Acl
 
@@ -160,14 +160,21 @@ def _pair(between: InterBroker, broker: int, principal: Principal, name: str, so
     if supers is not None and name in supers:
         return replace(undecided, allowed=True, why=f"{name} is in super.users of broker {broker}", needs="")
     if acls is None and not between.asked:
-        subject = "the inter-broker principal is unknown" if name == UNKNOWN_PRINCIPAL else f"{name} is not in super.users"
-        why = f"{subject}, and no ACLs were read"
-        return replace(
-            undecided, allowed=False if principal.names and supers is not None else None, why=why, needs=file_of(broker)
-        )
+        return _by_files(between, broker, undecided, supers)
     if acls is None:
         return replace(undecided, why="its ACLs were not read", needs="Describe on Cluster, or read on /kafka-acl")
     return _ruled(between, broker, undecided, supers, acls)
+
+
+def _by_files(between: InterBroker, broker: int, undecided: Pair, supers: frozenset[str] | None) -> Pair:
+    """Decide by super.users alone: with allow.everyone.if.no.acl.found, ACLs of the cluster could only take the right away."""
+    name, named = undecided.name, bool(undecided.principal.names)
+    subject = "the inter-broker principal is unknown" if name == UNKNOWN_PRINCIPAL else f"{name} is not in super.users"
+    if between.allows_without_acl(broker) is not False:
+        why, needs = f"{subject}, and {NO_ACL} decides if no ACL is about the cluster", f"the ACLs of broker {broker}"
+        return replace(undecided, why=why, needs=needs)
+    why = f"{subject}, and no ACLs were read"
+    return replace(undecided, allowed=False if named and supers is not None else None, why=why, needs=file_of(broker))
 
 
 def _ruled(between: InterBroker, broker: int, undecided: Pair, supers: frozenset[str] | None, acls: Sequence[Acl]) -> Pair:

@@ -78,7 +78,8 @@ def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
 
     ## Not known when
     super.users is hidden (DescribeConfigs always hides it) and there is no symptom. Or the login or the ACLs were not read. Or
-    the class of the authorizer or of the principal builder is not Kafka's own.
+    the class of the authorizer or of the principal builder is not Kafka's own. `lint` reads no ACLs, so it does not know the
+    result if `allow.everyone.if.no.acl.found` is true.
 
     ## Passes only when
     super.users or an ACL authorizes every broker's principal, or the view is not empty: then the broker accepted its
