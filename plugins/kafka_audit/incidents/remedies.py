@@ -15,7 +15,12 @@ def remedy(check: Check, status: Status, reported: Mapping[str, str]) -> str:
         return f"To know: {reported['needs']}"
     if status not in {Status.FAIL, Status.UNKNOWN}:
         return ""
-    parts = re.split(r"(`[^`]*`)", what_to_do(check))
+    return filled_page(what_to_do(check), reported)
+
+
+def filled_page(page: str, reported: Mapping[str, str]) -> str:
+    """Return a page with its placeholders filled."""
+    parts = re.split(r"(`[^`]*`)", page)
     return "".join(_filled(part, reported, in_code=part.startswith("`")) for part in parts)
 
 

@@ -11,7 +11,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import StartRule
 from kafka_audit.configuration.starts import StartRefusal
 from kafka_audit.incidents import findings
-from kafka_audit.lint import addresses, against, members, places, starts, versions
+from kafka_audit.lint import addresses, against, members, places, remedies, starts, versions
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.lint.members import Group, Member
 from kafka_audit.lint.starts import StartVerdict
@@ -81,7 +81,10 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
         checks=rules.checks,
     )
     about = _about(group, found)
-    return [(judged_member.member, _linted(judged_member, about[judged_member.member.broker_id])) for judged_member in judged]
+    return [
+        (judged_member.member, _linted(judged_member, about[judged_member.member.broker_id], rules.checks))
+        for judged_member in judged
+    ]
 
 
 def _judged(member: Member, wanted: str | None) -> _JudgedMember:
@@ -144,7 +147,7 @@ def _about(group: Group, found: Iterable[Finding]) -> Mapping[int, list[Finding]
     return about
 
 
-def _linted(judged_member: _JudgedMember, findings: Sequence[Finding]) -> Linted:
+def _linted(judged_member: _JudgedMember, findings: Sequence[Finding], checks: Mapping[str, Check]) -> Linted:
     member, broker = judged_member.member, judged_member.member.broker
     text = places.file_lines(member.source.data)
     ignored = {ignore.code: ignore for ignore in reversed(member.source.ignores)}
@@ -158,9 +161,19 @@ def _linted(judged_member: _JudgedMember, findings: Sequence[Finding]) -> Linted
         neighbour_of=judged_member.release.neighbour_of,
         starts=judged_member.verdict.starts,
         kafka_says=places.masked_refusal(refused, broker) if refused else None,
-        linted_findings=tuple(_placed(finding, member, ignored, text, hidden) for finding in findings),
+        linted_findings=tuple(
+            _placed(_in_names_of_file(finding, judged_member, checks), member, ignored, text, hidden) for finding in findings
+        ),
         remarks=broker.remarks,
     )
+
+
+def _in_names_of_file(finding: Finding, judged_member: _JudgedMember, checks: Mapping[str, Check]) -> Finding:
+    member = judged_member.member
+    text = remedies.remedy_in_file(
+        checks[finding.code], finding, member.broker, path=member.source.path, version=judged_member.release.version
+    )
+    return replace(finding, remediation=text)
 
 
 def _placed(

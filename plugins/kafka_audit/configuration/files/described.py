@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from kafka_audit.configuration.files import setting_names
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.configuration.files.setting_names import SettingNames
 from kafka_audit.model.linted import Remark
 
 _BITNAMIS = "advertised-address-placeholder"
@@ -45,6 +47,7 @@ class Described:
     version: str | None = None  # the Kafka version, where a resource names one
     cluster: str = ""  # its cluster's namespace and name, where a resource names them
     remarks: tuple[Remark, ...] = ()
+    names: SettingNames = setting_names.PROPERTIES
 
 
 def _placeholders(value: str) -> Iterator[tuple[int, int]]:
@@ -85,10 +88,10 @@ def is_brokers(properties: Mapping[str, Property]) -> bool:
     return not _BROKER_KEYS.isdisjoint(properties)
 
 
-def described(properties: Mapping[str, Property], inside: str = "") -> Described:
+def described(properties: Mapping[str, Property], inside: str = "", names: SettingNames = setting_names.PROPERTIES) -> Described:
     """Return the unchanged properties of a file; the id with Bitnami's placeholder is a special value."""
     reported = properties.get("advertised.listeners")
     if reported is not None and _BITNAMIS in reported.value and "process.roles" in properties and "node.id" not in properties:
         properties = {**properties, "node.id": Property("node.id", "${node.id}", properties["process.roles"].line)}
     unknown = frozenset(setting.key for setting in properties.values() if is_placeholder(setting.value))
-    return Described(properties=properties, unknown=unknown, inside=inside)
+    return Described(properties=properties, unknown=unknown, inside=inside, names=names)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from kafka_audit.configuration.files import java
+from kafka_audit.configuration.files import java, setting_names
 from kafka_audit.configuration.files.described import Described, is_brokers, is_placeholder
 from kafka_audit.configuration.files.java import Property
 
@@ -60,7 +60,12 @@ def _unquoted(value: str) -> str:
 
 
 def described_broker(
-    variables: Iterable[Property], *, inside: str = "", image: str | None = None, unknown: Iterable[str] = ()
+    variables: Iterable[Property],
+    *,
+    inside: str = "",
+    image: str | None = None,
+    unknown: Iterable[str] = (),
+    release: str = "",
 ) -> Described | None:
     """Return the broker that a container with these variables runs, None where they are no broker's.
 
@@ -69,6 +74,7 @@ def described_broker(
         inside: their place in the file.
         image: the container's image; it decides what is set where no variable sets it.
         unknown: names of variables whose values are stored elsewhere.
+        release: the release of Helm that renders the file, "" where no chart does.
     """
     by_name = {setting.key: setting for setting in variables}
     bitnami = any(name.startswith(_BITNAMI) for name in by_name)
@@ -82,7 +88,8 @@ def described_broker(
     }
     left = {key for name, key in keys.items() if name in known_later}
     properties, of_image = _completed(found, image, bitnami=bitnami)
-    return Described(properties=properties, unknown=frozenset(left | of_image), inside=inside, image=image)
+    names = setting_names.of_environment(_BITNAMI if bitnami else _PREFIX, inside, release=release)
+    return Described(properties=properties, unknown=frozenset(left | of_image), inside=inside, image=image, names=names)
 
 
 def key_of(name: str, *, bitnami: bool) -> str | None:

@@ -11,7 +11,7 @@ import yaml
 
 from kafka_audit.bounds import bounded_yaml
 from kafka_audit.bounds.bounded_yaml import YamlLimitError
-from kafka_audit.configuration.files import environment, java, strimzi, yaml_nodes
+from kafka_audit.configuration.files import environment, java, setting_names, strimzi, yaml_nodes
 from kafka_audit.configuration.files.described import Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.strimzi import StrimziResource
@@ -19,6 +19,7 @@ from kafka_audit.configuration.files.strimzi import StrimziResource
 _Mapping = Mapping[str, yaml.Node]
 _EXPORT = re.compile(r"\bexport[ \t]+(KAFKA_[A-Z0-9_]{1,200})=([^\s;&|]*)")
 _SUM = re.compile(r"\$\(\([^()]*\)\)")
+_LONGEST_LABEL = 63
 _OF_BITNAMI = frozenset({"client", "interbroker", "controller", "external"})
 
 
@@ -72,7 +73,7 @@ def _document(node: yaml.Node | None, depth: int) -> Iterator[Described | Strimz
     elif kind:
         for containers in _containers(node, set(), 0):
             for container in yaml_nodes.items(containers):
-                yield from _container(yaml_nodes.mapping(container), f"{kind} {name}")
+                yield from _container(yaml_nodes.mapping(container), f"{kind} {name}", _release(_labels(root)))
 
 
 def _resource(root: _Mapping, node: yaml.Node) -> StrimziResource | None:
@@ -97,17 +98,33 @@ def _chart(root: _Mapping) -> str | None:
 def _config_map(root: _Mapping, inside: str) -> Iterator[Described]:
     data = {**yaml_nodes.mapping(root.get("data")), **yaml_nodes.mapping(root.get("stringData"))}
     encoded = inside.startswith("Secret")
+    labels = _labels(root)
+    release, cluster = _release(labels), labels.get("strimzi.io/cluster", "")
     for key, node in data.items():
         text = yaml_nodes.text(node) or ""
         if "=" not in text or "\n" not in text or (encoded and key not in yaml_nodes.mapping(root.get("stringData"))):
             continue
         found = _properties(text, node)
         if is_brokers(found):
-            yield described(found, f"{inside}, {key}")
+            yield described(
+                found, place := f"{inside}, {key}", setting_names.of_config_map(place, release=release, cluster=cluster)
+            )
     variables = [Property(key, yaml_nodes.text(node) or "", yaml_nodes.line(node)) for key, node in data.items()]
-    broker = environment.described_broker(variables, inside=inside)
+    broker = environment.described_broker(variables, inside=inside, release=release)
     if broker is not None:
         yield broker
+
+
+def _labels(root: _Mapping) -> Mapping[str, str]:
+    labels = yaml_nodes.mapping(yaml_nodes.mapping(root.get("metadata")).get("labels"))
+    return {key: (yaml_nodes.text(value) or "")[:_LONGEST_LABEL] for key, value in labels.items()}
+
+
+def _release(labels: Mapping[str, str]) -> str:
+    """Return the release of Helm that renders a manifest, "" where its labels name none."""
+    if "Helm" not in {labels.get("app.kubernetes.io/managed-by"), labels.get("heritage")}:
+        return ""
+    return f"release {labels.get('app.kubernetes.io/instance') or labels.get('release', '')}".rstrip()
 
 
 def _properties(text: str, node: yaml.Node) -> Mapping[str, Property]:
@@ -143,7 +160,7 @@ def _assignments(node: yaml.Node | None) -> Iterator[tuple[str, str | None, int]
             yield name, yaml_nodes.text(value_node), yaml_nodes.line(value_node)
 
 
-def _container(body: _Mapping, inside: str) -> Iterator[Described]:
+def _container(body: _Mapping, inside: str, release: str) -> Iterator[Described]:
     variables, unknown = [], []
     for item in yaml_nodes.items(body.get("env")):
         entry = yaml_nodes.mapping(item)
@@ -158,7 +175,8 @@ def _container(body: _Mapping, inside: str) -> Iterator[Described]:
         unknown.append(setting.key)
     container = yaml_nodes.text(body.get("name"))
     where = f"{inside}, container {container}" if container else inside
-    described = environment.described_broker(variables, inside=where, image=yaml_nodes.text(body.get("image")), unknown=unknown)
+    image = yaml_nodes.text(body.get("image"))
+    described = environment.described_broker(variables, inside=where, image=image, unknown=unknown, release=release)
     if described is not None:
         yield described
 

@@ -13,7 +13,7 @@ from itertools import chain, count, islice
 
 import yaml
 
-from kafka_audit.configuration.files import strimzi_config, strimzi_listeners, yaml_nodes
+from kafka_audit.configuration.files import setting_names, strimzi_config, strimzi_listeners, yaml_nodes
 from kafka_audit.configuration.files.described import Described, is_placeholder
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.strimzi_listeners import StrimziListener, StrimziNode
@@ -146,6 +146,7 @@ class _StrimziCluster:
                     version=self.version,
                     cluster=f"{self.resource.namespace or ''}/{self.resource.name}",
                     remarks=() if found else tuple(self.remarks),
+                    names=setting_names.of_strimzi(f"the Kafka resource {self.resource.name}"),
                 )
             )
         return found

@@ -1,0 +1,170 @@
+"""What to do on a finding, in the names of the file that was linted. Pure.
+
+The page of a check speaks of server.properties and of Kafka's settings. In a file from which an image, a chart or an operator
+writes server.properties, the settings have other names, and some have fields of their own: `SettingNames` has them. A remedy
+whose steps differ there is written here.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from kafka_audit.checks import Check
+from kafka_audit.configuration.definitions import definitions
+from kafka_audit.configuration.files.described import Described
+from kafka_audit.configuration.files.setting_names import Form, SettingNames
+from kafka_audit.incidents.remedies import filled_page, what_to_do
+from kafka_audit.model.finding import Finding, Status, as_text
+from kafka_audit.model.text import clean, is_plain_word
+
+_SPAN = re.compile(r"`([a-z][a-z0-9_.<>-]*)(?:=([^`]*))?`")
+_PLACEHOLDER = re.compile(r"(`[^`]*`)|\{(\w+)\}")
+_FILE = re.compile(r"server\.properties(?: of (?:broker \{broker\}|all brokers))?")
+_OF_BROKERS = re.compile(
+    r"server\.properties of ((?:broker|brokers|node) [0-9][0-9, and]*[0-9]|(?:broker|node) [0-9])( and of the others)?"
+)
+_IN_CLUSTER_FILE = " (`properties` in the cluster file)"
+_BY_LISTENER = "listener.name."
+_OF_AUTHORIZERS = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
+
+_AS_WRITTEN = {
+    Form.STRIMZI: "the ConfigMap that the operator writes for {}",
+    Form.BITNAMI: "the output of `helm template` for {}",
+    Form.CONFLUENT: "the output of `helm template` for {}",
+}
+
+_PARTS = {
+    "{creators}": "Make sure that clients that rely on it create topics by other means (Kafka Streams and Connect do this "
+    "themselves).",
+    "{test}": "Test the file with `kafka-audit lint {file} --kafka-version {version}`, then apply it.",
+}
+_WRITTEN_ALONE = (
+    "The operator writes this setting for all brokers, and no field of the resource sets it. A running broker that differs was "
+    "not restarted since the resource changed: see the conditions in the status of the resource."
+)
+_STEPS: Mapping[tuple[Form, str], str] = {
+    (Form.STRIMZI, "KA215"): (
+        "For a cluster that matters, give brokers a node pool of their own: add a `KafkaNodePool` with `spec.roles: "
+        "[broker]`, move the partitions to its brokers (a `KafkaRebalance` with mode `remove-brokers`), then remove `broker` "
+        "from `spec.roles` of the pool of {who}. Otherwise mute KA215."
+    ),
+    (Form.STRIMZI, "KA303"): (
+        "In `spec.kafka.listeners[].configuration.brokers`, set an `advertisedHost` of broker {broker} for {listener} (port "
+        "{port}) that clients resolve, or remove it: then the operator advertises the address that Kubernetes assigns."
+    ),
+    (Form.STRIMZI, "KA304"): (
+        "In `spec.kafka.listeners[].configuration.brokers`, give each of brokers {brokers} its own `advertisedHost`. Behind "
+        "one port forward, give each its own `advertisedPort`."
+    ),
+    (Form.STRIMZI, "KA310"): "In {resource}, correct the field of the setting that Kafka names. {test}",
+    (Form.STRIMZI, "KA316"): (
+        "If clients run outside {place}, add a listener for them to `spec.kafka.listeners`, of type `loadbalancer`, "
+        "`nodeport` or `route`: the operator gives each broker an address of its own. If every client is inside, mute KA316."
+    ),
+    (Form.STRIMZI, "KA705"): "{creators} Then set `{field}: false`.",
+    (Form.BITNAMI, "KA215"): (
+        "For a cluster that matters, run controllers and brokers in separate pods: in a new release set "
+        "`controller.controllerOnly: true` and `broker.replicaCount: 3`. In a running release, first set "
+        "`broker.replicaCount` and move all partitions to the new brokers with `kafka-reassign-partitions.sh`. Otherwise mute "
+        "KA215."
+    ),
+    (Form.BITNAMI, "KA303"): (
+        "Remove `listeners.advertisedListeners`, which all pods share: without the value each pod advertises its own name for "
+        "{listener} (port {port}). For clients outside set `externalAccess.enabled: true`."
+    ),
+    (Form.BITNAMI, "KA304"): (
+        "Remove `listeners.advertisedListeners`, which gives brokers {brokers} one address: without the value each pod "
+        "advertises its own name. For clients outside set `externalAccess.enabled: true`."
+    ),
+    (Form.BITNAMI, "KA310"): "In {resource}, correct the value of the setting that Kafka names. {test}",
+    (Form.BITNAMI, "KA316"): (
+        "If clients run outside {place}, set `externalAccess.enabled: true`, and describe the addresses of the pods in "
+        "`externalAccess.broker` and `externalAccess.controller`. If every client is inside, mute KA316."
+    ),
+    (Form.BITNAMI, "KA411"): (
+        "Set `listeners.interbroker.protocol` to `SASL_SSL` or `SSL`, with the certificates in `tls`. During the upgrade, "
+        "pods with the old protocol and pods with the new one cannot talk to each other: plan a downtime. If the network is "
+        "closed on purpose, mute KA411 with that reason."
+    ),
+    (Form.BITNAMI, "KA705"): "{creators} Then set `{field}: false`.",
+    (Form.CONFLUENT, "KA310"): "In {resource}, correct the value of the setting that Kafka names. {test}",
+    (Form.CONFLUENT, "KA705"): "{creators} Then set `{field}: false`.",
+}
+"""Steps that differ from the page of the check. Besides evidence they have `{resource}`, the place of the settings, `{file}`, the
+path, and `{field}`, the field of the setting."""
+
+
+def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: str, version: str) -> str:
+    """Return the remediation of a finding in the names of its file.
+
+    Args:
+        check: of the finding.
+        finding: with the remediation of its page.
+        broker: whose file it is.
+        path: the file.
+        version: the release whose settings are known.
+    """
+    names = broker.names
+    if names.form is Form.PROPERTIES or not finding.remediation:
+        return finding.remediation
+    if finding.status is Status.UNKNOWN and finding.evidence.get("needs"):
+        return _to_know(finding.remediation, names, version)
+    reported = {key: clean(as_text(value)) for key, value in finding.evidence.items()}
+    reported |= {"file": path if is_plain_word(path) else "<file>", "resource": names.place}
+    key, steps = reported.get("key", ""), _STEPS.get((names.form, check.code))
+    if steps is None:
+        page = _in_names(_with_keys(what_to_do(check), reported, version), names, reported["file"], version)
+        remarks = [*_field(page, key, names, version), names.afterwards]
+    else:
+        parts = {**_PARTS, "{field}": names.setting(key)}
+        page = re.sub(r"\{\w+\}", lambda match: parts.get(match[0], match[0]), steps)
+        remarks = [names.afterwards]
+    return "\n".join((filled_page(page, reported), *filter(None, remarks)))
+
+
+def _is_setting(key: str, version: str) -> bool:
+    return key in definitions(version) or key in _OF_AUTHORIZERS or key.startswith(_BY_LISTENER)
+
+
+def _with_keys(page: str, reported: Mapping[str, str], version: str) -> str:
+    """Return a page with the settings that evidence names, as code; all other placeholders stay."""
+
+    def key(match: re.Match[str]) -> str:
+        if match[1]:
+            return re.sub(r"\{(\w+)\}", lambda inner: _key_or(reported.get(inner[1], ""), inner[0], version), match[1])
+        known = _key_or(reported.get(match[2], ""), "", version)
+        return f"`{known}`" if known else match[0]
+
+    return _PLACEHOLDER.sub(key, page)
+
+
+def _key_or(value: str, otherwise: str, version: str) -> str:
+    return value if _is_setting(value, version) and is_plain_word(value) else otherwise
+
+
+def _in_names(page: str, names: SettingNames, file: str, version: str) -> str:
+    if any(_is_setting(match[1], version) and not names.setting(match[1]) for match in _SPAN.finditer(page)):
+        return _WRITTEN_ALONE
+    page = page.replace("`kafka-audit lint server.properties", f"`kafka-audit lint {file}")
+    parts = re.split(r"(`[^`]*`)", page)
+    return _spans("".join(part if part.startswith("`") else _FILE.sub(names.place, part) for part in parts), names, version)
+
+
+def _spans(text: str, names: SettingNames, version: str) -> str:
+    def span(match: re.Match[str]) -> str:
+        if not _is_setting(match[1], version):
+            return match[0]
+        return f"`{names.setting(match[1]) if match[2] is None else names.assignment(match[1], match[2])}`"
+
+    return _SPAN.sub(span, text)
+
+
+def _field(page: str, key: str, names: SettingNames, version: str) -> Iterator[str]:
+    """Yield the field of the setting that is judged, if the page does not name it."""
+    if _is_setting(key, version) and (field := names.setting(key)) and field not in page and field != key:
+        yield f"In this file the setting is `{field}`."
+
+
+def _to_know(text: str, names: SettingNames, version: str) -> str:
+    written = _AS_WRITTEN.get(names.form, "the file as {} gets it")
+    text = _OF_BROKERS.sub(lambda match: written.format(f"{match[1]}{match[2] or ''}"), text.replace(_IN_CLUSTER_FILE, ""))
+    return _spans(text, names, version)

@@ -1,0 +1,177 @@
+"""Remedies name the fields of the file that was linted, and no file that an image, a chart or an operator writes."""
+
+import json
+import re
+
+import pytest
+
+from kafka_audit.checks import catalogue
+from kafka_audit.cli import main
+from kafka_audit.configuration.files import setting_names
+from kafka_audit.configuration.files.described import Described
+from kafka_audit.configuration.files.setting_names import Form
+from kafka_audit.incidents.remedies import remedy
+from kafka_audit.lint import addresses, remedies
+from kafka_audit.lint.judging import configuration_checks
+from kafka_audit.lint.versions import NEWEST
+from kafka_audit.model.finding import Finding, Resource, Severity, Status
+
+CHECKS = catalogue()
+CODES = (*configuration_checks(CHECKS), *addresses.CHECKS, "KA310")
+NAMES = {
+    "environment": setting_names.of_environment("KAFKA_", "service kafka1"),
+    "environment of Bitnami": setting_names.of_environment("KAFKA_CFG_", ""),
+    "ConfigMap": setting_names.of_config_map("ConfigMap kafka, server.properties"),
+    "ConfigMap of Helm": setting_names.of_config_map("ConfigMap kafka, server.properties", release="release prod"),
+    "ConfigMap of Strimzi": setting_names.of_config_map("ConfigMap kafka-0, server.config", cluster="prod"),
+    "Strimzi": setting_names.of_strimzi("the Kafka resource prod"),
+    "Bitnami": setting_names.of_bitnami(),
+    "Confluent": setting_names.of_confluent("cp-kafka."),
+}
+WRITES = re.compile(r"(?:The operator|The image) writes server\.properties|ConfigMap kafka, server\.properties")
+COMMAND = re.compile(r"`(?:kafka-[a-z]+\.sh|zookeeper-shell\.sh) [^`]*`")
+
+
+def _finding(code, status=Status.FAIL, **evidence):
+    evidence = {"broker": 0, "who": "broker 0", "key": "auto.create.topics.enable", "version": NEWEST, **evidence}
+    check = CHECKS[code]
+    return Finding(
+        code=code,
+        name=check.name,
+        status=status,
+        severity=Severity.LOW,
+        confidence="measured",
+        resource=Resource.of("broker/0"),
+        message="",
+        headlines=(),
+        evidence=evidence,
+        remediation=remedy(check, status, {key: str(value) for key, value in evidence.items()}),
+        fingerprint="",
+    )
+
+
+def _said(code, names, status=Status.FAIL, **evidence):
+    broker = Described(properties={}, names=names)
+    finding = _finding(code, status, **evidence)
+    return remedies.remedy_in_file(CHECKS[code], finding, broker, path="conf/kafka.yaml", version=NEWEST)
+
+
+@pytest.mark.parametrize("form", NAMES)
+@pytest.mark.parametrize("code", CODES)
+def test_no_remedy_speaks_of_a_file_that_something_else_writes(code, form):
+    said = _said(code, NAMES[form])
+    assert "server.properties" not in WRITES.sub("", said)
+    if NAMES[form].form in {Form.STRIMZI, Form.BITNAMI}:
+        steps = COMMAND.sub("", said)
+        for key in ("process.roles", "advertised.listeners", "inter.broker.listener.name", "listener.security.protocol.map"):
+            assert key not in steps
+    if NAMES[form].form is Form.STRIMZI:
+        assert said.endswith(
+            "The operator writes server.properties: apply the resource, and it restarts the brokers that the change concerns."
+        )
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_file_that_the_user_writes_keeps_the_page(code):
+    finding = _finding(code)
+    assert _said(code, setting_names.PROPERTIES) == finding.remediation
+
+
+@pytest.mark.parametrize(
+    ("form", "field"),
+    [
+        ("environment", "`KAFKA_AUTO_CREATE_TOPICS_ENABLE=false`"),
+        ("environment of Bitnami", "`KAFKA_CFG_AUTO_CREATE_TOPICS_ENABLE=false`"),
+        ("ConfigMap", "`auto.create.topics.enable=false`"),
+        ("Strimzi", "`spec.kafka.config.auto.create.topics.enable: false`"),
+        ("ConfigMap of Strimzi", "`spec.kafka.config.auto.create.topics.enable: false`"),
+        ("Bitnami", "`overrideConfiguration.auto.create.topics.enable: false`"),
+        ("Confluent", "`cp-kafka.configurationOverrides.auto.create.topics.enable: false`"),
+    ],
+)
+def test_a_setting_has_the_name_of_its_file(form, field):
+    assert field in _said("KA705", NAMES[form])
+
+
+def test_a_setting_that_the_page_does_not_name_is_named():
+    said = _said("KA408", NAMES["Strimzi"], key="allow.everyone.if.no.acl.found")
+    assert "In this file the setting is `spec.kafka.config.allow.everyone.if.no.acl.found`." in said
+    assert "spec.kafka.authorization.superUsers" in said
+    assert "In this file" not in _said("KA408", NAMES["ConfigMap"], key="allow.everyone.if.no.acl.found")
+
+
+def test_messages_of_kafka_are_not_changed():
+    said = _said("KA413", NAMES["environment"], key="super.users", says="super.users: expected `super.users`")
+    assert "Correct `KAFKA_SUPER_USERS` in the environment of service kafka1 before the next start." in said
+    assert "Kafka says: super.users: expected `super.users`" in said
+
+
+def test_a_setting_of_a_listener_has_its_variable():
+    said = _said("KA414", NAMES["environment"], what="a", says="b")
+    assert "is `KAFKA_LISTENER_NAME_<LISTENER>_<MECHANISM>_SASL_JAAS_CONFIG`" in said
+
+
+def test_a_setting_without_a_field_is_the_operators():
+    said = _said("KA411", NAMES["Strimzi"])
+    assert said.startswith("The operator writes this setting for all brokers")
+    assert _said("KA411", NAMES["Bitnami"]).startswith("Set `listeners.interbroker.protocol`")
+
+
+def test_what_is_not_known_is_asked_of_the_party_that_writes_the_file():
+    needs = "DescribeConfigs on Cluster, or server.properties of broker 0 (`properties` in the cluster file)"
+    said = {form: _said("KA705", names, Status.UNKNOWN, needs=needs) for form, names in NAMES.items()}
+    assert said["Strimzi"] == "To know: DescribeConfigs on Cluster, or the ConfigMap that the operator writes for broker 0"
+    assert said["environment"] == "To know: DescribeConfigs on Cluster, or the file as broker 0 gets it"
+    assert said["Bitnami"] == "To know: DescribeConfigs on Cluster, or the output of `helm template` for broker 0"
+
+
+def test_a_path_with_blanks_is_no_part_of_a_command():
+    broker = Described(properties={}, names=NAMES["environment"])
+    said = {
+        path: remedies.remedy_in_file(CHECKS["KA310"], _finding("KA310"), broker, path=path, version=NEWEST)
+        for path in ("compose.yaml", "my file; rm -rf x.yaml")
+    }
+    assert f"`kafka-audit lint compose.yaml --kafka-version {NEWEST}`" in said["compose.yaml"]
+    assert f"`kafka-audit lint <file> --kafka-version {NEWEST}`" in said["my file; rm -rf x.yaml"]
+
+
+COMPOSE = """services:
+  kafka1:
+    image: apache/kafka:4.3.0
+    environment:
+      KAFKA_NODE_ID: 1
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka1:9092
+      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka1:9093
+      KAFKA_NUM_PARTITIONS: many
+"""
+RENDERED = """apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: prod-cp-kafka, labels: {app: cp-kafka, release: prod, heritage: Helm}}
+spec:
+  template:
+    spec:
+      containers:
+        - name: cp-kafka-broker
+          image: confluentinc/cp-server:6.1.0
+          env:
+            - {name: KAFKA_BROKER_ID, value: "1"}
+            - {name: KAFKA_ZOOKEEPER_CONNECT, value: "prod-cp-zookeeper-headless:2181"}
+            - {name: KAFKA_ADVERTISED_LISTENERS, value: "PLAINTEXT://kafka.example.com:9092"}
+"""
+
+
+def test_the_command_prints_the_names_of_the_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "compose.yaml").write_text(COMPOSE)
+    (tmp_path / "rendered.yaml").write_text(RENDERED)
+    main(["lint", "compose.yaml", "rendered.yaml", "--format", "json"])
+    compose, rendered = json.loads(capsys.readouterr().out)["files"]
+    said = {finding["code"]: finding["remediation"] for finding in compose["findings"]}
+    assert said["KA310"].startswith("In the environment of service kafka1, correct the setting that Kafka names.")
+    assert "start a new container" in said["KA310"]
+    said = {finding["code"]: finding["remediation"] for finding in rendered["findings"]}
+    assert "`KAFKA_AUTO_CREATE_TOPICS_ENABLE=false`" in said["KA705"]
+    assert "Helm overwrites StatefulSet prod-cp-kafka, container cp-kafka-broker: change the values" in said["KA705"]
