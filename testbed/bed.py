@@ -11,7 +11,7 @@ from testbed.brokers import BaseCluster, Plan
 from testbed.cluster import Cluster
 from testbed.cuts import Cuts
 from testbed.errors import BedError
-from testbed.hosts import HERE, Host, Hosts, await_ready, release_process
+from testbed.hosts import HERE, NETWORK, Host, Hosts, await_ready, release_process
 from testbed.jars import kafka_jars, release
 from testbed.kraft import KraftCluster
 
@@ -199,6 +199,28 @@ class Bed:
         self._processes.append(process)
         await_ready(process)
         self._forwards[here] = target
+
+    def delay(self, host: Host, milliseconds: int) -> Callable[[], None]:
+        """Hold back each packet that a host sends to the others, as a distant host or a slow link does; return what ends that.
+
+        Raises:
+            BedError: the kernel has no TUN devices.
+        """
+        process = host.popen(
+            [sys.executable, "-I", str(HERE / "delayer.py"), host.address, str(NETWORK), str(milliseconds)],
+            cwd="/",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._processes.append(process)
+        await_ready(process)
+
+        def end() -> None:
+            process.kill()
+            release_process(process)
+
+        return end
 
     def cut(self, source: Host, target: Host) -> None:
         """Let `source` reach the services of `target` no more; see `cuts.Cuts`."""

@@ -133,6 +133,22 @@ def test_a_cut_closes_connections_that_the_cut_off_side_holds(healthy, bed):
 
 
 @pytest.mark.scenario
+def test_what_a_delayed_host_sends_arrives_later_until_that_ends(healthy, bed):
+    def seconds(source, target):
+        began = time.monotonic()
+        assert reaches(source, target.host.address)
+        return time.monotonic() - began
+
+    one, other = healthy.brokers[1], healthy.brokers[2]
+    end = bed.delay(other.host, 700)
+    assert seconds(one.host, other) > 0.7
+    assert seconds(other.host, one) > 0.7
+    assert "late0" not in one.host.demand(["ip", "route"])
+    end()
+    assert "late0" not in other.host.demand(["ip", "route"])
+    assert reaches(one.host, other.host.address)
+
+
 def test_a_killed_broker_stays_registered_until_its_session_ends_and_comes_back(healthy):
     healthy.brokers[1].stop(hard=True)
     assert "/brokers/ids/1" in healthy.znodes()
