@@ -133,6 +133,10 @@ class Cluster(BaseCluster):
         before: dict[str, str | None] = self._clients.zookeeper("write", seconds=STEP_SECONDS, znodes=dict(znodes))
         return before
 
+    def load_zookeeper(self, writes: int) -> None:
+        """Write a znode of the bed's own so many times, without waiting for one answer before the next request."""
+        self._clients.zookeeper("load", seconds=STEP_SECONDS, writes=writes)
+
     def partition_states(self) -> dict[str, dict[str, Any]]:
         """Return ZooKeeper's leader, epoch and ISR of each partition, by ``topic/partition``."""
         found: dict[str, dict[str, Any]] = self._clients.zookeeper("states", seconds=STEP_SECONDS)

@@ -44,6 +44,7 @@ class KraftCluster(BaseCluster):
             message = "an authorizer in KRaft needs controllers of their own"
             raise BedError(message)
         self.cluster_id = _random_id()
+        self._jars = jars
         voters = range(FIRST_CONTROLLER, FIRST_CONTROLLER + plan.controllers) if plan.controllers else plan.ids
         self._voters = ",".join(f"{node}@{self._address(node)}:{CONTROLLER_PORT}" for node in voters)
         self.controller_addresses = tuple(f"{self._address(node)}:{CONTROLLER_PORT}" for node in voters)
@@ -125,6 +126,18 @@ class KraftCluster(BaseCluster):
             data.mkdir(parents=True, exist_ok=True)
             _copy_records(formatted, data, votes="controller" in server.properties["process.roles"])
             _write_meta(data, {"cluster.id": self.cluster_id, "node.id": server.properties["node.id"]})
+
+    def start_observer(self, node: int) -> Server:
+        """Format and start a further controller, which follows a dynamic quorum and has no vote until it is added."""
+        server = self._controller(node, self._jars)
+        del server.properties["controller.quorum.voters"]
+        server.properties["controller.quorum.bootstrap.servers"] = ",".join(self.controller_addresses)
+        server.write_config()
+        command = [*server.java(), "kafka.tools.StorageTool", "format", "--cluster-id", self.cluster_id]
+        server.host.demand([*command, "--config", str(server.config_file), "--no-initial-controllers"], cwd=server.folder)
+        server.launch()
+        self.controllers[node] = server
+        return server
 
     def create_topic(self, name: str, assignment: Mapping[int, Sequence[int]]) -> None:
         """Create a topic by a request to the first broker that runs; views follow within moments.

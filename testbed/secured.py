@@ -124,7 +124,7 @@ class Secured:
     def audit_zookeeper(self, connect: str, user: str = AUDITOR) -> object:
         """Return the ``zookeeper`` of a clusters.yaml for a user."""
         match self.security.zookeeper:
-            case "sasl":
+            case "sasl" | "offered":
                 return {"connect": connect, "sasl": {"username": user, "password_env": PASSWORD_VARIABLE}}
             case "tls":
                 pair = self.party(user)
@@ -135,7 +135,7 @@ class Secured:
 
     def secure_zookeeper(self, server: Server) -> None:
         """Give the ZooKeeper server what it needs for SASL or TLS."""
-        if self.security.zookeeper == "sasl":
+        if self.security.zookeeper in {"sasl", "offered"}:
             users = {f"user_{user}": password for user, password in self.security.users.items()}
             server.properties["authProvider.1"] = "org.apache.zookeeper.server.auth.SASLAuthenticationProvider"
             server.jvm = [
@@ -153,20 +153,25 @@ class Secured:
     def secure_zookeeper_client(self, server: Server, broker: int) -> None:
         """Give a broker what it needs to speak to that ZooKeeper."""
         if self.security.zookeeper == "sasl":
-            options = {"username": BROKER, "password": self.security.users[BROKER]}
-            path = self._private("broker.jaas", digest_jaas("Client", options))
-            server.jvm = [f"-Djava.security.auth.login.config={path}"]
+            server.jvm = self.zookeeper_login()
             server.properties["zookeeper.set.acl"] = "true"
         elif self.security.zookeeper == "tls":
             server.properties["zookeeper.ssl.client.enable"] = "true"
             server.properties["zookeeper.clientCnxnSocket"] = "org.apache.zookeeper.ClientCnxnSocketNetty"
             server.properties |= _stores("zookeeper.", self.party(f"broker-{broker}", server.host.address, broker))
 
+    def zookeeper_login(self) -> list[str]:
+        """Return the JVM options with which a broker, or one of Kafka's tools, logs in to ZooKeeper as brokers do."""
+        options = {"username": BROKER, "password": self.security.users[BROKER]}
+        return [f"-Djava.security.auth.login.config={self._private('broker.jaas', digest_jaas('Client', options))}"]
+
     def zookeeper_options(self) -> dict[str, object]:
         """Return how the bed itself enters ZooKeeper: kazoo's options, with ``super`` and ``owner`` for `zookeeper_client`."""
         match self.security.zookeeper:
             case "sasl":
                 return {"super": self._super_password, "owner": BROKER}
+            case "offered":
+                return {"super": self._super_password}
             case "tls":
                 pair = self.party("bed")
                 files = {"ca": str(self.authority.ca_file), "certfile": str(pair.certificate), "keyfile": str(pair.key)}

@@ -114,8 +114,8 @@ class Security:
         forgets: broker -> users that its own PLAIN listeners do not know.
         mistypes: brokers that log in to others with a wrong password.
         authority_days: days until the certificate of the authority expires.
-        zookeeper: ``plain``; ``sasl``: DIGEST-MD5 for the same users and zookeeper.set.acl; ``tls``: only a TLS port, for
-            which clients need a certificate.
+        zookeeper: ``plain``; ``sasl``: DIGEST-MD5 for the same users and zookeeper.set.acl; ``offered``: ZooKeeper accepts
+            these logins, and brokers connect without one; ``tls``: only a TLS port, for which clients need a certificate.
         tokens: for listeners with OAUTHBEARER.
     """
 
@@ -131,7 +131,7 @@ class Security:
     forgets: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     mistypes: tuple[int, ...] = ()
     authority_days: int = 4000
-    zookeeper: Literal["plain", "sasl", "tls"] = "plain"
+    zookeeper: Literal["plain", "offered", "sasl", "tls"] = "plain"
     tokens: Tokens | None = None
 
     def listener(self, label: str | None = None) -> Listener:

@@ -197,6 +197,14 @@ def write(client: KazooClient, _deadline: float, *, znodes: dict[str, str | None
     return before
 
 
+def load(client: KazooClient, _deadline: float, *, writes: int) -> None:
+    """Write a znode so many times at once, and remove it."""
+    path = client.create("/load", b"", ephemeral=True)
+    for answer in [client.set_async(path, str(number).encode()) for number in range(writes)]:
+        answer.get()
+    client.delete(path)
+
+
 def prefer(client: KazooClient, deadline: float, *, partitions: list[list[Any]]) -> None:
     """Ask the controller for preferred leaders of [topic, partition] pairs and wait until it has dealt with that."""
     path = "/admin/preferred_replica_election"
@@ -230,6 +238,7 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "users": users,
     "acls": acls,
     "write": write,
+    "load": load,
     "prefer": prefer,
     "await-leader": await_leader,
     "await-in-sync": await_in_sync,

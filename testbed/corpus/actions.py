@@ -187,6 +187,14 @@ def set_controller(scene: Scene, properties: Mapping[str, str], *, node: int = 2
 
 
 @action
+def start_observer(scene: Scene, node: int) -> None:
+    """Start a further controller, which has no vote, and write its file where tools read it."""
+    server = scene.kraft.start_observer(node)
+    shutil.copy(server.config_file, scene.tools.folder / "controller.properties")
+    time.sleep(5)
+
+
+@action
 def move_controller(scene: Scene, times: int = 1) -> None:
     """Move the controller to the next broker, or restart the leader of the quorum."""
     for _ in range(times):
@@ -199,6 +207,18 @@ def move_controller(scene: Scene, times: int = 1) -> None:
             _kill(servers[leads])
             servers[leads].launch()
     await_settled(scene)
+
+
+@action
+def restart_controller(scene: Scene, times: int = 1) -> None:
+    """Restart the broker that is the controller, so that another one becomes it; again and again."""
+    for _ in range(times):
+        holder = scene.zookeeper.controller_id()
+        if holder is None:
+            message = "there is no controller"
+            raise BedError(message)
+        scene.cluster.brokers[holder].restart()
+        await_settled(scene)
 
 
 @action
@@ -438,6 +458,12 @@ def leave_stale(scene: Scene, broker: int) -> None:
 
 
 @action
+def delay(scene: Scene, broker: int, milliseconds: int) -> None:
+    """Hold back all that a broker sends, as a saturated network interface does; `revert` ends it."""
+    scene.undo.append(scene.bed.delay(scene.cluster.brokers[broker].host, milliseconds))
+
+
+@action
 def stutter(scene: Scene, broker: int, *, stalled: float, running: float) -> None:
     """Let a broker run for a moment only, again and again, as one without CPU time; `revert` ends it."""
     scene.undo.append(_stutter(scene.cluster.brokers[broker].server, stalled, running))
@@ -553,6 +579,27 @@ def renew_authority(scene: Scene, *, says: str) -> None:
 
 
 @action
+def log_in_to_zookeeper(scene: Scene, *, says: str) -> None:
+    """Let each broker log in to ZooKeeper, and restart the brokers one at a time, as the finding says."""
+    scene.followed.append(says)
+    if scene.cluster.secured is None:
+        message = "this cluster is not secured"
+        raise BedError(message)
+    for broker in scene.cluster.brokers.values():
+        broker.server.jvm = scene.cluster.secured.zookeeper_login()
+    roll(scene)
+
+
+@action
+def roll_with(scene: Scene, properties: Mapping[str, str], *, says: str) -> None:
+    """Set properties of all brokers and restart the brokers one at a time, as the finding says."""
+    follow(scene, says)
+    for broker in scene.cluster.brokers.values():
+        broker.restart(properties)
+        await_settled(scene)
+
+
+@action
 def write_znodes(scene: Scene, znodes: Mapping[str, Any]) -> None:
     """Write znodes behind the brokers' backs; `revert` restores them."""
     texts = {path: value if value is None or isinstance(value, str) else json.dumps(value) for path, value in znodes.items()}
@@ -594,9 +641,10 @@ def describe_dead_zookeeper(scene: Scene) -> None:
 
 
 @action
-def grow_ensemble(scene: Scene, *, says: str) -> None:
-    """Make three ZooKeeper servers of one, which keeps its data, as the finding says, and name them in clusters.yaml."""
-    scene.followed.append(says)
+def grow_ensemble(scene: Scene, *, says: str = "") -> None:
+    """Make three ZooKeeper servers of one, which keeps its data, and name them in clusters.yaml."""
+    if says:
+        scene.followed.append(says)
     cluster = scene.zookeeper
     first, prefix = cluster.zookeeper, cluster.zookeeper.host.address.rpartition(".")[0]
     added = {
@@ -619,8 +667,24 @@ def grow_ensemble(scene: Scene, *, says: str) -> None:
         server.launch()
         time.sleep(1)
     cluster.beside += added.values()
+    scene.notes["ensemble"] = [server.host for server in servers.values()]
     describe(scene, zookeeper=",".join(f"{server.host.address}:{ZOOKEEPER_PORT}" for server in servers.values()))
     await_settled(scene)
+
+
+@action
+def slow_ensemble(scene: Scene, milliseconds: int, writes: int) -> None:
+    """Hold back all that the servers of the grown ensemble send, and write meanwhile; `revert` ends the delay."""
+    _begin_statistics(scene)
+    scene.undo += [scene.bed.delay(host, milliseconds) for host in scene.notes["ensemble"]]
+    scene.zookeeper.load_zookeeper(writes)
+
+
+@action
+def reset_statistics(scene: Scene, *, says: str) -> None:
+    """Let the servers of the grown ensemble begin their statistics anew, as the finding says."""
+    scene.followed.append(says)
+    _begin_statistics(scene)
 
 
 # --- disks ---
@@ -711,7 +775,23 @@ def undescribe(scene: Scene, *, says: str) -> None:
     revert(scene, says=says)
 
 
+@action
+def add_far_vantage(scene: Scene, milliseconds: int) -> None:
+    """Let probes start at a further host too, whose packets take longer; `revert` moves it near to the brokers."""
+    prefix = next(iter(scene.cluster.brokers.values())).host.address.rpartition(".")[0]
+    host = scene.bed.hosts.add(f"{scene.cluster.folder.name}-far", f"{prefix}.5")
+    command = ["nsenter", "-t", str(host.holder.pid), "-n", "-m", "--"]
+    scene.entry["vantages"] = {**scene.entry["vantages"], "far": {"command": command}}
+    scene.undo.append(scene.bed.delay(host, milliseconds))
+
+
 # --- what findings print ---
+
+
+@action
+def follow(scene: Scene, says: str) -> None:
+    """Note that the next steps carry out what the finding asks for in these words."""
+    scene.followed.append(says)
 
 
 @action
@@ -776,6 +856,8 @@ def _values(scene: Scene, fill: Mapping[str, Any]) -> dict[str, str]:
         "<broker>:9092": running.address,
         "<broker>:<port>": running.address,
         "<zookeeper.connect>": scene.cluster.zookeeper_connect or "",
+        "<zookeeper>:2181": scene.cluster.zookeeper_connect or "",
+        "<controller>:9093": next(iter(scene.cluster.controller_addresses), ""),
         "<bytes per second>": "10000000",
         "<admin.properties>": str(scene.tools.client_file()),
     }
@@ -813,6 +895,11 @@ def _dynamic(scene: Scene, broker: int | None, settings: Mapping[str, str | None
     scene.tools.demand(
         f"kafka-configs.sh --bootstrap-server {scene.tools.bootstrap} --alter --entity-type brokers {where} {change}"
     )
+
+
+def _begin_statistics(scene: Scene) -> None:
+    for host in scene.notes["ensemble"]:
+        scene.bed.worker.demand(["bash", "-c", f"exec 3<>/dev/tcp/{host.address}/{ZOOKEEPER_PORT}; echo srst >&3; cat <&3"])
 
 
 def _delete(scene: Scene, name: str) -> None:

@@ -91,6 +91,7 @@ class Fault:
         heal: repair the cluster, by what the findings print wherever the bed can do it.
         healed_as: preset of a cluster that is made as the finding asks, where a running one cannot be changed to it; it is
             started and audited instead of the repaired one.
+        follows: codes of the checks whose remedy the words of `heal` are; without, those of `cause`.
         lasting: codes of `report` that the repair does not bring to an end, with the reason.
         peers: regular expressions for what other tools print: ``cause`` and ``wrong``.
         alone: the cluster is thrown away afterwards.
@@ -107,6 +108,7 @@ class Fault:
     never: tuple[str, ...] = ()
     heal: tuple[Step, ...] = ()
     healed_as: str | None = None
+    follows: tuple[str, ...] = ()
     lasting: Mapping[str, str] = field(default_factory=dict)
     peers: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False
@@ -178,6 +180,12 @@ def unbreakable() -> dict[str, str]:
     return {str(code): str(why) for code, why in _load(HERE / "unbreakable.yaml").items()}
 
 
+@cache
+def unexecuted() -> dict[str, str]:
+    """Return the checks whose remedy no run of the record executed, with the reason."""
+    return {str(code): str(why) for code, why in _load(HERE / "remedies.yaml").items()}
+
+
 def fault(name: str, raw: Mapping[str, Any]) -> Fault:
     """Return a fault as its file has it."""
     parts: dict[str, Any] = {
@@ -188,6 +196,7 @@ def fault(name: str, raw: Mapping[str, Any]) -> Fault:
         "cause": _words(raw.get("cause")),
         "also": _words(raw.get("also")),
         "never": _words(raw.get("never")),
+        "follows": _words(raw.get("follows")),
         "report": tuple(_expected(text) for text in raw.get("report") or _words(raw.get("cause"))),
     }
     return _made(Fault, {**raw, **parts}, f"fault {name}")

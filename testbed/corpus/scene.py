@@ -60,6 +60,9 @@ SECURITIES: dict[str, Callable[[], Security]] = {
     "zookeeper_login": lambda: Security(
         listeners=(presets.SCRAM,), inter_broker=presets.SCRAM.label, authorizer=True, zookeeper="sasl"
     ),
+    "zookeeper_offers_login": lambda: Security(
+        listeners=(presets.SCRAM,), inter_broker=presets.SCRAM.label, authorizer=True, zookeeper="offered"
+    ),
     "two_listeners": lambda: Security(
         listeners=(Listener(), replace(presets.SCRAM, port=Listener().port + 1)), inter_broker=presets.SCRAM.label
     ),

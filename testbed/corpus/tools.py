@@ -34,7 +34,10 @@ CLASSES = {
     "kafka-reassign-partitions.sh": "ReassignPartitionsCommand",
     "kafka-topics.sh": "TopicCommand",
     "kafka-transactions.sh": "TransactionsCommand",
+    "zookeeper-security-migration.sh": "ZkSecurityMigrator",
 }
+_ZOOKEEPER = {"zookeeper-security-migration.sh"}
+"""The tools that connect to ZooKeeper: they log in by the JVM's options, and know no ``--command-config``."""
 _COMMAND = re.compile(r"`([a-z-]+\.sh [^`]*)`|^ {4}([a-z-]+\.sh (?:.*\\\n)*.*)", re.MULTILINE)
 
 
@@ -84,11 +87,14 @@ class Tools:
         if script not in CLASSES:
             message = f"the bed does not run {script}"
             raise BedError(message)
-        if self._cluster.secured and "--command-config" not in arguments and script != "kafka-cluster.sh":
+        secured, login = self._cluster.secured, list[str]()
+        if secured and script in _ZOOKEEPER:
+            login = secured.zookeeper_login()
+        elif secured and "--command-config" not in arguments and script != "kafka-cluster.sh":
             arguments += ["--command-config", str(self.client_file())]
         jars = tool_jars(self._cluster.plan.version)
         logs = [f"-Dbed.logs={self.folder}", f"-Dlog4j.configuration=file:{LOG4J}"]
-        line = [java(), *JVM, *logs, "-cp", f"{jars}/*", _main_class(jars, CLASSES[script]), *arguments]
+        line = [java(), *JVM, *login, *logs, "-cp", f"{jars}/*", _main_class(jars, CLASSES[script]), *arguments]
         return self._bed.worker.run(line, cwd=self.folder, timeout=seconds)
 
     def demand(self, command: str, seconds: float = TOOL_SECONDS) -> str:

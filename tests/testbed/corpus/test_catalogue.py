@@ -8,14 +8,14 @@ import pytest
 from kafka_audit.checks import catalogue
 from testbed import BedError
 from testbed.corpus.actions import ACTIONS
-from testbed.corpus.catalogue import VERSIONS, by_scenario, controls, fault, faults, presets, unbreakable
+from testbed.corpus.catalogue import VERSIONS, by_scenario, controls, fault, faults, presets, unbreakable, unexecuted
 
 ROOT = Path(__file__).parents[3]
 every_fault = pytest.mark.parametrize("fault", faults().values(), ids=faults())
 
 
 def codes_of(one):
-    return {*one.cause, *one.also, *one.never, *one.lasting, *(want.code for want in one.report)}
+    return {*one.cause, *one.also, *one.never, *one.lasting, *one.follows, *(want.code for want in one.report)}
 
 
 @every_fault
@@ -35,6 +35,13 @@ def test_steps_are_actions_with_arguments_that_they_take(one):
         inspect.signature(ACTIONS[step.do]).bind("scene", **step.arguments)
 
 
+@every_fault
+def test_words_that_a_repair_follows_are_of_known_checks(fault):
+    followed = [step for step in fault.heal if "says" in step.arguments]
+    assert len(fault.cause) == 1 or not followed or fault.follows, "several causes: `follows` names whose words these are"
+    assert followed or not fault.follows
+
+
 @pytest.mark.parametrize("control", controls().values(), ids=controls())
 def test_a_control_has_a_preset(control):
     assert control.preset in presets()
@@ -45,6 +52,11 @@ def test_every_check_has_a_fault_or_a_reason_why_none_breaks_it():
     assert reported | set(by_scenario()) | set(unbreakable()) == set(catalogue())
     assert not (reported | set(by_scenario())) & set(unbreakable())
     assert all(unbreakable().values())
+
+
+def test_reasons_for_remedies_are_of_checks_that_exist():
+    assert set(unexecuted()) <= set(catalogue())
+    assert all(unexecuted().values())
 
 
 @pytest.mark.parametrize(("code", "file"), by_scenario().items())
