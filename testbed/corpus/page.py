@@ -9,6 +9,7 @@ from kafka_audit.checks import catalogue
 from testbed.corpus import record
 from testbed.corpus.catalogue import VERSIONS, by_scenario, controls, faults, unbreakable
 from testbed.corpus.peers import NOT_INSTALLED, UNAVAILABLE
+from testbed.corpus.remedies import remedies
 from testbed.corpus.score import VERDICTS
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ sees.
 _REPAIRS = """Commands were run as a finding prints them, with the placeholders filled; on secured clusters `--command-config`
 with an administrator's login is added. Repairs that findings describe in words were carried out by the bed, and are quoted.
 """
+_REMEDIES = """What was done of the text that a check prints under "What to do", in runs after which the cluster was healed.
+*As printed*: the versions, with the number of commands that were run as the finding prints them. *In words*: the versions on
+which the bed carried out what the text asks for. *Ends with*: the checks with whose executed remedy this failure ended, too.
+The reasons are data: `testbed/corpus/remedies.yaml`.
+"""
 _NAME = "kafka-audit"
 
 
@@ -59,6 +65,8 @@ def page(results: Iterable[Result]) -> str:
         *_open(broken),
         "## Repairs\n",
         *_repairs(broken),
+        "## Remedies\n",
+        *_remedies(broken),
         "## Healthy clusters\n",
         *_controls(healthy),
     ]
@@ -169,6 +177,29 @@ def _repairs(broken: Sequence[Result]) -> list[str]:
         words = list(dict.fromkeys(f"“{word}”" for one in mine for word in one["followed"]))
         if commands or words:
             lines.append(f"- `{fault.id}`: {'; '.join([*commands[:4], *words])}")
+    return [*lines, ""]
+
+
+def _remedies(broken: Sequence[Result]) -> list[str]:
+    known = remedies(broken)
+    count = sum(sum(one.commands.values()) for one in known.values())
+    executed = [one for one in known.values() if one.executed]
+    by_command, scenario = sum(bool(one.commands) for one in executed), sum(bool(one.scenario) for one in known.values())
+    figures = (
+        f"{len(known)} checks: the remedy of {len(executed)} was executed, of {by_command} of them by {count} commands as"
+        f" printed. A scenario test heals {scenario}. The remedy of {len(known) - len(executed) - scenario} was not executed.\n"
+    )
+    lines = [
+        _REMEDIES,
+        figures,
+        "| Check | As printed | In words | Ends with | Not executed, because |",
+        "|---|---|---|---|---|",
+    ]
+    for code, one in known.items():
+        printed = ", ".join(f"{version} ({number})" for version, number in one.commands.items())
+        why = f"broken and healed by `{one.scenario}`" if one.scenario else one.why
+        cells = [f"[{code}](checks/{code}.md) {catalogue()[code].name}", printed, ", ".join(one.words), ", ".join(one.ends_with)]
+        lines.append(f"| {' | '.join([*cells, why])} |")
     return [*lines, ""]
 
 
