@@ -1,5 +1,6 @@
 """The metadata quorum, as brokers pass the question on and as controllers answer it themselves."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 import pytest
@@ -24,6 +25,7 @@ from kafka_audit.model.cluster import Cluster, Security
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.quorum import LATE_MS, behind_ms, late
 from kafka_audit.model.tables import (
+    BrokerConfig,
     BrokerView,
     ControllerProbe,
     FencedBroker,
@@ -32,6 +34,7 @@ from kafka_audit.model.tables import (
     QuorumView,
     ScramUser,
     SourceRead,
+    ViewBroker,
 )
 
 CLOCK = 1_700_000_000_000
@@ -257,6 +260,40 @@ def test_what_must_be_seen_twice():
         == 5
     )
     assert len(reasons) == 4
+
+
+def directories(*rows):
+    return [replace(replica(node, 0, voter=voter), directory_id=directory) for node, voter, directory in rows]
+
+
+def brokers(*ids):
+    return [ViewBroker(brokers_digest="d", broker_id=one, host="h", port=9092, rack=None) for one in ids]
+
+
+ROLE = BrokerConfig(observer="broker:1", broker_id=1, key="process.roles", value="broker,controller", source=4, sensitive=False)
+DYNAMIC = ((200, True, "a"), (201, True, "b"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "twice"),
+    [
+        (directories(*DYNAMIC, (0, False, "x"), (1, False, "y")), set()),
+        (directories(*DYNAMIC, (203, False, "c")), {(203, "c")}),
+        (directories(*DYNAMIC, (201, False, "new")), {(201, "new")}),
+        ([*directories(*DYNAMIC, (1, False, "y")), ROLE], {(1, "y")}),
+        ([*directories(*DYNAMIC, (1, True, "y")), ROLE], set()),
+        (directories((200, True, None), (203, False, "c")), set()),  # a static quorum
+        (
+            [*directories(*DYNAMIC, (2, False, "z")), FencedBroker(sample=1, observer="broker:0", broker_id=0, fenced_id=2)],
+            set(),
+        ),
+    ],
+)
+def test_a_controller_without_a_vote_must_be_seen_twice(rows, twice):
+    reasons = []
+    found = quorum_differences.find_quorum_differences(SampleTables(collected([*brokers(0, 1), *rows])), reasons)
+    assert {one[1:] for one in found if one[0] == "controller without vote"} == twice
+    assert len([reason for reason in reasons if "without a vote" in reason]) == bool(twice)
 
 
 def login(user, mechanism="SCRAM-SHA-512", side="client"):

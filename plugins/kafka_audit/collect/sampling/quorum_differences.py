@@ -6,7 +6,16 @@ from typing import Protocol, TypeVar
 
 from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.model.quorum import late
-from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, FencedBroker, QuorumReplica, QuorumView, Row
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    ControllerProbe,
+    ControllerProbeFromBroker,
+    FencedBroker,
+    QuorumReplica,
+    QuorumView,
+    Row,
+    ViewBroker,
+)
 from kafka_audit.model.text import brokers, listing
 
 _T = TypeVar("_T", bound=Row)
@@ -21,7 +30,7 @@ class RowsByTable(Protocol):
 
 
 def find_quorum_differences(tables: RowsByTable, reasons: list[str]) -> set[tuple[Hashable, ...]]:
-    """Return what a quorum at rest does not show: no leader or several, late replicas, fenced brokers, silent controllers."""
+    """Return what a quorum at rest does not show: no single leader, late replicas, fenced or silent nodes, missing votes."""
     views = tuple(tables.of(QuorumView))
     found: set[tuple[Hashable, ...]] = set()
     leaders = {view.leader_id for view in views}
@@ -39,6 +48,11 @@ def find_quorum_differences(tables: RowsByTable, reasons: list[str]) -> set[tupl
     if fenced:
         found |= {("fenced", number) for number in fenced}
         reasons.append(f"{brokers(fenced, 3)} fenced by the controllers")
+    without_vote = _without_vote(tables, replicas.values())
+    if without_vote:
+        found |= {("controller without vote", node, directory) for node, directory in without_vote}
+        names = listing((f"node {node}" for node in sorted({node for node, _ in without_vote})), 3)
+        reasons.append(f"{names} follow the metadata log as controllers without a vote")
     for probe in tables.of(ControllerProbe):
         if probe.outcome == "failed":
             found.add(("controller", probe.address, probe.layer))
@@ -48,4 +62,18 @@ def find_quorum_differences(tables: RowsByTable, reasons: list[str]) -> set[tupl
             found.add(("controller", path.vantage, path.from_broker, path.address, path.layer))
             place = f"from broker {path.from_broker} to the controller at {clean_line(path.address, 80)}"
             reasons.append(f"{path.layer} {place} failed ({path.error})")
+    return found
+
+
+def _without_vote(tables: RowsByTable, answers: Iterable[Iterable[QuorumReplica]]) -> set[tuple[int, str | None]]:
+    """Return node and directory of observers of a dynamic quorum that may be controllers: a new one is added a moment later."""
+    brokers = {row.broker_id for row in tables.of(ViewBroker)} | {row.fenced_id for row in tables.of(FencedBroker)}
+    roles = (row for row in tables.of(BrokerConfig) if row.key == "process.roles")
+    brokers -= {row.broker_id for row in roles if "controller" in (row.value or "")}
+    found = set()
+    for rows in answers:
+        voters = {row.replica_id: row.directory_id for row in rows if row.voter}
+        if any(voters.values()):
+            observers = {(row.replica_id, row.directory_id) for row in rows if not row.voter}
+            found |= {one for one in observers if voters.get(one[0], one[1]) != one[1] or one[0] not in brokers}
     return found
