@@ -17,6 +17,7 @@ from testbed.corpus.tools import filled, printed_commands
 from testbed.disks import CHECKPOINT_SECONDS, add_disk
 from testbed.errors import BedError
 from testbed.faults import cross_forwards, cut_from_quorum, heal_quorum, rolling_restart, stale_leader, start_second_process
+from testbed.log_segments import write_offset_commits
 from testbed.names import Nameserver, own_names
 from testbed.servers import SOFT_STOP_SECONDS, ZOOKEEPER_PORT, Server, zookeeper
 
@@ -211,14 +212,17 @@ def move_controller(scene: Scene, times: int = 1) -> None:
 
 @action
 def restart_controller(scene: Scene, times: int = 1) -> None:
-    """Restart the broker that is the controller, so that another one becomes it; again and again."""
+    """Restart the broker that is the controller, so that another one becomes it; again and again.
+
+    Views are complete at the end only: meanwhile brokers may reject the controller.
+    """
     for _ in range(times):
         holder = scene.zookeeper.controller_id()
         if holder is None:
             message = "there is no controller"
             raise BedError(message)
         scene.cluster.brokers[holder].restart()
-        await_settled(scene)
+    await_settled(scene)
 
 
 @action
@@ -749,6 +753,19 @@ def leave_stray(scene: Scene, broker: int, topic: str, partition: int, name: str
         await_settled(scene)
 
     scene.undo.append(undo)
+
+
+@action
+def load_slowly(scene: Scene, broker: int, commits: int) -> None:
+    """Fill a partition of __consumer_offsets that a broker alone has, and let it read commits one by one; `revert` ends that."""
+    owner = scene.cluster.brokers[broker]
+    owner.stop()
+    folder = Path(owner.server.properties["log.dirs"].split(",")[0]) / "__consumer_offsets-0"
+    for path in folder.iterdir():
+        if path.suffix in {".log", ".index", ".timeindex", ".snapshot"}:
+            path.unlink()
+    write_offset_commits(folder / f"{0:020}.log", commits)
+    set_properties(scene, {broker: {"offsets.load.buffer.size": "1"}})
 
 
 # --- the auditor ---
