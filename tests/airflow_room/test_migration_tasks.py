@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
 import small_cluster
 from audit_history import CLUSTER, History, cut_off
 from kafka_audit.airflow import migration_tasks
+from kafka_audit.airflow.moved import AirflowFailException
 from kafka_audit.differences.tables import ListAge
 from kafka_audit.model.errors import SnapshotError, UsageError
 from kafka_audit.store import Store

@@ -3,8 +3,9 @@
 import os
 
 from airflow.sdk import Connection
-from airflow.sdk.exceptions import AirflowNotFoundException, AirflowRuntimeError
+from airflow.sdk.exceptions import AirflowRuntimeError
 
+from kafka_audit.airflow.moved import AirflowNotFoundException
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.secrets import Secrets

@@ -4,7 +4,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-from airflow.sdk import conf
+from kafka_audit.airflow.moved import conf
 
 PACKAGE = "kafka_audit.dags"
 """`dags/` of the repository, which the wheel contains under this name."""

@@ -11,8 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import conf
-
+from kafka_audit.airflow.moved import conf
 from kafka_audit.airflow.options import OPTIONS, SECTION
 from kafka_audit.model.errors import UsageError
 

@@ -1,7 +1,6 @@
 """How a gate fails."""
 
-from airflow.sdk.exceptions import AirflowFailException
-
+from kafka_audit.airflow.moved import AirflowFailException
 from kafka_audit.model.text import clean
 
 HEADLINE_CHARS = 500

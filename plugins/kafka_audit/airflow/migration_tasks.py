@@ -6,10 +6,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from airflow.sdk.exceptions import AirflowFailException
-
 from kafka_audit import audit, settings
 from kafka_audit.airflow import connections, environment, proposed_files, tasks
+from kafka_audit.airflow.moved import AirflowFailException
 from kafka_audit.migration import after, approval_text, before, plain_text, proposed_listeners
 from kafka_audit.migration import plan as plans
 from kafka_audit.migration.plan import Plan

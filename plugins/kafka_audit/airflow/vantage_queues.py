@@ -6,10 +6,9 @@ and what its vantage would see is unknown.
 
 import re
 
-from airflow.sdk import conf
-
 from kafka_audit import settings
 from kafka_audit.airflow import environment
+from kafka_audit.airflow.moved import conf
 from kafka_audit.model.errors import UsageError
 
 _WITH_QUEUES = re.compile(r"(?:Celery|Edge)\w{0,100}Executor$")

@@ -5,10 +5,11 @@ Parsing the DAG needs it, so nothing here imports a client library.
 
 from typing import Any
 
-from airflow.sdk import Asset, AssetAny, AssetOrTimeSchedule, AssetWatcher, CronTriggerTimetable
+from airflow.sdk import Asset, AssetAny, AssetWatcher
 
 from kafka_audit import settings
 from kafka_audit.airflow import assets, environment
+from kafka_audit.airflow.moved import AssetOrTimeSchedule, CronTriggerTimetable
 from kafka_audit.airflow.suspect_trigger import ClusterSuspectTrigger
 from kafka_audit.model.errors import UsageError
 

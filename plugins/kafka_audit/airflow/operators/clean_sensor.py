@@ -3,9 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import BaseSensorOperator, Context, PokeReturnValue, conf
+from airflow.sdk import BaseSensorOperator, Context, PokeReturnValue
 
 from kafka_audit.airflow import environment
+from kafka_audit.airflow.moved import conf
 from kafka_audit.airflow.operators.clean_trigger import CleanReportTrigger
 from kafka_audit.report.gate import severity_of
 

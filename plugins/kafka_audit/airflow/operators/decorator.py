@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow.sdk import Context
-from airflow.sdk.bases.decorator import DecoratedOperator, TaskDecorator, determine_kwargs, task_decorator_factory
+from airflow.sdk.bases.decorator import DecoratedOperator, TaskDecorator, task_decorator_factory
 
+from kafka_audit.airflow.moved import determine_kwargs
 from kafka_audit.airflow.operators.audit_operator import KafkaAuditOperator
 
 _OPTIONS = ("cluster", "fail_on", "min_coverage", "baseline")

@@ -5,7 +5,9 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from airflow.sdk import BaseOperatorLink, conf
+from airflow.sdk import BaseOperatorLink
+
+from kafka_audit.airflow.moved import conf
 
 if TYPE_CHECKING:
     from airflow.sdk.types import TaskInstanceKey
