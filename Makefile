@@ -72,7 +72,7 @@ bench: needs-java $(INSTALLED) ## run the benchmarks and write docs/performance.
 	@$(BIN)/python benchmarks $(NAMES)
 
 lock: $(INSTALLED) ## pin the newest versions of requirements*.in with hashes [UPGRADE=: only missing ones]
-	@for file in requirements requirements-dev requirements-image requirements-build; do \
+	@for file in requirements requirements-dev requirements-image requirements-build requirements-kerberos; do \
 	  $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes $(UPGRADE) $$file.in -o $$file.txt; done
 
 # The version is defined in the package, which the tool does not read.

@@ -187,8 +187,8 @@ class BaseCluster(ABC):
         secure = self.secured.broker_properties(broker, host.address) if self.secured else {}
         properties = merged(usual, secure, plan.properties, plan.per_broker.get(broker, {}))
         server = Server(name=folder.name, host=host, folder=folder, jars=jars, main_class="kafka.Kafka", properties=properties)
-        if plan.security and plan.security.tokens:
-            server.jvm = plan.security.tokens.jvm
+        for logins in (plan.security.tokens, plan.security.tickets) if plan.security else ():
+            server.jvm = [*server.jvm, *(logins.jvm if logins else ())]
         port = plan.security.listener().port if plan.security else Listener().port
         return Broker(self, broker, server, port)
 

@@ -68,6 +68,9 @@ class Secured:
     def broker_properties(self, broker: int, address: str) -> dict[str, str]:
         """Return all that security adds to a broker's properties, ZooKeeper's side and the authorizer's class apart."""
         result = self.listener_properties(address) | self.security.properties(broker)
+        if self.security.tickets:
+            for listener in self.security.listeners:
+                result |= self.security.tickets.properties(listener, address) if "GSSAPI" in listener.mechanisms else {}
         if self.security.tls:
             pair = self.party(f"broker-{broker}", address, broker)
             result |= _stores("", pair)

@@ -61,6 +61,36 @@ class Tokens:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Tickets:
+    """Which Kerberos tickets GSSAPI listeners accept.
+
+    Attributes:
+        configuration: krb5.conf.
+        keytab: with the keys of all brokers, kafka/ADDRESS.
+        realm: of these principals.
+    """
+
+    configuration: Path
+    keytab: Path
+    realm: str
+
+    def properties(self, listener: Listener, address: str) -> dict[str, str]:
+        """Return what a broker at an address needs for a listener. Brokers ask no KDC: none of them logs in to another."""
+        options = _quoted({"keyTab": str(self.keytab), "principal": f"kafka/{address}@{self.realm}"})
+        options = f"useKeyTab=true storeKey=true isInitiator=false {options}"
+        jaas = f"com.sun.security.auth.module.Krb5LoginModule required {options};"
+        return {
+            f"listener.name.{listener.label.lower()}.gssapi.sasl.jaas.config": jaas,
+            "sasl.kerberos.service.name": "kafka",
+        }
+
+    @property
+    def jvm(self) -> tuple[str, ...]:
+        """The realm, for Java."""
+        return (f"-Djava.security.krb5.conf={self.configuration}",)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Listener:
     """One listener that every broker has, at the broker's own address.
 
@@ -117,6 +147,7 @@ class Security:
         zookeeper: ``plain``; ``sasl``: DIGEST-MD5 for the same users and zookeeper.set.acl; ``offered``: ZooKeeper accepts
             these logins, and brokers connect without one; ``tls``: only a TLS port, for which clients need a certificate.
         tokens: for listeners with OAUTHBEARER.
+        tickets: for listeners with GSSAPI.
     """
 
     listeners: tuple[Listener, ...] = (Listener(),)
@@ -133,6 +164,7 @@ class Security:
     authority_days: int = 4000
     zookeeper: Literal["plain", "offered", "sasl", "tls"] = "plain"
     tokens: Tokens | None = None
+    tickets: Tickets | None = None
 
     def listener(self, label: str | None = None) -> Listener:
         """Return a listener by its label; without one, the listener that the bed asks.
@@ -175,7 +207,7 @@ class Security:
         for one in logins:
             prefix = f"listener.name.{one.label.lower()}."
             result[f"{'' if alike else prefix}sasl.enabled.mechanisms"] = ",".join(one.mechanisms)
-            for mechanism in one.mechanisms:
+            for mechanism in (name for name in one.mechanisms if name != "GSSAPI"):  # see `Tickets.properties`
                 result[f"{prefix}{mechanism.lower()}.sasl.jaas.config"] = self._jaas(mechanism, broker)
                 if mechanism == "OAUTHBEARER":
                     result[f"{prefix}oauthbearer.sasl.server.callback.handler.class"] = _VALIDATOR

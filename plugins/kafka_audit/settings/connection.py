@@ -33,7 +33,7 @@ _PEM = f"use PEM files without a password in {', '.join(_FILES)}"
 _UNVERIFIED = "the auditor sends a login only to a verified broker; set ssl.ca.location to its CA"
 _REVOKED = "the auditor reads no lists of revoked certificates, and a login must not go to a broker whose certificate is revoked"
 _FETCHED = f"set {_METHOD} to oidc"
-_KINIT = "the auditor uses the ticket of the user of its process; run kinit for that user, and use a connection without this key"
+_KINIT = "the auditor uses the ticket of the user of its process: run kinit or set KRB5_CLIENT_KTNAME there, and remove this key"
 _NOT_READ: Mapping[str, Mapping[str, str]] = {
     "SSL": {
         **dict.fromkeys(("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem", "ssl.keystore.location", "ssl.key.password"), _PEM),

@@ -38,7 +38,17 @@ from kafka_audit.collect.connections.targets import (
     listed_endpoints,
     registered_targets,
 )
-from kafka_audit.collect.rows.source_reads import LASTING, NO_TOKEN, UNREADABLE, Asking, ReadError, any_answer, clean_line, now_ms
+from kafka_audit.collect.rows.source_reads import (
+    LASTING,
+    NO_TICKET,
+    NO_TOKEN,
+    UNREADABLE,
+    Asking,
+    ReadError,
+    any_answer,
+    clean_line,
+    now_ms,
+)
 from kafka_audit.collect.zookeeper.registered import Registered
 from kafka_audit.collect.zookeeper.session import open_session
 from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
@@ -69,7 +79,7 @@ LOGINS_S = 900.0
 _LANES = 64
 _MOST_BYTES = 1024 * 1024  # of one answer: Metadata without topics has 60 for each broker
 _NO_RIGHT = frozenset({"AuthFailedError", "NoAuthError", "no login"})  # of ZooKeeper
-_REFUSED = LASTING | {NO_TOKEN, UNSUPPORTED, THROTTLED} | _NO_RIGHT
+_REFUSED = LASTING | {NO_TICKET, NO_TOKEN, UNSUPPORTED, THROTTLED} | _NO_RIGHT
 _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 
 
@@ -90,9 +100,9 @@ class _Access:
 
     @property
     def has_ended(self) -> bool:
-        """Whether its access token ends soon, or there was none and there may be one now."""
+        """Whether its access token ends soon, or there was no token or ticket and there may be one now."""
         if self.refused is not None:
-            return self.refused.error == NO_TOKEN
+            return self.refused.error in {NO_TOKEN, NO_TICKET}
         return time.monotonic() >= self.security.ends_at
 
     def demand_login(self) -> None:

@@ -1,5 +1,6 @@
 """Logins and TLS: who is spoken to as whom, what is told of a refusal, and where no password ever goes."""
 
+import sys
 from contextlib import ExitStack
 from datetime import timedelta
 
@@ -12,7 +13,6 @@ from kafka_audit.checks.audit.source_not_collected import source_not_collected
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.brokers.broker_view import PLANNED, BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections import credentials
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target
@@ -259,12 +259,12 @@ def test_listeners_by_name_come_before_security_and_plaintext_needs_nothing():
 
 @pytest.mark.parametrize("mechanism", ["GSSAPI", "OAUTHBEARER"])
 def test_what_this_worker_cannot_do_is_said_for_that_listener(mechanism, monkeypatch):
-    monkeypatch.setattr(credentials, "find_spec", lambda _name: None)
+    monkeypatch.setitem(sys.modules, "gssapi", None)
     wanted = Security(protocol="SASL_PLAINTEXT", mechanism=mechanism)
     with server(broker(mechanism)) as address:
         _, error, _, needs = reads(ask(target(address), cluster(address, wanted)))["Metadata"]
     expected = {
-        "GSSAPI": ("not supported", "the Python package gssapi on this worker"),
+        "GSSAPI": ("not supported", "the Python package gssapi on this worker (pip install 'kafka-audit[kerberos]')"),
         "OAUTHBEARER": ("no credentials", "the environment variable None"),
     }
     assert (error, needs) == expected[mechanism]

@@ -2,7 +2,7 @@
 
 import base64
 import logging
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 
 import pytest
@@ -15,11 +15,12 @@ from kafka_audit.checks.audit.source_not_collected import source_not_collected
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections import credentials, sasl
+from kafka_audit.collect.connections import sasl
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.credentials import ClusterLogins, trust_advice
+from kafka_audit.collect.connections.kerberos import Tickets
 from kafka_audit.collect.connections.targets import Target, registered_targets
-from kafka_audit.collect.rows.source_reads import LASTING, ReadError
+from kafka_audit.collect.rows.source_reads import LASTING, LOGIN_REFUSED, ReadError
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Oidc, Security, Tls, ZookeeperAccess
 from kafka_audit.model.finding import Status
@@ -212,12 +213,44 @@ def test_a_mechanism_that_hands_the_password_over_wants_tls_where_only_a_pattern
     assert trusts(tls, target("b2"))
 
 
-def test_tickets_and_certificates_are_no_passwords(monkeypatch):
+def test_a_certificate_is_no_password():
     described = Cluster(name="c", bootstrap=("b1:9092",), security=Security(protocol="SSL"))
     assert trusts(described, target("anyone", protocol="SSL"))
-    ticket = Cluster(name="c", security=Security(protocol="SASL_SSL", mechanism="GSSAPI"))
-    monkeypatch.setattr(credentials, "find_spec", lambda _name: True)
-    assert trusts(ticket, target("anyone"))
+
+
+def test_a_ticket_goes_to_named_and_trusted_addresses_alone(monkeypatch):
+    """Another port of a broker's host, or a host whose name server names the broker, could pass it on to the broker."""
+    requested = []
+    monkeypatch.setattr(Tickets, "request", lambda _, host, seconds: requested.append((host, seconds)))
+    security = Security(protocol="SASL_PLAINTEXT", mechanism="GSSAPI")
+    described = Cluster(name="c", bootstrap=("b1:9092",), trusted_hosts=("b2",), security=security)
+    assert trusts(described, target("b1", protocol="SASL_PLAINTEXT"))
+    assert trusts(described, target("b2", protocol="SASL_PLAINTEXT"))
+    assert [host for host, _ in requested] == ["b1", "b2"]
+    assert not trusts(described, target("anyone", protocol="SASL_PLAINTEXT"))
+    assert len(requested) == 2
+
+
+@pytest.mark.parametrize("mechanism", ["OAUTHBEARER", "GSSAPI", "SCRAM-SHA-512"])
+def test_a_broker_that_refuses_a_token_or_ticket_ends_no_attempt_at_another_as_a_password_would(monkeypatch, mechanism):
+    """It may be the broker's own key or rule that is wrong, and no account is locked."""
+    monkeypatch.setattr(Tickets, "request", lambda *_: None)
+    security = Security(protocol="SASL_SSL", mechanism="GSSAPI") if mechanism == "GSSAPI" else password(mechanism)
+    logins = ClusterLogins(Cluster(name="c", bootstrap=("b1:9092", "b2:9092"), security=security), SECRETS)
+    with pytest.raises(ReadError), logins.listener_security(target("b1")).attempt(0.1):
+        raise ReadError(LOGIN_REFUSED, "refused")
+    tried = []
+    with suppress(ReadError), logins.listener_security(target("b2")).attempt(0.1):
+        tried.append("b2")
+    assert tried == ([] if mechanism == "SCRAM-SHA-512" else ["b2"])
+
+
+def test_a_ticket_is_for_the_host_that_the_broker_advertises_also_if_another_is_dialled(monkeypatch):
+    monkeypatch.setattr(Tickets, "request", lambda *_: None)
+    security = Security(protocol="SASL_PLAINTEXT", mechanism="GSSAPI")
+    described = Cluster(name="c", reach={"adv.corp:9092": "proxy:9092"}, security=security)
+    found = ClusterLogins(described, {}).listener_security(target("adv.corp", protocol="SASL_PLAINTEXT", via="proxy:9092"))
+    assert found.kafka["sasl_kerberos_domain_name"] == "adv.corp"
 
 
 @pytest.mark.parametrize(

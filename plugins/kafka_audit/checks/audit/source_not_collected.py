@@ -60,6 +60,9 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
     `no token` and `token refused`: the auditor received no access token (OAUTHBEARER), so it did not log in. The message
     contains the response of the token endpoint; `security` in the cluster file contains its URL and the client ID.
 
+    `no Kerberos ticket`: the auditor has no valid ticket for the broker (GSSAPI), so it did not log in. The message comes from
+    the Kerberos library: the ticket has expired, the KDC does not know a principal, or the KDC does not answer.
+
     `contradicts ZooKeeper`: the broker offers APIs of KRaft mode only, but ZooKeeper has it registered or records no migration.
     The audit does not stop reading ZooKeeper because of one broker. Find out which process answers at this address. A broker
     that has just changed to KRaft mode is correct as soon as its ZooKeeper session has ended.

@@ -22,6 +22,9 @@ SCRAM_WEAK, SCRAM_FALSE = "weak SCRAM", "SCRAM not verified"
 NO_TOKEN = frozenset({"no token", "token refused"})
 """The errors of reads where the auditor received no access token to log in with, so that the broker was not asked."""
 
+NO_TICKET = "no Kerberos ticket"
+"""The error of reads where the auditor has no valid Kerberos ticket for the broker, so that the broker was not asked."""
+
 LOGS = "logs:"
 """How observers begin that are a broker's logs."""
 

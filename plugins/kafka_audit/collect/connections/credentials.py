@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from kafka_audit.collect.connections.access_tokens import FixedToken, TokenCache, TokenProvider
+from kafka_audit.collect.connections.kerberos import SERVICE, Tickets
 from kafka_audit.collect.connections.login_attempts import Attempts, LoginTarget
 from kafka_audit.collect.connections.msk_tokens import fetch_msk_token
 from kafka_audit.collect.connections.oidc_tokens import fetch_oidc_token, shown_endpoint
@@ -32,7 +32,6 @@ from kafka_audit.collect.rows.secret_forms import secret_forms
 from kafka_audit.collect.rows.source_reads import (
     MECHANISM_REFUSED,
     NO_CREDENTIALS,
-    NOT_SUPPORTED,
     NOT_TRUSTED,
     ReadError,
     clean_line,
@@ -45,11 +44,13 @@ _PROTOCOLS_DIFFER = "protocols differ"
 IN_CLEAR_TEXT = frozenset({"PLAIN", "OAUTHBEARER"})
 """Mechanisms that hand the secret itself over; SCRAM sends a proof."""
 
-_PASSWORDS = IN_CLEAR_TEXT | {"SCRAM-SHA-256", "SCRAM-SHA-512"}
-"""Mechanisms after which the other end has the secret, or what it can be computed from.
+_FOR_TRUSTED = IN_CLEAR_TEXT | {"SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"}
+"""Mechanisms after which the other end has the secret, what it can be computed from, or what it can log in with elsewhere.
 
-GSSAPI is none: a ticket is made for one service on one host (kafka/HOST), and no other can use it. Nor is a client certificate:
-its key never leaves this machine, and the name in it is public.
+A ticket is made for one service on one host (kafka/HOST). Which host that is may be the word of a name server (`rdns` and
+`dns_canonicalize_hostname` of krb5.conf), and a process at another port of a broker's host gets a ticket for the broker: both
+could pass it on to the broker and act as the auditor there. A client certificate is none of these: its key never leaves this
+machine, and the name in it is public.
 """
 
 _REFUSALS = {"PLAIN": 2}
@@ -109,6 +110,7 @@ class ClusterLogins:
         self._secrets = secrets
         self._attempts: dict[Security, Attempts] = {}
         self._tokens: dict[Security, TokenCache] = {}
+        self._tickets = Tickets()
         self._offered: dict[str, str] = {}
         named = {f"listeners.{name}": security for name, security in cluster.listeners.items() if security is not None}
         for key, security in {"security": cluster.security, **named}.items():
@@ -133,7 +135,7 @@ class ClusterLogins:
         security = self.security(target)
         if security is None or not security.protocol.endswith("SSL"):
             return target.host, None, None
-        files = None  # also presented to addresses that only the cluster lists: see _PASSWORDS
+        files = None  # also presented to addresses that only the cluster lists: see _FOR_TRUSTED
         if security.tls and security.tls.cert_file:
             files = (security.tls.cert_file, security.tls.key_file or security.tls.cert_file)
         return target.host, _authorities(security.tls), files
@@ -213,28 +215,39 @@ class ClusterLogins:
         self._demand_trusted(target, security)
         self._demand_offered(target, security)
         options["sasl_mechanism"] = mechanism
+        if mechanism == "GSSAPI":
+            self._tickets.request(target.host, seconds)
+            # The name that the broker advertises, as Java clients do; `reach` may dial another one.
+            options["sasl_kerberos_service_name"], options["sasl_kerberos_domain_name"] = SERVICE, target.host
+            key = f"the key of {SERVICE}/{clean_line(target.host)} that the KDC has, and a clock that agrees"
+            needs = f"in the keytab of listener {_name(target)} {key}; or a rule that maps the auditor's principal"
+            return ListenerSecurity(kafka=options, needs=needs)
+        if security.oidc is not None or security.msk_region is not None:
+            return self._token_login(target, security, seconds, options)
+        password = self._password(security)
+        hidden = tuple(secret_forms(password))
+        if mechanism == "OAUTHBEARER":
+            options["sasl_oauth_token_provider"] = FixedToken(password)
+            needs = f"a token in {security.password_env} that listener {_name(target)} accepts"
+            return ListenerSecurity(kafka=options, hidden=hidden, needs=needs)
+        options |= {"sasl_plain_username": security.username, "sasl_plain_password": password}
+        needs = f"a user and password that listener {_name(target)} accepts ({security.username}, {security.password_env})"
+        proves = mechanism not in IN_CLEAR_TEXT
+        attempt = self._attempt(target, security, mechanism)
+        return ListenerSecurity(kafka=options, hidden=hidden, proves=proves, attempt=attempt, needs=needs)
+
+    def _attempt(self, target: Target, security: Security, mechanism: str) -> _Attempt:
+        """Return how a password is tried at a target.
+
+        Refusals of tokens and tickets lock no account, and each broker has its own keys and rules for them: one that refuses
+        them says nothing of the others.
+        """
         place = LoginTarget(
             address=host_and_port(*_compared(*target.dialled)),
             listener=target.listener,
             host=None if self.names(target) else normal_host(target.dialled[0]),
         )
-        attempts = self._attempts.setdefault(security, Attempts(_REFUSALS.get(mechanism, 1)))
-        attempt = partial(attempts.at, place)
-        if mechanism == "GSSAPI":
-            if find_spec("gssapi") is None:
-                raise ReadError(NOT_SUPPORTED, f"{_name(target)} requires GSSAPI", "the Python package gssapi on this worker")
-            return ListenerSecurity(kafka=options, attempt=attempt, needs="a Kerberos ticket of this worker's user (kinit)")
-        if security.oidc is not None or security.msk_region is not None:
-            return self._token_login(target, security, seconds, options, attempt)
-        password = self._password(security)
-        if mechanism == "OAUTHBEARER":
-            options["sasl_oauth_token_provider"] = FixedToken(password)
-            needs = f"a token in {security.password_env} that listener {_name(target)} accepts"
-        else:
-            options |= {"sasl_plain_username": security.username, "sasl_plain_password": password}
-            needs = f"a user and password that listener {_name(target)} accepts ({security.username}, {security.password_env})"
-        proves = mechanism not in IN_CLEAR_TEXT
-        return ListenerSecurity(kafka=options, hidden=tuple(secret_forms(password)), proves=proves, attempt=attempt, needs=needs)
+        return partial(self._attempts.setdefault(security, Attempts(_REFUSALS.get(mechanism, 1))).at, place)
 
     def _password(self, security: Security) -> str:
         password = self._secrets.get(security.password_env or "")
@@ -242,9 +255,7 @@ class ClusterLogins:
             raise ReadError(NO_CREDENTIALS, None, f"the environment variable {security.password_env}")
         return password
 
-    def _token_login(
-        self, target: Target, security: Security, seconds: float, options: dict[str, Any], attempt: _Attempt
-    ) -> ListenerSecurity:
+    def _token_login(self, target: Target, security: Security, seconds: float, options: dict[str, Any]) -> ListenerSecurity:
         """Return the login with a token that is fetched, now if there is none that lasts; raises ReadError."""
         oidc, region = security.oidc, security.msk_region or ""
         if oidc is None:
@@ -260,12 +271,12 @@ class ClusterLogins:
         about = f"; {source} issued this one{f' with {token.about}' if token.about else ''}"
         options["sasl_oauth_token_provider"] = TokenProvider(tokens, seconds, dict(oidc.extensions) if oidc else {})
         hidden = tuple(secret_forms(token.value))
-        return ListenerSecurity(kafka=options, hidden=hidden, attempt=attempt, needs=needs + about, tokens=tokens)
+        return ListenerSecurity(kafka=options, hidden=hidden, needs=needs + about, tokens=tokens)
 
     def _demand_trusted(self, target: Target, security: Security) -> None:
         """Raise ReadError where a password would go to an address that the cluster file does not name or trust."""
         mechanism = security.mechanism or ""
-        if mechanism not in _PASSWORDS or self.names(target):
+        if mechanism not in _FOR_TRUSTED or self.names(target):
             return
         if not security.protocol.endswith("SSL") and mechanism in IN_CLEAR_TEXT:
             where = f"{clean_line(target.address)} is not in the cluster file"

@@ -1,12 +1,10 @@
 """What kafka-python raises, with our names: the same failure always has the same name."""
 
-import importlib
 import re
 import struct
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 
 from kafka.errors import (
     IncompatibleBrokerVersion,
@@ -19,6 +17,7 @@ from kafka.errors import (
 )
 
 from kafka_audit.collect.connections.credentials import ListenerSecurity
+from kafka_audit.collect.connections.kerberos import ticket_error, ticket_errors
 from kafka_audit.collect.connections.sasl import ScramError
 from kafka_audit.collect.connections.sockets import CLIENT_REFUSED, CLIENT_WANTED, MISTRUST, tls_words
 from kafka_audit.collect.rows.source_reads import LOGIN_REFUSED, MECHANISM_REFUSED, ReadError, os_error_text
@@ -33,21 +32,15 @@ _ERRNO = re.compile(r"\b(\d{1,5}) E[A-Z]+\b")
 _PREFIX = re.compile(r"^(\[Error \d+\] )?(\w+Error: )*")
 
 
-def _ticket_errors() -> tuple[type[Exception], ...]:
-    """Return the error of GSSAPI for a missing ticket, if the package is installed."""
-    return (importlib.import_module("gssapi.exceptions").GSSError,) if find_spec("gssapi") else ()
-
-
-_TICKET_ERRORS = _ticket_errors()
-
-
 @contextmanager
 def as_read_error(security: ListenerSecurity) -> Iterator[None]:
     """Convert errors of kafka-python inside to ReadError, without secrets."""
     started = time.monotonic()
     try:
         yield
-    except (KafkaError, *UNDECODABLE, *_TICKET_ERRORS, OSError) as error:
+    except ticket_errors() as error:
+        raise ticket_error(error) from None
+    except (KafkaError, *UNDECODABLE, OSError) as error:
         found = _read_error(error, time.monotonic() - started, security)
         # Not `from error`: the text of the cause may hold what was hidden in ours.
         raise ReadError(found.error, security.hide(found.message), found.needs) from None
@@ -59,7 +52,7 @@ def _read_error(error: Exception, seconds: float, security: ListenerSecurity) ->
         return ReadError(TIMEOUT, f"no answer for {seconds:.1f} s")
     if isinstance(error, ScramError) and error.error is not None:
         return ReadError(error.error, error.words, error.needs)
-    if isinstance(error, (SaslAuthenticationFailedError, *_TICKET_ERRORS)):
+    if isinstance(error, SaslAuthenticationFailedError):
         return ReadError(LOGIN_REFUSED, _PREFIX.sub("", text), security.needs)
     if isinstance(error, KafkaError):
         return _kafka_error(error, text, security)

@@ -22,6 +22,9 @@ NOT_SUPPORTED, NO_CREDENTIALS, NOT_TRUSTED = "not supported", "no credentials", 
 NO_TOKEN, TOKEN_REFUSED = "no token", "token refused"
 """Errors of a read whose login takes an access token: nothing gave one, or its issuer refuses the auditor."""
 
+NO_TICKET = "no Kerberos ticket"
+"""Error of a read whose login takes a Kerberos ticket, and there is none, or none that is valid."""
+
 SCRAM_WEAK, SCRAM_FALSE = "weak SCRAM", "SCRAM not verified"
 CLUSTER_DENIED = "CLUSTER_AUTHORIZATION_FAILED"
 MAY_DESCRIBE = "Describe on Cluster"

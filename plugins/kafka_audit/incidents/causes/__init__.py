@@ -36,6 +36,7 @@ TABLE: tuple[Cause, ...] = (
     unread_sources.UNTRUSTED,
     unread_sources.DOUBTFUL_LOGIN,
     unread_sources.WITHOUT_TOKEN,
+    unread_sources.WITHOUT_TICKET,
     unread_sources.LOGIN_REFUSED,
     internal_names.INSIDE_NAMES,
     unreachable_endpoints.UNREACHABLE_ENDPOINTS,

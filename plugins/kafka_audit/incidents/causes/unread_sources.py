@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.cluster.answers.reads import (
+    NO_TICKET,
     NO_TOKEN,
     NOT_TRUSTED,
     SCRAM_FALSE,
@@ -75,6 +76,16 @@ def tokens(case: Case) -> Iterable[Case]:
     """Take the brokers where no login was tried for lack of an access token as one fault: all take the same one."""
     roots = tuple(root for root in _of_brokers(case) if any(read.error in NO_TOKEN for read in failed_reads(case, root)))
     return (replace(case, roots=roots),) if roots else ()
+
+
+def tickets(case: Case) -> Iterable[Case]:
+    """Take the brokers where no login was tried for lack of a Kerberos ticket as one fault for each thing that is missing."""
+    found: dict[str, list[Finding]] = {}
+    for root in _of_brokers(case):
+        needed = next((read.needs or "" for read in failed_reads(case, root) if read.error == NO_TICKET), None)
+        if needed is not None:
+            found.setdefault(needed, []).append(root)
+    return tuple(replace(case, roots=tuple(roots)) for roots in found.values())
 
 
 def logins(case: Case) -> Iterable[Case]:
@@ -222,6 +233,36 @@ def token_story(case: Case) -> Story:
     )
 
 
+def ticket_story(case: Case) -> Story:
+    """Return the story that the auditor has no Kerberos ticket, in the words of the Kerberos library."""
+    read = next(read for root in case.roots for read in failed_reads(case, root) if read.error == NO_TICKET)
+    why, who = clean(read.message or NO_TICKET, 300), _who(case)
+    return Story(
+        headline=fitting(
+            [
+                f"The auditor has no Kerberos ticket for {who}: {why}",
+                f"The auditor has no Kerberos ticket: {why}",
+                f"The auditor has no Kerberos ticket for {who}",
+                "The auditor has no Kerberos ticket, and did not log in",
+            ]
+        ),
+        impact=f"Checks that need the view of {who} are inconclusive. No login was tried there.",
+        confidence=case.confidence(),
+        why="The Kerberos library of this worker reports so.",
+        speaks_for=evidence_of_reads([read]) or evidence_of(case.roots),
+        not_known=("Not known: whether other clients get tickets. To know: the commands below, as the user of another client.",),
+        steps=(
+            Step(
+                kind="see",
+                text="See the tickets of the auditor's user on this worker (reads only).",
+                commands=("klist",),
+            ),
+            Step(kind="quick", text=f"Needed: {read.needs or 'a Kerberos ticket'}."),
+            prove(case),
+        ),
+    )
+
+
 def login_story(case: Case) -> Story:
     """Return the story that the auditor is not let in."""
     subject, single = _who(case), len(case.roots) == 1
@@ -327,6 +368,14 @@ WITHOUT_TOKEN = Cause(
     meaning="the auditor received no access token (OAUTHBEARER), so that no login was tried",
     cases=tokens,
     story=token_story,
+    explains=(Explains(codes=("KA002",), where=at_the_broker),),
+)
+
+WITHOUT_TICKET = Cause(
+    codes=("KA001",),
+    meaning="the auditor has no valid Kerberos ticket (GSSAPI), so that no login was tried",
+    cases=tickets,
+    story=ticket_story,
     explains=(Explains(codes=("KA002",), where=at_the_broker),),
 )
 
