@@ -60,6 +60,25 @@ items:
     spec: {template: {spec: {containers: [{name: k, image: 'confluentinc/cp-kafka:7.5.0', env: [
       {name: KAFKA_BROKER_ID, value: "0"}, {name: KAFKA_ZOOKEEPER_CONNECT, value: 'z:2181'}, {name: X, valueFrom: {}}]}]}}}
 """
+_CHART = b"""kraftVersion: 0
+controller: {replicaCount: 2, minId: 10, controllerOnly: true, overrideConfiguration: {num.partitions: 6}, secretConfig: "a=b"}
+broker: {replicaCount: 1, config: {process.roles: broker}}
+listeners: {client: {name: A, protocol: SSL, sslClientAuth: none}, extraListeners: [{name: x, protocol: SASL_SSL}]}
+sasl: {enabledMechanisms: "PLAIN,OAUTHBEARER", client: {users: [a, b]}}
+externalAccess: {enabled: true}
+---
+cp-kafka: {brokers: 2, imageTag: 7.6.1, nodeport: {firstListenerPort: 1}, configurationOverrides: {advertised.listeners: "A://h:1"}}
+"""
+_PODS = b"""kind: ConfigMap
+metadata: {name: m, labels: {app.kubernetes.io/managed-by: Helm}}
+data: {server.properties: "process.roles=broker\\nadvertised.listeners=A://advertised-address-placeholder:1\\n"}
+---
+kind: StatefulSet
+metadata: {name: kafka-broker}
+spec:
+  replicas: 2
+  template: {spec: {initContainers: [{env: [{name: KAFKA_MIN_ID, value: "9"}]}], volumes: [{configMap: {name: m}}]}}
+"""
 _COMPOSE = b"""services:
   kafka:
     image: &i bitnami/kafka:3.9
@@ -146,7 +165,7 @@ def seeds():
         "properties": [_PROPERTIES, _KRAFT],
         "kafka_config": [bytes([version]) + text for version in range(5) for text in (_PROPERTIES, _KRAFT)],
         "listeners": [b"INTERNAL://b0:9092,CLIENTS://[::1]:9093, X://:1", b"CONTROLLER,A", b"PLAINTEXT://b%0.example.com:9092"],
-        "lint_yaml": [_CONFIG_MAP, _COMPOSE],
+        "lint_yaml": [_CONFIG_MAP, _COMPOSE, _CHART, _PODS],
         "lint_file": [b"\0" + _PROPERTIES, b"\1" + _ENV, b"\2" + _COMPOSE, b"\0" + _KRAFT],
         "lint_judged": [_PROPERTIES, _KRAFT],
         "jaas_text": [_JAAS.encode(), b"com.sun.security.auth.module.Krb5LoginModule required principal='kafka/b0@X' // c\n;"],

@@ -99,8 +99,9 @@ examples:
 LINT = """\
 Check configurations before brokers start: whether Kafka accepts each file, with its error message, what fails after the
 start, and where the brokers of a cluster differ. Files are server.properties, Kubernetes manifests, Strimzi's Kafka with
-its KafkaNodePools in one file, compose files or env files. Folders and patterns select the files in them. Files with the
-same ZooKeeper address or controller quorum belong to one cluster. No cluster is read.
+its KafkaNodePools in one file, values of Bitnami's and Confluent's charts, compose files or env files. Folders and
+patterns select the files in them. Files with the same ZooKeeper address or controller quorum belong to one cluster. No
+cluster is read.
 
 examples:
   kafka-audit lint server.properties

@@ -22,6 +22,7 @@ MOST_BYTES = 4 * 1024 * 1024
 _ENDINGS = (".properties", ".yaml", ".yml", ".env", ".config")
 _ABOUT_KAFKA = re.compile(
     rb"KAFKA_|listeners\s*=|zookeeper\.connect|process\.roles|kind:[ \t]*Kafka(?:NodePool)?[ \t]*(?:#|[\r\n])"
+    rb"|(?:cp-kafka|interbroker|interBrokerListenerName|configurationOverrides|kraftVersion)[ \t]*:"
 )
 _YAML = (".yaml", ".yml", ".json")
 

@@ -9,8 +9,11 @@ from kafka_audit.configuration.files.java import Property
 from kafka_audit.configuration.files.setting_names import SettingNames
 from kafka_audit.model.linted import Remark
 
-_BITNAMIS = "advertised-address-placeholder"
-_BEGINS = re.compile(rf"\$\{{|\$\(|\{{\{{|{_BITNAMIS}")
+ADVERTISED_BY_BITNAMI = "advertised-address-placeholder"
+"""What Bitnami's init container replaces by the name of the pod."""
+
+_FOLDER_OF_BITNAMI = "/bitnami/kafka"
+_BEGINS = re.compile(rf"\$\{{|\$\(|\{{\{{|{ADVERTISED_BY_BITNAMI}")
 _ENDS = {"${": re.compile(r"\}"), "$(": re.compile(r"\)|\s"), "{{": re.compile(r"\}\}")}
 _BROKER_KEYS = frozenset(
     {
@@ -56,7 +59,7 @@ def _placeholders(value: str) -> Iterator[tuple[int, int]]:
     at = 0
     while begin := _BEGINS.search(value, at):
         kind, at = begin[0], begin.end()
-        if kind == _BITNAMIS:
+        if kind == ADVERTISED_BY_BITNAMI:
             yield begin.span()
             continue
         end = ends.get(kind)
@@ -88,10 +91,14 @@ def is_brokers(properties: Mapping[str, Property]) -> bool:
     return not _BROKER_KEYS.isdisjoint(properties)
 
 
+def _is_bitnamis(properties: Mapping[str, Property]) -> bool:
+    values = [properties[key].value for key in ("advertised.listeners", "log.dir") if key in properties]
+    return any(ADVERTISED_BY_BITNAMI in value or value.startswith(_FOLDER_OF_BITNAMI) for value in values)
+
+
 def described(properties: Mapping[str, Property], inside: str = "", names: SettingNames = setting_names.PROPERTIES) -> Described:
-    """Return the unchanged properties of a file; the id with Bitnami's placeholder is a special value."""
-    reported = properties.get("advertised.listeners")
-    if reported is not None and _BITNAMIS in reported.value and "process.roles" in properties and "node.id" not in properties:
+    """Return the unchanged properties of a file; the id that Bitnami's init container fills in is a placeholder."""
+    if "process.roles" in properties and "node.id" not in properties and _is_bitnamis(properties):
         properties = {**properties, "node.id": Property("node.id", "${node.id}", properties["process.roles"].line)}
     unknown = frozenset(setting.key for setting in properties.values() if is_placeholder(setting.value))
     return Described(properties=properties, unknown=unknown, inside=inside, names=names)

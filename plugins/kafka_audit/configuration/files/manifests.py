@@ -5,40 +5,36 @@ of times, so their content is counted first.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import yaml
 
 from kafka_audit.bounds import bounded_yaml
 from kafka_audit.bounds.bounded_yaml import YamlLimitError
-from kafka_audit.configuration.files import environment, java, setting_names, strimzi, yaml_nodes
+from kafka_audit.configuration.files import chart_values, environment, java, setting_names, strimzi, yaml_nodes
+from kafka_audit.configuration.files.bitnami_pods import BitnamiPods, ConfigText, bitnami_pods
 from kafka_audit.configuration.files.described import Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.strimzi import StrimziResource
 
 _Mapping = Mapping[str, yaml.Node]
+_Part = Described | ConfigText | BitnamiPods | StrimziResource
 _EXPORT = re.compile(r"\bexport[ \t]+(KAFKA_[A-Z0-9_]{1,200})=([^\s;&|]*)")
 _SUM = re.compile(r"\$\(\([^()]*\)\)")
 _LONGEST_LABEL = 63
-_OF_BITNAMI = frozenset({"client", "interbroker", "controller", "external"})
 
 
 def parse_manifests(text: str) -> tuple[Described, ...]:
     """Return the brokers of all documents; raises PropertiesError where the text is no YAML."""
-    brokers: list[Described] = []
-    resources: list[StrimziResource] = []
+    parts: list[_Part] = []
     loader = bounded_yaml.LOADER(text)
     try:
         bounded_yaml.refuse_events(text)
         while loader.check_node():
             node = loader.get_node()
             bounded_yaml.refuse_aliases(node, merges_once=True)
-            for found in _document(node, 0):
-                if isinstance(found, StrimziResource):
-                    resources.append(found)
-                else:
-                    brokers.append(found)
-        brokers += strimzi.described_nodes(resources)
+            parts += _document(node, 0)
+        brokers = tuple(_joined(parts))
     except YamlLimitError as error:
         raise PropertiesError(error.line, str(error)) from error
     except yaml.MarkedYAMLError as error:
@@ -51,10 +47,26 @@ def parse_manifests(text: str) -> tuple[Described, ...]:
         raise PropertiesError(1, "is nested too deeply") from error
     finally:
         loader.dispose()
-    return tuple(brokers)
+    return brokers
 
 
-def _document(node: yaml.Node | None, depth: int) -> Iterator[Described | StrimziResource]:
+def _joined(parts: Sequence[_Part]) -> Iterator[Described]:
+    """Yield the brokers of all documents: pods of Bitnami's chart with the text that they mount, then the nodes of Strimzi."""
+    texts = {(part.namespace, part.name) for part in parts if isinstance(part, ConfigText)}
+    pods = [part for part in parts if isinstance(part, BitnamiPods)]
+    mounted = {(part.namespace, name): part for part in pods for name in part.texts}
+    for part in parts:
+        if isinstance(part, ConfigText):
+            owner = mounted.get((part.namespace, part.name))
+            yield from (part.broker,) if owner is None else owner.pods(part)
+        elif isinstance(part, BitnamiPods):
+            yield from () if any((part.namespace, name) in texts for name in part.texts) else part.containers
+        elif isinstance(part, Described):
+            yield part
+    yield from strimzi.described_nodes([part for part in parts if isinstance(part, StrimziResource)])
+
+
+def _document(node: yaml.Node | None, depth: int) -> Iterator[_Part]:
     root = yaml_nodes.mapping(node)
     kind, name = (
         yaml_nodes.text(root.get("kind")) or "",
@@ -63,41 +75,33 @@ def _document(node: yaml.Node | None, depth: int) -> Iterator[Described | Strimz
     if kind.endswith("List") and depth < bounded_yaml.DEEPEST:
         for item in yaml_nodes.items(root.get("items")):
             yield from _document(item, depth + 1)
-    elif node is not None and (resource := _resource(root, node)) is not None:
+    elif node is not None and (resource := strimzi.strimzi_resource(root, yaml_nodes.line(node))) is not None:
         yield resource
+    elif node is not None and (of_chart := chart_values.described_values(root, yaml_nodes.line(node))) is not None:
+        yield from of_chart
     elif kind in {"ConfigMap", "Secret"}:
-        yield from _config_map(root, f"{kind} {name}")
-    elif "services" in root:
+        yield from _config_map(root, kind, name)
+    else:
+        yield from _running(root, node, kind, name)
+
+
+def _running(root: _Mapping, node: yaml.Node | None, kind: str, name: str) -> Iterator[Described | BitnamiPods]:
+    """Yield the brokers of compose services, and of the containers of a workload."""
+    if "services" in root:
         for service, body in yaml_nodes.mapping(root["services"]).items():
             yield from _service(yaml_nodes.mapping(body), f"service {service}")
     elif kind:
-        for containers in _containers(node, set(), 0):
-            for container in yaml_nodes.items(containers):
-                yield from _container(yaml_nodes.mapping(container), f"{kind} {name}", _release(_labels(root)))
+        release = _release(_labels(root))
+        bodies = [yaml_nodes.mapping(body) for found in _containers(node, set(), 0) for body in yaml_nodes.items(found)]
+        brokers = tuple(broker for body in bodies for broker in _container(body, f"{kind} {name}", release))
+        pods = bitnami_pods(root, name, brokers) if kind == "StatefulSet" else None
+        yield from brokers if pods is None else (pods,)
 
 
-def _resource(root: _Mapping, node: yaml.Node) -> StrimziResource | None:
-    """Return Strimzi's resource, None for anything else; raises PropertiesError for values of charts, which are no settings."""
-    chart = None if "kind" in root else _chart(root)
-    if chart is not None:
-        text = f"not judged: values of {chart}, whose templates decide what the broker gets; lint the output of `helm template`"
-        raise PropertiesError(yaml_nodes.line(node), text)
-    return strimzi.strimzi_resource(root, yaml_nodes.line(node))
-
-
-def _chart(root: _Mapping) -> str | None:
-    """Return whose chart of Kafka has values like these."""
-    named = not _OF_BITNAMI.isdisjoint(yaml_nodes.mapping(root.get("listeners")))
-    if "interBrokerListenerName" in root or ("controller" in root and named):
-        return "Bitnami's chart"
-    if "configurationOverrides" in root or "brokers" in yaml_nodes.mapping(root.get("cp-kafka")):
-        return "Confluent's chart"
-    return None
-
-
-def _config_map(root: _Mapping, inside: str) -> Iterator[Described]:
+def _config_map(root: _Mapping, kind: str, name: str) -> Iterator[Described | ConfigText]:
+    inside, namespace = f"{kind} {name}", yaml_nodes.text(yaml_nodes.mapping(root.get("metadata")).get("namespace")) or ""
     data = {**yaml_nodes.mapping(root.get("data")), **yaml_nodes.mapping(root.get("stringData"))}
-    encoded = inside.startswith("Secret")
+    encoded = kind == "Secret"
     labels = _labels(root)
     release, cluster = _release(labels), labels.get("strimzi.io/cluster", "")
     for key, node in data.items():
@@ -106,9 +110,8 @@ def _config_map(root: _Mapping, inside: str) -> Iterator[Described]:
             continue
         found = _properties(text, node)
         if is_brokers(found):
-            yield described(
-                found, place := f"{inside}, {key}", setting_names.of_config_map(place, release=release, cluster=cluster)
-            )
+            names = setting_names.of_config_map(place := f"{inside}, {key}", release=release, cluster=cluster)
+            yield ConfigText(namespace=namespace, name=name, broker=described(found, place, names))
     variables = [Property(key, yaml_nodes.text(node) or "", yaml_nodes.line(node)) for key, node in data.items()]
     broker = environment.described_broker(variables, inside=inside, release=release)
     if broker is not None:

@@ -1,0 +1,60 @@
+"""Values of Bitnami's and Confluent's charts of Kafka: which of them a document has. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import yaml
+
+from kafka_audit.configuration.files import bitnami_values, confluent_values, yaml_nodes
+from kafka_audit.configuration.files.described import Described
+from kafka_audit.configuration.files.java import PropertiesError
+
+_LISTENERS = frozenset({"client", "interbroker", "controller", "external"})
+_OF_LISTENERS = frozenset({"advertisedListeners", "extraListeners", "overrideListeners", "securityProtocolMap"})
+_PARTS = frozenset({"broker", "controller", "externalAccess", "listeners", "sasl"})
+_OF_BITNAMI = frozenset(
+    {"brokerRackAwareness", "existingKraftSecret", "interBrokerProtocolVersion", "kraftVersion", "overrideConfiguration"}
+)
+_OF_BROKERS = ("cp-kafka", "cp-server", "cp-enterprise-kafka")
+
+
+def described_values(root: Mapping[str, yaml.Node], line: int) -> Sequence[Described] | None:
+    """Return the brokers that a chart makes of a document, None where it is no chart's values.
+
+    Args:
+        root: the document.
+        line: its first line.
+
+    Raises:
+        PropertiesError: they are those of a chart that is not read.
+    """
+    if "kind" in root or "services" in root:
+        return None
+    if "interBrokerListenerName" in root:
+        bitnami_values.refuse_older_chart("interBrokerListenerName", root["interBrokerListenerName"])
+    if _is_bitnamis(root):
+        return tuple(bitnami_values.bitnami_nodes(root, line))
+    return tuple(_confluent(root, line)) if "cp-kafka" in root or "configurationOverrides" in root else None
+
+
+def _is_bitnamis(root: Mapping[str, yaml.Node]) -> bool:
+    parts, listeners = _PARTS & root.keys(), yaml_nodes.mapping(root.get("listeners")).keys()
+    image = yaml_nodes.text(yaml_nodes.mapping(root.get("image")).get("repository")) or ""
+    if parts and (not _OF_BITNAMI.isdisjoint(root) or not _OF_LISTENERS.isdisjoint(listeners) or f"/{image}".endswith("/kafka")):
+        return True
+    if "broker" in parts or "controller" in parts:
+        return "process.roles" in yaml_nodes.mapping(root.get("config")) or not _LISTENERS.isdisjoint(listeners)
+    return len(parts) > 1 and not _LISTENERS.isdisjoint(listeners)
+
+
+def _confluent(root: Mapping[str, yaml.Node], line: int) -> Iterator[Described]:
+    parts = yaml_nodes.mapping(root.get("cp-kafka"))
+    if parts:
+        if yaml_nodes.text(parts.get("enabled")) != "false":
+            yield from confluent_values.confluent_nodes(parts, line, prefix="cp-kafka.")
+        return
+    image = yaml_nodes.text(root.get("image")) or ""
+    if "brokers" in root or image.endswith(_OF_BROKERS):
+        yield from confluent_values.confluent_nodes(root, line)
+    elif not image:
+        text = "not judged: configurationOverrides without brokers; lint reads the values of Confluent's chart cp-kafka"
+        raise PropertiesError(yaml_nodes.line(root["configurationOverrides"]), text)

@@ -1,0 +1,151 @@
+"""Values of charts, and what Helm renders from them: lint derives the settings that the templates write."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kafka_audit.cli import main
+from kafka_audit.configuration.files.java import PropertiesError
+from kafka_audit.configuration.files.manifests import parse_manifests
+
+FOLDER = Path(__file__).parent / "charts"
+BITNAMI = ("two-roles", "external-access", "oauth", "own-config")
+NOT_KAFKAS = "logs.dir"  # of the image
+
+
+def _values(broker):
+    return {key: setting.value for key, setting in broker.properties.items() if key != NOT_KAFKAS}
+
+
+def test_every_file_is_tested():
+    names = {f"bitnami-{name}" for name in BITNAMI} | {"confluent"}
+    assert {path.name for path in FOLDER.iterdir()} == {
+        f"{name}.{kind}.yaml" for name in names for kind in ("values", "rendered")
+    }
+
+
+@pytest.mark.parametrize("name", BITNAMI)
+def test_values_give_what_helm_renders_for_each_pod(name):
+    values = parse_manifests((FOLDER / f"bitnami-{name}.values.yaml").read_text())
+    rendered = parse_manifests((FOLDER / f"bitnami-{name}.rendered.yaml").read_text())
+    by_id = {broker.properties["node.id"].value: broker for broker in values}
+    assert by_id.keys() == {broker.properties["node.id"].value for broker in rendered}
+    for broker in rendered:
+        derived = by_id[broker.properties["node.id"].value]
+        assert _values(derived) == _values(broker)
+        assert derived.image in broker.image
+
+
+def test_values_give_the_variables_that_helm_renders():
+    values = parse_manifests((FOLDER / "confluent.values.yaml").read_text())
+    (rendered,) = parse_manifests((FOLDER / "confluent.rendered.yaml").read_text())
+    assert [broker.properties["broker.id"].value for broker in values] == ["0", "1"]
+    for broker in values:
+        assert {key: value for key, value in _values(broker).items() if key not in {*rendered.unknown, "listeners"}} == {
+            key: value for key, value in _values(rendered).items() if key not in rendered.unknown
+        }
+        assert "zk1.example.com:2181/events" in broker.properties["zookeeper.connect"].value
+        advertised = broker.properties["advertised.listeners"].value
+        assert advertised.endswith(f":{31090 + int(broker.properties['broker.id'].value)}")
+
+
+def _said(capsys, *arguments):
+    code = main(["lint", *map(str, arguments), "--format", "json"])
+    return code, json.loads(capsys.readouterr().out)["files"]
+
+
+@pytest.mark.parametrize("name", BITNAMI)
+def test_lint_says_the_same_of_values_and_of_the_rendered_files(name, capsys):
+    said = []
+    for kind in ("values", "rendered"):
+        _, files = _said(capsys, FOLDER / f"bitnami-{name}.{kind}.yaml")
+        said.append(sorted((one["resource"]["name"], one["code"], one["status"]) for file in files for one in file["findings"]))
+        assert {file["neighbour_of"] for file in files} == {"4.0.0"}
+    assert said[0] == said[1]
+
+
+def test_a_controller_without_an_id_in_its_text_starts(capsys, tmp_path):
+    text = (FOLDER / "bitnami-two-roles.rendered.yaml").read_text()
+    (controllers,) = [part for part in text.split("---\n") if "kind: ConfigMap" in part and "process.roles=controller\n" in part]
+    (tmp_path / "map.yaml").write_text(controllers)
+    code, (file,) = _said(capsys, tmp_path / "map.yaml")
+    assert (code, file["starts"]) == (0, True)
+    (tmp_path / "map.yaml").write_text(controllers.replace("/bitnami/kafka/data", "/var/lib/kafka"))
+    code, (file,) = _said(capsys, tmp_path / "map.yaml")
+    assert (code, file["starts"]) == (3, False)  # nothing fills in the id there
+
+
+def test_names_that_resolve_only_inside_are_said_before_the_start(capsys, tmp_path):
+    plain = "controller: {replicaCount: 1}\nlisteners: {client: {protocol: PLAINTEXT}}\n"
+    outside = 'listeners: {advertisedListeners: "CLIENT://k.example.com:9092,INTERNAL://k.example.com:9094"}\n'
+    for text, expected in ((plain, True), (plain.partition("listeners")[0] + outside, False)):
+        (tmp_path / "values.yaml").write_text(text)
+        _, (file,) = _said(capsys, tmp_path / "values.yaml")
+        found = [one for one in file["findings"] if one["code"] == "KA316"]
+        assert bool(found) is expected
+        assert all("externalAccess.enabled: true" in one["remediation"] for one in found)
+
+
+def test_defaults_and_names_that_are_assumed_are_said(capsys, tmp_path):
+    (tmp_path / "values.yaml").write_text("kraftVersion: 1\nfullnameOverride: events\nnamespaceOverride: data\ncontroller: {}\n")
+    _, (first, *others) = _said(capsys, tmp_path / "values.yaml")
+    assert [remark["text"] for remark in first["remarks"]] == [
+        "values that the file does not set are those of Bitnami's chart 32.4.4, with Kafka 4.0.0"
+    ]
+    assert len(others) == 2
+    assert not any("remarks" in file for file in others)
+
+
+def test_remedies_name_values(capsys):
+    _, files = _said(capsys, FOLDER / "confluent.values.yaml")
+    said = {one["code"]: one["remediation"] for one in files[0]["findings"] if one["status"] == "FAIL"}
+    assert "`cp-kafka.configurationOverrides.inter.broker.listener.name`" in said["KA411"]
+    for kind in ("values", "rendered"):
+        _, files = _said(capsys, FOLDER / f"bitnami-own-config.{kind}.yaml")
+        said = {one["code"]: one["remediation"] for one in files[0]["findings"] if one["status"] == "FAIL"}
+        assert said["KA310"].startswith("In the values of the chart, correct the value of the setting that Kafka names.")
+        assert "`overrideConfiguration.auto.create.topics.enable: false`" in said["KA705"]
+
+
+REFUSED = {
+    "an older chart of Bitnami": (
+        "zookeeper: {enabled: true}\ncontroller: {replicaCount: 1}\nlisteners: {client: {}}\n",
+        "zookeeper of Bitnami's chart before 32",
+    ),
+    "settings as text": ("controller: {config: |\n  process.roles=broker}\nlisteners: {client: {}}\n", "not YAML"),
+    "another ConfigMap": ("controller: {existingConfigmap: own}\nlisteners: {client: {}}\n", "controller.existingConfigmap"),
+    "too many pods": ("controller: {replicaCount: 1001}\nlisteners: {client: {}}\n", "replicaCount is no number up to 1000"),
+    "no number": ("broker: {replicaCount: many}\nlisteners: {client: {}}\n", "replicaCount is no number up to 1000"),
+    "a chart of Confluent that may be another": ("configurationOverrides: {a: b}\n", "configurationOverrides without brokers"),
+    "too many brokers": ("cp-kafka: {brokers: 5000}\n", "brokers is no number up to 1000"),
+}
+
+
+@pytest.mark.parametrize(("text", "problem"), REFUSED.values(), ids=REFUSED.keys())
+def test_values_that_are_not_judged_are_refused_with_a_reason(text, problem):
+    with pytest.raises(PropertiesError, match=problem):
+        parse_manifests(text)
+
+
+OTHERS = {
+    "an ingress controller": "controller: {replicaCount: 2, config: {use-forwarded-headers: true}}\nimage: {repository: nginx}\n",
+    "a registry of Confluent": "replicaCount: 1\nimage: confluentinc/cp-schema-registry\nconfigurationOverrides: {a: b}\n",
+    "listeners of a gateway": "listeners: {client: {port: 1}}\n",
+    "cp-kafka is disabled": "cp-kafka: {enabled: false, brokers: 3}\n",
+}
+
+
+@pytest.mark.parametrize("text", OTHERS.values(), ids=OTHERS.keys())
+def test_values_of_other_charts_describe_no_broker(text):
+    assert parse_manifests(text) == ()
+
+
+def test_a_stateful_set_of_another_chart_is_read_by_its_variables():
+    text = (FOLDER / "bitnami-own-config.rendered.yaml").read_text()
+    assert len(parse_manifests(text)) == 1
+    alone = parse_manifests(text.replace("KAFKA_MIN_ID", "OTHER"))
+    assert [broker.inside for broker in alone] == [
+        "ConfigMap kafka-controller-configuration, server.properties",
+        "StatefulSet kafka-controller, container kafka",
+    ]
