@@ -60,7 +60,11 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
     judged = [_judged(member, rules.version) for member in group]
     snapshot = members.snapshot_from_files(group, secrets.token_bytes(32))
     view = ClusterView.of_files(snapshot)
-    by_files = [*judge(view, configuration_checks(rules.checks)), *addresses.address_judgements(snapshot, rules.checks)]
+    neighbours = {member.broker_id: member.broker.neighbours for member in group}
+    by_files = [
+        *judge(view, configuration_checks(rules.checks)),
+        *addresses.address_judgements(snapshot, rules.checks, neighbours),
+    ]
     judgements = [*_one_word(judged, by_files), *(_started(judgement, by_files) for judgement in judged)]
     if rules.against is not None:
         broken = against.change_judgements(rules.against, group, rules.checks, secrets.token_bytes(32))

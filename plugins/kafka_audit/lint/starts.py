@@ -11,6 +11,8 @@ from kafka_audit.configuration.starts import StartRefusal, start_refusal
 _PORT = re.compile(r"(?<=[^/]:)\0(?=,|$)")
 _VOTER = re.compile(r"(?:^|,)\s*(\d+)@")
 _FIRST_PORT = 40_000
+_MISSING = "Missing required configuration"
+_MODES = ("process.roles", "zookeeper.connect")
 _NO_VOTER = "2000000001"
 _TEXT = frozenset({"STRING", "LIST", "PASSWORD", "CLASS"})
 
@@ -45,9 +47,15 @@ def start_verdict(broker: Described, version: str) -> StartVerdict:
     if not broker.unknown:
         return StartVerdict(starts=False, refused=refused)
     bare = start_refusal({key: value for key, value in values.items() if key not in present}, version)
-    reported = refused.rule is StartRule.VALUE and refused.key not in broker.unknown
+    reported = (refused.rule is StartRule.VALUE and refused.key not in broker.unknown) or _is_missing(refused, broker)
     certain = bare is not None and bare.message == refused.message and (reported or present == broker.unknown)
     return StartVerdict(starts=False if certain else None, refused=refused)
+
+
+def _is_missing(refused: StartRefusal, broker: Described) -> bool:
+    """Return whether a required key is missing that nothing fills in, nor a key that makes another one required."""
+    missing = refused.key is not None and refused.message.startswith(_MISSING)
+    return missing and broker.unknown.isdisjoint({refused.key, *_MODES})
 
 
 def _sensible(values: Mapping[str, str], keys: frozenset[str], known: Mapping[str, Definition]) -> dict[str, str]:

@@ -33,7 +33,8 @@ def names_resolve_inside(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     All listeners that the broker advertises have names of one network by their form (`*.svc.cluster.local`, `*.svc`,
     `*.docker.internal`, `*.consul`, `*.internal`, `*.local`), and no client vantage resolved one of them. LOW, because clients
-    may all be inside; KA301 measures it from each vantage. In `lint`, the names of the files are judged alone.
+    may all be inside; KA301 measures it from each vantage. In `lint`, the names of the files are judged alone; in a compose file
+    the names of its services, their `hostname` and `container_name` belong to one network, too.
 
     ## Not known when
     The addresses are unknown (from ZooKeeper; in KRaft from the brokers' settings and lists).

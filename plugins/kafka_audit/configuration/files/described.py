@@ -48,6 +48,7 @@ class Described:
     inside: str = ""  # where in the file, "" where it is the whole of it
     image: str | None = None  # the container's image, where the file names one
     version: str | None = None  # the Kafka version, where a resource names one
+    neighbours: frozenset[str] = frozenset()  # names that resolve only in the network that the file makes
     cluster: str = ""  # its cluster's namespace and name, where a resource names them
     remarks: tuple[Remark, ...] = ()
     names: SettingNames = setting_names.PROPERTIES

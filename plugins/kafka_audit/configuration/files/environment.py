@@ -11,6 +11,7 @@ from types import MappingProxyType
 from kafka_audit.configuration.files import java, setting_names
 from kafka_audit.configuration.files.described import Described, is_brokers, is_placeholder
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.model.linted import Remark
 
 _BITNAMI, _PREFIX = "KAFKA_CFG_", "KAFKA_"
 _NOT_SETTINGS = re.compile(r"KAFKA_(?:VERSION|HOME|OPTS|HEAP_OPTS?|GC_LOG_OPTS|JMX_.*|JVM_PERFORMANCE_OPTS|(?:TOOLS_)?LOG4J_.*)")
@@ -59,13 +60,14 @@ def _unquoted(value: str) -> str:
     return match[2] if match[1] is None else re.sub(r"\\([\"\\$])", r"\1", match[1])
 
 
-def described_broker(
+def described_broker(  # noqa: PLR0913 -- a container is described in that many places
     variables: Iterable[Property],
     *,
     inside: str = "",
     image: str | None = None,
     unknown: Iterable[str] = (),
     release: str = "",
+    elsewhere: Property | None = None,
 ) -> Described | None:
     """Return the broker that a container with these variables runs, None where they are no broker's.
 
@@ -75,6 +77,7 @@ def described_broker(
         image: the container's image; it decides what is set where no variable sets it.
         unknown: names of variables whose values are stored elsewhere.
         release: the release of Helm that renders the file, "" where no chart does.
+        elsewhere: the key that adds variables of other files, such as `env_file`, with its line.
     """
     by_name = {setting.key: setting for setting in variables}
     bitnami = any(name.startswith(_BITNAMI) for name in by_name)
@@ -88,8 +91,17 @@ def described_broker(
     }
     left = {key for name, key in keys.items() if name in known_later}
     properties, of_image = _completed(found, image, bitnami=bitnami)
+    if elsewhere is not None:
+        of_image |= _FROM_BASE - found.keys()
     names = setting_names.of_environment(_BITNAMI if bitnami else _PREFIX, inside, release=release)
-    return Described(properties=properties, unknown=frozenset(left | of_image), inside=inside, image=image, names=names)
+    return Described(
+        properties=properties,
+        unknown=frozenset(left | of_image),
+        inside=inside,
+        image=image,
+        names=names,
+        remarks=() if elsewhere is None else (Remark(line=elsewhere.line, text=f"not judged: variables of {elsewhere.key}"),),
+    )
 
 
 def key_of(name: str, *, bitnami: bool) -> str | None:

@@ -6,6 +6,7 @@ of times, so their content is counted first.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import yaml
 
@@ -88,8 +89,10 @@ def _document(node: yaml.Node | None, depth: int) -> Iterator[_Part]:
 def _running(root: _Mapping, node: yaml.Node | None, kind: str, name: str) -> Iterator[Described | BitnamiPods]:
     """Yield the brokers of compose services, and of the containers of a workload."""
     if "services" in root:
-        for service, body in yaml_nodes.mapping(root["services"]).items():
-            yield from _service(yaml_nodes.mapping(body), f"service {service}")
+        services = {service: yaml_nodes.mapping(body) for service, body in yaml_nodes.mapping(root["services"]).items()}
+        neighbours = frozenset(services) | {name for body in services.values() for name in _own_names(body)}
+        for service, body in services.items():
+            yield from (replace(broker, neighbours=neighbours) for broker in _service(body, f"service {service}"))
     elif kind:
         release = _release(_labels(root))
         bodies = [yaml_nodes.mapping(body) for found in _containers(node, set(), 0) for body in yaml_nodes.items(found)]
@@ -138,6 +141,13 @@ def _properties(text: str, node: yaml.Node) -> Mapping[str, Property]:
     return {key: Property(key, setting.value, first + setting.line if literal else first) for key, setting in found.items()}
 
 
+def _own_names(body: _Mapping) -> Iterator[str]:
+    """Yield the names by which the containers of a network know a compose service, besides its own."""
+    for key in ("hostname", "container_name"):
+        if (name := yaml_nodes.text(body.get(key))) is not None:
+            yield name
+
+
 def _service(body: _Mapping, inside: str) -> Iterator[Described]:
     """Yield the broker of a compose service; its `$$` is a dollar, its `$NAME` and `${NAME}` are variables of the host."""
     variables, unknown = [], []
@@ -147,9 +157,15 @@ def _service(body: _Mapping, inside: str) -> Iterator[Described]:
         if value is None or "$" in plain:
             unknown.append(name)
         variables.append(Property(name, reported if "$" in plain else reported.replace("$$", "$"), line))
-    described = environment.described_broker(variables, inside=inside, image=yaml_nodes.text(body.get("image")), unknown=unknown)
+    image, elsewhere = yaml_nodes.text(body.get("image")), _first(body, ("env_file", "extends"))
+    described = environment.described_broker(variables, inside=inside, image=image, unknown=unknown, elsewhere=elsewhere)
     if described is not None:
         yield described
+
+
+def _first(body: _Mapping, keys: Sequence[str]) -> Property | None:
+    """Return the first of some keys that is set, with its line."""
+    return next((Property(key, "", yaml_nodes.line(body[key])) for key in keys if key in body), None)
 
 
 def _assignments(node: yaml.Node | None) -> Iterator[tuple[str, str | None, int]]:
@@ -178,8 +194,10 @@ def _container(body: _Mapping, inside: str, release: str) -> Iterator[Described]
         unknown.append(setting.key)
     container = yaml_nodes.text(body.get("name"))
     where = f"{inside}, container {container}" if container else inside
-    image = yaml_nodes.text(body.get("image"))
-    described = environment.described_broker(variables, inside=where, image=image, unknown=unknown, release=release)
+    image, elsewhere = yaml_nodes.text(body.get("image")), _first(body, ("envFrom",))
+    described = environment.described_broker(
+        variables, inside=where, image=image, unknown=unknown, release=release, elsewhere=elsewhere
+    )
     if described is not None:
         yield described
 
