@@ -67,7 +67,7 @@ def test_variables_of_other_files_may_set_it(lint, more):
     text = ALONE.replace(ROLES, "").replace("    environment:\n", f"{more}    environment:\n")
     file = lint(text, "--kafka-version", "4.3.0")
     assert (file["starts"], "KA310" in _failed(file)) == (None, False)
-    assert file["remarks"] == [{"line": 5, "text": f"not judged: variables of {more.split(':')[0].strip()}"}]
+    assert file["remarks"] == [{"line": 5, "text": f"not judged: settings of {more.split(':')[0].strip()}"}]
     assert lint(ALONE.replace("    environment:\n", f"{more}    environment:\n"))["starts"] is True
 
 
@@ -89,5 +89,60 @@ spec:
 
 def test_variables_of_a_config_map_are_elsewhere(lint):
     file = lint(POD)
-    assert (file["starts"], file["remarks"]) == (None, [{"line": 6, "text": "not judged: variables of envFrom"}])
+    assert (file["starts"], file["remarks"]) == (None, [{"line": 6, "text": "not judged: settings of envFrom"}])
     assert lint(POD.replace("      envFrom: [{configMapRef: {name: more}}]\n", ""))["starts"] is False
+
+
+MOUNTED = ALONE.replace(ROLES, "").replace("    environment:\n", "    volumes: ['{}']\n    environment:\n")
+
+
+@pytest.mark.parametrize("volume", ["./conf:/mnt/shared/config", "./server.properties:/opt/kafka/config/server.properties:ro"])
+def test_a_mounted_file_may_have_what_the_variables_lack(lint, volume):
+    assert lint(MOUNTED.format(volume), "--kafka-version", "4.3.0")["starts"] is None
+    for other in ("data:/var/lib/kafka/data", "./log4j:/opt/kafka/config-of-mine"):
+        assert lint(MOUNTED.format(other), "--kafka-version", "4.3.0")["starts"] is False
+
+
+def test_a_service_in_the_network_of_the_host_has_no_names(lint):
+    assert "KA316" not in _failed(lint(ALONE.replace("    environment:", "    network_mode: host\n    environment:")))
+
+
+def test_a_refusal_that_no_placeholder_decides_is_a_refusal(lint):
+    change = ("BROKER_LISTENER_NAME: BROKERS", "BROKER_LISTENER_NAME: OTHERS\n      KAFKA_LOG_DIRS: $DATA")
+    file = lint(
+        ALONE.replace(*change).replace(
+            "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: ", "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: OTHERS:PLAINTEXT,"
+        )
+    )
+    assert "KA311" in _failed(file)
+    assert file["starts"] is False
+    assert file["kafka_says"] == _failed(file)["KA311"]["evidence"]["kafka_says"]
+
+
+def test_a_controller_alone_is_not_asked_what_brokers_are(lint):
+    text = ALONE.replace("broker,controller", "controller").replace("CLIENTS://:9092,BROKERS://:9094,", "")
+    text = "".join(line for line in text.splitlines(keepends=True) if "ADVERTISED" not in line and "INTER_BROKER" not in line)
+    file = lint(text)
+    assert (file["starts"], file["findings"]) == (True, [])
+
+
+CONFLUENT = ALONE.replace("apache/kafka:4.3.0", "confluentinc/cp-kafka:8.0.0")
+COMPLETE = CONFLUENT + "      CLUSTER_ID: MkU3OEVBNTcwNTJENDM2Qk\n"
+ENDS = "Confluent's image ends before Kafka starts: "
+LACKING = {
+    "CLUSTER_ID": (CONFLUENT, "it requires CLUSTER_ID"),
+    "a login": (COMPLETE.replace("CLIENTS://broker1", "SASL_C://broker1"), "it requires KAFKA_OPTS"),
+    "a key store": (COMPLETE.replace("CLIENTS://broker1", "SSL://broker1"), "it requires KAFKA_SSL_KEYSTORE_FILENAME"),
+    "an old name": (COMPLETE + "      KAFKA_ADVERTISED_PORT: 9092\n", "it refuses KAFKA_ADVERTISED_PORT"),
+    "a controller": (
+        COMPLETE.replace("broker,controller", "controller"),
+        "it refuses KAFKA_ADVERTISED_LISTENERS of a controller",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), LACKING.values(), ids=LACKING.keys())
+def test_what_confluents_image_requires_is_said(lint, text, why):
+    assert ENDS + why in [remark["text"] for remark in lint(text).get("remarks", ())]
+    assert "remarks" not in lint(COMPLETE)
+    assert "remarks" not in lint(text.replace("confluentinc/cp-kafka:8.0.0", "apache/kafka:4.3.0"))

@@ -19,6 +19,7 @@ from kafka_audit.lint.versions import JudgedRelease
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.finding import Finding, Judgement, Status, Value, fingerprint
 from kafka_audit.model.linted import Linted, LintedFinding
+from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import listing
 
 REFUSED = "KA310"
@@ -60,11 +61,8 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
     judged = [_judged(member, rules.version) for member in group]
     snapshot = members.snapshot_from_files(group, secrets.token_bytes(32))
     view = ClusterView.of_files(snapshot)
-    neighbours = {member.broker_id: member.broker.neighbours for member in group}
-    by_files = [
-        *judge(view, configuration_checks(rules.checks)),
-        *addresses.address_judgements(snapshot, rules.checks, neighbours),
-    ]
+    by_files = list(_by_files(group, snapshot, view, rules))
+    judged = [_with_own_page(judged_member, by_files) for judged_member in judged]
     judgements = [*_one_word(judged, by_files), *(_started(judgement, by_files) for judgement in judged)]
     if rules.against is not None:
         broken = against.change_judgements(rules.against, group, rules.checks, secrets.token_bytes(32))
@@ -89,6 +87,22 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
         (judged_member.member, _linted(judged_member, about[judged_member.member.broker_id], rules.checks))
         for judged_member in judged
     ]
+
+
+def _by_files(group: Group, snapshot: Snapshot, view: ClusterView, rules: Rules) -> Iterator[Judgement]:
+    """Yield the judgements of brokers; nodes that are controllers only have none but KafkaConfig's."""
+    if any(member.serves for member in group):
+        neighbours = {member.broker_id: member.broker.neighbours for member in group}
+        yield from judge(view, configuration_checks(rules.checks))
+        yield from addresses.address_judgements(snapshot, rules.checks, neighbours)
+
+
+def _with_own_page(judged_member: _JudgedMember, by_files: Sequence[Judgement]) -> _JudgedMember:
+    """Return a broker with the verdict of a check that reports its refusal: it knows that no placeholder decides."""
+    verdict, resource = judged_member.verdict, f"broker/{judged_member.member.broker_id}"
+    if verdict.starts is None and _page_of(verdict.refused, resource, by_files):
+        return replace(judged_member, verdict=replace(verdict, starts=False))
+    return judged_member
 
 
 def _judged(member: Member, wanted: str | None) -> _JudgedMember:

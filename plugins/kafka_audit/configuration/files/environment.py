@@ -5,10 +5,10 @@ dot, `__` for `_` and `___` for `-`. Each writes `key=value` unchanged, so Java 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from kafka_audit.configuration.files import java, setting_names
+from kafka_audit.configuration.files import confluent_image, java, setting_names
 from kafka_audit.configuration.files.described import Described, is_brokers, is_placeholder
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.model.linted import Remark
@@ -100,8 +100,15 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
         inside=inside,
         image=image,
         names=names,
-        remarks=() if elsewhere is None else (Remark(line=elsewhere.line, text=f"not judged: variables of {elsewhere.key}"),),
+        remarks=tuple(_remarks(by_name, image, elsewhere)),
     )
+
+
+def _remarks(by_name: Mapping[str, Property], image: str | None, elsewhere: Property | None) -> Iterator[Remark]:
+    if elsewhere is not None:
+        yield Remark(line=elsewhere.line, text=f"not judged: settings of {elsewhere.key}")
+    elif image is not None and _CONFLUENT.search(image):
+        yield from confluent_image.image_remarks(by_name, min(variable.line for variable in by_name.values()))
 
 
 def key_of(name: str, *, bitnami: bool) -> str | None:

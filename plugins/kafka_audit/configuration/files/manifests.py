@@ -23,6 +23,9 @@ _Part = Described | ConfigText | BitnamiPods | StrimziResource
 _EXPORT = re.compile(r"\bexport[ \t]+(KAFKA_[A-Z0-9_]{1,200})=([^\s;&|]*)")
 _SUM = re.compile(r"\$\(\([^()]*\)\)")
 _LONGEST_LABEL = 63
+_CONFIGS = re.compile(
+    r"/mnt/shared/config|/bitnami/kafka/config(?:/server\.properties)?(?::|/?$)|/opt/[a-z/]*kafka/config(?:/|:|$)"
+)
 
 
 def parse_manifests(text: str) -> tuple[Described, ...]:
@@ -92,7 +95,8 @@ def _running(root: _Mapping, node: yaml.Node | None, kind: str, name: str) -> It
         services = {service: yaml_nodes.mapping(body) for service, body in yaml_nodes.mapping(root["services"]).items()}
         neighbours = frozenset(services) | {name for body in services.values() for name in _own_names(body)}
         for service, body in services.items():
-            yield from (replace(broker, neighbours=neighbours) for broker in _service(body, f"service {service}"))
+            own = frozenset() if "network_mode" in body else neighbours
+            yield from (replace(broker, neighbours=own) for broker in _service(body, f"service {service}"))
     elif kind:
         release = _release(_labels(root))
         bodies = [yaml_nodes.mapping(body) for found in _containers(node, set(), 0) for body in yaml_nodes.items(found)]
@@ -157,10 +161,19 @@ def _service(body: _Mapping, inside: str) -> Iterator[Described]:
         if value is None or "$" in plain:
             unknown.append(name)
         variables.append(Property(name, reported if "$" in plain else reported.replace("$$", "$"), line))
-    image, elsewhere = yaml_nodes.text(body.get("image")), _first(body, ("env_file", "extends"))
+    image, elsewhere = yaml_nodes.text(body.get("image")), _first(body, ("env_file", "extends")) or _mounted(body)
     described = environment.described_broker(variables, inside=inside, image=image, unknown=unknown, elsewhere=elsewhere)
     if described is not None:
         yield described
+
+
+def _mounted(body: _Mapping) -> Property | None:
+    """Return `volumes` if one of them may be the server.properties to which the image adds the variables."""
+    for item in yaml_nodes.items(body.get("volumes")):
+        target = yaml_nodes.text(item) or yaml_nodes.text(yaml_nodes.mapping(item).get("target")) or ""
+        if _CONFIGS.search(target):
+            return Property("volumes", "", yaml_nodes.line(item))
+    return None
 
 
 def _first(body: _Mapping, keys: Sequence[str]) -> Property | None:
