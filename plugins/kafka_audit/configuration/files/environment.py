@@ -146,7 +146,8 @@ def _completed(
     if not _CONFLUENT.search(image):
         return found, frozenset()
     listeners = Property("listeners", _HOST.sub("://0.0.0.0:", advertised.value), advertised.line)
-    return {**found, "listeners": listeners}, of_files | ({"listeners"} if is_placeholder(advertised.value) else set())
+    hidden = is_placeholder(listeners.value) or _VARIABLE.search(listeners.value)  # a placeholder for the host alone is replaced
+    return {**found, "listeners": listeners}, of_files | ({"listeners"} if hidden else set())
 
 
 def _confluent_stores(found: Mapping[str, Property]) -> tuple[Mapping[str, Property], frozenset[str]]:
