@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kafka_audit.checks import catalogue
+from kafka_audit.model.text import listing
 from testbed.corpus import record
 from testbed.corpus.catalogue import VERSIONS, by_scenario, controls, faults, unbreakable
 from testbed.corpus.peers import NOT_INSTALLED, UNAVAILABLE
@@ -38,9 +39,10 @@ with an administrator's login is added. Repairs that findings describe in words 
 """
 _REMEDIES = """What was done of the text that a check prints under "What to do", in runs after which the cluster was healed.
 *As printed*: the versions, with the number of commands that were run as the finding prints them. *In words*: the versions on
-which the bed carried out what the text asks for. *Ends with*: the checks with whose executed remedy this failure ended, too.
-The reasons are data: `testbed/corpus/remedies.yaml`.
+which the bed carried out what the text asks for. *Ends with*, where neither was done: the checks with whose executed remedy this
+failure ended, too. The reasons are data: `testbed/corpus/remedies.yaml`.
 """
+MOST_ENDS = 5
 _NAME = "kafka-audit"
 
 
@@ -147,11 +149,12 @@ def _without(broken: Sequence[Result]) -> list[str]:
     expected = {want.code for fault in faults().values() for want in fault.report}
     lines = ["By a scenario test on a real cluster, with the fault and after its end:\n"]
     lines += [f"- {code} {catalogue()[code].name}: `{file}`" for code, file in by_scenario().items()]
-    lines += ["", "Not seen to fail yet:\n"]
+    unseen = []
     for code, check in sorted(catalogue().items()):
         if code not in seen and code not in by_scenario():
             why = unbreakable().get(code) or ("its fault was not run yet" if code in expected else "no fault yet")
-            lines.append(f"- {code} {check.name}: {why}")
+            unseen.append(f"- {code} {check.name}: {why}")
+    lines += ["", "Not seen to fail yet:\n", *unseen] if unseen else ["", "Every other check was seen to fail."]
     return [*lines, ""]
 
 
@@ -198,7 +201,8 @@ def _remedies(broken: Sequence[Result]) -> list[str]:
     for code, one in known.items():
         printed = ", ".join(f"{version} ({number})" for version, number in one.commands.items())
         why = f"broken and healed by `{one.scenario}`" if one.scenario else one.why
-        cells = [f"[{code}](checks/{code}.md) {catalogue()[code].name}", printed, ", ".join(one.words), ", ".join(one.ends_with)]
+        ends = "" if one.executed else listing(one.ends_with, MOST_ENDS)
+        cells = [f"[{code}](checks/{code}.md) {catalogue()[code].name}", printed, ", ".join(one.words), ends]
         lines.append(f"| {' | '.join([*cells, why])} |")
     return [*lines, ""]
 

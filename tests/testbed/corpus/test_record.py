@@ -6,6 +6,7 @@ import json
 import pytest
 
 from airflow_environment import ROOT
+from kafka_audit.checks import catalogue
 from testbed import BedError
 from testbed.corpus import page, record
 from testbed.corpus.__main__ import main, pending
@@ -63,6 +64,23 @@ def test_the_page_tells_what_the_record_has():
     assert "| kcat | 0 | 0 | 0 | 2 | 0 |" in text
     assert "[KA711](checks/KA711.md) unclean_topics |  | failed, healed |  | failed |" in text
     assert "- `unclean_topic` on 4.3.0 KRaft: verdict wrong (no incident); not healed: KA711 cluster." in text
+
+
+def test_the_page_has_what_was_executed_of_a_remedy_and_why_not():
+    ran = RESULT | {"commands": ["kafka-configs.sh --alter --delete-config x"]}
+    followed = {"commands": [], "followed": ["restart"]}
+    freed = RESULT | {"id": "stale_leader", "failing": ["KA108 broker/2"], "passing": ["KA108"]} | followed
+    text = page.page([ran, freed])
+    assert "the remedy of 2 was executed, of 1 of them by 1 commands as printed." in text
+    assert "| [KA711](checks/KA711.md) unclean_topics | 3.9.1 ZooKeeper (1) |  |  |  |" in text
+    assert "| [KA108](checks/KA108.md) isr_differs |  |  | KA101 | the text asks for the log" in text
+    assert "| [KA901](checks/KA901.md) protocol_too_old |  |  |  | broken and healed by `tests/scenarios/" in text
+
+
+def test_checks_that_were_not_seen_to_fail_are_listed_while_there_are_some():
+    assert "- KA101 stale_leader: its fault was not run yet" in page.page([RESULT])
+    everything = RESULT | {"failing": [f"{code} cluster" for code in catalogue()]}
+    assert "Every other check was seen to fail." in page.page([everything])
 
 
 def test_the_page_in_docs_is_that_of_the_record():
