@@ -2,12 +2,23 @@
 
 import pytest
 
+from airflow_environment import ROOT
+from testbed.corpus import record
 from testbed.corpus.catalogue import fault
 from testbed.corpus.remedies import check_of, remedies
+
+EVERY = remedies([one for one in record.newest(record.read(ROOT / "docs" / "corpus.json")).values() if one["kind"] == "fault"])
 
 
 def result(name, **more):
     return {"id": name, "version": "3.9.1 KRaft", "healed": True, "passing": [], "commands": [], "followed": []} | more
+
+
+@pytest.mark.parametrize("code", EVERY)
+def test_a_remedy_was_executed_or_has_a_reason_why_not(code):
+    one = EVERY[code]
+    assert one.executed or one.scenario or one.why, f"{code}: run its fault, or add the reason to testbed/corpus/remedies.yaml"
+    assert not ((one.executed or one.scenario) and one.why), f"{code}: it was executed; remove the reason"
 
 
 def test_commands_count_for_the_check_that_prints_them():
