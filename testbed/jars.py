@@ -58,6 +58,21 @@ COMPARED: dict[str, Release] = {
 """The releases whose KafkaConfig `lint` is compared with. Of those that the bed does not start, only jars are needed."""
 
 
+HADOOP, AWS_SDK = "3.5.0", "2.35.4"
+"""The version of Hadoop in the installed Spark, and that of the AWS SDK which its S3 client was made for."""
+
+_NETTY = ("buffer", "codec", "codec-http", "codec-http2", "common", "handler", "resolver", "transport")
+_NETTY_OF_UNIX = ("transport-classes-epoll", "transport-native-unix-common")
+S3A_WITHOUT = (
+    "software.amazon.awssdk:bundle",
+    # Spark has them, and those in front of its own would be used.
+    *(f"io.netty:netty-{name}" for name in (*_NETTY, *_NETTY_OF_UNIX)),
+    "org.slf4j:slf4j-api",
+    "commons-logging:commons-logging",
+    "commons-codec:commons-codec",
+)
+
+
 def release(version: str) -> Release:
     """Return what the bed knows of a Kafka version.
 
@@ -127,8 +142,27 @@ def tool_jars(version: str) -> Path:
     return _cached(f"kafka-tools-{version}", coordinates, wanted.without)
 
 
-def _cached(name: str, coordinates: tuple[str, ...], without: tuple[str, ...]) -> Path:
-    """Return the folder of the cache with these artifacts and what they depend on; resolve them the first time."""
+def s3a_jars() -> Path:
+    """Return a folder with the jars by which the installed Spark reads S3: 15 MB.
+
+    `hadoop-aws` asks for a bundle of all services of AWS, 686 MB, of which it needs two and the transfer manager.
+
+    Raises:
+        BedError: neither Maven nor Ivy could resolve it.
+    """
+    sdk = tuple(f"software.amazon.awssdk:{name}:{AWS_SDK}" for name in ("s3-transfer-manager", "sts"))
+    return _cached(f"s3a-{HADOOP}", (f"org.apache.hadoop:hadoop-aws:{HADOOP}", *sdk), S3A_WITHOUT, main="hadoop-aws-")
+
+
+def _cached(name: str, coordinates: tuple[str, ...], without: tuple[str, ...], *, main: str = "kafka_") -> Path:
+    """Return the folder of the cache with these artifacts and what they depend on; resolve them the first time.
+
+    Args:
+        name: of the folder.
+        coordinates: of the artifacts.
+        without: groups and names of what is left out.
+        main: what the name of one jar begins with.
+    """
     target = cache_dir() / name
     if _is_complete(target):
         return target
@@ -141,7 +175,7 @@ def _cached(name: str, coordinates: tuple[str, ...], without: tuple[str, ...]) -
     try:
         jars = work / "jars"
         _resolve(coordinates, without, work, jars)
-        _publish(jars, target)
+        _publish(jars, target, main)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return target
@@ -155,11 +189,11 @@ def _is_complete(folder: Path) -> bool:
     return all((folder / name).is_file() for name in names)
 
 
-def _publish(jars: Path, target: Path) -> None:
+def _publish(jars: Path, target: Path, main: str) -> None:
     """Move a finished folder to its place; whoever comes second keeps what is there."""
     names = sorted(jar.name for jar in jars.glob("*.jar"))
-    if not any(name.startswith("kafka_") for name in names):
-        message = f"resolving {target.name} brought no broker jar"
+    if not any(name.startswith(main) for name in names):
+        message = f"resolving {target.name} brought no jar {main}*"
         raise BedError(message)
     (jars / COMPLETE).write_text("\n".join(names) + "\n")
     if target.exists() and not _is_complete(target):

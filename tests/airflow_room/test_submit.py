@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,13 +13,16 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from kafka_audit.airflow import submit
 from kafka_audit.airflow.submit import CompareSnapshots
 from kafka_audit.checks import catalogue
+from kafka_audit.model.errors import UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # the provider leaves its pipe open
 
 NOTE = """#!{python}
 import json, os, sys
 umask = os.umask(0)
-json.dump({{"argv": sys.argv[1:], "local_ip": os.environ.get("SPARK_LOCAL_IP"), "umask": umask}}, open({file!r}, "w"))
+aws = {{name: value for name, value in os.environ.items() if name.startswith("AWS_") and name != "AWS_CA_BUNDLE"}}
+print("exit code: 0")  # as Spark says for a pod that ended
+json.dump({{"argv": sys.argv[1:], "local_ip": os.environ.get("SPARK_LOCAL_IP"), "umask": umask, "aws": aws}}, open({file!r}, "w"))
 """
 
 
@@ -85,7 +90,7 @@ def test_what_spark_writes_to_a_folder_is_closed_to_others(submitted, tmp_path, 
 
 
 def test_rights_in_an_object_store_and_in_hdfs_are_left_alone():
-    assert submit.private("s3://bucket/audit") == submit.private("hdfs://namenode/audit") == {}
+    assert submit.of_store("s3://bucket/audit") == submit.of_store("hdfs://namenode/audit") == {}
 
 
 def test_arguments_that_airflow_shows_hold_no_login(submitted, monkeypatch):
@@ -113,8 +118,7 @@ def test_yarn_in_cluster_mode_is_submitted_and_waited_for(submitted):
 def test_a_retry_asks_spark_again_and_takes_no_driver_of_an_earlier_try_for_its_own(monkeypatch):
     """In cluster mode the provider keeps the driver of a try, whose answer is that of another run."""
     extra = {"deploy-mode": "cluster", "spark-binary": "spark-submit"}
-    connection = {"conn_type": "spark", "host": "spark://master", "port": 7077, "extra": extra}
-    monkeypatch.setenv("AIRFLOW_CONN_KAFKA_AUDIT_SPARK", json.dumps(connection))
+    monkeypatch.setenv("AIRFLOW_CONN_KAFKA_AUDIT_SPARK", json.dumps({"conn_type": "spark", "host": "yarn", "extra": extra}))
     asked = []
 
     def submit_driver(self, _):
@@ -137,6 +141,109 @@ def test_secrets_of_spark_s_configuration_are_hidden_in_logs_and_rendered_templa
     _, given, _ = submitted({"host": "local[2]", "extra": {"conf": conf}})
     assert given[key] == "c3RvcmU="
     assert set(hidden) == {"c3RvcmU=", "AKIAEXAMPLE"}
+
+
+API = {"host": "k8s://https://api", "port": 6443}
+CLUSTERS = {
+    "yarn in client mode": (
+        {"host": "yarn", "extra": {"deploy-mode": "client", "queue": "audit"}},
+        "--master yarn {conf} {own_python} --py-files {copy} {common} --queue audit --deploy-mode client {job}",
+    ),
+    "yarn in cluster mode": (
+        {"host": "yarn", "extra": {"deploy-mode": "cluster", "conf": {"spark.pyspark.python": "/opt/venv/bin/python"}}},
+        "--master yarn {conf} {its_python} --py-files {url} {common} --deploy-mode cluster {job}",
+    ),
+    "kubernetes in client mode": (
+        {**API, "extra": {"deploy-mode": "client", "namespace": "audit"}},
+        "--master k8s://https://api:6443 {conf} {own_python} {namespace} --py-files {copy} {common} --deploy-mode client {job}",
+    ),
+    "kubernetes in cluster mode": (
+        {**API, "extra": {"deploy-mode": "cluster", "namespace": "audit", "conf": {"spark.kubernetes.container.image": "a:1"}}},
+        "--master k8s://https://api:6443 {conf} {image} {namespace} --py-files {url} {common} --deploy-mode cluster {job}",
+    ),
+}
+WORDS = {
+    "conf": "--conf spark.ui.enabled=false --conf spark.sql.session.timeZone=UTC --conf spark.log.level=WARN",
+    "own_python": f"--conf spark.pyspark.driver.python={sys.executable}",
+    "its_python": "--conf spark.pyspark.python=/opt/venv/bin/python",
+    "namespace": "--conf spark.kubernetes.namespace=audit",
+    "image": "--conf spark.kubernetes.container.image=a:1",
+    "copy": "COPY/kafka_audit.zip",
+    "url": "s3a://bucket/audit/runs/run-1/kafka_audit.zip",
+    "common": "--executor-memory 2g --driver-memory 2g --name kafka-audit",
+    "job": "job.py --store s3://bucket/audit --run run-1",
+}
+
+
+@pytest.mark.parametrize(("connection", "expected"), CLUSTERS.values(), ids=CLUSTERS)
+def test_the_command_line_for_yarn_and_kubernetes(submitted, monkeypatch, tmp_path, connection, expected):
+    """As docs/spark.md shows them. The provider of Kubernetes is not installed; the hook looks for it, not into it."""
+    monkeypatch.setattr("airflow.providers.apache.spark.hooks.spark_submit.kube_client", object(), raising=False)
+    monkeypatch.setenv("KAFKA_AUDIT_STORE", "s3://bucket/audit")
+    submitted(connection)
+    line = " ".join(json.loads((tmp_path / "note.json").read_text())["argv"])
+    assert re.sub(r"--py-files \S+/kafka-audit-scratch-\w+/", "--py-files COPY/", line) == expected.format(**WORDS)
+
+
+def test_cluster_mode_of_a_standalone_cluster_is_refused_before_anything_is_written(submitted, monkeypatch):
+    monkeypatch.setattr("kafka_audit.airflow.tasks.write_run_request", lambda *_: pytest.fail("a request was written"))
+    with pytest.raises(UsageError, match="a standalone Spark cluster does not run Python in cluster mode; remove deploy-mode"):
+        submitted({"host": "spark://master", "port": 7077, "extra": {"deploy-mode": "cluster"}})
+
+
+@pytest.mark.spark
+def test_spark_itself_refuses_that_mode(tmp_path):
+    """When it no longer does, the refusal above can go. It looks at the master's URL only, no master is asked."""
+    command = [submit.own_spark_submit(), "--master", "spark://127.0.0.1:1", "--deploy-mode", "cluster", tmp_path / "job.py"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode != 0
+    said = "Cluster deploy mode is currently not supported for python applications on standalone clusters."
+    assert said in done.stdout + done.stderr
+
+
+AWS = {
+    "conn_type": "aws",
+    "login": "AKIA123",
+    "password": "s3cr/et",
+    "extra": {"endpoint_url": "http://s3.corp:9000", "region_name": "eu-1"},
+}
+
+
+@pytest.mark.parametrize("host", ["local[2]", "spark://master", "yarn"])
+def test_spark_gets_the_login_of_the_store_by_its_environment_alone(submitted, monkeypatch, tmp_path, host):
+    monkeypatch.setenv("KAFKA_AUDIT_STORE", "s3://bucket/audit")
+    monkeypatch.setenv("AIRFLOW_CONN_KAFKA_AUDIT_STORE", json.dumps(AWS))
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "of-another-login")
+    before = dict(os.environ)
+    _, conf, _ = submitted({"host": host})
+    noted = json.loads((tmp_path / "note.json").read_text())
+    assert noted["aws"] == {
+        "AWS_ACCESS_KEY_ID": "AKIA123",
+        "AWS_SECRET_ACCESS_KEY": "s3cr/et",
+        "AWS_REGION": "eu-1",
+        "AWS_DEFAULT_REGION": "eu-1",
+        "AWS_ENDPOINT_URL_S3": "http://s3.corp:9000",
+    }
+    assert not [word for word in noted["argv"] if "s3cr/et" in word or "AKIA123" in word]
+    assert {key: value for key, value in conf.items() if "s3a" in key} == {
+        "spark.hadoop.fs.s3a.endpoint": "http://s3.corp:9000",
+        "spark.hadoop.fs.s3a.path.style.access": "true",
+        "spark.hadoop.fs.s3a.endpoint.region": "eu-1",
+    }
+    assert {name: value for name, value in os.environ.items() if name.startswith("AWS_")} == {
+        name: value for name, value in before.items() if name.startswith("AWS_")
+    }
+
+
+@pytest.mark.parametrize("root", ["{tmp}/store", "gs://bucket/audit"])
+def test_a_store_elsewhere_does_not_take_that_login(submitted, monkeypatch, tmp_path, root):
+    monkeypatch.setenv("KAFKA_AUDIT_STORE", root.format(tmp=tmp_path))
+    monkeypatch.setenv("AIRFLOW_CONN_KAFKA_AUDIT_STORE", json.dumps(AWS))
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    _, conf, _ = submitted({"host": "local[2]"})
+    assert json.loads((tmp_path / "note.json").read_text())["aws"] == {}
+    assert not [key for key in conf if "s3a" in key]
 
 
 def test_local_with_a_connection_is_as_local_as_without(submitted):

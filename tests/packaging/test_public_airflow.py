@@ -37,7 +37,11 @@ def is_public(module, name):
 
 
 def imported(tree):
+    """Yield what is imported, but for what an older Airflow has elsewhere: `except ImportError`."""
+    older = {id(node) for handler in ast.walk(tree) if isinstance(handler, ast.ExceptHandler) for node in ast.walk(handler)}
     for node in ast.walk(tree):
+        if id(node) in older:
+            continue
         if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             yield from ((node.module, alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):

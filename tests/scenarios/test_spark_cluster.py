@@ -1,12 +1,20 @@
-"""The DAG on a standalone Spark cluster of two workers, by the Airflow connection alone: the findings of `local[*]`."""
+"""The DAG on a standalone Spark cluster of two workers, by Airflow connections alone: the findings of `local[*]`.
 
+The store is a folder, then a bucket. Workers and executors have no login of the bucket but what the driver sends them.
+"""
+
+import contextlib
 import json
 import re
+import threading
+from pathlib import Path
 
 import pytest
 
 from scenarios.loopback_cluster import HERE, LoopbackCluster
 from testbed.airflow_home import AirflowHome
+from testbed.jars import s3a_jars
+from testbed.object_store import BUCKET, S3Server
 from testbed.spark_cluster import SparkCluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.airflow, pytest.mark.scenario]
@@ -33,14 +41,15 @@ class Deployment:
 
     def _home(self, name, store, **variables):
         variables = {"KAFKA_AUDIT_SPARK_MEMORY": MEMORY, **variables}
-        return AirflowHome(HERE, self.folder / name, clusters=self.clusters, store=store, variables=variables)
+        home = AirflowHome(HERE, self.folder / name, clusters=self.clusters, store=store, variables=variables)
+        for variable in [variable for variable in home.environment if variable.startswith("AWS_")]:
+            del home.environment[variable]
+        return home
 
-    def run(self, store, **connection):
-        """Run the DAG with a connection `kafka_audit_spark`, None for none; return the run and the newest report."""
-        variables = {"AIRFLOW_CONN_KAFKA_AUDIT_SPARK": json.dumps({"conn_type": "spark", **connection})} if connection else {}
-        run = self._home("airflow", store, **variables).run(self.folder / f"{store.name}.log")
-        report = store / "findings.json"
-        return run, report.read_text() if report.is_file() else None
+    def run(self, root, log, **connections):
+        """Run the DAG with connections `kafka_audit_…`."""
+        variables = {f"AIRFLOW_CONN_KAFKA_AUDIT_{name.upper()}": json.dumps(value) for name, value in connections.items()}
+        return self._home("airflow", root, **variables).run(self.folder / f"{log}.log")
 
 
 @pytest.fixture
@@ -52,18 +61,61 @@ def deployment(tmp_path):
     cluster.close()
 
 
-def on(cluster, **extra):
+def on(cluster, **conf):
     """Return the connection to a standalone cluster of this machine."""
-    return {"host": cluster.master, "extra": {"conf": {"spark.driver.host": "127.0.0.1"}, **extra}}
+    return {"conn_type": "spark", "host": cluster.master, "extra": {"conf": {"spark.driver.host": "127.0.0.1", **conf}}}
+
+
+def with_s3():
+    """Return Spark configuration by which driver and executors have the client of S3."""
+    jars = f"{s3a_jars()}/*"
+    return {"spark.driver.extraClassPath": jars, "spark.executor.extraClassPath": jars}
+
+
+class Commands:
+    """All command lines of this machine while the block runs, looked at five times a second."""
+
+    def __init__(self):
+        self._lines, self._ended = set(), threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._ended.set()
+        self._thread.join()
+
+    @property
+    def seen(self):
+        return "\n".join(self._lines)
+
+    def _look(self):
+        while not self._ended.wait(0.2):
+            for file in Path("/proc").glob("[0-9]*/cmdline"):
+                with contextlib.suppress(OSError):
+                    self._lines.add(file.read_text(errors="replace").replace("\0", " "))
 
 
 def test_two_workers_find_what_one_machine_finds(deployment, tmp_path):
-    here, alone = deployment.run(tmp_path / "alone")
+    here = deployment.run(tmp_path / "alone", "alone")
     assert here.returncode == 1, here.tail()  # the gate
-    with SparkCluster(tmp_path / "spark") as spark:
-        there, shared = deployment.run(tmp_path / "shared", **on(spark))
-        executors = spark.executors()
-    assert there.returncode == 1, there.tail()
-    assert {name.split("/")[0] for name in executors} == {"work-0", "work-1"}
+    alone = (tmp_path / "alone" / "findings.json").read_text()
     assert "KA105" in {one["code"] for one in json.loads(alone)["findings"] if one["status"] == "FAIL"}
-    assert plain(shared) == plain(alone)
+    with SparkCluster(tmp_path / "spark") as spark, S3Server(tmp_path) as s3:
+        there = deployment.run(tmp_path / "shared", "shared", spark=on(spark))
+        assert there.returncode == 1, there.tail()
+        assert {name.split("/")[0] for name in spark.executors()} == {"work-0", "work-1"}
+        assert plain((tmp_path / "shared" / "findings.json").read_text()) == plain(alone)
+        with Commands() as commands:
+            far = deployment.run(f"s3://{BUCKET}/store", "bucket", spark=on(spark, **with_s3()), store=s3.connection())
+        assert far.returncode == 1, far.tail()
+        stored = s3.client("s3").get_object(Bucket=BUCKET, Key="store/findings.json")["Body"].read().decode()
+        assert plain(stored) == plain(alone)
+        said = spark.said() + far.log.read_text() + (tmp_path / "airflow" / "airflow.db").read_bytes().decode(errors="replace")
+        everything = b"".join(s3.client("s3").get_object(Bucket=BUCKET, Key=key)["Body"].read() for key in s3.objects())
+    assert "--store s3://audits/store" in commands.seen
+    assert "s3a://audits/store/runs/" in commands.seen
+    for text in (commands.seen, said, everything.decode(errors="replace")):
+        assert s3.secret not in text

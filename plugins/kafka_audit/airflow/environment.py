@@ -50,9 +50,17 @@ def clusters_file() -> str:
 
 
 def store_root() -> str:
-    """Return the root of the store: a URL as it is, a path made absolute, because Spark may run elsewhere."""
+    """Return the root of the store: a URL as it is, a path made absolute, because Spark may run elsewhere.
+
+    From now on this process reaches a URL with the login of the connection `kafka_audit_store`, if there is one.
+    """
     root = _text("KAFKA_AUDIT_STORE") or str(_home() / "kafka-audit-store")
-    return root.rstrip("/") if "://" in root else str(Path(root).expanduser().absolute())
+    if "://" not in root:
+        return str(Path(root).expanduser().absolute())
+    from kafka_audit.airflow import store_connection  # noqa: PLC0415 -- not where DAG files are parsed: it imports the store
+
+    store_connection.use()
+    return root.rstrip("/")
 
 
 def proposed_root() -> str:

@@ -11,13 +11,14 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import Connection, Context
 from airflow.sdk.log import mask_secret
 
-from kafka_audit.airflow import connections, environment, pyfiles
+from kafka_audit.airflow import connections, environment, pyfiles, store_connection
 from kafka_audit.collect.rows.secret_keys import is_secret
 from kafka_audit.differences import class_archive
 from kafka_audit.differences.local_settings import LOCAL, PRIVATE, UMASK, driver_java_options
+from kafka_audit.differences.object_stores import is_s3, s3a_settings, url
 from kafka_audit.differences.parent import TASK
 from kafka_audit.differences.scratch import Scratch
-from kafka_audit.model.errors import EngineError
+from kafka_audit.model.errors import EngineError, UsageError
 from kafka_audit.model.run import run_path
 from kafka_audit.model.text import without_logins
 
@@ -83,16 +84,17 @@ class CompareSnapshots(SparkSubmitOperator):
 
         Raises:
             EngineError: no `spark-submit` or no Spark job to be found.
+            UsageError: Spark does not support what the connection says.
             SnapshotError: none of the snapshots can be read.
         """
         from kafka_audit.airflow import tasks  # noqa: PLC0415 -- not where DAG files are parsed: it imports the collector
 
         self.application = self.application or str(spark_job(Path(self.dag.fileloc).parent))
+        connection = connections.find_connection(CONNECTION)
+        require_possible(connection)
         run = tasks.write_run_request(snapshot_ids, run_id, self.baseline)
         root = without_logins(environment.store_root())  # Airflow shows arguments; a store refuses such a URL
         self.application_args = ["--store", root, "--run", run]
-        self.py_files = f"{root}/{run_path(run, pyfiles.NAME)}"
-        connection = connections.find_connection(CONNECTION)
         if connection is None:
             # The hook asks Airflow for the connection again and takes YARN when there is none; the environment of this
             # process of the task is the public way to answer it.
@@ -102,14 +104,39 @@ class CompareSnapshots(SparkSubmitOperator):
             os.environ["PATH"] = f"{own_spark_submit().parent}{os.pathsep}{os.environ.get('PATH') or os.defpath}"
         before = os.umask(UMASK)  # spark-submit inherits it, and a driver on this machine
         try:
-            with Scratch() as scratch:
+            with Scratch() as scratch, store_connection.in_environment(root):
                 self.conf, self.env_vars = settings(connection, str(scratch.path))
-                self.conf = private(environment.store_root()) | self.conf
+                self.conf = of_store(root) | self.conf
                 mask_secrets(self.conf)
+                self.py_files = package_file(root, run, connection, scratch.path)
                 super().execute(context)
         finally:
             os.umask(before)
         return run
+
+
+def require_possible(connection: Connection | None) -> None:
+    """Raise `UsageError` for the cluster mode of a standalone cluster, which takes no application in Python."""
+    if connection is None or not (connection.host or "").startswith("spark://"):
+        return
+    if connection.extra_dejson.get("deploy-mode") == "cluster":
+        instead = "remove deploy-mode from the extra: the driver runs in this task, executors on the cluster"
+        msg = f"connection {CONNECTION}: a standalone Spark cluster does not run Python in cluster mode; {instead}"
+        raise UsageError(msg)
+
+
+def package_file(root: str, run: str, connection: Connection | None, scratch: Path) -> str:
+    """Return where Spark gets the package from: the store, or a copy in `scratch`, which a driver on this machine hands out.
+
+    An executor fetches it before it knows the driver's login of an object store, and is started again and again if it cannot.
+    """
+    if "://" not in root:
+        return f"{root}/{run_path(run, pyfiles.NAME)}"
+    if connection is not None and connection.extra_dejson.get("deploy-mode") == "cluster":
+        return f"{url(root)}/{run_path(run, pyfiles.NAME)}"
+    copy = scratch / pyfiles.NAME
+    copy.write_bytes(pyfiles.package_zip())
+    return str(copy)
 
 
 def spark_job(dags: Path) -> Path:
@@ -164,12 +191,16 @@ def mask_secrets(conf: Mapping[str, object]) -> None:
             mask_secret(str(value))
 
 
-def private(root: str) -> dict[str, str]:
-    """Return Spark configuration by which executors keep what they write to a folder from other users of their machine.
+def of_store(root: str) -> dict[str, str]:
+    """Return Spark configuration for a store.
 
-    An object store has its own permissions, and so has HDFS, where Spark and the worker may be users of different groups.
+    Executors keep what they write to a folder from other users of their machine. An object store has its own permissions, and so
+    has HDFS, where Spark and the worker may be users of different groups. For S3 the server is named, which Spark's client does
+    not read from Amazon's variables.
     """
-    return {} if "://" in root else dict(PRIVATE)
+    if "://" not in root:
+        return dict(PRIVATE)
+    return s3a_settings(os.environ) if is_s3(root) else {}
 
 
 def own_spark_submit() -> Path:

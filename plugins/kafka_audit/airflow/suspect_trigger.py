@@ -43,6 +43,7 @@ class ClusterSuspectTrigger(BaseEventTrigger):
         # The client libraries take a second to import, for which the triggerer's loop must not stand still.
         await asyncio.to_thread(importlib.import_module, "kafka_audit.watch.audit_requests")
 
+        from kafka_audit.collect.connections.async_conversation import in_thread
         from kafka_audit.store.watch_files import WatchFiles
         from kafka_audit.watch.audit_requests import WatchSettings, audit_requests
         from kafka_audit.watch.judgement import Patience
@@ -53,7 +54,8 @@ class ClusterSuspectTrigger(BaseEventTrigger):
             patience=Patience(grace_s=environment.watch_grace()),
             distance_s=environment.watch_distance(),
         )
-        files = WatchFiles(environment.store_root())
+        # Not in the loop: a store that is a URL looks up its connection.
+        files = await in_thread(lambda: WatchFiles(environment.store_root()), _FILE_S)
         async with aclosing(audit_requests(name, lambda: _described(name), files, wanted)) as requests:
             async for request in requests:
                 yield request

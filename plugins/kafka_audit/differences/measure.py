@@ -19,6 +19,7 @@ from kafka_audit.differences import files
 from kafka_audit.differences.alike import Alike, without_equal_views
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.local_settings import FEW_ROWS, FOR_FEW_ROWS, ONE_TASK, ONE_TASK_ROWS, VERY_FEW_ROWS
+from kafka_audit.differences.object_stores import url
 from kafka_audit.differences.tables import DIFFERENCES, GIVEN, ChosenSample, ListAge
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.tables import KEY, LARGE, Row, columns, ddl
@@ -106,14 +107,6 @@ class SparkMeasure:
         except _SPARK_ERRORS as error:
             msg = f"{self._root}: the differences between snapshots cannot be computed: {_root_of(error)}"
             raise EngineError(msg) from error
-
-
-def url(root: str) -> str:
-    """Return a store's root as Spark's file systems know it: `s3://` is `s3a://` there, a local path a `file://` URL."""
-    if root.startswith("s3://"):
-        return "s3a://" + root.removeprefix("s3://")
-    # Not Path.as_uri: Hadoop does not take percent signs for escapes.
-    return root if "://" in root else f"file://{root}"
 
 
 def stored_table(spark: SparkSession, table: type[Row], root: str, holders: Mapping[str, str]) -> DataFrame:

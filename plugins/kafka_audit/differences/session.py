@@ -1,5 +1,6 @@
 """A Spark session: the one that spark-submit configured, or a quiet one on this machine."""
 
+import os
 from typing import Any
 
 from py4j import protocol
@@ -7,6 +8,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from kafka_audit.differences.local_settings import LOCAL, driver_java_options
+from kafka_audit.differences.object_stores import s3a_settings
 
 _ALWAYS = {
     "spark.sql.session.timeZone": "UTC",
@@ -26,7 +28,7 @@ def start(master: str | None = None, more_java_options: str = "") -> SparkSessio
     _take_nothing_of_numpy()
     builder = SparkSession.builder.appName("kafka-audit")
     if master is not None:
-        for key, value in LOCAL.items():
+        for key, value in {**LOCAL, **s3a_settings(os.environ)}.items():
             builder = builder.config(key, value)
         builder = builder.config("spark.driver.memory", "2g")
         builder = builder.config("spark.driver.extraJavaOptions", f"{driver_java_options()} {more_java_options}".rstrip())

@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
-from upath import UPath
-
 from kafka_audit.model.errors import StoreBusyError, StoreError, UsageError
 from kafka_audit.model.text import without_logins
+from kafka_audit.store.object_store import ObjectStore
 
 # Spark's readers treat a path with one of these characters as a pattern.
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
@@ -27,6 +26,8 @@ _NO_RIGHT = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _WRONG_PLACE = frozenset({errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOENT})
 
 
+_TRIED = "tried"
+
 STAGING = ".staging"
 """Folder below the root for what is being written. What an interrupted write left there goes with `pruning.remove_leftovers`."""
 
@@ -34,7 +35,7 @@ STAGING = ".staging"
 class Files:
     """Reads and writes below a root: a local path, or a URL that fsspec knows (`s3://`, `gs://`, `abfs://`, `hdfs://`).
 
-    A write is seen whole or not at all: by rename on a local disk, by nature in an object store.
+    A write is seen whole or not at all: by rename on a local disk, without one in an object store.
 
     On a local disk files are 0640 and folders 0750, whatever the umask. A root that was there before keeps its mode, since it may
     hold more than a store; folders below it that a write passes through lose the rights of others.
@@ -54,16 +55,20 @@ class Files:
         if self.is_local and _PATTERN_CHARACTERS & set(self.root):
             msg = f"{self.root}: Spark reads this path as a pattern; use a path without * ? [ ] {{ }} and backslash"
             raise UsageError(msg)
+        self._base = Path(self.root)
         try:
-            self._base = UPath(self.root)
-            _ = self._base.fs  # report a missing file system package now, not after the audit
-        except (ImportError, ValueError) as error:
+            self._remote = None if self.is_local else ObjectStore(self.root)
+        except (ImportError, ValueError) as error:  # a missing package is reported now, not after the audit
             msg = f"{self.root}: {without_logins(str(error))}"
             raise UsageError(msg) from None
+        except OSError as error:
+            raise _refused(self.root, error) from None
 
     def prepare(self) -> None:
-        """Create a local root and see whether it can be written; an object store is believed."""
-        if not self.is_local:
+        """Create a local root, and see whether the root can be written."""
+        if self._remote is not None:
+            self.write(f"{STAGING}/{_TRIED}", b"")
+            self.remove(f"{STAGING}/{_TRIED}")
             return
         try:
             _make_folder(Path(self.root))
@@ -77,7 +82,7 @@ class Files:
     def read(self, path: str) -> bytes | None:
         """Return a file's content, None where there is no such file."""
         try:
-            content: bytes = (self._base / path).read_bytes()
+            content = (self._base / path).read_bytes() if self._remote is None else self._remote.read(path)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
@@ -86,14 +91,12 @@ class Files:
 
     def write(self, path: str, content: bytes) -> None:
         """Write a file, and the folders above it, replacing what was there."""
-        target = self._base / path
         try:
-            if self.is_local:
+            if self._remote is None:
                 self._make_private(path)
-                _write_by_rename(Path(str(target)), content, Path(self.root, STAGING))
+                _write_by_rename(self._base / path, content, self._base / STAGING)
             else:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(content)
+                self._remote.write(path, content)
         except OSError as error:
             raise _refused(self.place(path), error) from None
 
@@ -109,9 +112,10 @@ class Files:
     def names(self, folder: str) -> list[str]:
         """Return what is in a folder, sorted; nothing where there is no such folder."""
         try:
-            if self.is_local:  # a year of ten clusters has 90,000 names: a path of each would take seconds
-                return sorted(os.listdir(f"{self.root}/{folder}"))  # noqa: PTH208 -- see above
-            return sorted(child.name for child in (self._base / folder).iterdir())
+            if self._remote is not None:
+                return self._remote.names(folder)
+            # A year of ten clusters has 90,000 names: a path of each would take seconds.
+            return sorted(os.listdir(f"{self.root}/{folder}"))  # noqa: PTH208 -- see above
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
@@ -120,7 +124,12 @@ class Files:
     def remove(self, path: str) -> None:
         """Remove a file if it is there."""
         try:
-            (self._base / path).unlink(missing_ok=True)
+            if self._remote is None:
+                (self._base / path).unlink()
+            else:
+                self._remote.remove(path)
+        except FileNotFoundError:
+            return
         except OSError as error:
             raise _refused(self.place(path), error) from None
 
@@ -132,16 +141,17 @@ class Files:
             but: names of files in it that stay, and the folder with them.
         """
         target = self._base / path
-        names = self.names(path) if but else []
         try:
-            if not set(names).isdisjoint(but) and not (self.is_local and target.is_symlink()):
+            if self._remote is not None:
+                self._remote.remove_folder(path, but=but)
+                return
+            names = self.names(path) if but else []
+            if not set(names).isdisjoint(but) and not target.is_symlink():
                 for name in names:
                     if name not in but:
                         (target / name).unlink(missing_ok=True)
-            elif self.is_local:
-                shutil.rmtree(str(target))
             else:
-                target.fs.rm(target.path, recursive=True)
+                shutil.rmtree(target)
         except FileNotFoundError:
             return
         except OSError as error:
@@ -149,14 +159,14 @@ class Files:
 
     def modified(self, path: str) -> datetime | None:
         """Return when a file was written, with a time zone; None if the file or its time does not exist."""
-        target = self._base / path
         try:
-            found: datetime = target.fs.modified(target.path)
-        except (FileNotFoundError, NotADirectoryError, NotImplementedError):
+            if self._remote is not None:
+                return self._remote.modified(path)
+            return datetime.fromtimestamp((self._base / path).stat().st_mtime, UTC)
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise _refused(self.place(path), error) from None
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
 
     def place(self, path: str) -> str:
         """Return the full path or URL of a file, for messages."""
@@ -169,8 +179,8 @@ def _require_no_login(url: str) -> None:
     login, at, _ = rest.rpartition("@")
     if at and ":" in login:
         shown = f"{scheme}://***@…"
-        variables = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-        msg = f"{shown}: the URL of a store must not contain a password; set it for the file system, for S3 in {variables}"
+        instead = "the Airflow connection kafka_audit_store, or in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        msg = f"{shown}: the URL of a store must not contain a password; set it for the file system, for S3 in {instead}"
         raise UsageError(msg)
     if "?" in rest or "#" in rest:
         shown = url.replace("#", "?").partition("?")[0]
@@ -240,7 +250,7 @@ def _require_free(target: Path) -> None:
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 
 
-def _make_folder(folder: Path | UPath) -> bool:
+def _make_folder(folder: Path) -> bool:
     """Make a folder and those above it; returns whether it was not there."""
     try:
         try:
@@ -257,13 +267,13 @@ def _make_folder(folder: Path | UPath) -> bool:
     return True
 
 
-def _close_to_others(path: Path | UPath) -> None:
+def _close_to_others(path: Path) -> None:
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & stat.S_IRWXO:
         _set_mode(path, mode & ~stat.S_IRWXO)
 
 
-def _set_mode(path: Path | UPath, mode: int) -> None:
+def _set_mode(path: Path, mode: int) -> None:
     """Set a mode; another user's file and a file system without modes keep theirs."""
     try:
         path.chmod(mode)
@@ -279,6 +289,6 @@ def _refused(place: str, error: OSError) -> StoreError:
         return StoreBusyError(f"{message}; free disk space, or keep fewer snapshots (`keep` of a cluster, KAFKA_AUDIT_RETENTION)")
     if error.errno in _NO_RIGHT or isinstance(error, PermissionError):  # object stores raise it without a number
         return StoreError(f"{message}; grant this user read and write access, or {elsewhere}")
-    if error.errno in _WRONG_PLACE:
+    if error.errno in _WRONG_PLACE or isinstance(error, FileNotFoundError):  # as above, for a bucket that does not exist
         return StoreError(f"{message}; {elsewhere}")
     return StoreBusyError(f"{message}; check that the storage is reachable, then try again")

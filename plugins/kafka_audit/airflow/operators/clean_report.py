@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kafka_audit.airflow import assets
+from kafka_audit.airflow import assets, store_connection
 from kafka_audit.model.errors import SnapshotError, StoreError
 from kafka_audit.model.text import clean
 from kafka_audit.report.gate import CLEAN, evaluate_gate
@@ -60,6 +60,7 @@ class CleanReport:
         return assets.event_summary(document) if code == CLEAN else None
 
     def _last_report(self) -> dict[str, Any] | None:
+        store_connection.use()
         history = History(self.store)
         for snapshot_id in history.snapshots().get(self.cluster, ()):
             document = history.report(snapshot_id)
