@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 NAVIGATION = {
     "Start": ("Overview <self>", "/docs/symptoms", "/docs/tasks", "All pages </docs/README>"),
     "Airflow": ("/docs/airflow", "/docs/docker-compose", "/docs/kubernetes", "Managed Airflow </docs/managed-airflow>"),
+    "Spark and the store": ("/docs/spark",),
     "Clusters and logins": ("/docs/clusters", "/docs/logins"),
     "Reading a report": ("The page in Airflow </docs/page>", "/docs/errors", "/docs/history", "/docs/bundles", "/docs/logs"),
     "Checks": ("/docs/checks/index",),
