@@ -10,7 +10,7 @@ from kafka_audit.checks import catalogue
 from testbed import BedError
 from testbed.corpus import page, record
 from testbed.corpus.__main__ import main, pending
-from testbed.corpus.catalogue import controls, faults
+from testbed.corpus.catalogue import by_scenario, controls, faults, unbreakable
 from testbed.corpus.tools import filled, printed_commands
 
 RESULT = {
@@ -86,6 +86,14 @@ def test_checks_that_were_not_seen_to_fail_are_listed_while_there_are_some():
 def test_the_page_in_docs_is_that_of_the_record():
     results = record.read(ROOT / "docs" / "corpus.json")
     assert (ROOT / "docs" / "corpus.md").read_text() == page.page(results)
+
+
+@pytest.mark.parametrize("code", sorted(set(catalogue()) - set(by_scenario())))
+def test_a_check_was_seen_to_fail_on_a_real_cluster_and_to_end_on_the_healed_one(code):
+    results = [one for one in record.newest(record.read(ROOT / "docs" / "corpus.json")).values() if one["kind"] == "fault"]
+    seen = page.statuses(results)
+    healed = any(seen[version].get(code) == ["failed", "healed"] for version in seen)
+    assert healed or code in unbreakable(), f"{code}: run a fault that breaks it, or add the reason to unbreakable.yaml"
 
 
 def test_the_record_is_of_faults_and_controls_that_exist():
