@@ -5,7 +5,7 @@ and the tests of the callers show when one of these is gone. Imports are inside 
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.mime.multipart import MIMEMultipart
@@ -36,6 +36,22 @@ def two_part_mail(conn_id: str, text: str) -> "SmtpHook":
             return mime, recipients
 
     return TwoPartMail(smtp_conn_id=conn_id)
+
+
+def export_gauges(gauges: Iterable[tuple[str, Mapping[str, str], float]], seconds: float) -> None:
+    """Hand gauges, by name and labels, to Airflow's metrics, and export them at once.
+
+    Not public: `airflow.sdk.observability`, which Airflow names in place of `airflow.stats`. Airflow exports once a minute and
+    when a process ends, but not when that of a task ends, which takes less than a minute.
+    """
+    from airflow.sdk.observability.stats import Stats  # noqa: PLC0415 -- see above
+    from opentelemetry.metrics import get_meter_provider  # noqa: PLC0415 -- see above
+
+    for name, labels, number in gauges:
+        Stats.gauge(name, number, tags=dict(labels))
+    flush = getattr(get_meter_provider(), "force_flush", None)  # none where Airflow could not set up the export
+    if flush is not None:
+        flush(timeout_millis=seconds * 1000)
 
 
 def runs_in_one_process() -> bool:

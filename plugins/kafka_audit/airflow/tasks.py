@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from kafka_audit import audit, settings
-from kafka_audit.airflow import alerts, assets, connections, environment, pyfiles, xcom_keys
+from kafka_audit.airflow import alerts, assets, connections, environment, otel_metrics, pyfiles, xcom_keys
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.page import links
 from kafka_audit.alerting.conditions import is_blind
@@ -157,6 +157,7 @@ def report_run(
     for document in documents:
         if not is_blind(document):
             assets.add_asset_event(events, assets.AUDITED, assets.audited_asset(document["cluster"]), document)
+    otel_metrics.send_metrics(documents)
     store.write_troubles(run, run_troubles(documents, clusters, alerts.alert_limits()).to_json())
     return judged
 

@@ -1,4 +1,4 @@
-"""The numbers of reports in OpenMetrics, for Prometheus: a file for node_exporter's textfile collector, or a page to scrape.
+"""The numbers of reports: in OpenMetrics, as a file for node_exporter's textfile collector or a page to scrape, and as gauges.
 
 Names and labels are stable, and labels are bounded: there are as many codes, severities and vantages as checks and the cluster
 file have, and at most `MOST_INCIDENTS` headlines of a cluster. Times are seconds since 1970.
@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.text import clean
 
-__all__ = ["CONTENT_TYPE_LATEST", "MOST_INCIDENTS", "openmetrics", "openmetrics_report"]
+__all__ = ["CONTENT_TYPE_LATEST", "MOST_INCIDENTS", "gauges", "openmetrics", "openmetrics_report"]
 
 MOST_INCIDENTS = 20
 _REACHED, _PROBED = ".", ".DTLSAI"  # cells of the matrix: reached, or the layer that failed
@@ -91,6 +91,14 @@ _METRICS: Mapping[str, tuple[str, Sequence[str], Callable[[_Document], _Samples]
     "started_timestamp_seconds": ("Start of the newest audit.", (), lambda document: _single(_seconds(document["started_at"]))),
     "finished_timestamp_seconds": ("End of the newest audit.", (), lambda document: _single(_seconds(document["finished_at"]))),
 }
+
+
+def gauges(document: _Document) -> Iterator[tuple[str, dict[str, str], float]]:
+    """Yield the numbers of a report with the names and labels that Prometheus has."""
+    for name, (_, labels, samples_of) in _METRICS.items():
+        for values, number in samples_of(document).items():
+            found = dict(zip(labels, map(clean, values), strict=True))
+            yield f"kafka_audit_{name}", {"cluster": clean(document["cluster"])} | found, number
 
 
 class _Reports(Collector):

@@ -13,7 +13,7 @@ class CleanReportTrigger(BaseTrigger):
     """Fires once with the summary of the last report of a cluster, as soon as that is clean.
 
     Args:
-        poke_interval: seconds between two looks into the store.
+        poke_interval: seconds between two reads of the store.
         report: what `CleanReport` takes.
     """
 
@@ -31,7 +31,7 @@ class CleanReportTrigger(BaseTrigger):
         )
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        """Look into the store until the report is clean; a store that does not answer in time is asked again."""
+        """Read the store until the report is clean; a store that does not answer in time is read again."""
         from kafka_audit.airflow.operators.clean_report import CleanReport, log  # noqa: PLC0415 -- with pyarrow, see below
         from kafka_audit.collect.connections.async_conversation import in_thread  # noqa: PLC0415 -- as above
         from kafka_audit.collect.rows.source_reads import ReadError  # noqa: PLC0415 -- as above
