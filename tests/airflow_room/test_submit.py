@@ -271,6 +271,14 @@ def test_what_a_connection_says_of_spark_wins(submitted):
     assert (conf["spark.buffer.pageSize"], conf["spark.x"], conf["spark.driver.host"]) == ("2m", "y", "127.0.0.1")
 
 
+def test_settings_of_spark_that_are_no_object_are_one_line_without_them():
+    """The form of a connection takes any JSON, such as text with an object in it."""
+    extra = json.dumps({"conf": '{"spark.hadoop.fs.s3a.secret.key": "hush"}'})
+    with pytest.raises(UsageError, match="connection kafka_audit_spark: conf in its extra must be an object") as error:
+        submit.settings(submit.Connection(conn_id="c", conn_type="spark", host="local[2]", extra=extra))
+    assert "hush" not in str(error.value)
+
+
 def test_cluster_mode_gets_neither_environment_nor_an_interpreter_of_this_machine():
     """A standalone cluster refuses any environment in this mode; the driver's machine has its own Python."""
     conf, environment = submit.settings(submit.Connection(conn_id="c", conn_type="spark", extra='{"deploy-mode": "cluster"}'))

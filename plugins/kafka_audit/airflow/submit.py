@@ -164,9 +164,15 @@ def settings(connection: Connection | None, scratch: str | None = None) -> tuple
     Addresses and interpreters of this machine go only where the driver runs on it; a standalone cluster in cluster mode
     refuses environment variables altogether. What the connection's extra says under `conf` wins. `scratch` is for what a driver
     on this machine keeps on disk.
+
+    Raises:
+        UsageError: `conf` of the extra is no object.
     """
     extra: dict[str, Any] = {} if connection is None else connection.extra_dejson
-    own: dict[str, str] = extra.get("conf", {})
+    own = extra.get("conf") or {}
+    if not isinstance(own, dict):
+        msg = f'connection {CONNECTION}: conf in its extra must be an object, for example {{"spark.executor.cores": "2"}}'
+        raise UsageError(msg)
     conf = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
     if connection is None or (connection.host or "").startswith("local"):
         # The archive fits the installed pyspark only.
