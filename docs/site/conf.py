@@ -23,7 +23,7 @@ NAVIGATION = {
     "Clusters and logins": ("/docs/clusters", "/docs/logins"),
     "Reading a report": ("The page in Airflow </docs/page>", "/docs/errors", "/docs/history", "/docs/bundles", "/docs/logs"),
     "Checks": ("/docs/checks/index",),
-    "Lint": ("/docs/lint", "/docs/differential"),
+    "Lint": ("/docs/lint", "/docs/lint-examples", "/docs/differential"),
     "Migrations": ("/docs/migrations",),
     "Alerts and monitoring": ("/docs/alerts", "/docs/monitoring", "/docs/watch"),
     "Security": ("/docs/security", "/SECURITY"),

@@ -149,3 +149,11 @@ def test_a_stateful_set_of_another_chart_is_read_by_its_variables():
         "ConfigMap kafka-controller-configuration, server.properties",
         "StatefulSet kafka-controller, container kafka",
     ]
+
+
+@pytest.mark.parametrize(("tag", "version", "meant"), [("4.3.0-debian-12-r1", "4.3.0", None), ("9.1.0", "4.4.0", "9.1.0")])
+def test_a_version_without_rules_is_named(capsys, tmp_path, tag, version, meant):
+    text = f"controller: {{replicaCount: 1}}\nlisteners: {{client: {{}}}}\nimage: {{tag: {tag}}}\n"
+    (tmp_path / "values.yaml").write_text(text)
+    _, (file,) = _said(capsys, tmp_path / "values.yaml")
+    assert (file["kafka_version"], file.get("neighbour_of")) == (version, meant)
