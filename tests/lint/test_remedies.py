@@ -175,3 +175,17 @@ def test_the_command_prints_the_names_of_the_file(tmp_path, monkeypatch, capsys)
     said = {finding["code"]: finding["remediation"] for finding in rendered["findings"]}
     assert "`KAFKA_AUTO_CREATE_TOPICS_ENABLE=false`" in said["KA705"]
     assert "Helm overwrites StatefulSet prod-cp-kafka, container cp-kafka-broker: change the values" in said["KA705"]
+
+
+def test_names_of_the_file_are_no_code_and_no_placeholders():
+    said = _said("KA310", setting_names.of_strimzi("the Kafka resource `rm -rf x`\x1b[31m {version}"))
+    assert said.startswith("In the Kafka resource 'rm -rf x'")
+    assert "'version'" in said.partition(", correct")[0]
+    assert "\x1b" not in said
+    odd = _said("KA413", NAMES["environment"], key="listener.name.`x`.ssl.key", says="")
+    assert "`X`" not in odd
+
+
+def test_a_setting_of_a_listener_that_users_named_is_a_variable():
+    said = _said("KA413", NAMES["environment"], key="listener.name.clients.ssl.principal.mapping.rules", says="")
+    assert "Correct `KAFKA_LISTENER_NAME_CLIENTS_SSL_PRINCIPAL_MAPPING_RULES` in the environment" in said

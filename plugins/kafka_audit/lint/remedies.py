@@ -7,6 +7,7 @@ whose steps differ there is written here.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from kafka_audit.checks import Check
 from kafka_audit.configuration.definitions import definitions
@@ -24,6 +25,7 @@ _OF_BROKERS = re.compile(
 )
 _IN_CLUSTER_FILE = " (`properties` in the cluster file)"
 _BY_LISTENER = "listener.name."
+_ODD = re.compile(r"[^a-z0-9_.<>-]")
 _OF_AUTHORIZERS = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
 
 _AS_WRITTEN = {
@@ -103,7 +105,7 @@ def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: s
         path: the file.
         version: the release whose settings are known.
     """
-    names = broker.names
+    names = replace(broker.names, place=_shown(broker.names.place), afterwards=_shown(broker.names.afterwards))
     if names.form is Form.PROPERTIES or not finding.remediation:
         return finding.remediation
     if finding.status is Status.UNKNOWN and finding.evidence.get("needs"):
@@ -115,14 +117,19 @@ def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: s
         page = _in_names(_with_keys(what_to_do(check), reported, version), names, reported["file"], version)
         remarks = [*_field(page, key, names, version), names.afterwards]
     else:
-        parts = {**_PARTS, "{field}": names.setting(key)}
+        parts = {**_PARTS, "{field}": names.setting(key) if is_plain_word(key) else "<field>"}
         page = re.sub(r"\{\w+\}", lambda match: parts.get(match[0], match[0]), steps)
         remarks = [names.afterwards]
     return "\n".join((filled_page(page, reported), *filter(None, remarks)))
 
 
+def _shown(text: str) -> str:
+    """Return a text with names of the file: without control characters, code and placeholders."""
+    return re.sub(r"[`{}]", "'", clean(text))
+
+
 def _is_setting(key: str, version: str) -> bool:
-    return key in definitions(version) or key in _OF_AUTHORIZERS or key.startswith(_BY_LISTENER)
+    return key in definitions(version) or key in _OF_AUTHORIZERS or (key.startswith(_BY_LISTENER) and not _ODD.search(key))
 
 
 def _with_keys(page: str, reported: Mapping[str, str], version: str) -> str:
