@@ -187,7 +187,7 @@ def test_what_a_killed_write_left_goes_after_a_day_however_few_snapshots_there_a
     store = Store(root.format(tmp=tmp_path))
     names = audits(store, 2)
     for unfinished in ("20260130T000000Z-prod-0aaa", "20260131T230000Z-prod-0bbb"):
-        store._files.write(f".staging/{unfinished}", b"")
+        store._files.write(f".staging/{unfinished}", f"{unfinished}/sample\n{names[0]}/registry\n".encode())
         store._files.write(f"snapshots/{unfinished}/sample.parquet", b"x")
     store._files.write(f".staging/{names[0]}", b"")  # killed between the manifest and the end
     store.remove_leftovers(NOW)

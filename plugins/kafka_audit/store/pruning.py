@@ -158,8 +158,10 @@ def _remove_unnamed(files: Files, names: Sequence[str], manifests: Mapping[str, 
     if not names:
         return
     cluster = cluster_of(names[0])
-    # Marks before the manifests that are new: an audit removes its mark when its manifest is there.
-    needed = {name for mark in files.names(STAGING) if cluster_of(mark) == cluster for name in _marked(files, mark)}
+    # Marks before the manifests that are new: an audit removes its mark when its manifest is there. The mark of one that was
+    # killed names its own tables, which are to go.
+    marks = [mark for mark in files.names(STAGING) if cluster_of(mark) == cluster and mark not in names]
+    needed = {name for mark in marks for name in _marked(files, mark)}
     new = [name for name in files.names("snapshots") if cluster_of(name) == cluster and name not in manifests]
     since = _published(files, new)
     every = [*manifests.values(), *since.values()]
