@@ -65,9 +65,10 @@ def checkout(tmp_path):
     def run(scenarios, *, make_fails="", code=0):
         (tmp_path / ".ci" / "scenarios").write_text(scenarios)
         (tmp_path / "bin" / "make").write_text(f'#!/bin/sh\n[ "$1" != "{make_fails}" ]\n')
+        (tmp_path / ".venv" / "bin" / "python").write_text("#!/bin/sh\n")
         (tmp_path / ".venv" / "bin" / "pytest").write_text(FAKE_PYTEST.format(code=code))
-        for program in ((tmp_path / "bin" / "make"), (tmp_path / ".venv" / "bin" / "pytest")):
-            program.chmod(0o755)
+        for program in ("bin/make", ".venv/bin/pytest", ".venv/bin/python"):
+            (tmp_path / program).chmod(0o755)
         path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
         return subprocess.run(
             [str(tmp_path / ".ci" / "run")], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False

@@ -18,6 +18,7 @@ PUBLIC = {
     "airflow.sdk",
     "airflow.sdk.bases.decorator",
     "airflow.sdk.exceptions",
+    "airflow.sdk.io",  # of the page "Object Storage"
     "airflow.sdk.log",  # mask_secret, of the page "Masking sensitive data"
     "airflow.sdk.types",
     "airflow.plugins_manager",

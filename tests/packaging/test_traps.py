@@ -52,6 +52,7 @@ def test_the_plugin_loader_executes_the_shim_and_nothing_else():
     assert {name for name in found["own"] if "." in name} == {
         "kafka_audit.airflow",
         "kafka_audit.airflow.environment",
+        "kafka_audit.airflow.moved",
         "kafka_audit.airflow.options",
         "kafka_audit.airflow.page",
         "kafka_audit.airflow.page.deferred_app",

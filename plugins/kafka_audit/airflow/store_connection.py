@@ -24,7 +24,7 @@ _PACKAGE = "the Airflow connection kafka_audit_store needs the Airflow provider 
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Known:
+class _StoreLogin:
     """A connection that was looked up, and the file system with its login; both are None where there is none."""
 
     looked_up: float
@@ -32,13 +32,13 @@ class _Known:
     file_system: Any
 
 
-_known: dict[str, _Known] = {}
+_known: dict[str, _StoreLogin] = {}
 _LOCK = threading.Lock()
 
 
 def use() -> None:
     """Let the stores of this process take the login of the connection, if there is one."""
-    object_store.connect(_file_system)
+    object_store.use_file_systems(_file_system)
 
 
 def _file_system(root: str) -> Any:  # noqa: ANN401 -- fsspec has no types
@@ -57,13 +57,13 @@ def _file_system(root: str) -> Any:  # noqa: ANN401 -- fsspec has no types
     return known.file_system
 
 
-def _look_up(protocol: str, known: _Known | None) -> _Known:
+def _look_up(protocol: str, known: _StoreLogin | None) -> _StoreLogin:
     connection = find_connection(CONNECTION)
     if connection is None:
-        return _Known(looked_up=time.monotonic(), connection=None, file_system=None)
+        return _StoreLogin(looked_up=time.monotonic(), connection=None, file_system=None)
     same = known is not None and known.connection == connection
     file_system = known.file_system if known is not None and same else _connected(protocol)
-    return _Known(looked_up=time.monotonic(), connection=connection, file_system=file_system)
+    return _StoreLogin(looked_up=time.monotonic(), connection=connection, file_system=file_system)
 
 
 def _connected(protocol: str) -> Any:  # noqa: ANN401 -- see above

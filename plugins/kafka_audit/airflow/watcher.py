@@ -7,9 +7,14 @@ from typing import Any
 
 from airflow.sdk import Asset, AssetAny, AssetWatcher
 
+try:
+    from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable
+except ImportError:  # Airflow 3.1
+    from airflow.timetables.assets import AssetOrTimeSchedule  # type: ignore[assignment]
+    from airflow.timetables.trigger import CronTriggerTimetable  # type: ignore[assignment]
+
 from kafka_audit import settings
 from kafka_audit.airflow import assets, environment
-from kafka_audit.airflow.moved import AssetOrTimeSchedule, CronTriggerTimetable
 from kafka_audit.airflow.suspect_trigger import ClusterSuspectTrigger
 from kafka_audit.model.errors import UsageError
 

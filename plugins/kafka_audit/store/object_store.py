@@ -19,7 +19,7 @@ _FLAT = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory"})
 _connected: list[FileSystemOf] = []
 
 
-def connect(file_system: FileSystemOf) -> None:
+def use_file_systems(file_system: FileSystemOf) -> None:
     """Let a function choose the file systems of this process; without one each finds its credentials in the environment."""
     _connected[:] = [file_system]
 

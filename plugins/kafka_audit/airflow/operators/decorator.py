@@ -6,7 +6,11 @@ from typing import Any
 from airflow.sdk import Context
 from airflow.sdk.bases.decorator import DecoratedOperator, TaskDecorator, task_decorator_factory
 
-from kafka_audit.airflow.moved import determine_kwargs
+try:
+    from airflow.sdk.bases.decorator import determine_kwargs
+except ImportError:  # Airflow 3.1
+    from airflow.utils.operator_helpers import determine_kwargs  # type: ignore[attr-defined]
+
 from kafka_audit.airflow.operators.audit_operator import KafkaAuditOperator
 
 _OPTIONS = ("cluster", "fail_on", "min_coverage", "baseline")
