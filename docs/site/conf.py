@@ -27,7 +27,14 @@ NAVIGATION = {
     "Migrations": ("/docs/migrations",),
     "Alerts and monitoring": ("/docs/alerts", "/docs/monitoring", "/docs/watch"),
     "Security": ("/docs/security", "/SECURITY"),
-    "Reference": ("/docs/tables", "/docs/versions", "/docs/corpus", "/docs/peers", "/docs/performance", "Release notes </CHANGELOG>"),
+    "Reference": (
+        "/docs/tables",
+        "/docs/versions",
+        "/docs/corpus",
+        "/docs/peers",
+        "/docs/performance",
+        "Release notes </CHANGELOG>",
+    ),
     "Contributing": ("/CONTRIBUTING", "/docs/language", "/docs/adr/README", "/docs/releases"),
 }
 
