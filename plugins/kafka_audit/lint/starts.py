@@ -11,7 +11,6 @@ from kafka_audit.configuration.starts import StartRefusal, start_refusal
 _PORT = re.compile(r"(?<=[^/]:)\0(?=,|$)")
 _VOTER = re.compile(r"(?:^|,)\s*(\d+)@")
 _FIRST_PORT = 40_000
-_MISSING = "Missing required configuration"
 _MODES = ("process.roles", "zookeeper.connect")
 _NO_VOTER = "2000000001"
 _TEXT = frozenset({"STRING", "LIST", "PASSWORD", "CLASS"})
@@ -54,7 +53,7 @@ def start_verdict(broker: Described, version: str) -> StartVerdict:
 
 def _is_missing(refused: StartRefusal, broker: Described) -> bool:
     """Return whether a required key is missing that nothing fills in, nor a key that makes another one required."""
-    missing = refused.key is not None and refused.message.startswith(_MISSING)
+    missing = refused.rule is StartRule.MISSING and refused.key is not None
     return missing and broker.unknown.isdisjoint({refused.key, *_MODES})
 
 

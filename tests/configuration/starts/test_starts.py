@@ -60,6 +60,14 @@ def test_the_rule_that_refuses_is_told_apart(version, told, rule):
     assert (found and found.rule) is rule
 
 
+@pytest.mark.parametrize(
+    ("version", "key"), [("2.7.2", "zookeeper.connect"), ("3.9.1", "zookeeper.connect"), ("4.4.0", "process.roles")]
+)
+def test_a_required_key_without_a_value_has_its_rule(version, key):
+    found = start_refusal({"broker.id": "1"}, version)
+    assert (found.key, found.rule) == (key, StartRule.MISSING)
+
+
 def test_of_two_names_for_one_id_the_one_in_the_file_is_to_blame():
     found = start_refusal({"node.id": "x", "zookeeper.connect": "zk:2181"}, "3.9.1")
     assert found is not None

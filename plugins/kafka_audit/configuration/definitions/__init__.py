@@ -31,6 +31,7 @@ class StartRule(StrEnum):
     """Rules of KafkaConfig, independent of the message of a release."""
 
     VALUE = "a value that its definition refuses"
+    MISSING = "a required key without a value"
     NOT_ADVERTISED = "the inter-broker listener is not advertised"
     NOT_MAPPED = "the inter-broker listener has no security protocol"
     MECHANISM_NOT_ENABLED = "the inter-broker mechanism is not enabled"

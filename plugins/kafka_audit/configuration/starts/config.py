@@ -35,7 +35,7 @@ class Config:
                 self._values[name] = definition.value(properties[name])
             elif definition.required:
                 message = f'Missing required configuration "{name}" which has no default value.'
-                raise ConfigError(message, name)
+                raise ConfigError(message, name, StartRule.MISSING)
 
     def since(self, *release: int) -> bool:
         """Return whether the configuration is judged by this release or a newer one: `since(3, 3)`."""

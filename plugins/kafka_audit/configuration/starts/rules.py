@@ -151,7 +151,7 @@ def zookeeper_is_named(config: Config) -> None:
     """Judge whether a broker without process.roles knows ZooKeeper; before 2.8 the definition requires it."""
     if config.text_or_none("zookeeper.connect") is None:
         message = "Missing required configuration `zookeeper.connect` which has no default value."
-        raise config_error(message, "zookeeper.connect")
+        raise config_error(message, "zookeeper.connect", StartRule.MISSING)
 
 
 def node_is_named(number: int) -> None:
