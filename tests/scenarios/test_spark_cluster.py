@@ -7,6 +7,8 @@ import contextlib
 import json
 import re
 import threading
+import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,8 @@ pytestmark = [pytest.mark.spark, pytest.mark.airflow, pytest.mark.scenario]
 ID = re.compile(r"\d{8}T\d{6}Z-prod-[0-9a-f]{4}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 MEMORY = "1g"
+KILL_AFTER_S = 4.0
+"""After both executors have begun: the queries take longer than this."""
 
 
 def plain(document):
@@ -119,3 +123,41 @@ def test_two_workers_find_what_one_machine_finds(deployment, tmp_path):
     assert "s3a://audits/store/runs/" in commands.seen
     for text in (commands.seen, said, everything.decode(errors="replace")):
         assert s3.secret not in text
+
+
+def failures(report):
+    """Return the failures of a report, and how often each is there."""
+    return Counter((one["code"], one["resource"]["name"]) for one in report["findings"] if one["status"] == "FAIL")
+
+
+def test_a_worker_killed_midway_costs_no_report_but_its_own(deployment, tmp_path):
+    """The run ends with the right report, or fails with its reason; the next one, on the worker that is left, is right."""
+    root, reports = tmp_path / "killed", []
+    with SparkCluster(tmp_path / "spark") as spark:
+
+        def kill():
+            while len(spark.executors()) < 2:
+                time.sleep(0.1)
+            time.sleep(KILL_AFTER_S)
+            spark.kill_worker(1)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        run = deployment.run(root, "killed", spark=on(spark))
+        killer.join(5)
+        assert not killer.is_alive()
+        assert run.returncode == 1  # the gate, whether it has a report or not
+        said = run.log.read_text()
+        if (root / "findings.json").is_file():
+            reports.append(json.loads((root / "findings.json").read_text()))
+        else:
+            assert "the differences between snapshots cannot be computed" in said or "Lost executor" in said, run.tail()
+            assert "GateFailed" in said
+        following = deployment.run(root, "following", spark=on(spark))
+    assert following.returncode == 1, following.tail()
+    reports.append(json.loads((root / "findings.json").read_text()))
+    assert reports[-1]["snapshot_id"] == max(path.name for path in (root / "snapshots").iterdir())
+    assert ("KA105", "broker/2") in failures(reports[-1])
+    for report in reports:
+        assert failures(report) == failures(reports[-1])
+        assert set(failures(report).values()) == {1}
