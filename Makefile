@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit test scenarios corpus kills soak differential fuzz lint docs site lock sbom bench clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit test scenarios corpus kills soak differential fuzz lint docs site lock sbom bench kerberos clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -70,6 +70,9 @@ site: docs ## build the documentation site into build/site
 
 bench: needs-java $(INSTALLED) ## run the benchmarks and write docs/performance.md [NAMES=: only these]
 	@$(BIN)/python benchmarks $(NAMES)
+
+kerberos: $(INSTALLED) ## build the library that the scenario with a KDC requires (Debian: libkrb5-dev gcc)
+	@$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation -r requirements-kerberos.txt
 
 lock: $(INSTALLED) ## pin the newest versions of requirements*.in with hashes [UPGRADE=: only missing ones]
 	@for file in requirements requirements-dev requirements-image requirements-build requirements-kerberos; do \

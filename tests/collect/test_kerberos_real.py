@@ -90,7 +90,7 @@ def audited(tmp_path_factory):
     if absent := missing():
         pytest.skip(f"no {', '.join(absent)} here (Debian: krb5-kdc krb5-admin-server krb5-user)")
     if importlib.util.find_spec("gssapi") is None:
-        pytest.skip("no Python package gssapi here: pip install -r requirements-kerberos.txt (Debian: libkrb5-dev gcc)")
+        pytest.skip("no Python package gssapi here: make kerberos (Debian: libkrb5-dev gcc)")
     folder = tmp_path_factory.mktemp("kerberos")
     with Bed(folder / "bed") as bed, Kdc(folder / "kdc", bed.worker, ADDRESSES) as kdc:
         yield Audited(folder, bed, kdc)
