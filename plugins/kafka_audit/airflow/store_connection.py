@@ -16,7 +16,6 @@ from airflow.sdk.log import mask_secret
 from kafka_audit.airflow.connections import find_connection
 from kafka_audit.differences.object_stores import is_s3
 from kafka_audit.model.errors import UsageError
-from kafka_audit.store import object_store
 
 CONNECTION = "kafka_audit_store"
 _FRESH_S = 60.0
@@ -38,6 +37,8 @@ _LOCK = threading.Lock()
 
 def use() -> None:
     """Let the stores of this process take the login of the connection, if there is one."""
+    from kafka_audit.store import object_store  # noqa: PLC0415 -- Airflow parses the DAG often, and the store imports pyarrow
+
     object_store.use_file_systems(_file_system)
 
 

@@ -181,7 +181,7 @@ def test_a_query_of_the_endpoint_is_not_shown():
 
 def test_a_query_of_the_endpoint_is_in_no_log_line_either(endpoint, caplog):
     """httpx logs the URL of each request at the level of Airflow's tasks."""
-    with caplog.at_level("DEBUG"):
+    with caplog.at_level("DEBUG"), caplog.at_level("DEBUG", logger="httpx"):
         fetch(f"{endpoint.url}?key=hush")
         httpx.get(f"{endpoint.url}?theirs=1")
     assert "hush" not in caplog.text

@@ -24,7 +24,7 @@ _EXPORT = re.compile(r"\bexport[ \t]+(KAFKA_[A-Z0-9_]{1,200})=([^\s;&|]*)")
 _SUM = re.compile(r"\$\(\([^()]*\)\)")
 _LONGEST_LABEL = 63
 _CONFIGS = re.compile(
-    r"/mnt/shared/config|/bitnami/kafka/config(?:/server\.properties)?(?::|/?$)|/opt/[a-z/]*kafka/config(?:/|:|$)"
+    r"/mnt/shared/config|/bitnami/kafka/config(?:/server\.properties)?(?::|/?$)|/opt/[a-z/]{0,100}kafka/config(?:/|:|$)"
 )
 
 
