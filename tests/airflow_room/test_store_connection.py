@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+from s3fs import S3FileSystem
 
 from kafka_audit.airflow import environment, store_connection
 from kafka_audit.airflow.operators.clean_report import CleanReport
@@ -29,6 +30,7 @@ def _no_login(monkeypatch):
     monkeypatch.setenv("KAFKA_AUDIT_STORE", ROOT)
     monkeypatch.setattr(store_connection, "_known", {})
     monkeypatch.setattr(object_store, "_connected", [])
+    S3FileSystem.clear_instance_cache()  # another test's, with its server and login
 
 
 def test_the_store_of_every_process_takes_the_login_of_the_connection(server, monkeypatch):

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from s3fs import S3FileSystem
 
 from kafka_audit.model.cluster import Keep
 from kafka_audit.model.errors import StoreBusyError, StoreError
@@ -49,6 +50,7 @@ def root(server, monkeypatch, request):
         monkeypatch.delenv(name)
     for name, value in server.environment().items():
         monkeypatch.setenv(name, value)
+    S3FileSystem.clear_instance_cache()  # another test's, with its server and login
     return f"s3://{BUCKET}/{request.node.name.partition('[')[0]}"
 
 
