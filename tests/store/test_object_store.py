@@ -136,6 +136,7 @@ def test_a_bucket_that_cannot_be_written_is_refused_before_an_audit(root, variab
     assert "s3cret" not in done.stdout + done.stderr
 
 
+@pytest.mark.usefixtures("root")
 def test_a_bucket_that_does_not_exist_is_not_created(server):
     with pytest.raises(
         StoreError, match=r"s3://nosuch/a/\.staging/tried: The specified bucket does not exist; set another store"
