@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -27,6 +28,7 @@ BENCHMARKS = {
     "producers": ("What producers and brokers feel of audits", 35),
     "fault_to_alert": ("From a fault to the mail that names it", 75),
 }
+LOGGED = re.compile(r"\d{4}-\d\d-\d\dT|Simple auth manager")  # what Airflow logs to stdout is no figure
 INTRODUCTION = """# Performance
 
 Written by `make bench` from what the benchmarks print. Each section has one run: its command, date, commit and machine. Seconds
@@ -42,7 +44,8 @@ def run(name: str) -> int:
         for line in process.stdout or ():
             sys.stdout.write(line)
             sys.stdout.flush()
-            printed.append(line.rstrip())
+            if not LOGGED.match(line):
+                printed.append(line.rstrip())
     record(name, "\n".join(printed).strip(), time.monotonic() - began, process.returncode)
     return process.returncode
 
