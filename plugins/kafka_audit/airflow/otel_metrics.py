@@ -4,9 +4,8 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from airflow.sdk import conf
-
 from kafka_audit.airflow import internals
+from kafka_audit.airflow.moved import conf
 from kafka_audit.report.openmetrics import gauges
 
 log = logging.getLogger(__name__)

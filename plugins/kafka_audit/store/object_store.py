@@ -66,11 +66,12 @@ class ObjectStore:
 
     def remove_folder(self, path: str, *, but: Collection[str] = ()) -> None:
         """Remove a folder; names of files in it that are in `but` stay. Raises FileNotFoundError."""
-        if not but or set(self.names(path)).isdisjoint(but):
+        names = self.names(path) if but else []
+        if set(names).isdisjoint(but):
             with _as_os_errors():
                 self._fs.rm(self._path(path), recursive=True)
             return
-        for name in self.names(path):
+        for name in names:
             if name not in but:
                 self.remove(f"{path}/{name}")
 
