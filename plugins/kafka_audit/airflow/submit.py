@@ -115,11 +115,14 @@ class CompareSnapshots(SparkSubmitOperator):
         return run
 
 
+def is_cluster_mode(connection: Connection | None) -> bool:
+    """Return whether a connection lets the driver run on the cluster; without one it runs here."""
+    return connection is not None and connection.extra_dejson.get("deploy-mode") == "cluster"
+
+
 def require_possible(connection: Connection | None) -> None:
     """Raise `UsageError` for the cluster mode of a standalone cluster, which takes no application in Python."""
-    if connection is None or not (connection.host or "").startswith("spark://"):
-        return
-    if connection.extra_dejson.get("deploy-mode") == "cluster":
+    if connection is not None and (connection.host or "").startswith("spark://") and is_cluster_mode(connection):
         instead = "remove deploy-mode from the extra: the driver runs in this task, executors on the cluster"
         msg = f"connection {CONNECTION}: a standalone Spark cluster does not run Python in cluster mode; {instead}"
         raise UsageError(msg)
@@ -132,7 +135,7 @@ def package_file(root: str, run: str, connection: Connection | None, scratch: Pa
     """
     if "://" not in root:
         return f"{root}/{run_path(run, pyfiles.NAME)}"
-    if connection is not None and connection.extra_dejson.get("deploy-mode") == "cluster":
+    if is_cluster_mode(connection):
         return f"{url(root)}/{run_path(run, pyfiles.NAME)}"
     copy = scratch / pyfiles.NAME
     copy.write_bytes(pyfiles.package_zip())
@@ -182,7 +185,7 @@ def settings(connection: Connection | None, scratch: str | None = None) -> tuple
             "spark.driver.extraJavaOptions": f"{driver_java_options(scratch)} {archive}".rstrip(),
         }
         return {**conf, **LOCAL, **here, **own}, {"SPARK_LOCAL_IP": "127.0.0.1", TASK: str(os.getpid())}
-    if extra.get("deploy-mode") == "cluster":
+    if is_cluster_mode(connection):
         return conf | own, None
     return conf | {"spark.pyspark.driver.python": sys.executable} | own, None
 
