@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
@@ -147,12 +148,16 @@ GROUPS: dict[str, tuple[str, str, list[Timed]]] = {
 
 @dataclass(kw_only=True)
 class Said:
-    """Seconds from a fault to the suspicion, the run of the DAG and the mail; None: not within `LONGEST_S`."""
+    """Seconds from a fault to the suspicion, the run of the DAG and the mail; None: not within `LONGEST_S`.
+
+    `tasks` has the seconds of each task that had ended when the mail came.
+    """
 
     suspicion: float | None = None
     run: float | None = None
     mail: float | None = None
     subject: str = ""
+    tasks: str = ""
 
 
 class Alerted:
@@ -176,10 +181,13 @@ class Alerted:
         """Return how many runs of the DAG there are."""
         return self._airflow.call("GET", f"{RUNS}?limit=1")["total_entries"]
 
-    def tasks(self) -> str:
-        """Return the state of each task of the newest run, for a fault that sent no mail."""
+    def tasks(self, *, seconds: bool = False) -> str:
+        """Return the state of each task of the newest run, or how many seconds each one that has ended took, in their order."""
         (run,) = self._airflow.call("GET", f"{RUNS}?limit=1&order_by=-id")["dag_runs"]
-        return ", ".join(f"{task} {state}" for task, state in self._airflow.states("kafka_audit", run["dag_run_id"]).items())
+        found = self._airflow.call("GET", f"{RUNS}/{quote(run['dag_run_id'], safe='')}/taskInstances?order_by=start_date")
+        if seconds:
+            return ", ".join(f"{one['task_id']} {one['duration']:.0f}" for one in found["task_instances"] if one["duration"])
+        return ", ".join(f"{one['task_id']} {one['state']}" for one in found["task_instances"])
 
     def busy(self) -> bool:
         """Return whether a run of the DAG goes on."""
@@ -221,6 +229,8 @@ class Alerted:
             time.sleep(0.5)
         if said.mail is None and said.run is not None:
             said.subject = f"no mail: {self.tasks()}"
+        elif said.mail is not None:
+            said.tasks = self.tasks(seconds=True)
         carry_out(self.scene, fault.heal)
         return said
 
@@ -290,23 +300,29 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--group", action="append", choices=GROUPS, help="only faults of this cluster; may be repeated")
-    chosen = parser.parse_args().group or list(GROUPS)
+    parser.add_argument("--fault", action="append", metavar="WORD", help="only faults with this in their title; may be repeated")
+    parser.add_argument("--no-restarts", action="store_true", help="without rolling restarts and elections")
+    arguments = parser.parse_args()
+    chosen = arguments.group or list(GROUPS)
     measured: list[tuple[Timed, Said]] = []
     loud: list[str] = []
     quiet = 0
     for group in chosen:
-        preset, version, faults = GROUPS[group]
+        preset, version, all_faults = GROUPS[group]
+        faults = [one for one in all_faults if not arguments.fault or any(word in one.title for word in arguments.fault)]
+        if not faults:
+            continue
         with alerted(preset, version) as cluster:
             print(f"\nKafka {version}{', SCRAM' if preset == 'scram' else ''}\n")
-            print("| fault | suspicion | DAG run | mail | subject of the mail |\n|---|---|---|---|---|", flush=True)
+            print("| fault | suspicion | DAG run | mail | seconds of its tasks | subject of the mail |\n|---|---|---|---|---|---|", flush=True)
             for fault in faults:
                 said = cluster.timed(fault)
                 measured.append((fault, said))
                 times = " | ".join(seconds(value) for value in (said.suspicion, said.run, said.mail))
-                print(f"| {fault.title} | {times} | {said.subject} |", flush=True)
-            if group != "logins":
+                print(f"| {fault.title} | {times} | {said.tasks} | {said.subject} |", flush=True)
+            if group != "logins" and not arguments.no_restarts:
                 for title, started_nothing in silent(cluster):
-                    print(f"| {title} | {'none | none | none' if started_nothing else 'SUSPECTED | | '} | |", flush=True)
+                    print(f"| {title} | {'none | none | none' if started_nothing else 'SUSPECTED | | '} | | |", flush=True)
                     quiet += started_nothing
                     loud += [] if started_nothing else [title]
     return verdict(measured, loud, quiet)

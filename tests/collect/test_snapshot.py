@@ -136,6 +136,18 @@ def test_time_that_is_over_ends_the_looking(brokers):
     assert any("audit_s leaves no time" in line for line in said)
 
 
+def test_an_address_that_answers_late_is_not_waited_for_and_its_brokers_are_asked_all_the_same(brokers, monkeypatch):
+    first, late, _ = brokers
+    first.brokers = {0: first.brokers[0]}
+    asked = threading.Event()
+    answer_first, answer_late = first._configs, late._metadata
+    monkeypatch.setattr(first, "_configs", lambda *given: asked.set() or answer_first(*given))
+    monkeypatch.setattr(late, "_metadata", lambda *given: asked.wait(20) and answer_late(*given))
+    snapshot = snap(cluster(first.address, late.address, limits=Limits(read_s=15.0, settle_s=0.1, audit_s=60.0)))
+    assert {one.broker_id for one in snapshot.of(BrokerView) if one.sample == 1} >= {0, 1, 2}
+    assert {one.broker_id for one in snapshot.of(Probe) if one.sample == 1} >= {0, 1, 2}
+
+
 def test_a_broker_that_hangs_costs_its_own_rows_and_one_deadline(brokers):
     with server(fakes.silent) as hanging:
         for one in brokers:

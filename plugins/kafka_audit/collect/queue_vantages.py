@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from kafka_audit.collect.brokers.discovery import discover
+from kafka_audit.collect.brokers.discovery import Discovery
 from kafka_audit.collect.connections import priorities
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.conversation import ClientOptions, quiet
@@ -53,7 +53,8 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
                     cluster.zookeeper, secrets, read_s=read_s, budget=budget.part(budget.left() / 2)
                 )
             if not rows and cluster.bootstrap:
-                rows = discover(cluster, 1, ClientOptions(read_s=read_s, logins=logins, budget=budget), budget.deadline)
+                options = ClientOptions(read_s=read_s, logins=logins, budget=budget)
+                rows = Discovery(cluster, 1, options, budget.deadline).listed()
     finally:
         budget.close()
     listed = registered_targets([row for row in rows if isinstance(row, RegisteredEndpoint)], cluster)

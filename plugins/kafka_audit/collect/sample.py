@@ -12,7 +12,7 @@ from types import MappingProxyType
 from kafka_audit.collect import queue_vantages
 from kafka_audit.collect.brokers import broker_view, leader_questions, leader_reads, scram_users
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
-from kafka_audit.collect.brokers.discovery import discover
+from kafka_audit.collect.brokers.discovery import Discovery
 from kafka_audit.collect.brokers.quorum import ControllerAsker, controllers
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import priorities
@@ -81,10 +81,18 @@ class Sampler:
         started = now_ms()
         with quiet():
             found = self._ask_zookeeper(number)
-            endpoints = self._endpoints(number, found.rows)
+            endpoints, discovery = self._endpoints(number, found.rows)
             targets, left_out = self._targets(number, endpoints, found)
-            found = merged([found, Collected(rows=left_out), *self._done(self._jobs(number, targets, endpoints))])
-            found = without_zookeeper(found)
+            found = merged([found, *self._done(self._jobs(number, targets, endpoints))])
+            late = () if discovery is None else discovery.listed()
+            if {*late} - {*endpoints}:
+                asked = {*flat(targets)}
+                targets, left_out = self._targets(number, dict.fromkeys((*endpoints, *late)), found)
+                missed = {broker: [one for one in some if one not in asked] for broker, some in targets.items()}
+                found = merged(
+                    [found, *self._done(self._jobs_on_late(number, {key: some for key, some in missed.items() if some}))]
+                )
+            found = without_zookeeper(merged([found, Collected(rows=left_out)]))
             found = merged([found, *self._done(self._jobs_on_leaders(number, targets, found))])
             found = merged([found, Collected(rows=tuple(self._from_queues(number, targets, found.rows)))])
         sample = Sample(sample=number, started_ms=started, finished_ms=now_ms(), reason=reason)
@@ -135,23 +143,27 @@ class Sampler:
             earlier=self._decoded_znodes,
         )
 
-    def _endpoints(self, number: int, rows: Iterable[Row]) -> tuple[RegisteredEndpoint, ...]:
-        """Return what ZooKeeper has registered; without ZooKeeper, the brokers that the bootstrap addresses list."""
+    def _endpoints(self, number: int, rows: Iterable[Row]) -> tuple[tuple[RegisteredEndpoint, ...], Discovery | None]:
+        """Return what ZooKeeper has registered; without ZooKeeper, the brokers that the bootstrap addresses list.
+
+        The second is what still asks addresses that have not answered yet, if any.
+        """
         found = [*rows]
         if any(isinstance(row, Registry) and row.brokers_pzxid is not None for row in found):
             registered = tuple(row for row in found if isinstance(row, RegisteredEndpoint))
-            return (
-                self._beside_the_registry(number, registered) if any(isinstance(row, Migration) for row in found) else registered
-            )
+            if any(isinstance(row, Migration) for row in found):
+                return self._beside_the_registry(number, registered), None
+            return registered, None
         if not self._cluster.bootstrap:
-            return ()
+            return (), None
         self._say(f"asking {len(self._cluster.bootstrap)} bootstrap addresses for their brokers …")
-        return discover(self._cluster, number, self._options(), self._budget.deadline)
+        discovery = Discovery(self._cluster, number, self._options(), self._budget.deadline)
+        return discovery.listed_soon(), discovery
 
     def _beside_the_registry(self, number: int, registered: tuple[RegisteredEndpoint, ...]) -> tuple[RegisteredEndpoint, ...]:
         """Return what brokers list, where a migration has begun and some of them register with KRaft controllers alone."""
         known = flat(registered_targets(registered, self._cluster))
-        listed = discover(self._cluster, number, self._options(), self._budget.deadline, known)
+        listed = Discovery(self._cluster, number, self._options(), self._budget.deadline, known).listed()
         unregistered = {endpoint.broker_id for endpoint in listed} - {endpoint.broker_id for endpoint in registered}
         return listed if unregistered else registered
 
@@ -182,27 +194,40 @@ class Sampler:
             self._say(f"asking the controller at {clean_line(target.address)} …")
             asker = ControllerAsker(target, number, self._options())
             jobs.append(_Job(run=asker.ask, without=asker.unanswered))
+        jobs += self._jobs_on_brokers(number, [*registered.values(), *unregistered])
+        first, rest = jobs[:LANES], jobs[LANES:]
+        vantage_jobs = self._jobs_of_vantages(number, registered, controllers(self._cluster))
+        # Brokers and vantages in turn, so that a long list of the ones does not leave the others without time.
+        return [*first, *(job for pair in zip_longest(rest, vantage_jobs) for job in pair if job is not None)]
+
+    def _jobs_on_late(self, number: int, missed: Mapping[int, Sequence[Target]]) -> list[_Job]:
+        """Return what to ask of brokers that only an address lists that answered while the others were asked."""
+        return [*self._jobs_on_brokers(number, missed.values()), *self._jobs_of_vantages(number, missed, ())]
+
+    def _jobs_on_brokers(self, number: int, brokers: Iterable[Sequence[Target]]) -> list[_Job]:
         # What the cluster file names first: a password that is wrong is then refused there, and tried nowhere else.
-        all_targets = sorted((*registered.values(), *unregistered), key=lambda some: not any(map(self._logins.names, some)))
+        all_targets = sorted(brokers, key=lambda some: not any(map(self._logins.names, some)))
         progress = BrokerProgress(self._say, len(all_targets))
+        jobs = []
         for targets in all_targets:
             progress.ask(_name(targets), (target.address for target in targets))
             jobs.append(
                 _Job(run=partial(self._ask_broker, number, targets, progress), without=partial(_unanswered, number, targets))
             )
-        runs = command_vantages.runs(
-            self._cluster, number, flat(registered), registered, self._logins, self._budget, controllers(self._cluster)
-        )
-        first, rest = jobs[:LANES], jobs[LANES:]
-        vantage_jobs = []
+        return jobs
+
+    def _jobs_of_vantages(
+        self, number: int, brokers: Mapping[int, Sequence[Target]], their_controllers: Sequence[Target]
+    ) -> list[_Job]:
+        runs = command_vantages.runs(self._cluster, number, flat(brokers), brokers, self._logins, self._budget, their_controllers)
         if len(runs) > MANY:
             self._say(f"probing from {len(runs)} vantages …")
+        jobs = []
         for run in runs:
             if len(runs) <= MANY:
                 self._say(f"probing from {run.name} …")
-            vantage_jobs.append(_Job(run=run.rows, without=run.unanswered))
-        # Brokers and vantages in turn, so that a long list of the ones does not leave the others without time.
-        return [*first, *(job for pair in zip_longest(rest, vantage_jobs) for job in pair if job is not None)]
+            jobs.append(_Job(run=run.rows, without=run.unanswered))
+        return jobs
 
     def _ask_broker(self, number: int, targets: Sequence[Target], progress: BrokerProgress) -> Collected:
         """Ask one broker at all its addresses, within its share of the time."""

@@ -1,11 +1,12 @@
 """Jobs side by side do not wait for each other."""
 
 import re
+import threading
 import time
 
 import pytest
 
-from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.collect.connections.parallel import Running, side_by_side
 from kafka_audit.collect.rows.source_reads import UNREADABLE, ReadError
 from kafka_audit.model.errors import UsageError
 
@@ -48,6 +49,21 @@ def test_what_a_job_did_not_expect_is_its_own_failure_alone(caplog):
 def test_what_is_to_end_the_audit_is_raised_here():
     with pytest.raises(UsageError, match="no such file"):
         side_by_side([lambda: fail(UsageError("no such file"))], 1, time.monotonic() + 5)
+
+
+def test_the_rest_gets_a_moment_once_one_result_is_enough():
+    hold = threading.Event()
+    running = Running(
+        [lambda: "", hold.wait, lambda: time.sleep(0.1) or "few", lambda: time.sleep(0.3) or "many"], 4, time.monotonic() + 30
+    )
+    assert running.results_soon(bool, 1.0) == ["", None, "few", "many"]
+    hold.set()
+    assert running.results() == ["", True, "few", "many"]
+
+
+def test_all_are_waited_for_while_no_result_is_enough():
+    running = Running([lambda: "", lambda: time.sleep(0.2) or ""], 2, time.monotonic() + 30)
+    assert running.results_soon(bool, 0.0) == ["", ""]
 
 
 def test_nothing_to_do():

@@ -10,7 +10,7 @@ from kafka.protocol.metadata import MetadataRequest
 from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker, MetadataError, decode_metadata_answer
 from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.collect.connections.parallel import Running
 from kafka_audit.collect.connections.targets import Target, behind_proxies, bootstrap_targets, listed_endpoints
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.rows.source_reads import ReadError
@@ -18,35 +18,53 @@ from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import RegisteredEndpoint
 
 _LANES = 16
+_MOMENT_S = 2.0
 
 
-def discover(
-    cluster: Cluster, sample: int, options: ClientOptions, deadline: float, also: Iterable[Target] = ()
-) -> tuple[RegisteredEndpoint, ...]:
-    """Return the brokers that any bootstrap address, or any of `also`, lists, as endpoints of a listener without name.
+class Discovery:
+    """Asks all bootstrap addresses at once which brokers there are.
 
     An address that does not answer is asked again with all others later, and gets its rows there.
-
-    Args:
-        cluster: its bootstrap addresses are asked.
-        sample: number of this sample.
-        options: how to ask.
-        deadline: seconds of `time.monotonic()`.
-        also: further addresses to ask.
     """
-    behind = behind_proxies(cluster)
-    jobs = [
-        partial(_listed_by, target, options, behind if target.dialled in behind else {})
-        for target in (*bootstrap_targets(cluster, ()), *also)
-    ]
-    # Half of what is left at the most: to learn who is there must not cost what there is to ask of them.
-    until = time.monotonic() + max(0.0, deadline - time.monotonic()) / 2
-    found = [answer for answer in side_by_side(jobs, _LANES, until) if not isinstance(answer, ReadError)]
-    # A broker that many list comes before one that a single answer names.
-    listed = Counter(
-        place for answer in found for place in {(broker.broker_id, broker.host, broker.port) for broker in answer or ()}
-    )
-    return listed_endpoints(sorted(listed, key=lambda broker: (-listed[broker], broker)), sample, cluster.security.protocol)
+
+    def __init__(
+        self, cluster: Cluster, sample: int, options: ClientOptions, deadline: float, also: Iterable[Target] = ()
+    ) -> None:
+        """Begin to ask.
+
+        Args:
+            cluster: its bootstrap addresses are asked.
+            sample: number of this sample.
+            options: how to ask.
+            deadline: seconds of `time.monotonic()`.
+            also: further addresses to ask.
+        """
+        behind = behind_proxies(cluster)
+        jobs = [
+            partial(_listed_by, target, options, behind if target.dialled in behind else {})
+            for target in (*bootstrap_targets(cluster, ()), *also)
+        ]
+        # Half of what is left at the most: to learn who is there must not cost what there is to ask of them.
+        until = time.monotonic() + max(0.0, deadline - time.monotonic()) / 2
+        self._asked = Running(jobs, _LANES, until)
+        self._sample = sample
+        self._protocol = cluster.security.protocol
+
+    def listed(self) -> tuple[RegisteredEndpoint, ...]:
+        """Return the brokers that any address lists, as endpoints of a listener without name."""
+        return self._endpoints(self._asked.results())
+
+    def listed_soon(self) -> tuple[RegisteredEndpoint, ...]:
+        """Return them as soon as one address has listed brokers and the others had a moment: one that hangs is not waited for."""
+        return self._endpoints(self._asked.results_soon(bool, _MOMENT_S))
+
+    def _endpoints(self, answers: Iterable[tuple[ListedBroker, ...] | ReadError | None]) -> tuple[RegisteredEndpoint, ...]:
+        found = [answer for answer in answers if not isinstance(answer, ReadError)]
+        # A broker that many list comes before one that a single answer names.
+        listed = Counter(
+            place for answer in found for place in {(broker.broker_id, broker.host, broker.port) for broker in answer or ()}
+        )
+        return listed_endpoints(sorted(listed, key=lambda broker: (-listed[broker], broker)), self._sample, self._protocol)
 
 
 def _listed_by(

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from kafka_audit.bounds.memory import return_memory, share_arenas
 from kafka_audit.collect.rows.source_reads import ReadError, any_answer
@@ -14,45 +14,76 @@ _T = TypeVar("_T")
 def side_by_side(jobs: Sequence[Callable[[], _T]], width: int, deadline: float) -> list[_T | ReadError | None]:
     """Run jobs on threads and return their results in order, None for a job that was not done by the deadline.
 
+    Arguments, results and errors are those of `Running`.
+    """
+    return Running(jobs, width, deadline).results()
+
+
+class Running(Generic[_T]):
+    """Jobs that run on threads, as many as the width at a time, and start none after the deadline.
+
     A job that raised has its `ReadError` as the result: jobs turn failures of a source into rows, and what they did not expect is
     the failure of only that party.
 
     Threads are daemons: a name lookup that hangs cannot be interrupted, but need not be waited for either.
-
-    Args:
-        jobs: what to run.
-        width: how many at a time.
-        deadline: seconds of `time.monotonic()`.
-
-    Raises:
-        AuditError: a job raised it, e.g. UsageError: the audit cannot go on.
     """
-    share_arenas()
-    results: list[_T | ReadError | None] = [None] * len(jobs)
-    raised: list[BaseException] = []
-    waiting = list(enumerate(jobs))[::-1]
-    lock = threading.Lock()
 
-    def work() -> None:
-        while time.monotonic() < deadline:
-            with lock:
-                if not waiting or raised:
+    def __init__(self, jobs: Sequence[Callable[[], _T]], width: int, deadline: float) -> None:
+        """Start.
+
+        Args:
+            jobs: what to run.
+            width: how many at a time.
+            deadline: seconds of `time.monotonic()`.
+        """
+        share_arenas()
+        self._results: list[_T | ReadError | None] = [None] * len(jobs)
+        self._raised: list[BaseException] = []
+        self._waiting = list(enumerate(jobs))[::-1]
+        self._left = len(jobs)
+        self._deadline = deadline
+        self._changed = threading.Condition()
+        for _ in range(min(width, len(jobs))):
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def results(self) -> list[_T | ReadError | None]:
+        """Wait for all jobs, until the deadline at most; return their results in order, None for a job that is not done.
+
+        Raises:
+            AuditError: a job raised it, e.g. UsageError: the audit cannot go on.
+        """
+        return self._wait(lambda _: False, 0.0)
+
+    def results_soon(self, is_enough: Callable[[_T], bool], grace_s: float) -> list[_T | ReadError | None]:
+        """Return the results as `results` does, but wait no longer than `grace_s` once one of them is enough."""
+        return self._wait(is_enough, grace_s)
+
+    def _wait(self, is_enough: Callable[[_T], bool], grace_s: float) -> list[_T | ReadError | None]:
+        until, enough = self._deadline, False
+        with self._changed:
+            while self._left and not self._raised and time.monotonic() < until:
+                if not enough and any(not isinstance(one, ReadError | None) and is_enough(one) for one in self._results):
+                    until, enough = min(until, time.monotonic() + grace_s), True
+                self._changed.wait(max(0.0, until - time.monotonic()))
+            found = list(self._results)
+        return_memory()
+        if self._raised:
+            raise self._raised[0]
+        return found
+
+    def _work(self) -> None:
+        while time.monotonic() < self._deadline:
+            with self._changed:
+                if not self._waiting or self._raised:
                     return
-                index, job = waiting.pop()
+                index, job = self._waiting.pop()
             try:
                 with any_answer():
-                    results[index] = job()
+                    self._results[index] = job()
             except ReadError as error:
-                results[index] = error
+                self._results[index] = error
             except BaseException as error:  # noqa: BLE001 -- carried to the caller's thread and raised there
-                raised.append(error)
-
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(min(width, len(jobs)))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(max(0.0, deadline - time.monotonic()))
-    return_memory()
-    if raised:
-        raise raised[0]
-    return list(results)
+                self._raised.append(error)
+            with self._changed:
+                self._left -= 1
+                self._changed.notify_all()
