@@ -122,6 +122,40 @@ def test_the_region_of_amazon_msk_behind_other_names(monkeypatch):
     assert cluster.security.msk_region == "eu-west-1"
 
 
+GOOGLE = "bootstrap.prod.europe-west1.managedkafka.my-project.cloud.goog:9092"
+
+
+@pytest.mark.parametrize(
+    ("extra", "expected"),
+    [
+        ({"bootstrap.servers": GOOGLE}, {"google_cloud": True}),
+        ({"bootstrap.servers": "kafka.corp.example:9092", "google.cloud": "True"}, {"google_cloud": True}),
+        (
+            {"bootstrap.servers": "space.servicebus.windows.net:9093"},
+            {"azure_scope": "https://space.servicebus.windows.net/.default"},
+        ),
+        (
+            {"bootstrap.servers": "kafka.corp.example:9092", "azure.scope": "api://kafka/.default"},
+            {"azure_scope": "api://kafka/.default"},
+        ),
+        ({"bootstrap.servers": GOOGLE, "azure.scope": "api://kafka/.default"}, {"azure_scope": "api://kafka/.default"}),
+    ],
+)
+def test_the_services_of_google_and_azure_are_known_by_their_addresses_or_a_key(monkeypatch, extra, expected):
+    cluster, secrets = completed(monkeypatch, MSK | extra)
+    assert cluster.security == Security(protocol="SASL_SSL", mechanism="OAUTHBEARER", **expected)
+    assert not secrets.own
+
+
+@pytest.mark.parametrize(
+    "servers",
+    ["evil.example:9092", "managedkafka.cloud.goog.evil.example:9092", "space.servicebus.windows.net.evil.example:9093"],
+)
+def test_names_that_only_look_like_those_of_a_cloud_get_no_token_of_it(monkeypatch, servers):
+    with pytest.raises(UsageError, match=r"sasl.oauthbearer.method is missing"):
+        completed(monkeypatch, MSK | {"bootstrap.servers": servers})
+
+
 def test_event_hubs_take_their_connection_string_as_a_password(monkeypatch):
     string = "Endpoint=sb://space.servicebus.windows.net/;SharedAccessKeyName=audit;SharedAccessKey=aGFzaA=="
     login = {"sasl.mechanism": "PLAIN", "sasl.username": "$ConnectionString", "sasl.password": string}
@@ -151,8 +185,14 @@ WRONG = {
     ),
     "an identity of the machine": (
         OIDC | {"sasl.oauthbearer.metadata.authentication.type": "azure_imds"},
-        "sasl.oauthbearer.metadata.authentication.type is not supported, except none",
+        "sasl.oauthbearer.metadata.authentication.type is not supported, except none: .* set azure.scope instead of sasl.oauthb",
     ),
+    "two clouds": (
+        MSK | {"google.cloud": "true", "azure.scope": "api://kafka/.default"},
+        "google.cloud and azure.scope exclude each other; remove all but one",
+    ),
+    "a scope that is none": (MSK | {"azure.scope": "kafka"}, "azure.scope is not a scope such as https://NAMESPACE"),
+    "a word for a switch": (MSK | {"google.cloud": "yes"}, "google.cloud 'yes' is not one of true"),
     "a callback": (MSK | {"oauth_cb": "my.token"}, "oauth_cb is not supported; the auditor runs no code that a connection names"),
     "no verification": (
         TLS | {"enable.ssl.certificate.verification": False},

@@ -81,6 +81,20 @@ def test_the_form_takes_a_region_of_amazon_msk(monkeypatch):
     assert cluster.security == Security(protocol="SASL_SSL", mechanism="OAUTHBEARER", msk_region="eu-west-1")
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("google_cloud", "true", {"google_cloud": True}),
+        ("azure_scope", "api://kafka/.default", {"azure_scope": "api://kafka/.default"}),
+    ],
+)
+def test_the_form_takes_the_identities_of_other_clouds(monkeypatch, field, value, expected):
+    fields = {"security_protocol": "SASL_SSL", "sasl_mechanism": "OAUTHBEARER", field: value}
+    cluster, secrets = described(monkeypatch, login=None, password=None, extra=fields)
+    assert cluster.security == Security(protocol="SASL_SSL", mechanism="OAUTHBEARER", **expected)
+    assert not secrets.own
+
+
 def test_host_and_login_of_other_types_are_not_used(monkeypatch):
     cluster, _ = described(monkeypatch, conn_type="kafka", extra={"bootstrap.servers": "b3:9092"})
     assert (cluster.bootstrap, cluster.security) == (("b3:9092",), Security())

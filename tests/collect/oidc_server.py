@@ -1,4 +1,4 @@
-"""A small OIDC token server with real RS256 tokens, by client credentials; in a thread, or as a process on a host of the bed.
+"""A small OIDC token server with real RS256 tokens, by client credentials or as a managed identity, in a thread or a process.
 
 As a process: `python oidc_server.py`, with the arguments of `OidcServer` as JSON on stdin; it prints its URL when it listens.
 """
@@ -13,7 +13,7 @@ import uuid
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives import serialization
@@ -61,6 +61,22 @@ class OidcServer(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        """Answer as the managed identity of Azure App Service does, with a token of the client whose audience is asked for."""
+        resource = parse_qs(urlsplit(self.path).query).get("resource", [""])[0]
+        client = next((name for name, known in self.server.clients.items() if known["audience"] == resource), None)
+        if client is None or not self.headers.get("X-IDENTITY-HEADER"):
+            self.reply(400, b'{"statusCode": 400, "message": "no identity"}')
+            return
+        ends = int(time.time()) + self.server.lifetime_s
+        answer = {
+            "access_token": self._issue(client, None),
+            "token_type": "Bearer",
+            "expires_on": str(ends),
+            "resource": resource,
+        }
+        self.reply(200, json.dumps(answer).encode())
+
     def do_POST(self):
         text = self.rfile.read(int(self.headers["Content-Length"])).decode()
         form = {name: values[0] for name, values in parse_qs(text).items()}
@@ -82,12 +98,16 @@ class _Handler(BaseHTTPRequestHandler):
             return 400, {"error": "unsupported_grant_type"}
         if form.get("scope") not in {None, *known.get("scopes", ())}:
             return 400, {"error": "invalid_scope", "error_description": "Invalid scopes"}
-        token = self.server.token(client, form.get("scope"))
+        token = self._issue(client, form.get("scope"))
+        return 200, {"access_token": token, "token_type": "Bearer", "expires_in": self.server.lifetime_s}
+
+    def _issue(self, client, scope):
+        token = self.server.token(client, scope)
         self.server.issued.append(token)
         if self.server.log:
             with Path(self.server.log).open("a", encoding="ascii") as log:
                 log.write(f"{time.time():.1f} {client} {token}\n")
-        return 200, {"access_token": token, "token_type": "Bearer", "expires_in": self.server.lifetime_s}
+        return token
 
     def reply(self, status, body, headers=()):
         self.send_response(status)

@@ -225,7 +225,7 @@ def test_the_example_is_right_and_shows_every_key_of_this_version(tmp_path):
 
 def test_the_other_logins_of_the_example_are_right(tmp_path):
     found = re.findall(r"^    #   or: (\{protocol: .*\})$", EXAMPLE.read_text(), re.MULTILINE)
-    assert len(found) == 2
+    assert len(found) == 4
     for security in found:
         assert (
             _load(tmp_path, f"clusters: {{c: {{bootstrap: [b:1], security: {security}}}}}")["c"].security.mechanism
@@ -254,6 +254,16 @@ def test_tokens_that_are_fetched(tmp_path):
         ),
     )
     assert found["b"].security == Security(protocol="SASL_SSL", mechanism="OAUTHBEARER", msk_region="eu-west-1")
+
+
+def test_tokens_of_the_identities_of_clouds(tmp_path):
+    scope = "https://space.servicebus.windows.net/.default"
+    login = "protocol: SASL_SSL, mechanism: OAUTHBEARER"
+    listeners = f"{{A: {{{login}, google_cloud: true}}, B: {{{login}, azure_scope: '{scope}'}}}}"
+    found = _load(tmp_path, f"clusters: {{c: {{bootstrap: [b:1], listeners: {listeners}}}}}")["c"].listeners
+    expected = {"protocol": "SASL_SSL", "mechanism": "OAUTHBEARER"}
+    assert found == {"A": Security(**expected, google_cloud=True), "B": Security(**expected, azure_scope=scope)}
+    assert all(security.fetches_tokens for security in found.values())
 
 
 # keys of one cluster, what the line must say
@@ -352,6 +362,18 @@ WRONG = {
     "a region that is none": (
         "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: OAUTHBEARER, msk_region: Ireland}",
         "security.msk_region: 'Ireland' is not an AWS region such as eu-west-1",
+    ),
+    "Google's tokens switched off": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: OAUTHBEARER, google_cloud: false}",
+        "security.google_cloud: is false, which is no source of tokens; remove it",
+    ),
+    "a namespace for a scope": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: OAUTHBEARER, azure_scope: space.servicebus.windows.net}",
+        "security.azure_scope: 'space.servicebus.windows.net' is not a scope such as https://NAMESPACE.servicebus.windows.net/.default",
+    ),
+    "tokens of two clouds": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: OAUTHBEARER, google_cloud: true, msk_region: eu-west-1}",
+        "security.google_cloud: has no effect with msk_region; remove it",
     ),
     "a secret that nobody uses": (
         "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: OAUTHBEARER, msk_region: eu-west-1, password_env: P}",

@@ -73,7 +73,10 @@ clusters:
   prod:
     bootstrap: ["b1:9092"]
     security: {{protocol: SASL_SSL, mechanism: OAUTHBEARER, username: auditor, password_env: hunter2, oidc: {oidc}}}
-    listeners: {{A: {{protocol: SASL_SSL, mechanism: OAUTHBEARER, msk_region: eu-west-1}}}}
+    listeners:
+      A: {{protocol: SASL_SSL, mechanism: OAUTHBEARER, msk_region: eu-west-1}}
+      B: {{protocol: SASL_SSL, mechanism: OAUTHBEARER, google_cloud: true}}
+      C: {{protocol: SASL_SSL, mechanism: OAUTHBEARER, azure_scope: "https://space.servicebus.windows.net/.default"}}
 """
     found = shown(tmp_path, text)
     assert "hunter2" not in json.dumps(found)
@@ -83,3 +86,6 @@ clusters:
         "extensions": {"pool": "***"},
     }
     assert found["listeners"]["A"]["msk_region"] == "eu-west-1"
+    assert "google_cloud" not in found["listeners"]["A"]
+    assert found["listeners"]["B"]["google_cloud"] is True
+    assert found["listeners"]["C"]["azure_scope"] == "https://space.servicebus.windows.net/.default"

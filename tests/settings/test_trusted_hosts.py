@@ -27,6 +27,8 @@ MATCHES = {
     "*x*": (["kafkax"], ["0x7f000001", "0x", "x.evil.example"]),
     "b1.kafka.example": (["b1.kafka.example"], ["b1.\u212aafka.example", "b1.\uff4bafka.example"]),
     "*.kafka.example": (["b1.kafka.example"], ["b1.\u212aafka.example", "b\u0131.kafka.example"]),
+    "*.managedkafka.mine.cloud.goog": (["broker-0.prod.europe-west1.managedkafka.mine.cloud.goog"],
+                                       ["broker-0.prod.europe-west1.managedkafka.theirs.cloud.goog"]),
     "*.c1.a1b2.c2.kafka.eu-west-1.amazonaws.com": (["b-1.c1.a1b2.c2.kafka.eu-west-1.amazonaws.com"],
                                                    ["b-1.c1.ffff.c2.kafka.eu-west-1.amazonaws.com"]),
     "*.kafka-corp.westeurope.cloudapp.azure.com": (["b1.kafka-corp.westeurope.cloudapp.azure.com"],
@@ -69,6 +71,8 @@ REFUSED = {
     **dict.fromkeys(
         [
             "*.amazonaws.com",
+            "*.cloud.goog",
+            "*.project.cloud.goog",
             "*.eu-west-1.compute.amazonaws.com",
             "ec2-*.eu-west-1.compute.amazonaws.com",
             "*.c2.kafka.eu-west-1.amazonaws.com",

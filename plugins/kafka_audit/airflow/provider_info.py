@@ -21,7 +21,7 @@ _FIELDS = {
     "security_protocol": _field("Security protocol", "Default: PLAINTEXT", ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]),
     "sasl_mechanism": _field(
         "SASL mechanism",
-        "Requires login and password, except GSSAPI. OAUTHBEARER: client ID and secret with a token endpoint, or Amazon MSK",
+        "Requires login and password, except GSSAPI. OAUTHBEARER: client ID and secret with a token endpoint, or a cloud",
         ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI", "OAUTHBEARER"],
     ),
     "sasl_oauthbearer_token_endpoint_url": _field("Token endpoint", "OAUTHBEARER: URL where tokens are fetched (OIDC)"),
@@ -29,6 +29,12 @@ _FIELDS = {
     "sasl_oauthbearer_extensions": _field("SASL extensions", "OAUTHBEARER: name=value,name=value"),
     "https_ca_location": _field("CA file of the token endpoint", "PEM file on the workers; empty: the authorities of the system"),
     "msk_region": _field("AWS region", "OAUTHBEARER with Amazon MSK (IAM); empty: the region in the bootstrap servers"),
+    "google_cloud": _field(
+        "Google Cloud", "OAUTHBEARER with the workers' credentials; Google's names are recognized", ["true"]
+    ),
+    "azure_scope": _field(
+        "Azure scope", "OAUTHBEARER with the workers' credentials; empty: that of Event Hubs"
+    ),
     "ssl_ca_location": _field("CA file", "PEM file on the workers; empty: the authorities of the system"),
     "ssl_certificate_location": _field("Client certificate", "PEM file on the workers"),
     "ssl_key_location": _field("Client key", "PEM file on the workers, without a password"),

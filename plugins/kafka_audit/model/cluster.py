@@ -39,7 +39,10 @@ class Oidc:
 
 @dataclass(frozen=True, kw_only=True)
 class Security:
-    """The security of listeners of one protocol; for OAUTHBEARER one of `password_env` alone, `oidc` and `msk_region`."""
+    """The security of listeners of one protocol.
+
+    OAUTHBEARER has one of `password_env` alone, `oidc`, `msk_region`, `google_cloud` and `azure_scope`.
+    """
 
     protocol: str = "PLAINTEXT"
     mechanism: str | None = None
@@ -47,7 +50,14 @@ class Security:
     password_env: str | None = None
     oidc: Oidc | None = None
     msk_region: str | None = None  # AWS region for which a token is signed
+    google_cloud: bool = False  # a token of Google's default credentials, as Managed Service for Apache Kafka takes it
+    azure_scope: str | None = None  # scope of a token of Azure's default credentials
     tls: Tls | None = None
+
+    @property
+    def fetches_tokens(self) -> bool:
+        """Whether a token is fetched for each login, instead of a secret that is there."""
+        return self.oidc is not None or self.msk_region is not None or self.google_cloud or self.azure_scope is not None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ _PRIVATE = frozenset({"corp", "home", "internal", "intranet", "lan", "local", "l
 _SHARED = MappingProxyType(
     {
         "amazonaws.com": 4, "amazonaws.com.cn": 4,  # *.CLUSTER.ID.c2.kafka.REGION of MSK is one cluster's
+        "cloud.goog": 2,  # *.CLUSTER.REGION.managedkafka.PROJECT of Google
         "cloudapp.azure.com": 2, "cloudapp.net": 1, "servicebus.windows.net": 1, "azurecontainer.io": 2, "azurewebsites.net": 1,
         "trafficmanager.net": 1, "bc.googleusercontent.com": 1, "run.app": 1, "appspot.com": 1, "oraclecloud.com": 2,
         "aivencloud.com": 1, "confluent.cloud": 3, "digitaloceanspaces.com": 1, "ondigitalocean.app": 1, "herokuapp.com": 1,

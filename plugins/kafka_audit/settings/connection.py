@@ -19,14 +19,15 @@ _METHOD, _ENDPOINT = "sasl.oauthbearer.method", "sasl.oauthbearer.token.endpoint
 _CLIENT_ID = ("sasl.oauthbearer.client.id", "sasl.oauthbearer.client.credentials.client.id")
 _CLIENT_SECRET = ("sasl.oauthbearer.client.secret", "sasl.oauthbearer.client.credentials.client.secret")
 _EXTENSIONS, _SCOPE = "sasl.oauthbearer.extensions", "sasl.oauthbearer.scope"
-_ENDPOINT_CA, _MSK_REGION = "https.ca.location", "msk.region"
+_ENDPOINT_CA = "https.ca.location"
+_OF_CLOUDS = _MSK_REGION, _GOOGLE, _AZURE_SCOPE = "msk.region", "google.cloud", "azure.scope"
 _FORM: Mapping[str, str] = {
     key.replace(".", "_"): key
-    for key in ("security.protocol", "sasl.mechanism", _ENDPOINT, _SCOPE, _EXTENSIONS, _ENDPOINT_CA, _MSK_REGION, *_FILES)
+    for key in ("security.protocol", "sasl.mechanism", _ENDPOINT, _SCOPE, _EXTENSIONS, _ENDPOINT_CA, *_OF_CLOUDS, *_FILES)
 }
 """Keys of librdkafka by the fields of the form of connection type `kafka_audit`: names of fields contain no dots.
 
-`msk.region` is our own: librdkafka has none, and Airflow's provider takes the region from the addresses.
+Those of `_OF_CLOUDS` are our own: librdkafka has none, and Airflow's provider recognizes Amazon MSK and Google by the addresses.
 """
 
 _PEM = f"use PEM files without a password in {', '.join(_FILES)}"
@@ -63,7 +64,10 @@ _ONLY: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "GSSAPI": {"sasl.kerberos.service.name": ("kafka", "the auditor asks for tickets of the service kafka")},
     "oidc": {
         "sasl.oauthbearer.grant.type": ("client_credentials", "the auditor uses a client secret"),
-        "sasl.oauthbearer.metadata.authentication.type": ("none", "the auditor uses a client ID and a client secret"),
+        "sasl.oauthbearer.metadata.authentication.type": (
+            "none",
+            f"the auditor uses a client ID and a client secret; for Azure, set {_AZURE_SCOPE} instead of {_METHOD}",
+        ),
     },
 }
 """Keys of which one value works, in lower case, with the reason."""
@@ -131,13 +135,26 @@ def _token_login(where: str, given: Mapping[str, str]) -> tuple[Security, str | 
     if given.get(_METHOD, "").lower() == "oidc":
         return _oidc_login(where, given)
     _demand_supported(where, given, "OAUTHBEARER")
-    region = given.get(_MSK_REGION) or rules.msk_region_of(given.get("bootstrap.servers", ""))
-    if not region:
-        hint = f"; for Amazon MSK with other names, set {_MSK_REGION}"
+    servers = given.get("bootstrap.servers", "")
+    region = given.get(_MSK_REGION) or rules.msk_region_of(servers)
+    scope = given.get(_AZURE_SCOPE) or rules.event_hubs_scope_of(servers)
+    sources = [key for key in _OF_CLOUDS if given.get(key)]
+    if len(sources) > 1:
+        _refuse(where, f"{' and '.join(sources)} exclude each other; remove all but one")
+    if _GOOGLE in sources:
+        _choice(where, given, _GOOGLE, given[_GOOGLE].lower(), ("true",))
+    if _GOOGLE in sources or (rules.is_google_cloud(servers) and not sources):
+        return Security(mechanism="OAUTHBEARER", google_cloud=True), None
+    if region and _AZURE_SCOPE not in sources:
+        if fault := rules.region_fault(region):
+            _refuse(where, f"{_MSK_REGION} {fault}")
+        return Security(mechanism="OAUTHBEARER", msk_region=region), None
+    if not scope:
+        hint = f"; for Amazon MSK with other names, set {_MSK_REGION}, for Google Cloud {_GOOGLE}, for Azure {_AZURE_SCOPE}"
         _refuse(where, f"{_METHOD} is missing; set it to oidc, with {_ENDPOINT}, client ID and client secret{hint}")
-    if fault := rules.region_fault(region):
-        _refuse(where, f"{_MSK_REGION} {fault}")
-    return Security(mechanism="OAUTHBEARER", msk_region=region), None
+    if fault := rules.scope_fault(scope):
+        _refuse(where, f"{_AZURE_SCOPE} {fault}")
+    return Security(mechanism="OAUTHBEARER", azure_scope=scope), None
 
 
 def _oidc_login(where: str, given: Mapping[str, str]) -> tuple[Security, str]:

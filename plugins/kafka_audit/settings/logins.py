@@ -8,7 +8,19 @@ from kafka_audit.model.cluster import Oidc, Security, Tls, ZookeeperAccess
 from kafka_audit.settings import oidc as rules
 from kafka_audit.settings.document import Item
 
-SECURITY = ("protocol", "mechanism", "username", "password_env", "oidc", "msk_region", "ca_file", "cert_file", "key_file")
+SECURITY = (
+    "protocol",
+    "mechanism",
+    "username",
+    "password_env",
+    "oidc",
+    "msk_region",
+    "google_cloud",
+    "azure_scope",
+    "ca_file",
+    "cert_file",
+    "key_file",
+)
 OIDC = ("token_endpoint", "scope", "extensions", "ca_file")
 ZOOKEEPER = ("connect", "sasl", "tls")
 ZOOKEEPER_SASL = ("username", "password_env")
@@ -19,7 +31,9 @@ _WITH_PASSWORD = dict.fromkeys(("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"), ("us
 NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType({**_WITH_PASSWORD, "GSSAPI": (), "OAUTHBEARER": ("password_env",)})
 """Keys that a mechanism needs. GSSAPI takes the ticket of this process's user, OAUTHBEARER a token from `password_env`."""
 
-_TOKEN_SOURCES: Mapping[str, tuple[str, ...]] = MappingProxyType({"oidc": ("username", "password_env"), "msk_region": ()})
+_TOKEN_SOURCES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"oidc": ("username", "password_env"), "msk_region": (), "google_cloud": (), "azure_scope": ()}
+)
 """Where OAUTHBEARER gets a token that it fetches, with the keys that this needs: client ID and client secret, or nothing."""
 
 _CHROOT = re.compile(r"(?:/[^/,\s]+)+")
@@ -83,6 +97,8 @@ def security(item: Item, elsewhere: Mapping[str, str]) -> Security:
         password_env=_variable(given["password_env"]) if "password_env" in given else None,
         oidc=_oidc(given["oidc"], elsewhere) if "oidc" in given else None,
         msk_region=_msk_region(given["msk_region"]) if "msk_region" in given else None,
+        google_cloud="google_cloud" in given and _google_cloud(given["google_cloud"]),
+        azure_scope=_azure_scope(given["azure_scope"]) if "azure_scope" in given else None,
         tls=_tls(item, given),
     )
 
@@ -113,6 +129,19 @@ def _msk_region(item: Item) -> str:
     if fault := rules.region_fault(region):
         item.refuse(f"{region!r} {fault}")
     return region
+
+
+def _google_cloud(item: Item) -> bool:
+    if not item.flag():
+        item.refuse("is false, which is no source of tokens; remove it")
+    return True
+
+
+def _azure_scope(item: Item) -> str:
+    scope = item.text("a scope of Microsoft Entra ID")
+    if fault := rules.scope_fault(scope):
+        item.refuse(f"{scope!r} {fault}")
+    return scope
 
 
 def listeners(item: Item, elsewhere: Mapping[str, str]) -> dict[str, Security | None]:

@@ -6,6 +6,11 @@ from urllib.parse import SplitResult, urlsplit
 _EXTENSION_NAME = re.compile(r"[A-Za-z]+")  # Kafka's OAuthBearerClientInitialResponse, as the value below
 _EXTENSION_VALUE = re.compile(r"[\x21-\x7e \t\r\n]+")
 _REGION = re.compile(r"[a-z]{2,4}(?:-[a-z]+){1,3}-[0-9]{1,2}")
+_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,300}/\.default")  # RFC 6749, and the only form without a user
+_GOOGLE_HOST = re.compile(r"\.managedkafka\.[a-z0-9.-]+\.cloud\.goog\.?(?::\d+)?\Z", re.IGNORECASE)
+_EVENT_HUBS_HOST = re.compile(
+    r"([a-z0-9][a-z0-9-]{0,80}\.servicebus\.(?:windows\.net|usgovcloudapi\.net|chinacloudapi\.cn))(?::\d+)?", re.IGNORECASE
+)
 _MSK_HOST = re.compile(r"\.kafka(?:-serverless)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?(?::\d+)?\Z", re.IGNORECASE)
 
 
@@ -45,3 +50,19 @@ def msk_region_of(addresses: str) -> str | None:
     """Return the AWS region of the first of some addresses that is one of Amazon MSK; None if none is."""
     found = (_MSK_HOST.search(address.strip()) for address in addresses.split(","))
     return next((match[1].lower() for match in found if match), None)
+
+
+def scope_fault(scope: str) -> str:
+    """Return what is wrong with the scope of a token of Microsoft Entra ID, "" if nothing is."""
+    return "" if _SCOPE.fullmatch(scope) else "is not a scope such as https://NAMESPACE.servicebus.windows.net/.default"
+
+
+def is_google_cloud(addresses: str) -> bool:
+    """Return whether one of some addresses is one of Google Cloud Managed Service for Apache Kafka."""
+    return any(_GOOGLE_HOST.search(address.strip()) for address in addresses.split(","))
+
+
+def event_hubs_scope_of(addresses: str) -> str | None:
+    """Return the scope of tokens for the first of some addresses that is a namespace of Azure Event Hubs; None if none is."""
+    found = (_EVENT_HUBS_HOST.fullmatch(address.strip()) for address in addresses.split(","))
+    return next((f"https://{match[1].lower()}/.default" for match in found if match), None)

@@ -71,6 +71,8 @@ def _security(security: Security) -> dict[str, Any]:
         "password_env": _hidden(security.password_env),
         "oidc": None if security.oidc is None else _oidc(security.oidc),
         "msk_region": security.msk_region,
+        "google_cloud": security.google_cloud or None,
+        "azure_scope": security.azure_scope,
         "tls": _tls(security.tls),
     }
 

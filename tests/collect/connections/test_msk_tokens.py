@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from kafka_audit.collect.connections import msk_tokens
+from kafka_audit.collect.connections import cloud_libraries
 from kafka_audit.collect.connections.msk_tokens import fetch_msk_token
 from kafka_audit.collect.rows.source_reads import ReadError
 
@@ -58,7 +58,7 @@ def test_a_profile_that_does_not_exist_is_named(aws):
 
 
 def test_without_the_extra_it_is_named(aws):
-    aws.setattr(msk_tokens, "find_spec", lambda _name: None)
+    aws.setattr(cloud_libraries, "find_spec", lambda _name: None)
     with pytest.raises(ReadError, match="not supported") as caught:
         fetch_msk_token("eu-west-1", 10.0)
     assert "pip install 'kafka-audit[msk]'" in caught.value.needs

@@ -42,6 +42,7 @@ class AccessToken:
     value: str = field(repr=False)
     lifetime_s: float
     about: str = ""
+    inner: str = field(default="", repr=False)  # a token that the value contains in another form
 
 
 class TokenCache:
@@ -91,7 +92,7 @@ class TokenCache:
             self._failure, self._failed = error, time.monotonic()
             raise
         self._token, self._fetched, self._failure = token, started, None
-        self._seen = [*self._seen[-_MOST_SEEN:], token.value]
+        self._seen = [*self._seen[-_MOST_SEEN:], *filter(None, (token.value, token.inner))]
         return token
 
     @property

@@ -21,7 +21,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kafka_audit.collect.connections.access_tokens import FixedToken, TokenCache, TokenProvider
+from kafka_audit.collect.connections.access_tokens import AccessToken, FixedToken, TokenCache, TokenProvider
+from kafka_audit.collect.connections.azure_tokens import fetch_azure_token
+from kafka_audit.collect.connections.google_tokens import fetch_google_token
 from kafka_audit.collect.connections.kerberos import SERVICE, Tickets
 from kafka_audit.collect.connections.login_attempts import Attempts, LoginTarget
 from kafka_audit.collect.connections.msk_tokens import fetch_msk_token
@@ -222,7 +224,7 @@ class ClusterLogins:
             key = f"the key of {SERVICE}/{clean_line(target.host)} that the KDC has, and a clock that agrees"
             needs = f"in the keytab of listener {_name(target)} {key}; or a rule that maps the auditor's principal"
             return ListenerSecurity(kafka=options, needs=needs)
-        if security.oidc is not None or security.msk_region is not None:
+        if security.fetches_tokens:
             return self._token_login(target, security, seconds, options)
         password = self._password(security)
         hidden = tuple(secret_forms(password))
@@ -257,21 +259,32 @@ class ClusterLogins:
 
     def _token_login(self, target: Target, security: Security, seconds: float, options: dict[str, Any]) -> ListenerSecurity:
         """Return the login with a token that is fetched, now if there is none that lasts; raises ReadError."""
-        oidc, region = security.oidc, security.msk_region or ""
-        if oidc is None:
-            tokens = self._tokens.setdefault(security, TokenCache(partial(fetch_msk_token, region)))
-            needs = f"an AWS identity that may kafka-cluster:Connect to the cluster of listener {_name(target)}"
-        else:
+        fetch, source, needs = self._token_source(security, _name(target))
+        tokens = self._tokens.setdefault(security, TokenCache(fetch))
+        token = tokens.token(seconds)
+        about = f"; {source} issued this one{f' with {token.about}' if token.about else ''}"
+        extensions = dict(security.oidc.extensions) if security.oidc else {}
+        options["sasl_oauth_token_provider"] = TokenProvider(tokens, seconds, extensions)
+        hidden = tuple(form for secret in (token.value, token.inner) if secret for form in secret_forms(secret))
+        return ListenerSecurity(kafka=options, hidden=hidden, needs=needs + about, tokens=tokens)
+
+    def _token_source(self, security: Security, listener: str) -> tuple[Callable[[float], AccessToken], str, str]:
+        """Return what fetches tokens, who issues them, and what would help where a broker refuses one."""
+        oidc = security.oidc
+        if oidc is not None:
             trust, client_id = _authorities(Tls(ca_file=oidc.ca_file)), security.username or ""
             fetch = partial(fetch_oidc_token, oidc, trust, client_id, self._password(security))
-            tokens = self._tokens.setdefault(security, TokenCache(fetch))
-            needs = f"a token that listener {_name(target)} accepts: see its sasl.oauthbearer.expected.audience and .issuer"
-        token = tokens.token(seconds)
-        source = f"AWS region {region}" if oidc is None else f"{shown_endpoint(oidc.token_endpoint)}"
-        about = f"; {source} issued this one{f' with {token.about}' if token.about else ''}"
-        options["sasl_oauth_token_provider"] = TokenProvider(tokens, seconds, dict(oidc.extensions) if oidc else {})
-        hidden = tuple(secret_forms(token.value))
-        return ListenerSecurity(kafka=options, hidden=hidden, needs=needs + about, tokens=tokens)
+            needs = f"a token that listener {listener} accepts: see its sasl.oauthbearer.expected.audience and .issuer"
+            return fetch, shown_endpoint(oidc.token_endpoint), needs
+        if security.msk_region is not None:
+            needs = f"an AWS identity that may kafka-cluster:Connect to the cluster of listener {listener}"
+            return partial(fetch_msk_token, security.msk_region), f"AWS region {security.msk_region}", needs
+        if security.google_cloud:
+            needs = f"a service account with the role roles/managedkafka.client in the project of listener {listener}"
+            return fetch_google_token, "Google", needs
+        scope = security.azure_scope or ""
+        needs = f"an Azure identity that listener {listener} accepts; for Event Hubs, one with a role such as Data Receiver"
+        return partial(fetch_azure_token, scope), f"Microsoft Entra ID (scope {scope})", needs
 
     def _demand_trusted(self, target: Target, security: Security) -> None:
         """Raise ReadError where a password would go to an address that the cluster file does not name or trust."""

@@ -1,14 +1,12 @@
 """Access tokens of Amazon MSK (IAM): a request that Amazon's own library signs with the AWS credentials of this process."""
 
 import time
-from importlib.util import find_spec
+from functools import partial
 
 from kafka_audit.collect.connections.access_tokens import AccessToken
-from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.collect.connections.cloud_libraries import demand_library, within
 from kafka_audit.collect.rows.masking import masked
-from kafka_audit.collect.rows.source_reads import NO_TOKEN, NOT_SUPPORTED, ReadError, clean_line
-
-_PACKAGE = "aws-msk-iam-sasl-signer-python"
+from kafka_audit.collect.rows.source_reads import NO_TOKEN, ReadError, clean_line
 
 
 def fetch_msk_token(region: str, seconds: float) -> AccessToken:
@@ -16,17 +14,8 @@ def fetch_msk_token(region: str, seconds: float) -> AccessToken:
 
     The library finds the credentials where every AWS client finds them: the environment, a profile, the role of the machine.
     """
-    if find_spec("aws_msk_iam_sasl_signer") is None:
-        needs = f"the Python package {_PACKAGE} on this worker (pip install 'kafka-audit[msk]')"
-        raise ReadError(NOT_SUPPORTED, "msk_region requires Amazon's signer library", needs)
-    # On a thread: the credentials may come from another service, and no parameter bounds the wait for it.
-    (answer,) = side_by_side([lambda: _signed(region)], 1, time.monotonic() + seconds)
-    if answer is None:
-        message = f"AWS credentials were not found within {seconds:.1f} s"
-        raise ReadError(NO_TOKEN, message, "AWS credentials of this worker that are found faster")
-    if isinstance(answer, ReadError):
-        raise answer
-    return answer
+    demand_library("aws_msk_iam_sasl_signer", "aws-msk-iam-sasl-signer-python", "msk_region", "msk")
+    return within(seconds, partial(_signed, region), "AWS credentials")
 
 
 def _signed(region: str) -> AccessToken:

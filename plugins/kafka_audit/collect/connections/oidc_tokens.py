@@ -5,18 +5,16 @@ followed, because the file does not name where they lead.
 """
 
 import json
-import logging
 import re
-import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from kafka_audit.collect.connections.access_tokens import AccessToken, access_token
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.sockets import HANDSHAKE_REFUSED, context, tls_words
+from kafka_audit.collect.connections.unlogged import unlogged
 from kafka_audit.collect.rows.secret_forms import secret_forms
 from kafka_audit.collect.rows.source_reads import NO_TOKEN, TOKEN_REFUSED, ReadError, clean_line, os_error_text
 from kafka_audit.model.cluster import Oidc
@@ -80,7 +78,7 @@ def _post(oidc: Oidc, trust: str, client_id: str, secret: str, seconds: float) -
     try:
         tls = context(trust, True, None)  # noqa: FBT003 -- a function for vantages
         with (
-            _unlogged(),
+            unlogged("httpx"),
             httpx.Client(verify=tls, timeout=seconds, follow_redirects=False) as client,
             client.stream("POST", oidc.token_endpoint, data=form, auth=(client_id, secret), headers=headers) as response,
         ):
@@ -93,28 +91,6 @@ def _post(oidc: Oidc, trust: str, client_id: str, secret: str, seconds: float) -
         raise _unanswered(where, f"no answer for {seconds:.1f} s") from None
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
         raise _connection_error(where, str(error)) from None
-
-
-class _OurRequests(logging.Filter):
-    """Drops what httpx logs of our requests: the whole URL, with a query that may hold a key."""
-
-    here = threading.local()
-
-    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002 -- whatever it says
-        return not getattr(self.here, "active", False)
-
-
-logging.getLogger("httpx").addFilter(_OurRequests())
-
-
-@contextmanager
-def _unlogged() -> Iterator[None]:
-    """Let httpx log nothing on this thread, which makes one request."""
-    _OurRequests.here.active = True
-    try:
-        yield
-    finally:
-        _OurRequests.here.active = False
 
 
 def _connection_error(where: str, text: str) -> ReadError:

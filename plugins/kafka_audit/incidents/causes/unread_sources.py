@@ -225,8 +225,8 @@ def token_story(case: Case) -> Story:
             Step(kind="quick", text=needed),
             Step(
                 kind="quick",
-                text="Correct `oidc`, `username` or `msk_region` of `security` in the cluster file, the variable in "
-                "`password_env`, or the Airflow connection.",
+                text="Correct `security` in the cluster file (`oidc`, `username`, `msk_region`, `azure_scope`), the variable in "
+                "`password_env`, the credentials of the cloud on this worker, or the Airflow connection.",
             ),
             prove(case),
         ),
