@@ -157,3 +157,74 @@ def test_a_version_without_rules_is_named(capsys, tmp_path, tag, version, meant)
     (tmp_path / "values.yaml").write_text(text)
     _, (file,) = _said(capsys, tmp_path / "values.yaml")
     assert (file["kafka_version"], file.get("neighbour_of")) == (version, meant)
+
+
+def _below(name, text):
+    """Return the values of a chart below its name in those of a chart that depends on it."""
+    return f"image: {{repository: shop}}\n{name}:\n" + "".join(f"  {line}\n" if line else "\n" for line in text.splitlines())
+
+
+@pytest.mark.parametrize("name", [f"bitnami-{name}" for name in BITNAMI])
+def test_values_below_the_name_of_a_subchart_give_the_same_pods(name):
+    text = (FOLDER / f"{name}.values.yaml").read_text()
+    alone, below = parse_manifests(text), parse_manifests(_below("kafka", text))
+    assert [_values(broker) for broker in below] == [_values(broker) for broker in alone]
+    for one, other in zip(alone, below, strict=True):
+        assert {key: setting.line for key, setting in other.properties.items()} == {
+            key: setting.line + 2 for key, setting in one.properties.items()
+        }
+        assert other.inside == one.inside.replace("Bitnami's chart", "Bitnami's chart (kafka)")
+
+
+def test_values_of_confluents_charts_below_their_name_give_the_same_variables():
+    text = (FOLDER / "confluent.values.yaml").read_text()
+    alone, below = parse_manifests(text), parse_manifests(_below("cp-helm-charts", text))
+    assert alone
+    assert [(_values(broker), broker.image) for broker in below] == [(_values(broker), broker.image) for broker in alone]
+
+
+PLAIN = "controller: {replicaCount: 1}\nlisteners: {client: {protocol: PLAINTEXT}, interbroker: {protocol: PLAINTEXT}}\n"
+
+
+def test_two_subcharts_of_one_file_are_two_clusters_with_names_of_their_own():
+    found = parse_manifests(f"{_below('events', PLAIN)}{_below('logs', PLAIN).partition(chr(10))[2]}")
+    assert [broker.inside for broker in found] == [
+        f"values of Bitnami's chart ({name}), controller 0" for name in ("events", "logs")
+    ]
+    assert [broker.cluster for broker in found] == [
+        f"bitnami/kafka-{name}.default.svc.cluster.local" for name in ("events", "logs")
+    ]
+    assert "kafka-events-controller-0." in found[0].properties["advertised.listeners"].value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _below("kafka", "enabled: true\nreplicaCount: 3\n"),  # of another chart, or of an old one
+        _below("kafka", f"enabled: false\n{PLAIN}"),
+        _below("'no name of a chart'", PLAIN),
+        "shop:\n" + "".join(f"  {line}\n" for line in _below("kafka", PLAIN).splitlines()),  # two levels down
+    ],
+)
+def test_what_is_not_recognized_below_a_name_is_no_broker(text):
+    assert parse_manifests(text) == ()
+
+
+def test_an_old_chart_below_a_name_is_named_with_its_line():
+    with pytest.raises(PropertiesError, match="not judged: zookeeper of Bitnami's chart before 32") as caught:
+        parse_manifests(_below("kafka", PLAIN + "zookeeper: {enabled: true}\n"))
+    assert caught.value.line == 5
+
+
+def test_remedies_name_the_fields_below_the_name_of_the_subchart(capsys, tmp_path):
+    path = tmp_path / "values.yaml"
+    path.write_text(_below("kafka", f"{PLAIN}overrideConfiguration:\n  log.retention.hours: soon\n"))
+    _, (file,) = _said(capsys, path)
+    found = {finding["code"]: finding for finding in file["findings"]}
+    assert found["KA310"]["message"] == (
+        "Broker 0 does not start with the values of the chart: "
+        "Invalid value soon for configuration log.retention.hours: Not a number of type INT"
+    )
+    assert "In this file the setting is `kafka.overrideConfiguration.log.retention.hours`." in found["KA310"]["remediation"]
+    assert found["KA310"]["evidence"]["line"] == 6
+    assert "Set `kafka.listeners.interbroker.protocol` to" in found["KA411"]["remediation"]

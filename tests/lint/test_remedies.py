@@ -71,6 +71,29 @@ def test_no_remedy_speaks_of_a_file_that_something_else_writes(code, form):
         )
 
 
+@pytest.mark.parametrize("form", NAMES)
+@pytest.mark.parametrize("code", ["KA310", "KA311"])
+def test_no_message_speaks_of_a_file_that_something_else_writes(code, form):
+    for status in CHECKS[code].says:
+        found = remedies.words_in_file(CHECKS[code], _finding(code, status), Described(properties={}, names=NAMES[form]))
+        assert "server.properties" not in WRITES.sub("", f"{found.message} {found.headlines}")
+        if "server.properties" in CHECKS[code].says[status]:
+            assert NAMES[form].place in found.message, "the message of the check is empty here"
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_messages_about_a_file_that_the_user_writes_stay(code):
+    finding = _finding(code)
+    assert remedies.words_in_file(CHECKS[code], finding, Described(properties={})) == finding
+
+
+def test_names_in_a_place_are_no_placeholders_of_a_message():
+    names = setting_names.of_config_map("ConfigMap {kafka_says}\x1b, entry `server.properties`")
+    found = remedies.words_in_file(CHECKS["KA310"], _finding("KA310"), Described(properties={}, names=names))
+    assert "ConfigMap 'kafka_says'" in found.message
+    assert "\x1b" not in found.message
+
+
 @pytest.mark.parametrize("code", CODES)
 def test_a_file_that_the_user_writes_keeps_the_page(code):
     finding = _finding(code)

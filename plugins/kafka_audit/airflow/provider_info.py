@@ -29,12 +29,8 @@ _FIELDS = {
     "sasl_oauthbearer_extensions": _field("SASL extensions", "OAUTHBEARER: name=value,name=value"),
     "https_ca_location": _field("CA file of the token endpoint", "PEM file on the workers; empty: the authorities of the system"),
     "msk_region": _field("AWS region", "OAUTHBEARER with Amazon MSK (IAM); empty: the region in the bootstrap servers"),
-    "google_cloud": _field(
-        "Google Cloud", "OAUTHBEARER with the workers' credentials; Google's names are recognized", ["true"]
-    ),
-    "azure_scope": _field(
-        "Azure scope", "OAUTHBEARER with the workers' credentials; empty: that of Event Hubs"
-    ),
+    "google_cloud": _field("Google Cloud", "OAUTHBEARER with the workers' credentials; Google's names are recognized", ["true"]),
+    "azure_scope": _field("Azure scope", "OAUTHBEARER with the workers' credentials; empty: that of Event Hubs"),
     "ssl_ca_location": _field("CA file", "PEM file on the workers; empty: the authorities of the system"),
     "ssl_certificate_location": _field("Client certificate", "PEM file on the workers"),
     "ssl_key_location": _field("Client key", "PEM file on the workers, without a password"),

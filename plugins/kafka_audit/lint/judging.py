@@ -191,7 +191,7 @@ def _in_names_of_file(finding: Finding, judged_member: _JudgedMember, checks: Ma
     text = remedies.remedy_in_file(
         checks[finding.code], finding, member.broker, path=member.source.path, version=judged_member.release.version
     )
-    return replace(finding, remediation=text)
+    return replace(remedies.words_in_file(checks[finding.code], finding, member.broker), remediation=text)
 
 
 def _placed(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kafka_audit.checks import Check
+from kafka_audit.checks.messages import headlines, message
 from kafka_audit.configuration.definitions import definitions
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.setting_names import Form, SettingNames
@@ -65,25 +66,25 @@ _STEPS: Mapping[tuple[Form, str], str] = {
     (Form.STRIMZI, "KA705"): "{creators} Then set `{field}: false`.",
     (Form.BITNAMI, "KA215"): (
         "For a cluster that matters, run controllers and brokers in separate pods: in a new release set "
-        "`controller.controllerOnly: true` and `broker.replicaCount: 3`. In a running release, first set "
-        "`broker.replicaCount` and move all partitions to the new brokers with `kafka-reassign-partitions.sh`. Otherwise mute "
+        "`{at}controller.controllerOnly: true` and `{at}broker.replicaCount: 3`. In a running release, first set "
+        "`{at}broker.replicaCount` and move all partitions to the new brokers with `kafka-reassign-partitions.sh`. Otherwise mute "
         "KA215."
     ),
     (Form.BITNAMI, "KA303"): (
-        "Remove `listeners.advertisedListeners`, which all pods share: without the value each pod advertises its own name for "
-        "{listener} (port {port}). For clients outside set `externalAccess.enabled: true`."
+        "Remove `{at}listeners.advertisedListeners`, which all pods share: without the value each pod advertises its own name for "
+        "{listener} (port {port}). For clients outside set `{at}externalAccess.enabled: true`."
     ),
     (Form.BITNAMI, "KA304"): (
-        "Remove `listeners.advertisedListeners`, which gives brokers {brokers} one address: without the value each pod "
-        "advertises its own name. For clients outside set `externalAccess.enabled: true`."
+        "Remove `{at}listeners.advertisedListeners`, which gives brokers {brokers} one address: without the value each pod "
+        "advertises its own name. For clients outside set `{at}externalAccess.enabled: true`."
     ),
     (Form.BITNAMI, "KA310"): "In {resource}, correct the value of the setting that Kafka names. {test}",
     (Form.BITNAMI, "KA316"): (
-        "If clients run outside {place}, set `externalAccess.enabled: true`, and describe the addresses of the pods in "
-        "`externalAccess.broker` and `externalAccess.controller`. If every client is inside, mute KA316."
+        "If clients run outside {place}, set `{at}externalAccess.enabled: true`, and describe the addresses of the pods in "
+        "`{at}externalAccess.broker` and `{at}externalAccess.controller`. If every client is inside, mute KA316."
     ),
     (Form.BITNAMI, "KA411"): (
-        "Set `listeners.interbroker.protocol` to `SASL_SSL` or `SSL`, with the certificates in `tls`. During the upgrade, "
+        "Set `{at}listeners.interbroker.protocol` to `SASL_SSL` or `SSL`, with the certificates in `{at}tls`. During the upgrade, "
         "pods with the old protocol and pods with the new one cannot talk to each other: plan a downtime. If the network is "
         "closed on purpose, mute KA411 with that reason."
     ),
@@ -92,7 +93,19 @@ _STEPS: Mapping[tuple[Form, str], str] = {
     (Form.CONFLUENT, "KA705"): "{creators} Then set `{field}: false`.",
 }
 """Steps that differ from the page of the check. Besides evidence they have `{resource}`, the place of the settings, `{file}`, the
-path, and `{field}`, the field of the setting."""
+path, `{field}`, the field of the setting, and `{at}`, the name of a subchart."""
+
+_ITS_FILE = re.compile(r"(?:its|the) server\.properties(?: of (?:broker \{broker\}|\{who\}))?")
+
+
+def words_in_file(check: Check, finding: Finding, broker: Described) -> Finding:
+    """Return a finding whose message names what a user edits, where that of the check speaks of server.properties."""
+    template = check.says.get(finding.status, "")
+    if broker.names.form is Form.PROPERTIES or _ITS_FILE.search(template) is None:
+        return finding
+    template = _ITS_FILE.sub(lambda _: _shown(broker.names.place), template)  # a place without braces
+    shown = headlines(template, finding.evidence) if finding.headlines else ()
+    return replace(finding, message=message(template, finding.evidence), headlines=shown)
 
 
 def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: str, version: str) -> str:
@@ -117,9 +130,9 @@ def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: s
         page = _in_names(_with_keys(what_to_do(check), reported, version), names, reported["file"], version)
         remarks = [*_field(page, key, names, version), names.afterwards]
     else:
-        parts = {**_PARTS, "{field}": names.setting(key) if is_plain_word(key) else "<field>"}
+        parts = {**_PARTS, "{at}": names.below, "{field}": names.setting(key) if is_plain_word(key) else "<field>"}
         page = re.sub(r"\{\w+\}", lambda match: parts.get(match[0], match[0]), steps)
-        remarks = [names.afterwards]
+        remarks = [*(_field(page, key, names, version) if "the setting that Kafka names" in steps else ()), names.afterwards]
     return "\n".join((filled_page(page, reported), *filter(None, remarks)))
 
 

@@ -80,8 +80,17 @@ class _ChartListener:
     line: int
 
 
-def bitnami_nodes(root: Mapping[str, yaml.Node], line: int) -> Iterator[Described]:
-    """Yield the pods of the chart; raises PropertiesError where the values do not contain their settings."""
+def bitnami_nodes(root: Mapping[str, yaml.Node], line: int, *, subchart: str = "") -> Iterator[Described]:
+    """Yield the pods of the chart.
+
+    Args:
+        root: the values.
+        line: the first of them.
+        subchart: the name below which another chart has them.
+
+    Raises:
+        PropertiesError: the values do not contain the settings of the pods.
+    """
     values = Values(root, _DEFAULTS, line)
     for key in _OLDER:
         if key in root:
@@ -101,7 +110,7 @@ def bitnami_nodes(root: Mapping[str, yaml.Node], line: int) -> Iterator[Describe
                 raise PropertiesError(values.line(path), text)
     remarks = tuple(_remarks(values))
     for role, count in counts.items():
-        chart = _BitnamiRole(values, role, count or 0)
+        chart = _BitnamiRole(values, role, count or 0, subchart)
         for number in range(count or 0):
             yield chart.pod(number, () if number or (role == "broker" and counts["controller"]) else remarks)
 
@@ -127,12 +136,13 @@ def refuse_older_chart(key: str, node: yaml.Node) -> NoReturn:
 class _BitnamiRole:
     """The StatefulSet of one role: `controller`, which may serve clients too, or `broker`."""
 
-    def __init__(self, values: Values, role: str, count: int) -> None:
+    def __init__(self, values: Values, role: str, count: int, subchart: str) -> None:
+        self.subchart = subchart
         self.values = values
         self.role = role
         self.controller_only = role == "controller" and values.has("controller.controllerOnly")
         self.external = values.has("externalAccess.enabled")
-        name = values.text("nameOverride") or "kafka"
+        name = values.text("nameOverride") or subchart or "kafka"
         self.fullname = values.text("fullnameOverride") or (_RELEASE if name in _RELEASE else f"{_RELEASE}-{name}")
         self.domain = f"{values.text('namespaceOverride') or 'default'}.svc.{values.text('clusterDomain')}"
         self.voters = count if role == "controller" else values.number("controller.replicaCount") or 0
@@ -157,11 +167,11 @@ class _BitnamiRole:
         return Described(
             properties=properties,
             unknown=frozenset(self.unknown | hidden),
-            inside=f"values of Bitnami's chart, {self.role} {number}",
+            inside=f"values of Bitnami's chart{f' ({self.subchart})' if self.subchart else ''}, {self.role} {number}",
             image=f"{self.values.text('image.repository')}:{self.values.text('image.tag')}",
             cluster=f"bitnami/{self.fullname}.{self.domain}",
             remarks=remarks,
-            names=setting_names.of_bitnami(),
+            names=setting_names.of_bitnami(f"{self.subchart}." if self.subchart else ""),
         )
 
     def _host(self, role: str, number: int) -> str:

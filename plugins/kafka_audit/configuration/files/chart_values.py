@@ -1,5 +1,6 @@
-"""Values of Bitnami's and Confluent's charts of Kafka: which of them a document has. Pure."""
+"""Values of Bitnami's and Confluent's charts of Kafka: which of them a document has, also below the name of a subchart. Pure."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 import yaml
@@ -15,6 +16,7 @@ _OF_BITNAMI = frozenset(
     {"brokerRackAwareness", "existingKraftSecret", "interBrokerProtocolVersion", "kraftVersion", "overrideConfiguration"}
 )
 _OF_BROKERS = ("cp-kafka", "cp-server", "cp-enterprise-kafka")
+_SUBCHART = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,52}")  # its name or alias
 
 
 def described_values(root: Mapping[str, yaml.Node], line: int) -> Sequence[Described] | None:
@@ -29,11 +31,27 @@ def described_values(root: Mapping[str, yaml.Node], line: int) -> Sequence[Descr
     """
     if "kind" in root or "services" in root:
         return None
+    found = _of_chart(root, line, "")
+    return _of_subcharts(root) if found is None else found
+
+
+def _of_subcharts(root: Mapping[str, yaml.Node]) -> Sequence[Described] | None:
+    """Return the brokers of the charts that a chart depends on, whose values are below their name or alias."""
+    found: list[Described] | None = None
+    for key, node in root.items():
+        own = yaml_nodes.mapping(node)
+        if _SUBCHART.fullmatch(key) and "kind" not in own and yaml_nodes.text(own.get("enabled")) != "false":
+            of_chart = _of_chart(own, yaml_nodes.line(node), key)
+            found = found if of_chart is None else [*(found or ()), *of_chart]
+    return found
+
+
+def _of_chart(root: Mapping[str, yaml.Node], line: int, subchart: str) -> Sequence[Described] | None:
     if "interBrokerListenerName" in root:
         bitnami_values.refuse_older_chart("interBrokerListenerName", root["interBrokerListenerName"])
     if _is_bitnamis(root):
-        return tuple(bitnami_values.bitnami_nodes(root, line))
-    return tuple(_confluent(root, line)) if "cp-kafka" in root or "configurationOverrides" in root else None
+        return tuple(bitnami_values.bitnami_nodes(root, line, subchart=subchart))
+    return tuple(_confluent(root, line, subchart)) if "cp-kafka" in root or "configurationOverrides" in root else None
 
 
 def _is_bitnamis(root: Mapping[str, yaml.Node]) -> bool:
@@ -46,15 +64,16 @@ def _is_bitnamis(root: Mapping[str, yaml.Node]) -> bool:
     return len(parts) > 1 and not _LISTENERS.isdisjoint(listeners)
 
 
-def _confluent(root: Mapping[str, yaml.Node], line: int) -> Iterator[Described]:
+def _confluent(root: Mapping[str, yaml.Node], line: int, subchart: str) -> Iterator[Described]:
+    prefix = f"{subchart}." if subchart else ""
     parts = yaml_nodes.mapping(root.get("cp-kafka"))
     if parts:
         if yaml_nodes.text(parts.get("enabled")) != "false":
-            yield from confluent_values.confluent_nodes(parts, line, prefix="cp-kafka.")
+            yield from confluent_values.confluent_nodes(parts, line, prefix=f"{prefix}cp-kafka.")
         return
     image = yaml_nodes.text(root.get("image")) or ""
     if "brokers" in root or image.endswith(_OF_BROKERS):
-        yield from confluent_values.confluent_nodes(root, line)
-    elif not image:
+        yield from confluent_values.confluent_nodes(root, line, prefix=prefix)
+    elif not image and not subchart:
         text = "not judged: configurationOverrides without brokers; lint reads the values of Confluent's chart cp-kafka"
         raise PropertiesError(yaml_nodes.line(root["configurationOverrides"]), text)

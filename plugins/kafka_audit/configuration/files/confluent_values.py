@@ -35,17 +35,18 @@ def confluent_nodes(own: Mapping[str, yaml.Node], line: int, *, prefix: str = ""
     Args:
         own: the values of cp-kafka; those of ZooKeeper beside them belong to another chart.
         line: the first line of the document.
-        prefix: `cp-kafka.` where the document has the values of several charts.
+        prefix: `cp-kafka.` where the document has the values of several charts, or the name of a subchart with a dot.
     """
     values = Values(own, _DEFAULTS, line)
     count = values.number("brokers")
     if count is None or count > MOST_NODES:
         raise PropertiesError(values.line("brokers"), f"not judged: brokers is no number up to {MOST_NODES}")
-    image = f"{values.text('image') or _IMAGES[prefix]}:{values.text('imageTag')}"
+    chart = "cp-kafka." if prefix.endswith("cp-kafka.") else ""
+    image = f"{values.text('image') or _IMAGES[chart]}:{values.text('imageTag')}"
     shared = tuple(_shared(values))
     for number in range(count):
         variables = (*shared, *_own(values, number))
-        inside = f"values of cp-kafka, broker {number}"
+        inside = f"values of {prefix.removesuffix('.') or 'cp-kafka'}, broker {number}"
         described = environment.described_broker(variables, inside=inside, image=image)
         if described is not None:
             yield replace(

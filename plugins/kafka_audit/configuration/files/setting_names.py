@@ -30,7 +30,7 @@ class SettingNames:
     """The names of one place in a file.
 
     `place` stands for "server.properties of broker N", `afterwards` says who applies a change. `own` has the fields of keys that
-    are not set under their names; "" where no field sets the key.
+    are not set under their names; "" where no field sets the key. `below` is the name of a subchart with a dot.
     """
 
     form: Form
@@ -39,6 +39,7 @@ class SettingNames:
     own: Mapping[str, str] = field(default_factory=dict)
     named: Callable[[str], str] = str  # the field of any other key
     between: str = "="  # a field and its value
+    below: str = ""
 
     def setting(self, key: str) -> str:
         """Return the field that sets a key."""
@@ -156,20 +157,21 @@ _BITNAMI = {
 _UPGRADE = "The chart writes the configuration of the brokers: upgrade the release with the values."
 
 
-def of_bitnami() -> SettingNames:
-    """Return the values of Bitnami's chart."""
+def of_bitnami(below: str = "") -> SettingNames:
+    """Return the values of Bitnami's chart; `below` is the name of a subchart with a dot."""
     return SettingNames(
         form=Form.BITNAMI,
         place="the values of the chart",
         afterwards=_UPGRADE,
-        own=_BITNAMI,
-        named=lambda key: f"overrideConfiguration.{key}",
+        own={key: f"{below}{name}" for key, name in _BITNAMI.items()},
+        named=lambda key: f"{below}overrideConfiguration.{key}",
         between=": ",
+        below=below,
     )
 
 
 def of_confluent(prefix: str) -> SettingNames:
-    """Return the values of Confluent's chart; `prefix` is `cp-kafka.` where they are those of the charts together."""
+    """Return the values of Confluent's chart; `prefix` is `cp-kafka.` where they are those of the charts together, or a subchart."""
     return SettingNames(
         form=Form.CONFLUENT,
         place="the values of the chart",
