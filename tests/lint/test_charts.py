@@ -187,13 +187,10 @@ PLAIN = "controller: {replicaCount: 1}\nlisteners: {client: {protocol: PLAINTEXT
 
 
 def test_two_subcharts_of_one_file_are_two_clusters_with_names_of_their_own():
-    found = parse_manifests(f"{_below('events', PLAIN)}{_below('logs', PLAIN).partition(chr(10))[2]}")
-    assert [broker.inside for broker in found] == [
-        f"values of Bitnami's chart ({name}), controller 0" for name in ("events", "logs")
-    ]
-    assert [broker.cluster for broker in found] == [
-        f"bitnami/kafka-{name}.default.svc.cluster.local" for name in ("events", "logs")
-    ]
+    found = parse_manifests(_below("events", PLAIN) + _below("logs", PLAIN).partition("\n")[2])
+    names = ("events", "logs")
+    assert [broker.inside for broker in found] == [f"values of Bitnami's chart ({name}), controller 0" for name in names]
+    assert [broker.cluster for broker in found] == [f"bitnami/kafka-{name}.default.svc.cluster.local" for name in names]
     assert "kafka-events-controller-0." in found[0].properties["advertised.listeners"].value
 
 

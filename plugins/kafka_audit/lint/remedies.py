@@ -67,12 +67,12 @@ _STEPS: Mapping[tuple[Form, str], str] = {
     (Form.BITNAMI, "KA215"): (
         "For a cluster that matters, run controllers and brokers in separate pods: in a new release set "
         "`{at}controller.controllerOnly: true` and `{at}broker.replicaCount: 3`. In a running release, first set "
-        "`{at}broker.replicaCount` and move all partitions to the new brokers with `kafka-reassign-partitions.sh`. Otherwise mute "
-        "KA215."
+        "`{at}broker.replicaCount` and move all partitions to the new brokers with `kafka-reassign-partitions.sh`. Otherwise "
+        "mute KA215."
     ),
     (Form.BITNAMI, "KA303"): (
-        "Remove `{at}listeners.advertisedListeners`, which all pods share: without the value each pod advertises its own name for "
-        "{listener} (port {port}). For clients outside set `{at}externalAccess.enabled: true`."
+        "Remove `{at}listeners.advertisedListeners`, which all pods share: without the value each pod advertises its own name "
+        "for {listener} (port {port}). For clients outside set `{at}externalAccess.enabled: true`."
     ),
     (Form.BITNAMI, "KA304"): (
         "Remove `{at}listeners.advertisedListeners`, which gives brokers {brokers} one address: without the value each pod "
@@ -84,9 +84,9 @@ _STEPS: Mapping[tuple[Form, str], str] = {
         "`{at}externalAccess.broker` and `{at}externalAccess.controller`. If every client is inside, mute KA316."
     ),
     (Form.BITNAMI, "KA411"): (
-        "Set `{at}listeners.interbroker.protocol` to `SASL_SSL` or `SSL`, with the certificates in `{at}tls`. During the upgrade, "
-        "pods with the old protocol and pods with the new one cannot talk to each other: plan a downtime. If the network is "
-        "closed on purpose, mute KA411 with that reason."
+        "Set `{at}listeners.interbroker.protocol` to `SASL_SSL` or `SSL`, with the certificates in `{at}tls`. During the "
+        "upgrade, pods with the old protocol and pods with the new one cannot talk to each other: plan a downtime. If the "
+        "network is closed on purpose, mute KA411 with that reason."
     ),
     (Form.BITNAMI, "KA705"): "{creators} Then set `{field}: false`.",
     (Form.CONFLUENT, "KA310"): "In {resource}, correct the value of the setting that Kafka names. {test}",

@@ -171,7 +171,7 @@ def of_bitnami(below: str = "") -> SettingNames:
 
 
 def of_confluent(prefix: str) -> SettingNames:
-    """Return the values of Confluent's chart; `prefix` is `cp-kafka.` where they are those of the charts together, or a subchart."""
+    """Return the values of Confluent's chart; `prefix` is `cp-kafka.` in those of the charts together, or a subchart's name."""
     return SettingNames(
         form=Form.CONFLUENT,
         place="the values of the chart",
