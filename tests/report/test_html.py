@@ -494,11 +494,41 @@ def test_an_audit_that_came_to_no_report_is_no_good_news(told):
     failed = pages.Failed(task="collect", run="x", at=datetime(2026, 9, 14, 18, 2, tzinfo=UTC))
     one = pages.Glance(cluster="prod", link="clusters/prod", digests=[condense(clear)], failed=failed, run_link="/dags/x")
     says = Shown(pages.overview_page([one], now=NOW, up="./")).says()
-    assert "No incident in 1 cluster; 1 not judged" in says
+    assert "1 cluster not judged" in says
     assert "the run of 14 Sep 18:02 UTC has no report, because its task collect failed. Last report: Clear" in says
     earlier = pages.Failed(task="collect", run="x", at=datetime(2026, 9, 14, 17, 0, tzinfo=UTC))
     healed = pages.Glance(cluster="prod", link="clusters/prod", digests=[condense(clear)], failed=earlier)
     assert "has no report" not in pages.overview_page([healed], now=NOW, up="./")
+
+
+def test_clusters_that_were_never_audited_are_no_good_news_and_say_what_to_do():
+    never = [pages.Glance(cluster=name, link="", digests=[]) for name in ("prod", "stage")]
+    page = pages.overview_page(never, now=NOW, up="./", problems=["The cluster file has a fault."])
+    says = Shown(page).says()
+    assert "No audit yet of 2 clusters" in says
+    assert "No incident" not in says
+    assert "Trigger the DAG kafka_audit , or run kafka-audit run CLUSTER with" in says
+    assert "Add the cluster to the cluster file" not in says, "they are there"
+    assert "Legend of the trend" not in page
+    assert says.index("The cluster file has a fault.") < says.index("Trigger the DAG") < says.index("never audited")
+
+
+def test_what_was_not_judged_does_not_count_as_free_of_incidents(told):
+    clear, _ = told([], {**ONE, "reads": [{"observer": "broker:0"}]})
+    glances = [
+        pages.Glance(cluster="prod", link="x", digests=[condense(clear)]),
+        pages.Glance(cluster="stage", link="", digests=[]),
+    ]
+    says = Shown(pages.overview_page(glances, now=NOW, up="./")).says()
+    assert "No incident in 1 of 2 clusters; 1 not judged" in says
+    assert "Trigger the DAG" not in says
+
+
+def test_a_filter_that_is_set_stays_open_on_a_phone(told):
+    document, _ = told([small_cluster.finding("KA411", "broker/0")], {**ONE, "reads": [{"observer": "broker:0"}]})
+    as_is, filtered = (cluster.cluster_page(document, AROUND, wanted=Wanted.of(query)) for query in ({}, {"code": "KA411"}))
+    assert '<details class="filters" open data-narrow>' in as_is
+    assert '<details class="filters" open>' in filtered
 
 
 def test_an_incident_stays_one_when_nobody_looks_any_more(audited):

@@ -188,6 +188,7 @@ def test_an_empty_store_says_what_to_do(viewer, tmp_path, monkeypatch):
     page = viewer.get("/").text
     assert "No cluster has been audited" in page
     assert "kafka-audit run CLUSTER" in page
+    assert "Add the cluster to the cluster file" in page
     assert "Clusters without a report are not listed" in page
 
 

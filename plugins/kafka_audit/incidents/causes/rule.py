@@ -11,7 +11,7 @@ from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Change, Confidence, Evidence, Finding, Resource, Step
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import brokers, clean, counted, listing
+from kafka_audit.model.text import brokers, clean, counted, listing, ranges
 
 VIEW = ("KA101", "KA102", "KA103", "KA104", "KA105", "KA106", "KA107", "KA108", "KA202")
 """What shows in a broker's own view, and is about the broker that was asked."""
@@ -161,20 +161,35 @@ def spread(group: Iterable[Finding]) -> str:
 
 
 def evidence_of_paths(paths: Iterable[ProbeResult], limit: int = 10) -> tuple[Evidence, ...]:
-    """Return paths that failed as evidence; equal failures of one vantage are one line."""
-    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
+    """Return paths that failed as evidence; equal failures of one vantage, or of many brokers' hosts, are one line."""
+    alike: dict[tuple[str | int, str], list[str]] = defaultdict(list)
     for path in paths:
         if path.outcome == "failed":
-            side = (
-                f"vantage {clean(path.vantage)}" if path.from_broker is None else f"probe from broker {path.from_broker}'s host"
-            )
+            side = f"vantage {clean(path.vantage)}" if path.from_broker is None else path.from_broker
             end = f"{clean(path.endpoint.address)} (broker {path.endpoint.broker_id}, {clean(path.endpoint.listener)})"
             alike[side, f"{path.layer} fails, {clean(path.error or 'failed')}"].append(end)
-    lines = [Evidence(observer=side, text=f"{listing(ends, 3)}: {how}") for (side, how), ends in alike.items()]
+    sides: dict[tuple[str, tuple[str, ...]], list[str | int]] = defaultdict(list)
+    for (side, how), ends in alike.items():
+        sides[how, tuple(ends)].append(side)
+    lines = [
+        Evidence(observer=observer, text=f"{listing(ends, 3)}: {how}")
+        for (how, ends), found in sides.items()
+        for observer in _observers(found)
+    ]
     if len(lines) > limit:
         more = Evidence(observer="count", text=f"and {len(lines) - limit} more kinds of failed probes")
         return (*lines[:limit], more)
     return tuple(lines)
+
+
+def _observers(sides: Sequence[str | int]) -> Iterable[str]:
+    """Yield vantages one by one, and the brokers from whose hosts the same was probed together."""
+    yield from (side for side in sides if isinstance(side, str))
+    ids = [side for side in sides if isinstance(side, int)]
+    if len(ids) == 1:
+        yield f"probe from broker {ids[0]}'s host"
+    elif ids:
+        yield f"probes from the hosts of {brokers(ids) if len(ids) <= _TOLD_ALONE else f'brokers {ranges(ids)}'}"
 
 
 def evidence_of_reads(failed: Sequence[SourceRead], limit: int = 10) -> tuple[Evidence, ...]:

@@ -67,6 +67,7 @@
     const grid = all("tbody tr", table).map(row => all("td", row));
     const output = document.getElementById(table.dataset.says);
     const heads = all("thead th", table).slice(1).map(one => one.dataset.name);
+    if (output) output.textContent = "Select a cell for its reason.";
     const place = cell => {
       const row = grid.findIndex(cells => cells.includes(cell));
       return [row, row < 0 ? -1 : grid[row].indexOf(cell)];

@@ -70,10 +70,7 @@ def overview_page(  # noqa: PLR0913 -- the parts around the table
     entries = sorted((_entry(glance, now) for glance in glances), key=_worst_first)
     listed = [entry for entry in entries if wanted.passes(entry)]
     broken, unjudged = (sum(e["state"].group == group for e in entries) for group in (INCIDENT, UNJUDGED))
-    of = counted(len(entries), "cluster")
-    reported = f"{broken} of {of} {'has' if broken == 1 else 'have'} an incident" if broken else f"No incident in {of}"
-    if unjudged:
-        reported += f"; {unjudged} not judged"
+    audited = any(entry["digest"] for entry in entries)
     names = label_names(entries)
     by = wanted.by if wanted.by in names else BY_STATE
     form = {
@@ -88,8 +85,10 @@ def overview_page(  # noqa: PLR0913 -- the parts around the table
         up=up,
         notice=notice,
         section="clusters",
-        title=title or (reported if entries else "No cluster has been audited"),
-        subtitle="The newest snapshot of each cluster, sorted by severity." if entries else "",
+        title=title or _overview_title(len(entries), broken, unjudged, audited=audited),
+        subtitle="The newest snapshot of each cluster, sorted by severity." if audited else "",
+        steps=() if audited else _FIRST_STEPS[1 if entries else 0 :],
+        has_trend=audited,
         groups=grouped(listed, by),
         by=by,
         by_state=by == BY_STATE,
@@ -99,9 +98,30 @@ def overview_page(  # noqa: PLR0913 -- the parts around the table
         trend_title=f"Last {TREND} audits",
         trend_of=trend,
         trend_key=_KEY,
-        empty="Trigger the DAG `kafka_audit`, or run `kafka-audit run CLUSTER`. The first report appears here.",
         problems=problems,
     )
+
+
+_FIRST_STEPS = (
+    "Add the cluster to the cluster file: a name and the addresses of some brokers.",
+    "Trigger the DAG `kafka_audit`, or run `kafka-audit run CLUSTER` with the store of this page. An audit only reads.",
+    "The report appears here: what is wrong and what to do, or that no failure was found.",
+)
+
+
+def _overview_title(number: int, broken: int, unjudged: int, *, audited: bool) -> str:
+    """Return how many clusters have an incident; what was not judged is no good news."""
+    if not audited:
+        return f"No audit yet of {counted(number, 'cluster')}" if number else "No cluster has been audited"
+    if broken:
+        reported = f"{broken} of {counted(number, 'cluster')} {'has' if broken == 1 else 'have'} an incident"
+    elif unjudged:
+        reported = f"No incident in {number - unjudged} of {counted(number, 'cluster')}" if number > unjudged else ""
+    else:
+        reported = f"No incident in {counted(number, 'cluster')}"
+    if not reported:
+        return f"{counted(number, 'cluster')} not judged"
+    return f"{reported}; {unjudged} not judged" if unjudged else reported
 
 
 def _entry(glance: Glance, now: datetime) -> dict[str, Any]:

@@ -1,0 +1,161 @@
+"""What a browser makes of pages of every size, at a desk and on a phone; the pages are those of the server, as files."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+import small_cluster
+from kafka_audit.incidents.causes import incidents
+from kafka_audit.report.digest import condense
+from kafka_audit.report.document import build_document
+from kafka_audit.report.html import pages
+from kafka_audit.report.html.cluster import Around, cluster_page
+from kafka_audit.report.html.filters import Wanted
+from kafka_audit.report.html.templating import asset
+from scenarios import browser
+
+pytestmark = pytest.mark.scenario
+
+DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+NOW = datetime(2026, 9, 14, 18, 9, tzinfo=UTC)
+BROKERS, CUT, CUTTERS, FINDINGS = 100, range(70, 100), range(20, 40), 5_000
+
+
+def document(findings, spec):
+    view = small_cluster.view(spec)
+    return build_document(view, None, findings, incidents(view, findings, ()), (), None)
+
+
+def small():
+    brokers = range(3)
+    spec = {
+        "brokers": {n: f"10.99.0.1{n}:9092" for n in brokers},
+        "views": dict.fromkeys(brokers, "full"),
+        "probes": [{"from": a, "to": b} for a in brokers for b in brokers],
+        "broker_vantages": 1,
+        "reads": [{"observer": f"broker:{n}"} for n in brokers],
+    }
+    return document([small_cluster.finding("KA411", f"broker/{n}", severity="MEDIUM") for n in brokers], spec)
+
+
+def large():
+    """Return the report on a cluster of 100 brokers, of which 20 do not reach 30, with 5,000 findings."""
+    refused = {"fails": "tcp", "error": "connection timed out"}
+    spec = {
+        "brokers": {n: f"kafka-{n}.kafka:9092" for n in range(BROKERS)},
+        "views": {n: "empty" if n in CUT else "full" for n in range(BROKERS)},
+        "partitions": {f"orders/{p}": {"replicas": [(p + i) % BROKERS for i in range(3)]} for p in range(BROKERS)},
+        "probes": [
+            {"from": a, "to": b} | (refused if a in CUTTERS and b in CUT else {}) for a in range(BROKERS) for b in range(BROKERS)
+        ],
+        "broker_vantages": 1,
+        "reads": [{"observer": f"broker:{n}"} for n in range(BROKERS)],
+    }
+    findings = [small_cluster.finding("KA302", f"broker/{n}/listener/PLAINTEXT", severity="CRITICAL") for n in CUT]
+    findings += [small_cluster.finding("KA105", f"broker/{n}", severity="CRITICAL") for n in CUT]
+    numbers = range(FINDINGS - len(findings))
+    findings += [small_cluster.finding("KA601", f"topic/orders-{p // 50}/partition/{p % 50}", severity="HIGH") for p in numbers]
+    return document(findings, spec)
+
+
+def overview(report, clusters):
+    digests = [condense(report)] * 14
+    glances = [
+        pages.Glance(
+            cluster=f"cluster-{n}", link="x", digests=digests, labels={"team": "payments", "env": ("prod", "stage")[n % 2]}
+        )
+        for n in range(clusters)
+    ]
+    return pages.overview_page(glances, now=NOW, up="./")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Return the folder with all pages."""
+    folder = tmp_path_factory.mktemp("pages")
+    around = Around(up="../", here="../clusters/prod", age="9 minutes")
+    of_three, of_hundred = small(), large()
+    made = {
+        "small": cluster_page(of_three, around, wanted=Wanted.of({})),
+        "large": cluster_page(of_hundred, around, wanted=Wanted.of({})),
+        "overview": overview(of_three, 50),
+        "empty": pages.overview_page([], now=NOW, up="./"),
+        "first": pages.overview_page([pages.Glance(cluster="prod", link="", digests=[])], now=NOW, up="./"),
+        "fault": pages.overview_page([], now=NOW, up="./", problems=["clusters.yaml: line 3: " + "a-long-name." * 30]),
+        "error": pages.notice_page("The page cannot be shown", "An unexpected error occurred. Error 3f9a1c.", up="./"),
+    }
+    for name in ("page.css", "page.js"):
+        (folder / name).write_text(asset(name))
+    for name, html in made.items():
+        (folder / f"{name}.html").write_text(re.sub(r'((?:href|src)=")[./]*(page\.(?:css|js)")', r"\1\2", html))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser.chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def shown(chromium, site):
+    opened = []
+
+    def show(name, window):
+        opened.append(chromium.new_page(viewport=window))
+        opened[-1].goto((site / f"{name}.html").as_uri())
+        return opened[-1]
+
+    yield show
+    for page in opened:
+        page.close()
+
+
+@pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("name", ["small", "large", "overview", "empty", "first", "fault", "error"])
+def test_no_page_is_wider_than_the_window(shown, name, window):
+    page = shown(name, window)
+    assert page.locator("h1").bounding_box()["y"] < 200
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_phone_shows_what_is_wrong_what_to_do_why_and_the_matrix_on_two_screens(shown):
+    page = shown("large", PHONE)
+    boxes = [page.locator(part).bounding_box() for part in ("#headline", "#do-1", "#why-1", "table.mx")]
+    tops = [box["y"] for box in boxes]
+    assert tops == sorted(tops)
+    assert tops[-1] + boxes[-1]["height"] <= 2 * PHONE["height"]
+    for later in ("#findings", "#coverage", "#others"):
+        assert page.locator(later).bounding_box()["y"] > tops[-1]
+    assert page.locator("details.filters form").is_hidden()
+    page.locator("details.filters summary").click()
+    assert page.locator("details.filters form").is_visible()
+
+
+def test_a_small_matrix_uses_the_width(shown):
+    page = shown("small", DESK)
+    matrix, main = (page.locator(part).bounding_box()["width"] for part in ("table.mx", "main"))
+    assert matrix > 0.9 * main
+    assert page.locator("details.filters summary").is_hidden(), "there is room for the form"
+
+
+def test_equal_findings_of_several_brokers_are_one_row_that_opens(shown):
+    page = shown("small", DESK)
+    row = page.locator("#list tbody tr")
+    assert row.count() == 1
+    assert "Brokers 0-2" in row.inner_text()
+    assert row.locator("li").first.is_hidden()
+    row.locator("summary", has_text="3 findings").click()
+    assert row.locator("li .id").all_inner_texts() == ["broker/0", "broker/1", "broker/2"]
+
+
+def test_a_hundred_brokers_and_five_thousand_findings_stay_readable(shown):
+    page = shown("large", DESK)
+    assert page.locator("table.mx tbody tr").count() <= 5, "equal rows and columns are folded"
+    assert page.locator("#list tbody tr").count() == 3
+    assert "5000 findings" in page.locator("#findings ~ p[role=status]").inner_text()
+    evidence = page.locator("#why-1 ~ ul.entries, #why-1 ~ details.more").all_inner_texts()
+    assert sum(text.count("tcp fails") for text in evidence) == 1
+    assert "probes from the hosts of brokers 20-39" in " ".join(evidence)
+    assert page.evaluate("document.documentElement.scrollHeight") < 5 * DESK["height"] + 200
