@@ -48,7 +48,7 @@ class Audited:
             "machine": {"secret": "unused", "audience": AUDIENCE},
             "stranger": {"secret": "unused", "audience": "payments"},
         }
-        given = {"key_file": str(private), "clients": clients, "lifetime_s": 30, "log": str(self.log)}
+        given = {"key_file": str(private), "clients": clients, "lifetime_s": 300, "log": str(self.log)}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         self.server = bed.worker.popen([sys.executable, str(HERE / "oidc_server.py")], **pipes)
         self.server.stdin.write(json.dumps(given))
@@ -71,7 +71,8 @@ class Audited:
         stdout, stderr = process.communicate(timeout=150)
         assert process.returncode == 0, stderr
         issued = [line.split()[2] for line in self.log.read_text().splitlines()] if self.log.exists() else []
-        hidden = [*environment.values(), KEY, *issued]
+        string = environment.get("EVENT_HUBS", STRING)
+        hidden = [IDENTITY_HEADER, string, string.partition("SharedAccessKey=")[2], *issued]
         for text in (stdout, stderr, *(path.read_bytes().decode("latin-1") for path in out.rglob("*") if path.is_file())):
             assert not [secret for secret in hidden if secret in text]
         return Store(out).read(stdout.strip()).rows
