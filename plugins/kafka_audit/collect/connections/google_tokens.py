@@ -10,6 +10,7 @@ import base64
 import json
 import time
 from datetime import UTC, datetime
+from typing import Any
 
 from kafka_audit.collect.connections.access_tokens import AccessToken
 from kafka_audit.collect.connections.cloud_libraries import demand_library, within
@@ -31,6 +32,7 @@ def _fetched() -> AccessToken:
     import google.auth.exceptions  # noqa: PLC0415 -- see above
     from google.auth.transport.requests import Request  # noqa: PLC0415 -- see above
 
+    credentials: Any  # its methods have no types
     try:
         credentials, _project = google.auth.default(scopes=[_SCOPE])
         if not _account(credentials):  # those of a person, which Google's own client of Kafka takes no more than the service
