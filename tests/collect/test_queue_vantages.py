@@ -9,6 +9,7 @@ import pytest
 from collect import fakes
 from collect.fakes import FakeBroker, server
 from kafka_audit.collect import queue_vantages
+from kafka_audit.collect.brokers.discovery import Discovery
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.probes import command_vantages
@@ -116,7 +117,7 @@ def test_no_password_and_no_key_travels(tmp_path, monkeypatch):
     told = {"protocol": "SASL_SSL", "mechanism": "PLAIN", "username": "auditor", "password_env": "HIDDEN"}
     secure = Security(**told, tls=Tls(ca_file=str(authority.ca_file)))
     endpoint = RegisteredEndpoint(sample=1, broker_id=0, listener="L", protocol="SASL_SSL", host="b0.example", port=9093)
-    monkeypatch.setattr(queue_vantages, "discover", lambda *_: (endpoint,))
+    monkeypatch.setattr(Discovery, "listed", lambda _: (endpoint,))
     cluster = Cluster(name="c", bootstrap=("b0.example:9093",), security=secure, limits=Limits(read_s=1, settle_s=3))
     asked = queue_vantages.errand(cluster, {"HIDDEN": "hunter2"})
     text = json.dumps(asked)
@@ -133,6 +134,6 @@ def test_an_endpoint_that_no_kafka_could_have_advertised_goes_nowhere(monkeypatc
         RegisteredEndpoint(sample=1, broker_id=0, listener="L", protocol="PLAINTEXT", host=host, port=9092)
         for host in ("good.example", "$(id)", "a b")
     ]
-    monkeypatch.setattr(queue_vantages, "discover", lambda *_: tuple(rows))
+    monkeypatch.setattr(Discovery, "listed", lambda _: tuple(rows))
     asked = queue_vantages.errand(Cluster(name="c", bootstrap=("good.example:9092",)), {})
     assert [key[3] for key in asked["endpoints"]] == ["good.example"]
