@@ -94,6 +94,7 @@ def audited(tmp_path_factory):
         yield made
         made.server.kill()
         made.server.wait()
+        made.server.stdout.close()
 
 
 def failed(rows):
