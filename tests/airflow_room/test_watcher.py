@@ -142,7 +142,7 @@ def test_two_triggers_of_a_cluster_share_one_loop(broken):
                 break
             await manager.unsubscribe(number, key)
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(90):
             await asyncio.gather(consume(1), consume(2))
         await manager.stop_all()
         return found
