@@ -112,6 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     _store(diff)
     only = forms.only_stdout
     diff.add_argument("--format", default=only("text"), type=only, metavar="text|json", help="the output on stdout (text)")
+    diff.add_argument("--reports", action="store_true", help="compare the stored reports, without Spark: in seconds")
     _watch(add("watch", "show who answers, and what is suspected, every few seconds", help_texts.WATCH))
     _report(add("report", "render the report of a stored snapshot or a bundle", help_texts.REPORT))
     _bundle(add("bundle", "write a snapshot and its report to one file, without secrets", help_texts.BUNDLE))

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from kafka_audit import audit
-from kafka_audit.cli import archiving, clusters, console, difference, reporting
+from kafka_audit.cli import archiving, clusters, console, difference, report_difference, reporting
 from kafka_audit.cli.spark_behind import SparkBehind, require_java
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
@@ -57,6 +57,8 @@ def snapshot_command(arguments: argparse.Namespace) -> int:
 
 def diff_command(arguments: argparse.Namespace) -> int:
     """Judge the later of two snapshots against the earlier one, print what changed."""
+    if arguments.reports:
+        return _diff_reports(arguments)
     say = console.Progress(quiet=arguments.quiet)
     store = Store(arguments.out)
     before, after = store.manifest(arguments.before), store.manifest(arguments.after)
@@ -79,6 +81,16 @@ def diff_command(arguments: argparse.Namespace) -> int:
             reporting.write_report(document, "json")
         else:
             console.write_result(difference.difference_text(document, color=console.has_color()))
+    return 0
+
+
+def _diff_reports(arguments: argparse.Namespace) -> int:
+    if arguments.format.page == "json":
+        msg = "--reports prints text only; without it, --format json prints the report of the comparison"
+        raise UsageError(msg)
+    found = report_difference.compare_stored_reports(arguments.out, arguments.before, arguments.after)
+    color = console.has_color()
+    console.write_result(report_difference.comparison_text(arguments.before, arguments.after, found, color=color))
     return 0
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import clean, counted
 
-_LIVES = (
+LIVES = (
     ("new", "New"),
     ("ongoing", "Ongoing"),
     ("resolved", "Resolved"),
@@ -18,14 +18,14 @@ def difference_text(document: Mapping[str, Any], *, color: bool) -> str:
     """Return the comparison as text; every string that a cluster supplied is cleaned."""
     lines = [f"{document['cluster']}: {document['previous_snapshot_id']} -> {document['snapshot_id']}"]
     changes = document["changes"]
-    lines += ["", _strong(counted(len(changes), "change"), color=color)]
+    lines += ["", strong(counted(len(changes), "change"), color=color)]
     lines += [f"  {clean(c['kind']).replace('_', ' ')}: {clean(c['resource'])}{_from_to(c)}" for c in changes]
-    for life, title in _LIVES:
+    for life, title in LIVES:
         found = [finding for finding in document["findings"] if _belongs(finding, life)]
         if found:
-            lines += ["", _strong(f"{title} ({len(found)})", color=color)]
-            lines += [_line(finding) for finding in sorted(found, key=_worst_first)]
-    if not any(_belongs(finding, life) for finding in document["findings"] for life, _ in _LIVES):
+            lines += ["", strong(f"{title} ({len(found)})", color=color)]
+            lines += [finding_line(finding) for finding in sorted(found, key=worst_first)]
+    if not any(_belongs(finding, life) for finding in document["findings"] for life, _ in LIVES):
         lines += ["", "No failures in either snapshot."]
     return "\n".join(lines)
 
@@ -36,11 +36,13 @@ def _belongs(finding: Mapping[str, Any], life: str) -> bool:
     return finding["lifecycle"] == life and (failed_before or finding["status"] == "FAIL")
 
 
-def _worst_first(finding: Mapping[str, Any]) -> tuple[int, str, str]:
+def worst_first(finding: Mapping[str, Any]) -> tuple[int, str, str]:
+    """Return the key by which findings are sorted."""
     return -Severity[finding["severity"]], finding["code"], finding["resource"]["name"]
 
 
-def _line(finding: Mapping[str, Any]) -> str:
+def finding_line(finding: Mapping[str, Any]) -> str:
+    """Return the line of a finding."""
     muted = " (muted)" if finding["muted"] else ""
     where = clean(finding["resource"]["name"])
     return f"  {finding['severity']:<8}  {finding['code']}  {where}{muted}: {clean(finding['message'])}"
@@ -53,5 +55,6 @@ def _from_to(change: Mapping[str, Any]) -> str:
     return f"  {'-' if before is None else clean(before)} -> {'-' if after is None else clean(after)}"
 
 
-def _strong(text: str, *, color: bool) -> str:
+def strong(text: str, *, color: bool) -> str:
+    """Return a heading."""
     return f"\x1b[1m{text}\x1b[0m" if color else text

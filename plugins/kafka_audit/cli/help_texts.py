@@ -53,8 +53,12 @@ DIFF = """\
 Check a snapshot and compare it with an earlier one: changes, and new, ongoing and resolved failures.
 The current reports in the store do not change.
 
-example:
+With --reports nothing is checked again and Spark does not start: it compares the two reports in the store, and adds up
+the changes in the reports between them, as the timeline of the page does.
+
+examples:
   kafka-audit diff 20260131T080000Z-prod-1a2b 20260131T090000Z-prod-3c4d
+  kafka-audit diff 20250131T080000Z-prod-77aa 20260131T090000Z-prod-3c4d --reports
 """
 WATCH = """\
 Read little from a cluster every few seconds, and show who answers what: ApiVersions and Metadata of each broker (the brokers

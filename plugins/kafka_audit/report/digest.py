@@ -7,11 +7,13 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import clean
 from kafka_audit.report.state import Basis, CheckState, basis, state_of_basis
+from kafka_audit.store.history import History
 
 VERSION = 1
 """Of the form in which a digest is stored; another one is passed over, and the report itself is read."""
@@ -79,6 +81,26 @@ def restored(row: Mapping[str, Any], snapshot_id: str, min_coverage: float) -> D
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
     return found
+
+
+def read_digest(history: History, snapshot_id: str, written: datetime, min_coverage: float = 1.0) -> Digest | None:
+    """Return the digest of a stored report: the one that is stored beside it, else made of the report; None without a report.
+
+    Args:
+        history: the reports of a store.
+        snapshot_id: of a snapshot.
+        written: when its report was written.
+        min_coverage: as `Digest.state` needs it.
+
+    Raises:
+        SnapshotError: this version cannot show the report.
+    """
+    stored = history.digest(snapshot_id, written)
+    digest = restored(stored, snapshot_id, min_coverage) if stored else None
+    if digest is not None:
+        return digest
+    document = history.report(snapshot_id)
+    return condense(document, min_coverage) if document else None
 
 
 def condense(document: Mapping[str, Any], min_coverage: float = 1.0) -> Digest:

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from kafka_audit.airflow.page import errors
 from kafka_audit.model.errors import SnapshotError
-from kafka_audit.report.digest import Digest, condense, restored
+from kafka_audit.report.digest import Digest, read_digest
 from kafka_audit.store.history import History
 
 _DIGESTS = 5000
@@ -125,17 +125,8 @@ class ReportCache:
         if kept is not None and kept.written == written:
             digest: Digest | None = kept.digest
         else:
-            digest = _condensed(history, snapshot_id, written, min_coverage) if written else None
+            digest = read_digest(history, snapshot_id, written, min_coverage) if written else None
         if digest is not None:
             digest = replace(digest, lanes=(), results={}) if values is self._links else digest
             values.put(key, _Kept(digest=digest, written=written, checked=time.monotonic()))
         return digest
-
-
-def _condensed(history: History, snapshot_id: str, written: datetime, min_coverage: float) -> Digest | None:
-    stored = history.digest(snapshot_id, written)
-    digest = restored(stored, snapshot_id, min_coverage) if stored else None
-    if digest is not None:
-        return digest
-    document = history.report(snapshot_id)
-    return condense(document, min_coverage) if document else None

@@ -1,0 +1,71 @@
+"""What `diff --reports` prints: two stored reports are compared without Spark, as the timeline of the page does."""
+
+from collections.abc import Iterator
+
+from kafka_audit.cli import difference
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.text import clean, counted
+from kafka_audit.report.digest import Digest, read_digest
+from kafka_audit.report.html import timeline
+from kafka_audit.store.history import History
+from kafka_audit.store.manifest import cluster_of
+
+
+def compare_stored_reports(root: str, before: str, after: str) -> timeline.Comparison:
+    """Compare the reports of two snapshots of a store.
+
+    Args:
+        root: of the store.
+        before: the earlier snapshot.
+        after: the later one.
+
+    Raises:
+        UsageError: one of them has no report, they are of two clusters, or the first one is not the earlier one.
+        SnapshotError: this version cannot show one of the reports.
+    """
+    history, cluster = History(root), cluster_of(after)
+    if cluster_of(before) != cluster:
+        msg = f"{clean(before)} and {clean(after)} are snapshots of two clusters"
+        raise UsageError(msg)
+    if before >= after:  # an id begins with the time
+        msg = f"{clean(before)} is not older than {clean(after)}; name the earlier snapshot first"
+        raise UsageError(msg)
+    documents = []
+    for snapshot_id in (before, after):
+        document = history.report(snapshot_id)
+        if document is None:
+            msg = f"snapshot {clean(snapshot_id)} has no report in {root}; without --reports the command creates it"
+            raise UsageError(msg)
+        documents.append(document)
+    between = sorted(one for one in history.snapshots().get(cluster or "", ()) if before < one <= after)
+    return timeline.compare_reports(*documents, [*_digests(history, between)])
+
+
+def _digests(history: History, snapshot_ids: list[str]) -> Iterator[Digest]:
+    for snapshot_id in snapshot_ids:
+        written = history.written(snapshot_id)
+        digest = None if written is None else read_digest(history, snapshot_id, written)
+        if digest is not None:
+            yield digest
+
+
+def comparison_text(before: str, after: str, comparison: timeline.Comparison, *, color: bool) -> str:
+    """Return the comparison as text; every string that a cluster supplied is cleaned."""
+    lines = [f"{cluster_of(after)}: {before} -> {after}, by their reports"]
+    lines += ["", difference.strong(counted(len(comparison.facts), "change"), color=color)]
+    lines += [f"  {what}  {then or '-'} -> {now or '-'}" for what, then, now in comparison.facts]
+    for life, title in difference.LIVES:
+        found, number = comparison.became[life], comparison.counts[life]
+        if found:
+            lines += ["", difference.strong(f"{title} ({number})", color=color)]
+            lines += [difference.finding_line(one.finding) for one in sorted(found, key=_worst_first)]
+        if number > len(found):
+            lines.append(f"  {counted(number - len(found), 'more')} not listed")
+    if not any(comparison.counts.values()):
+        lines += ["", "No failures in either report."]
+    lines += ["", *comparison.notes] if comparison.notes else []
+    return "\n".join(lines)
+
+
+def _worst_first(one: timeline.Became) -> tuple[int, str, str]:
+    return difference.worst_first(one.finding)
