@@ -1,0 +1,209 @@
+"""Comparing views by digests, and by joins of raw rows: `python benchmarks/joins.py [--sizes 10x20000 100x20000 100x200000]`.
+
+The views of `views.py` (a broker of twenty is stale, with old leaders for a topic in a hundred), stored in two ways:
+
+- by digest, as the audit does: each distinct content of a topic once, in the tables of a snapshot
+- raw: a Parquet file for each broker, with a row for each partition: topic, partition, leader, leader epoch, replicas, ISR
+
+Three ways count for each broker the partitions for which it reports an older leader than the newest that any broker reports:
+
+- audit: the SQL of kafka-audit in Spark over the digests. It computes its other seventeen difference tables, too.
+- Spark: a join of the raw rows with their newest epoch by topic and partition, in the same Spark session
+- Polars: the same join, lazily over the files, with its streaming engine
+
+Checks that all find the same. Runs each once without counting it, then `--rounds` times in turn, and prints the medians of the
+wall time, ratios, and by which power of the number of brokers and of partitions each grows. What makes the digests is measured by
+`views.py`. The session has Java's compiler for long work, which the audit turns off.
+"""
+
+import argparse
+import itertools
+import math
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+from pyspark.sql import SparkSession
+from views import VERSION, answers
+
+from kafka_audit.cluster.given import ages_needed, given
+from kafka_audit.collect.brokers.views import ViewBook
+from kafka_audit.differences import session
+from kafka_audit.differences.measure import SparkMeasure
+from kafka_audit.differences.tables import ViewDifference
+from kafka_audit.model.tables import (
+    LARGE,
+    BrokerView,
+    Row,
+    Sample,
+    Snapshot,
+    SnapshotInfo,
+    SourceRead,
+    ViewPartition,
+    ViewTopic,
+)
+from kafka_audit.store import Store
+
+SNAPSHOT, CLUSTER, CLUSTER_ID = "20260914T180000Z-big-0001", "big", "kX9wAAAAAAAAAAAAAAAAAQ"
+RAW = ("topic", "partition", "leader", "leader_epoch", "replicas", "isr")
+JOIN = """
+SELECT raw.observer, count(*) FROM raw
+JOIN (SELECT topic, partition, max(leader_epoch) AS newest FROM raw GROUP BY topic, partition) USING (topic, partition)
+WHERE leader_epoch < newest GROUP BY raw.observer
+"""
+WAYS = ("audit", "Spark", "Polars")
+Found = dict[int, int]
+
+
+def stored(brokers: int, partitions: int, folder: Path) -> Store:
+    """Write the views of all brokers in both ways; return the store."""
+    book = ViewBook()
+    views = [book.add(body, VERSION) for body in answers(brokers, partitions)]
+    large = book.large({view.topics_digest for view in views})
+    rows: list[Row] = [
+        SnapshotInfo(
+            cluster=CLUSTER,
+            mode="kraft",
+            tool_version="0.1.0",
+            started_ms=1789408800000,
+            finished_ms=1789408809000,
+            samples=1,
+            settle_s=5.0,
+            leader_moves=0.2,
+            skew_s=60.0,
+        ),
+        Sample(sample=1, started_ms=1789408800000, finished_ms=1789408808000, reason="first"),
+        *book.rows({view.brokers_digest for view in views}),
+    ]
+    for broker, view in enumerate(views):
+        address = f"b{broker}.kafka.example:9092"
+        rows += [
+            BrokerView(
+                sample=1,
+                observer=f"broker:{broker}",
+                broker_id=broker,
+                listener="PLAINTEXT",
+                address=address,
+                kafka_cluster_id=CLUSTER_ID,
+                controller_id=0,
+                brokers_listed=view.brokers_listed,
+                topics_listed=view.topics_listed,
+                brokers_digest=view.brokers_digest,
+                topics_digest=view.topics_digest,
+                metadata_version=VERSION,
+            ),
+            SourceRead(
+                sample=1, observer=f"broker:{broker}", operation="Metadata", target=address, outcome="answered", elapsed_ms=1
+            ),
+        ]
+    store = Store(folder / "store")
+    store.write(Snapshot(snapshot_id=SNAPSHOT, cluster=CLUSTER, cluster_id=CLUSTER_ID, rows=tuple(rows), large=large))
+    raw = folder / "raw"
+    raw.mkdir()
+    tables = {digest: raw_rows(large, digest) for digest in {view.topics_digest for view in views}}
+    for broker, view in enumerate(views):
+        table = tables[view.topics_digest]
+        observer = pa.array([broker], pa.int32()).take(pa.array([0] * table.num_rows, pa.int32()))
+        parquet.write_table(table.append_column("observer", observer), raw / f"{broker}.parquet")
+    return store
+
+
+def raw_rows(large: dict[type[Row], pa.Table], topics_digest: str) -> pa.Table:
+    """Return the partitions of a list of topics."""
+    topics = large[ViewTopic]
+    listed = topics.filter(pc.equal(topics.column("topics_digest"), topics_digest)).column("topic_digest")
+    partitions = large[ViewPartition]
+    return partitions.filter(pc.is_in(partitions.column("topic_digest"), value_set=listed.combine_chunks())).select(RAW)
+
+
+def audit(spark: SparkSession, store: Store) -> Found:
+    """Compare by digest, as the job does."""
+    snapshot, manifest = store.read(SNAPSHOT, large=False), store.manifest(SNAPSHOT)
+    names = [table.table() for table in LARGE if table.table() in manifest.tables]
+    count = sum(manifest.tables[name].rows for name in names)
+    measure = SparkMeasure(spark, store.root, {name: {SNAPSHOT: SNAPSHOT} for name in names}, rows=count)
+    rows = {SNAPSHOT: given(snapshot, None, ())}
+    if ages_needed(snapshot, None):
+        rows = {SNAPSHOT: given(snapshot, None, measure.ages(rows)[SNAPSHOT])}
+    found = measure.differences(rows)[SNAPSHOT]
+    return {int(row.name): row.partitions for row in found.of(ViewDifference) if row.kind == "leader"}
+
+
+def spark_join(spark: SparkSession, raw: Path) -> Found:
+    """Join the raw rows in Spark."""
+    spark.read.parquet(f"file://{raw}").createOrReplaceTempView("raw")
+    return dict(map(tuple, spark.sql(JOIN).collect()))
+
+
+def polars_join(raw: Path) -> Found:
+    """Join them in Polars."""
+    rows = pl.scan_parquet(raw / "*.parquet").select("observer", "topic", "partition", "leader_epoch")
+    newest = rows.group_by("topic", "partition").agg(pl.col("leader_epoch").max().alias("newest"))
+    older = rows.join(newest, on=["topic", "partition"]).filter(pl.col("leader_epoch") < pl.col("newest"))
+    return dict(older.group_by("observer").len().collect(engine="streaming").iter_rows())
+
+
+def megabytes(folder: Path) -> float:
+    """Return the size of the Parquet files below a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*.parquet")) / 1e6
+
+
+def measured(ways: dict[str, Callable[[], Found]], rounds: int) -> dict[str, float]:
+    """Return the median seconds of each way; ends the program where they do not find the same."""
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    for number in range(rounds + 1):
+        results = {}
+        for way, work in ways.items():
+            began = time.perf_counter()
+            results[way] = work()
+            seconds[way] += [time.perf_counter() - began] if number else []
+        if len({tuple(sorted(result.items())) for result in results.values()}) > 1 or not all(results.values()):
+            sys.exit(f"not the same, or nothing: {results}")
+    return {way: statistics.median(of) for way, of in seconds.items()}
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", nargs="+", default=["20x20000", "100x20000", "100x200000"], metavar="BROKERSxPARTITIONS")
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    took: dict[tuple[int, ...], dict[str, float]] = {}
+    spark = session.start("local[*]", "-XX:TieredStopAtLevel=4")
+    print(
+        "| brokers | partitions | MB by digest | MB raw | audit | Spark | Polars | Spark / audit | Polars / audit |\n"
+        "|---|---|---|---|---|---|---|---|---|"
+    )
+    for brokers, partitions in (tuple(map(int, size.split("x"))) for size in arguments.sizes):
+        with tempfile.TemporaryDirectory(prefix="kafka-audit-benchmark-") as name:
+            folder = Path(name)
+            store = stored(brokers, partitions, folder)
+            ways: dict[str, Callable[[], Found]] = {
+                "audit": lambda store=store: audit(spark, store),  # type: ignore[misc]
+                "Spark": lambda folder=folder: spark_join(spark, folder / "raw"),  # type: ignore[misc]
+                "Polars": lambda folder=folder: polars_join(folder / "raw"),  # type: ignore[misc]
+            }
+            of = took[brokers, partitions] = measured(ways, arguments.rounds)
+            sizes = f"{megabytes(folder / 'store'):.1f} | {megabytes(folder / 'raw'):.0f}"
+        times = " | ".join(f"{of[way]:.2f} s" for way in WAYS)
+        ratios = " | ".join(f"{of[way] / of['audit']:.1f}" for way in WAYS[1:])
+        print(f"| {brokers} | {partitions:,} | {sizes} | {times} | {ratios} |", flush=True)
+    session.end(spark)
+    print()
+    for (one, before), (other, after) in itertools.pairwise(took.items()):
+        factor = math.prod(other) / math.prod(one)
+        grown = "brokers" if one[1] == other[1] else "partitions"
+        powers = ", ".join(f"{way} {math.log(after[way] / before[way], factor):.2f}" for way in WAYS)
+        print(f"{factor:g} times the {grown}: by the power {powers}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
