@@ -20,8 +20,11 @@ RECORD = HERE.parent / "docs" / "performance.json"
 PAGE = RECORD.with_suffix(".md")
 BENCHMARKS = {
     "views": ("Reading and comparing the views of many brokers", 2),
+    "joins": ("Comparing views by digest, and by joins of raw rows", 4),
+    "kafka_topics": ("An audit beside kafka-topics at each broker", 8),
     "zookeeper_read": ("Reading partition states from ZooKeeper", 3),
     "audit_overhead": ("An audit beside a bare spark-submit", 4),
+    "fifty_clusters": ("Fifty clusters in one run of the DAG", 8),
     "history": ("A year of hourly snapshots", 20),
     "page": ("The page of a large and very broken cluster", 3),
     "lint": ("Linting a thousand files", 1),

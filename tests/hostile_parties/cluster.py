@@ -6,7 +6,7 @@
         cluster.zookeeper.znodes["/config/brokers/0"] = b"…"
         take(Cluster(name="c", **…))           # or a cluster file: {"clusters": {"c": cluster.entry()}}
 
-Brokers listen at 127.0.0.11, .12, … of this machine, ZooKeeper at 127.0.0.10.
+Brokers listen at 127.0.0.11, .12, … of this machine, ZooKeeper at 127.0.0.10; `network` names other addresses, which must exist.
 """
 
 import base64
@@ -22,11 +22,12 @@ CLUSTER_ID = "hostilehostilehostileA"
 class HostileCluster:
     """Brokers 0 to n - 1 and a ZooKeeper; its methods change what all of them say, as an honest cluster's controller does."""
 
-    def __init__(self, brokers=3, **broker_options):
+    def __init__(self, brokers=3, *, cluster_id=CLUSTER_ID, network="127.0.0", **broker_options):
+        self._cluster_id = cluster_id
         self.brokers = [
-            HostileBroker(number, CLUSTER_ID, host=f"127.0.0.{11 + number}", **broker_options) for number in range(brokers)
+            HostileBroker(number, cluster_id, host=f"{network}.{11 + number}", **broker_options) for number in range(brokers)
         ]
-        self.zookeeper = HostileZookeeper(host="127.0.0.10")
+        self.zookeeper = HostileZookeeper(host=f"{network}.10")
         self.topics = {}
         self._stack = ExitStack()
 
@@ -37,7 +38,7 @@ class HostileCluster:
         for broker in self.brokers:
             broker.brokers, broker.topics, broker.controller_id = dict(addresses), self.topics, 0
             broker.configs |= {key: (value, False) for key, value in self._configs(broker).items()}
-        self.zookeeper.znodes = Znodes(kafka_tree(addresses, {}, cluster_id=CLUSTER_ID))
+        self.zookeeper.znodes = Znodes(kafka_tree(addresses, {}, cluster_id=self._cluster_id))
         self._stack.enter_context(self.zookeeper)
         self.create_topic("orders", {number: self._replicas(number) for number in range(3)})
         return self
