@@ -5,15 +5,17 @@ The views of `views.py` (a broker of twenty is stale, with old leaders for a top
 - by digest, as the audit does: each distinct content of a topic once, in the tables of a snapshot
 - raw: a Parquet file for each broker, with a row for each partition: topic, partition, leader, leader epoch, replicas, ISR
 
-Three ways count for each broker the partitions for which it reports an older leader than the newest that any broker reports:
+Each way counts for each broker the partitions for which it reports an older leader than the newest that any broker reports:
 
-- audit: the SQL of kafka-audit in Spark over the digests. It computes its other seventeen difference tables, too.
-- Spark: a join of the raw rows with their newest epoch by topic and partition, in the same Spark session
-- Polars: the same join, lazily over the files, with its streaming engine
+- Spark raw, Polars raw: a join of the raw rows with their newest epoch by topic and partition
+- Spark digest, Polars digest: the same join, only of topics whose digest is not the same in all views
+- audit: `SparkMeasure`, the whole of what an audit computes in Spark. This count is one of its eighteen difference tables; the
+  others answer what the joins do not (replicas, ISRs, epochs, racks, topic ids, …).
 
 Checks that all find the same. Runs each once without counting it, then `--rounds` times in turn, and prints the medians of the
 wall time, ratios, and by which power of the number of brokers and of partitions each grows. What makes the digests is measured by
-`views.py`. The session has Java's compiler for long work, which the audit turns off.
+`views.py`. All of Spark is one session of kafka-audit, with Java's compiler for long work, which the audit turns off. Polars
+reads lazily and collects with its streaming engine.
 """
 
 import argparse
@@ -58,7 +60,20 @@ SELECT raw.observer, count(*) FROM raw
 JOIN (SELECT topic, partition, max(leader_epoch) AS newest FROM raw GROUP BY topic, partition) USING (topic, partition)
 WHERE leader_epoch < newest GROUP BY raw.observer
 """
-WAYS = ("audit", "Spark", "Polars")
+DIGEST_JOIN = """
+WITH differing AS (SELECT topic FROM topics GROUP BY topic HAVING count(DISTINCT topic_digest) > 1),
+shown AS (
+  SELECT t.topics_digest, p.topic, p.partition, p.leader_epoch FROM topics AS t JOIN differing AS d ON d.topic = t.topic
+  JOIN contents AS p ON p.topic = t.topic AND p.topic_digest = t.topic_digest
+),
+newest AS (SELECT topic, partition, max(leader_epoch) AS newest FROM shown GROUP BY topic, partition),
+older AS (
+  SELECT topics_digest, count(*) AS partitions FROM shown JOIN newest USING (topic, partition)
+  WHERE leader_epoch < newest GROUP BY topics_digest
+)
+SELECT observer, partitions FROM held JOIN older USING (topics_digest)
+"""
+WAYS = ("audit", "Spark digest", "Spark raw", "Polars digest", "Polars raw")
 Found = dict[int, int]
 
 
@@ -150,6 +165,38 @@ def polars_join(raw: Path) -> Found:
     return dict(older.group_by("observer").len().collect(engine="streaming").iter_rows())
 
 
+def held_views(store: Store) -> pa.Table:
+    """Return which list of topics each broker holds; it is as small as the number of brokers."""
+    views = store.read(SNAPSHOT, large=False).of(BrokerView)
+    return pa.table({"observer": [view.broker_id for view in views], "topics_digest": [view.topics_digest for view in views]})
+
+
+def file_of(store: Store, table: type[Row]) -> str:
+    """Return the path of a table of the snapshot."""
+    return f"{store.root}/snapshots/{SNAPSHOT}/{table.table()}.parquet"
+
+
+def spark_digest(spark: SparkSession, store: Store) -> Found:
+    """Join in Spark what differs by digest."""
+    for name, table in (("topics", ViewTopic), ("contents", ViewPartition)):
+        spark.read.parquet(f"file://{file_of(store, table)}").createOrReplaceTempView(name)
+    spark.createDataFrame(held_views(store)).createOrReplaceTempView("held")
+    return dict(map(tuple, spark.sql(DIGEST_JOIN).collect()))
+
+
+def polars_digest(store: Store) -> Found:
+    """Join in Polars what differs by digest."""
+    topics, contents = (pl.scan_parquet(file_of(store, table)) for table in (ViewTopic, ViewPartition))
+    kinds = topics.group_by("topic").agg(pl.col("topic_digest").n_unique().alias("contents"))
+    differing = kinds.filter(pl.col("contents") > 1)
+    shown = topics.join(differing, on="topic", how="semi").join(contents, on=["topic", "topic_digest"])
+    newest = shown.group_by("topic", "partition").agg(pl.col("leader_epoch").max().alias("newest"))
+    older = shown.join(newest, on=["topic", "partition"]).filter(pl.col("leader_epoch") < pl.col("newest"))
+    held = pl.LazyFrame(held_views(store))
+    found = held.join(older.group_by("topics_digest").len(), on="topics_digest").select("observer", "len")
+    return dict(found.collect(engine="streaming").iter_rows())
+
+
 def megabytes(folder: Path) -> float:
     """Return the size of the Parquet files below a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*.parquet")) / 1e6
@@ -177,24 +224,25 @@ def main() -> int:
     arguments = parser.parse_args()
     took: dict[tuple[int, ...], dict[str, float]] = {}
     spark = session.start("local[*]", "-XX:TieredStopAtLevel=4")
-    print(
-        "| brokers | partitions | MB by digest | MB raw | audit | Spark | Polars | Spark / audit | Polars / audit |\n"
-        "|---|---|---|---|---|---|---|---|---|"
-    )
+    ratios = (("Spark raw", "Spark digest"), ("Polars raw", "Polars digest"), ("Spark raw", "audit"), ("Polars raw", "audit"))
+    heads = ["brokers", "partitions", "MB digest", "MB raw", *WAYS, *(f"{one} / {other}" for one, other in ratios)]
+    print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     for brokers, partitions in (tuple(map(int, size.split("x"))) for size in arguments.sizes):
         with tempfile.TemporaryDirectory(prefix="kafka-audit-benchmark-") as name:
             folder = Path(name)
             store = stored(brokers, partitions, folder)
             ways: dict[str, Callable[[], Found]] = {
-                "audit": lambda store=store: audit(spark, store),  # type: ignore[misc]
-                "Spark": lambda folder=folder: spark_join(spark, folder / "raw"),  # type: ignore[misc]
-                "Polars": lambda folder=folder: polars_join(folder / "raw"),  # type: ignore[misc]
+                "audit": lambda store=store: audit(spark, store),
+                "Spark digest": lambda store=store: spark_digest(spark, store),
+                "Spark raw": lambda folder=folder: spark_join(spark, folder / "raw"),
+                "Polars digest": lambda store=store: polars_digest(store),
+                "Polars raw": lambda folder=folder: polars_join(folder / "raw"),
             }
             of = took[brokers, partitions] = measured(ways, arguments.rounds)
             sizes = f"{megabytes(folder / 'store'):.1f} | {megabytes(folder / 'raw'):.0f}"
         times = " | ".join(f"{of[way]:.2f} s" for way in WAYS)
-        ratios = " | ".join(f"{of[way] / of['audit']:.1f}" for way in WAYS[1:])
-        print(f"| {brokers} | {partitions:,} | {sizes} | {times} | {ratios} |", flush=True)
+        shares = " | ".join(f"{of[one] / of[other]:.2f}" for one, other in ratios)
+        print(f"| {brokers} | {partitions:,} | {sizes} | {times} | {shares} |", flush=True)
     session.end(spark)
     print()
     for (one, before), (other, after) in itertools.pairwise(took.items()):
