@@ -53,7 +53,8 @@ def comparison_text(before: str, after: str, comparison: timeline.Comparison, *,
     """Return the comparison as text; every string that a cluster supplied is cleaned."""
     lines = [f"{cluster_of(after)}: {before} -> {after}, by their reports"]
     lines += ["", difference.strong(counted(len(comparison.facts), "change"), color=color)]
-    lines += [f"  {what}  {then or '-'} -> {now or '-'}" for what, then, now in comparison.facts]
+    facts = [tuple(map(clean, fact)) for fact in comparison.facts]
+    lines += [f"  {what}  {then or '-'} -> {now or '-'}" for what, then, now in facts]
     for life, title in difference.LIVES:
         found, number = comparison.became[life], comparison.counts[life]
         if found:
@@ -63,7 +64,7 @@ def comparison_text(before: str, after: str, comparison: timeline.Comparison, *,
             lines.append(f"  {counted(number - len(found), 'more')} not listed")
     if not any(comparison.counts.values()):
         lines += ["", "No failures in either report."]
-    lines += ["", *comparison.notes] if comparison.notes else []
+    lines += ["", *map(clean, comparison.notes)] if comparison.notes else []
     return "\n".join(lines)
 
 
