@@ -1,6 +1,7 @@
 """What `diff --reports` prints: two stored reports are compared without Spark, as the timeline of the page does."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from kafka_audit.cli import difference
 from kafka_audit.model.errors import UsageError
@@ -30,15 +31,17 @@ def compare_stored_reports(root: str, before: str, after: str) -> timeline.Compa
     if before >= after:  # an id begins with the time
         msg = f"{clean(before)} is not older than {clean(after)}; name the earlier snapshot first"
         raise UsageError(msg)
-    documents = []
-    for snapshot_id in (before, after):
-        document = history.report(snapshot_id)
-        if document is None:
-            msg = f"snapshot {clean(snapshot_id)} has no report in {root}; without --reports the command creates it"
-            raise UsageError(msg)
-        documents.append(document)
+    then, now = _report(history, before, root), _report(history, after, root)
     between = sorted(one for one in history.snapshots().get(cluster or "", ()) if before < one <= after)
-    return timeline.compare_reports(*documents, [*_digests(history, between)])
+    return timeline.compare_reports(then, now, [*_digests(history, between)])
+
+
+def _report(history: History, snapshot_id: str, root: str) -> dict[str, Any]:
+    document = history.report(snapshot_id)
+    if document is None:
+        msg = f"snapshot {clean(snapshot_id)} has no report in {root}; without --reports the command creates it"
+        raise UsageError(msg)
+    return document
 
 
 def _digests(history: History, snapshot_ids: list[str]) -> Iterator[Digest]:
