@@ -24,7 +24,7 @@ def difference_text(document: Mapping[str, Any], *, color: bool) -> str:
         found = [finding for finding in document["findings"] if _belongs(finding, life)]
         if found:
             lines += ["", strong(f"{title} ({len(found)})", color=color)]
-            lines += [finding_line(finding) for finding in sorted(found, key=worst_first)]
+            lines += [finding_line(finding) for finding in sorted(found, key=severity_key)]
     if not any(_belongs(finding, life) for finding in document["findings"] for life, _ in LIVES):
         lines += ["", "No failures in either snapshot."]
     return "\n".join(lines)
@@ -36,7 +36,7 @@ def _belongs(finding: Mapping[str, Any], life: str) -> bool:
     return finding["lifecycle"] == life and (failed_before or finding["status"] == "FAIL")
 
 
-def worst_first(finding: Mapping[str, Any]) -> tuple[int, str, str]:
+def severity_key(finding: Mapping[str, Any]) -> tuple[int, str, str]:
     """Return the key by which findings are sorted."""
     return -Severity[finding["severity"]], finding["code"], finding["resource"]["name"]
 

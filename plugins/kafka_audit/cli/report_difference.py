@@ -72,4 +72,4 @@ def comparison_text(before: str, after: str, comparison: timeline.Comparison, *,
 
 
 def _worst_first(one: timeline.Became) -> tuple[int, str, str]:
-    return difference.worst_first(one.finding)
+    return difference.severity_key(one.finding)

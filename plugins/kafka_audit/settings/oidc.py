@@ -7,7 +7,6 @@ _EXTENSION_NAME = re.compile(r"[A-Za-z]+")  # Kafka's OAuthBearerClientInitialRe
 _EXTENSION_VALUE = re.compile(r"[\x21-\x7e \t\r\n]+")
 _REGION = re.compile(r"[a-z]{2,4}(?:-[a-z]+){1,3}-[0-9]{1,2}")
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,300}/\.default")  # RFC 6749, and the only form without a user
-_GOOGLE_HOST = re.compile(r"\.managedkafka\.[a-z0-9.-]+\.cloud\.goog\.?(?::\d+)?\Z", re.IGNORECASE)
 _EVENT_HUBS_HOST = re.compile(
     r"([a-z0-9][a-z0-9-]{0,80}\.servicebus\.(?:windows\.net|usgovcloudapi\.net|chinacloudapi\.cn))(?::\d+)?", re.IGNORECASE
 )
@@ -59,7 +58,8 @@ def scope_fault(scope: str) -> str:
 
 def is_google_cloud(addresses: str) -> bool:
     """Return whether one of some addresses is one of Google Cloud Managed Service for Apache Kafka."""
-    return any(_GOOGLE_HOST.search(address.strip()) for address in addresses.split(","))
+    hosts = (address.strip().lower().partition(":")[0].removesuffix(".") for address in addresses.split(","))
+    return any(".managedkafka." in host and host.endswith(".cloud.goog") for host in hosts)
 
 
 def event_hubs_scope_of(addresses: str) -> str | None:

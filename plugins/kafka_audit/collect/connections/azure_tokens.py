@@ -6,7 +6,7 @@ from functools import partial
 
 from kafka_audit.collect.connections.access_tokens import AccessToken, access_token
 from kafka_audit.collect.connections.cloud_libraries import demand_library, within
-from kafka_audit.collect.connections.unlogged import unlogged
+from kafka_audit.collect.connections.silenced import silenced
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.secret_forms import secret_forms
 from kafka_audit.collect.rows.source_reads import NO_TOKEN, ReadError, clean_line
@@ -31,7 +31,7 @@ def _fetched(scope: str) -> AccessToken:
 
     without = {f"exclude_{name}_credential": True for name in _NOT_OF_SERVERS}
     try:
-        with unlogged("azure", "msal"), DefaultAzureCredential(**without) as credentials:
+        with silenced("azure", "msal"), DefaultAzureCredential(**without) as credentials:
             token = credentials.get_token(scope)
     except (AzureError, OSError, ValueError) as error:
         raise ReadError(NO_TOKEN, f"no Azure credentials for {scope}: {_attempts(str(error))}", _NEEDS) from None

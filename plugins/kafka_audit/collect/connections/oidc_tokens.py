@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from kafka_audit.collect.connections.access_tokens import AccessToken, access_token
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.sockets import HANDSHAKE_REFUSED, context, tls_words
-from kafka_audit.collect.connections.unlogged import unlogged
+from kafka_audit.collect.connections.silenced import silenced
 from kafka_audit.collect.rows.secret_forms import secret_forms
 from kafka_audit.collect.rows.source_reads import NO_TOKEN, TOKEN_REFUSED, ReadError, clean_line, os_error_text
 from kafka_audit.model.cluster import Oidc
@@ -78,7 +78,7 @@ def _post(oidc: Oidc, trust: str, client_id: str, secret: str, seconds: float) -
     try:
         tls = context(trust, True, None)  # noqa: FBT003 -- a function for vantages
         with (
-            unlogged("httpx"),
+            silenced("httpx"),
             httpx.Client(verify=tls, timeout=seconds, follow_redirects=False) as client,
             client.stream("POST", oidc.token_endpoint, data=form, auth=(client_id, secret), headers=headers) as response,
         ):

@@ -19,7 +19,7 @@ _FILTER = _OurRequests()
 
 
 @contextmanager
-def unlogged(*libraries: str) -> Iterator[None]:
+def silenced(*libraries: str) -> Iterator[None]:
     """Let libraries, which are imported already, log nothing on this thread.
 
     Other threads of the process, which may use the same libraries for their own purposes, log as before.
