@@ -44,7 +44,10 @@ def export_gauges(gauges: Iterable[tuple[str, Mapping[str, str], float]], second
     Not public: `airflow.sdk.observability`, which Airflow names in place of `airflow.stats`. Airflow exports once a minute and
     when a process ends, but not when that of a task ends, which takes less than a minute.
     """
-    from airflow.sdk.observability.stats import Stats  # noqa: PLC0415 -- see above
+    try:
+        from airflow.sdk.observability.stats import Stats  # noqa: PLC0415 -- see above
+    except ImportError:  # Airflow 3.1
+        from airflow.stats import Stats  # type: ignore[no-redef]  # noqa: PLC0415
     from opentelemetry.metrics import get_meter_provider  # noqa: PLC0415 -- see above
 
     for name, labels, number in gauges:
