@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit test scenarios corpus kills soak differential fuzz lint docs site lock sbom bench kerberos clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit test scenarios corpus kills soak differential fuzz lint airflow docs site lock sbom bench kerberos clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -59,6 +59,9 @@ lint: $(INSTALLED) ## run ruff, mypy and import-linter, and check that all requi
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+airflow: needs-namespaces needs-java $(INSTALLED) ## check the wheel with Airflow 3.1, 3.2 and 3.3, and write the table of docs/airflow.md [AIRFLOW=3.3.2/3.12]
+	@$(BIN)/python -m testbed.airflow_versions run $(AIRFLOW)
 
 docs: $(INSTALLED) ## generate docs/checks, docs/tables.md and docs/logs.md
 	@$(BIN)/python -m kafka_audit.report.docs docs
