@@ -52,7 +52,7 @@ def run(targets: Sequence[Target], folder: Path) -> int:
             seen = _check(target, wheel, cluster, bed, folder / target.name.replace(" ", "-"))
             failed |= any(seen["checks"].values())
             record.add(target, seen)
-    record.write_page()
+            record.write_page()
     return int(failed)
 
 

@@ -9,7 +9,11 @@ import sys
 
 from airflow import plugins_manager
 from airflow.configuration import conf
-from airflow.dag_processing.dagbag import DagBag
+
+try:
+    from airflow.dag_processing.dagbag import DagBag
+except ImportError:  # Airflow 3.1
+    from airflow.models.dagbag import DagBag  # type: ignore[no-redef,attr-defined]
 
 
 def _exists(module: str, name: str) -> bool:

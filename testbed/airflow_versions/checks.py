@@ -156,9 +156,9 @@ def mounted_beside(room: Room) -> None:
 
 
 def connection(room: Room) -> None:
-    """`airflow connections test` of a connection **Kafka audit**: all brokers answer."""
-    said = room.call("airflow", "connections", "test", CONNECTION, host=room.host)
-    expect("3 of 3 brokers answered" in " ".join(said.split()), wanted=True, what="all brokers")
+    """`airflow connections test` of a connection **Kafka audit** succeeds."""
+    said = room.call("airflow", "connections", "test", CONNECTION, host=room.host)  # ends with 0 also where the test fails
+    expect("Connection success!" in said.splitlines(), wanted=True, what="success")
 
 
 def audit(room: Room) -> None:
