@@ -43,6 +43,21 @@ def test_the_form_says_what_a_connection_of_the_kafka_provider_says(monkeypatch)
     assert secrets["connection kafka_prod"] == "hush"
 
 
+@pytest.mark.parametrize(
+    ("host", "port", "bootstrap"),
+    [
+        ("b1,b2:9093", 9092, ("b1:9092", "b2:9093")),
+        ("b1, [2001:db8::1] ,[2001:db8::2]:9093,", 9092, ("b1:9092", "[2001:db8::1]:9092", "[2001:db8::2]:9093")),
+        ("b1:9092", None, ("b1:9092",)),
+        ("b1:9092", 0, ("b1:9092",)),
+        ("", 9092, ()),
+    ],
+)
+def test_the_port_is_that_of_servers_without_one(monkeypatch, host, port, bootstrap):
+    cluster, _ = described(monkeypatch, host=host, port=port)
+    assert cluster.bootstrap == bootstrap
+
+
 def test_keys_of_the_kafka_provider_in_the_extra_take_precedence(monkeypatch):
     cluster, _ = described(monkeypatch, extra={"security.protocol": "PLAINTEXT", "bootstrap.servers": "b3:9092"})
     assert (cluster.bootstrap, cluster.security) == (("b3:9092",), Security())

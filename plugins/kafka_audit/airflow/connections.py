@@ -59,6 +59,6 @@ def _with(cluster: Cluster, connection: Connection | None) -> tuple[Cluster, Sec
         raise UsageError(msg)
     extra = connection.extra_dejson
     if connection.conn_type == TYPE:
-        extra = settings.extra_of_form(connection.host, connection.login, connection.password, extra)
+        extra = settings.extra_of_form(connection.host, connection.port, connection.login, connection.password, extra)
     described, passwords = settings.with_connection(cluster, extra)
     return described, Secrets(passwords, os.environ)

@@ -61,9 +61,10 @@ def get_provider_info() -> dict[str, Any]:
                 "hook-class-name": "kafka_audit.airflow.hook.KafkaAuditHook",
                 "hook-name": "Kafka audit",
                 "ui-field-behaviour": {
-                    "hidden-fields": ["port", "schema"],
+                    # Airflow 3.3.2 answers Bad Request to a test of a connection without a port, so the form has it.
+                    "hidden-fields": ["schema"],
                     "relabeling": {"host": "Bootstrap servers"},
-                    "placeholders": {"host": "b1.example.com:9092,b2.example.com:9092"},
+                    "placeholders": {"host": "b1.example.com,b2.example.com", "port": "9092"},
                 },
                 "conn-fields": _FIELDS,
             }

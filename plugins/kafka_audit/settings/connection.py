@@ -1,6 +1,7 @@
 """An Airflow connection in the Kafka provider's format: its extra is librdkafka's configuration. Pure."""
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import NoReturn
 
@@ -30,6 +31,7 @@ _FORM: Mapping[str, str] = {
 Those of `_OF_CLOUDS` are our own: librdkafka has none, and Airflow's provider recognizes Amazon MSK and Google by the addresses.
 """
 
+_WITH_PORT = re.compile(r":\d+$")
 _PEM = f"use PEM files without a password in {', '.join(_FILES)}"
 _UNVERIFIED = "the auditor sends a login only to a verified broker; set ssl.ca.location to its CA"
 _REVOKED = "the auditor reads no lists of revoked certificates, and a login must not go to a broker whose certificate is revoked"
@@ -103,8 +105,21 @@ def with_connection(cluster: Cluster, extra: Mapping[str, object]) -> tuple[Clus
     return dataclasses.replace(cluster, security=security, bootstrap=bootstrap), {} if secret is None else {name: secret}
 
 
-def extra_of_form(host: str | None, login: str | None, password: str | None, extra: Mapping[str, object]) -> dict[str, object]:
-    """Return a connection of type `kafka_audit` in the Kafka provider's format; its extra takes precedence over the form."""
+def extra_of_form(
+    host: str | None, port: int | None, login: str | None, password: str | None, extra: Mapping[str, object]
+) -> dict[str, object]:
+    """Return a connection of type `kafka_audit` in the Kafka provider's format; its extra takes precedence over the form.
+
+    Args:
+        host: bootstrap servers.
+        port: of those that name none.
+        login: the user, or the client ID.
+        password: of the user, or the client secret.
+        extra: further fields of the form, and keys of librdkafka.
+    """
+    if host and port:
+        named_servers = (server.strip() for server in host.split(","))
+        host = ",".join(server if _WITH_PORT.search(server) else f"{server}:{port}" for server in named_servers if server)
     named = {key: extra.get(field) for field, key in _FORM.items()}
     fields: dict[str, object] = {"bootstrap.servers": host, "sasl.username": login, "sasl.password": password}
     if named[_ENDPOINT] or extra.get(_ENDPOINT):
