@@ -11,6 +11,7 @@ from testbed import presets
 from testbed.acls import auditor_grants
 from testbed.airflow_home import AirflowHome
 from testbed.security import AUDITOR
+from testbed.servers import BROKER_PORT
 
 pytestmark = [pytest.mark.bed, pytest.mark.airflow, pytest.mark.scenario]
 
@@ -41,12 +42,17 @@ def fill_in(page, url, name, password, cluster):
     page.goto(f"{url}/connections")
     page.get_by_role("button", name="Add Connection").click()
     page.locator("input[name=connection_id]").fill(name)
-    page.get_by_text("Select Connection Type").click()
-    page.keyboard.type("Kafka audit")
-    page.get_by_role("option", name="kafka_audit").click()
-    page.locator("input[name=host]").fill(",".join(broker.address for broker in cluster.brokers.values()))
+    page.locator("input[role=combobox]").fill("kafka audit")
+    page.get_by_role("option", name="Kafka audit").click()
+    page.locator("input[name=host]").fill(",".join(broker.host.address for broker in cluster.brokers.values()))
+    page.locator("input[name=port]").fill(str(BROKER_PORT))
     page.locator("input[name=login]").fill(AUDITOR)
     page.locator("input[name=password]").fill(password)
+
+
+def secure(page):
+    """Open the second part of the form, and say how to log in."""
+    page.get_by_role("button", name="Extra Fields", exact=True).click()
     choose(page, "security_protocol", "SASL_PLAINTEXT")
     choose(page, "sasl_mechanism", "SCRAM-SHA-512")
 
@@ -64,13 +70,17 @@ def save(page):
 
 def press_test(page, url, name, picture):
     """Press Test in the row of a connection; return title and text of what Airflow shows."""
+    page.set_viewport_size({"width": 1100, "height": 480})
     page.goto(f"{url}/connections")
     row = page.get_by_role("row").filter(has_text=name)
     row.get_by_role("button", name="Test Connection").click()
     title = page.get_by_text(PASSED).or_(page.get_by_text(FAILED))
     title.wait_for(timeout=60_000)
+    shown = title.inner_text(), page.locator("[data-scope=toast][data-part=description]").inner_text()
+    page.wait_for_timeout(500)  # it slides in
     page.screenshot(path=picture, scale="css")
-    return title.inner_text(), page.locator("[data-scope=toast][data-part=description]").inner_text()
+    page.set_viewport_size({"width": 1100, "height": 900})
+    return shown
 
 
 def test_a_person_describes_a_cluster_and_tests_it(bed, cluster, tmp_path):
@@ -83,10 +93,11 @@ def test_a_person_describes_a_cluster_and_tests_it(bed, cluster, tmp_path):
         page = browser.someone(chromium, server.url, "admin")
         page.set_viewport_size({"width": 1100, "height": 900})
         fill_in(page, server.url, "kafka_prod", password, cluster)
-        assert page.get_by_text("Bootstrap servers").is_visible()
+        assert page.get_by_text("Bootstrap servers", exact=True).is_visible()
         page.screenshot(path=folder / "connection-form.png", scale="css")
+        secure(page)
+        page.screenshot(path=folder / "connection-form-security.png", scale="css")
         save(page)
-        page.set_viewport_size({"width": 1100, "height": 420})
 
         title, text = press_test(page, server.url, "kafka_prod", folder / "connection-passed.png")
         assert title == PASSED, text
@@ -102,6 +113,7 @@ def test_a_person_describes_a_cluster_and_tests_it(bed, cluster, tmp_path):
         assert f"No answer: broker 2 at {addresses[2]} (" in text
 
         fill_in(page, server.url, "kafka_typo", "not-the-password", cluster)
+        secure(page)
         save(page)
         title, text = press_test(page, server.url, "kafka_typo", folder / "connection-wrong-password.png")
         assert title == FAILED
