@@ -144,6 +144,21 @@ def test_no_broker_at_all_does_not_pass():
     assert connection_result([])[0] is False
 
 
+def test_a_reason_is_named_once_for_the_brokers_that_have_it():
+    login = ("SASL_AUTHENTICATION_FAILED", "a user and password")
+    reads = [
+        SourceRead(sample=1, observer=f"broker@b{one}:9092", operation="ApiVersions", target=f"b{one}:9092", outcome="failed",
+                   error=login[0] if one < 3 else "timeout", needs=login[1] if one < 3 else None)
+        for one in (1, 2, 3)
+    ]  # fmt: skip
+    passed, text = connection_result(reads)
+    assert not passed
+    assert text == (
+        "0 of 3 brokers answered. No answer: broker at b1:9092 and broker at b2:9092 "
+        "(SASL_AUTHENTICATION_FAILED; it needs a user and password); broker at b3:9092 (timeout)"
+    )
+
+
 def test_a_missing_right_is_named_once_for_all_brokers():
     denied = [
         read(f"broker:{number}", operation, "CLUSTER_AUTHORIZATION_FAILED", "Describe on Cluster")
@@ -207,6 +222,7 @@ def test_a_password_is_in_no_text_even_if_a_broker_repeats_it(tested):
     assert not passed
     assert "0 of 1 broker answered" in text
     assert "hush" not in text
+    assert "kafka_prod" not in text, "Airflow gives the hook a random id in its place"
     assert ("PLAIN", "auditor", "hush-hush") in broker.passwords, "the broker did not receive it, so it could not repeat it"
 
 

@@ -1,7 +1,7 @@
 """What the button Test of a connection shows, from the reads of a snapshot. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kafka_audit.cluster.answers.reads import is_refusal, observer_name
 from kafka_audit.collect.brokers.broker_view import API_VERSIONS, METADATA
@@ -38,7 +38,7 @@ def connection_result(reads: Iterable[SourceRead]) -> tuple[bool, str]:
     shown = listing(_at(observer_name(observer), target) for observer, target in sorted(answering.items()))
     parts = [f"{len(answering)} of {counted(asked, 'broker')} answered{f': {shown}' if shown else ''}"]
     if silent:
-        parts.append(f"No answer: {listing(f'{name} ({why})' for name, why in sorted(silent.items()))}")
+        parts.append(f"No answer: {_by_reason(silent)}")
     if rights:
         parts.append(f"Missing rights: {listing(f'{right} ({listing(sorted(at))})' for right, at in sorted(rights.items()))}")
     if failed:
@@ -46,6 +46,14 @@ def connection_result(reads: Iterable[SourceRead]) -> tuple[bool, str]:
     if not (silent or rights or failed):
         parts.append("No right is missing")
     return bool(answering) and not (silent or rights or failed), ". ".join(parts)
+
+
+def _by_reason(silent: Mapping[str, str]) -> str:
+    """Return brokers with the reason why they do not answer, each reason once."""
+    named: defaultdict[str, list[str]] = defaultdict(list)
+    for name, why in sorted(silent.items()):
+        named[why].append(name)
+    return "; ".join(f"{listing(names)} ({why})" for why, names in named.items())
 
 
 def _answered(read: SourceRead) -> bool:
