@@ -13,7 +13,7 @@ from airflow.configuration import conf
 try:
     from airflow.dag_processing.dagbag import DagBag
 except ImportError:  # Airflow 3.1
-    from airflow.models.dagbag import DagBag  # type: ignore[no-redef,attr-defined]
+    from airflow.models.dagbag import DagBag  # type: ignore[no-redef]
 
 
 def _exists(module: str, name: str) -> bool:
@@ -33,7 +33,8 @@ def _plugins() -> tuple[list[str], dict[str, str]]:
         # Nothing public has the source of a plugin.
         plugins, errors = plugins_manager._get_plugins()[0], plugins_manager.get_import_errors()  # noqa: SLF001
     else:
-        plugins, errors = plugins_manager.plugins, plugins_manager.import_errors
+        kept = vars(plugins_manager)
+        plugins, errors = kept["plugins"], kept["import_errors"]
     return [str(plugin.source) for plugin in plugins if plugin.name == "kafka_audit"], dict(errors)
 
 

@@ -104,9 +104,9 @@ class Room:
             raise CheckError(message)
         return str(done.stdout)
 
-    def listed(self, *arguments: str, **more: str) -> list[dict[str, str]]:
+    def listed(self, *arguments: str) -> list[dict[str, str]]:
         """Return what a command of Airflow lists; warnings may precede the JSON."""
-        out = self.call("airflow", *arguments, "--output", "json", **more)
+        out = self.call("airflow", *arguments, "--output", "json")
         start = re.search(r"^\[", out, re.MULTILINE)
         return list(json.loads(out[start.start() :])) if start else []
 

@@ -47,7 +47,7 @@ def export_gauges(gauges: Iterable[tuple[str, Mapping[str, str], float]], second
     try:
         from airflow.sdk.observability.stats import Stats  # noqa: PLC0415 -- see above
     except ImportError:  # Airflow 3.1
-        from airflow.stats import Stats  # type: ignore[no-redef]  # noqa: PLC0415
+        from airflow.stats import Stats  # noqa: PLC0415
     from opentelemetry.metrics import get_meter_provider  # noqa: PLC0415 -- see above
 
     for name, labels, number in gauges:
