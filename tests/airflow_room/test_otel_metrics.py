@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
@@ -106,3 +107,12 @@ def test_whatever_fails_is_a_line_of_the_log(monkeypatch, caplog):
     otel_metrics.send_metrics([BROKEN])
     assert "the numbers of the reports were not exported: RuntimeError" in caplog.text
     assert "hush" not in caplog.text
+
+
+def test_airflow_3_1_has_its_metrics_in_another_module(monkeypatch):
+    sent = []
+    stats = SimpleNamespace(gauge=lambda name, value, tags: sent.append((name, value, tags)))
+    monkeypatch.setitem(sys.modules, "airflow.sdk.observability.stats", None)
+    monkeypatch.setitem(sys.modules, "airflow.stats", SimpleNamespace(Stats=stats))
+    internals.export_gauges([("kafka_audit.age", {"cluster": "prod"}, 2.0)], 1.0)
+    assert sent == [("kafka_audit.age", 2.0, {"cluster": "prod"})]
