@@ -1,5 +1,6 @@
 """`bundle` and `report FILE.zip`: what leaves a machine, and what another one shows of it."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -222,3 +223,36 @@ def test_a_bundle_of_a_secured_cluster_holds_nothing_secret(tmp_path, capsys, mo
         assert SECRET not in texts.get(name, ""), name
     assert main(["report", str(tmp_path / "prod.zip"), "--format", "json"]) == 0
     assert capsys.readouterr().out == json.dumps(document, indent=2) + "\n"
+
+
+def test_an_imported_bundle_is_a_snapshot_with_its_report(judged, bundle, tmp_path, capsys):
+    place = tmp_path / "support"
+    assert main(["import", str(bundle), "--store", str(place)]) == 0
+    assert capsys.readouterr().out == f"{ID}\n"
+    store = Store(place)
+    assert store.read_report(ID) == judged.read_report(ID)
+    assert store.read_differences(ID) == judged.read_differences(ID)
+    assert store.read(ID).rows == judged.read(ID).rows
+    store.verify(ID)
+    assert main(["report", ID, "--out", str(place)]) == 0
+    assert "prod" in capsys.readouterr().out
+
+
+def test_a_bundle_is_imported_once_and_beside_no_other_cluster_of_its_name(bundle, tmp_path, capsys):
+    assert main(["import", str(bundle), "--store", str(tmp_path / "support"), "--quiet"]) == 0
+    assert main(["import", str(bundle), "--store", str(tmp_path / "support"), "--quiet"]) == 2
+    assert "this snapshot is in the store already" in capsys.readouterr().err
+    other = Store(tmp_path / "other")
+    other.write(dataclasses.replace(small_cluster.snapshot(bundled.SPEC, LATER), cluster_id="another"))
+    before = sorted(path for path in (tmp_path / "other").rglob("*") if path.is_file())
+    assert main(["import", str(bundle), "--store", other.root, "--quiet"]) == 2
+    assert "is of another cluster of the name prod" in capsys.readouterr().err
+    assert sorted(path for path in (tmp_path / "other").rglob("*") if path.is_file()) == before
+
+
+def test_a_damaged_bundle_leaves_nothing_in_the_store(bundle, tmp_path, capsys):
+    cut = tmp_path / "cut.zip"
+    cut.write_bytes(bundle.read_bytes()[:-200])
+    assert main(["import", str(cut), "--store", str(tmp_path / "support"), "--quiet"]) == 2
+    assert "cut.zip" in capsys.readouterr().err
+    assert [path for path in (tmp_path / "support").rglob("*") if path.is_file()] == []

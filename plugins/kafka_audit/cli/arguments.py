@@ -24,6 +24,7 @@ _COMMANDS = (
     "watch",
     "report",
     "bundle",
+    "import",
     "lint",
     "clusters",
     "explain",
@@ -43,6 +44,7 @@ _MODULES = {
     "clusters": "clusters",
     "dags": "dags",
     "explain": "pages",
+    "import": "importing",
     "lint": "linting",
     "report": "reporting",
     "watch": "watching",
@@ -116,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     _watch(add("watch", "show who answers, and what is suspected, every few seconds", help_texts.WATCH))
     _report(add("report", "render the report of a stored snapshot or a bundle", help_texts.REPORT))
     _bundle(add("bundle", "write a snapshot and its report to one file, without secrets", help_texts.BUNDLE))
+    _import(add("import", "put the snapshot and report of a bundle into a store", help_texts.IMPORT))
     _lint(add("lint", "check configurations before brokers start", help_texts.LINT))
     listed = add("clusters", "list the clusters of the cluster file", help_texts.CLUSTERS)
     listed.add_argument(
@@ -199,6 +202,17 @@ def _bundle(parser: argparse.ArgumentParser) -> None:
         help="the store, a folder or a URL ($KAFKA_AUDIT_STORE, else kafka-audit-store)",
     )
     parser.add_argument("--out", required=True, metavar="FILE.zip", help="the file to write; it must not exist")
+    parser.add_argument("--quiet", action="store_true", help="print no progress to stderr")
+
+
+def _import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("bundle", metavar="FILE.zip", help="a bundle")
+    parser.add_argument(
+        "--store",
+        metavar="DIR",
+        default=_usual_store(),
+        help="the store, a folder or a URL ($KAFKA_AUDIT_STORE, else kafka-audit-store)",
+    )
     parser.add_argument("--quiet", action="store_true", help="print no progress to stderr")
 
 

@@ -10,7 +10,7 @@ from jinja2 import TemplateError
 from kafka_audit.bounds import child_process
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.text import clean
-from kafka_audit.store import bundles
+from kafka_audit.store import Store, bundles
 from kafka_audit.store.manifest import cluster_of
 
 _T = TypeVar("_T")
@@ -27,21 +27,29 @@ def is_bundle(subject: str) -> bool:
     return cluster_of(subject) is None and (subject.lower().endswith(".zip") or Path(subject).is_file())
 
 
-def rendered(path: str | os.PathLike[str], render: Callable[[Mapping[str, Any]], _T]) -> _T:
+def rendered(path: str | os.PathLike[str], render: Callable[[Mapping[str, Any]], _T], store: Store | None = None) -> _T:
     """Return what `render` makes of the report in a bundle, all of whose entries were checked.
 
+    Args:
+        path: the bundle.
+        render: gets the report.
+        store: gets the snapshot and its report, if they can be rendered; None: nothing does.
+
     Raises:
-        SnapshotError: the bundle is damaged, or made to harm.
+        SnapshotError: the bundle is damaged, or made to harm, or the store has no place for it.
     """
 
     def of_report() -> _T:
         report = bundles.Bundle(path).report
         try:
-            return render(report)
+            found = render(report)
         except _UNSHOWN as error:
             why = clean(f"{type(error).__name__}: {error}")
             msg = f"{clean(os.fspath(path))}: its report cannot be shown ({why}); ask for a new bundle"
             raise SnapshotError(msg) from None
+        if store is not None:
+            bundles.Bundle(path, store)
+        return found
 
     if not child_process.is_possible():
         return of_report()

@@ -100,6 +100,14 @@ examples:
   kafka-audit bundle prod --out prod.zip         the newest snapshot of prod that has a report
   kafka-audit bundle 20260131T080000Z-prod-1a2b --out prod.zip
 """
+IMPORT = """\
+Put the snapshot and the report of a bundle into a store, so that `report` and the pages show them. The bundle is checked as
+`report FILE.zip` checks it. The next audit of a cluster of this name and id compares with it, so use a store of its own for
+bundles of others.
+
+example:
+  kafka-audit import prod.zip --store support
+"""
 LINT = """\
 Check configurations before brokers start: whether Kafka accepts each file, with its error message, what fails after the
 start, and where the brokers of a cluster differ. Files are server.properties, Kubernetes manifests, Strimzi's Kafka with

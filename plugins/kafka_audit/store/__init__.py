@@ -19,7 +19,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby, islice
@@ -93,6 +93,36 @@ class Store:
                 self._files.remove(mark)
             raise
         self._files.remove(mark)
+
+    def adopt(self, manifest: Manifest, tables: Iterable[tuple[str, bytes]], others: Mapping[str, bytes]) -> None:
+        """Publish a snapshot that another store published, each table in its own folder.
+
+        Args:
+            manifest: of the snapshot.
+            tables: the file of each of its tables, by name.
+            others: further files of its folder, by name: `findings.json`, `differences.json`.
+
+        Raises:
+            SnapshotError: there is a snapshot of this id, or one of a cluster that has the same name and another id.
+        """
+        own, folder = manifest.snapshot_id, _folder(manifest.snapshot_id)
+        for name in self._files.names("snapshots"):
+            if cluster_of(name) == manifest.cluster and (found := self._manifest(name)) is not None:
+                if name == own:
+                    msg = f"{self._files.place(folder)}: this snapshot is in the store already"
+                    raise SnapshotError(msg)
+                if found.cluster_id != manifest.cluster_id:
+                    msg = (
+                        f"{self._files.place(_folder(name))}: is of another cluster of the name {manifest.cluster}"
+                        f" (id {found.cluster_id}, not {manifest.cluster_id}); name another store"
+                    )
+                    raise SnapshotError(msg)
+        for name, content in tables:
+            self._files.write(f"{folder}/{name}.parquet", content)
+        for name, content in others.items():
+            self._files.write(f"{folder}/{name}", content)
+        files = {name: replace(file, stored_in=None) for name, file in manifest.tables.items()}
+        self._files.write(f"{folder}/manifest.json", replace(manifest, tables=files).to_json().encode())
 
     def _sharing(self, snapshot: Snapshot, mark: str) -> tuple[dict[str, bytes], Manifest]:
         """Return what `_encode` does, with the tables shared that an earlier snapshot has, and write the mark.

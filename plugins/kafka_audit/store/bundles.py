@@ -150,12 +150,16 @@ class Bundle:
     manifest: Manifest
     report: dict[str, Any]
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], store: Store | None = None) -> None:
         """Read a bundle.
+
+        Args:
+            path: the file.
+            store: gets the snapshot and its report, once every entry was checked; None: nothing does.
 
         Raises:
             SnapshotError: it cannot be read, is no bundle, one of a newer version, or not as it was written; the message names
-                the entry. A bundle that was made to harm ends here as well.
+                the entry. A bundle that was made to harm ends here as well. Or the store has no place for it, see `Store.adopt`.
         """
         self._place = clean(os.fspath(path))
         with contextlib.ExitStack() as stack:
@@ -168,6 +172,11 @@ class Bundle:
             for name in self._entries:
                 if not _TABLE.fullmatch(name):
                     self._content(name)
+            if store is not None:
+                tables = ((name, self._content(f"snapshot/{name}.parquet")) for name in self.manifest.tables)
+                kept = [name for name in (_FINDINGS, _DIFFERENCES) if name in self._entries]
+                others = {name.removeprefix("snapshot/"): self._content(name) for name in kept}
+                store.adopt(self.manifest, tables, others)
 
     def _content(self, name: str) -> bytes:
         """Return an entry; raises `SnapshotError` where it is not as `bundle.json` describes it."""

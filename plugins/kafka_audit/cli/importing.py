@@ -1,0 +1,27 @@
+"""The command that puts the snapshot and the report of a bundle into a store, where the pages show them."""
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_audit.cli import bundle_reading, console
+from kafka_audit.report import formats
+from kafka_audit.store import Store
+
+
+def import_command(arguments: argparse.Namespace) -> int:
+    """Check a bundle, write what it has into the store, print the id of its snapshot."""
+    say = console.Progress(quiet=arguments.quiet)
+    store = Store(arguments.store)
+    store.prepare()
+
+    def snapshot_of(report: Mapping[str, Any]) -> str:
+        formats.FILES["html"](report)  # what cannot be shown is not imported
+        return str(report["snapshot_id"])
+
+    snapshot_id = bundle_reading.rendered(arguments.bundle, snapshot_of, store)
+    say(
+        f"imported into {store.root}; `kafka-audit report {snapshot_id} --out {store.root}` shows it, and so do the pages of this store"
+    )
+    console.write_result(snapshot_id)
+    return 0
