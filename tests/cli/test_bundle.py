@@ -20,6 +20,7 @@ from kafka_audit import audit, settings
 from kafka_audit.cli import bundle_reading, main
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.store import Store
+from kafka_audit.store.history import History
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 LATER = "20260914T190000Z-prod-0002"
@@ -234,6 +235,7 @@ def test_an_imported_bundle_is_a_snapshot_with_its_report(judged, bundle, tmp_pa
     assert store.read_differences(ID) == judged.read_differences(ID)
     assert store.read(ID).rows == judged.read(ID).rows
     store.verify(ID)
+    assert History(place).snapshots() == {"prod": [ID]}, "what the pages list"
     assert main(["report", ID, "--out", str(place)]) == 0
     assert "prod" in capsys.readouterr().out
 
