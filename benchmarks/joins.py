@@ -19,8 +19,6 @@ reads lazily and collects with its streaming engine.
 """
 
 import argparse
-import itertools
-import math
 import statistics
 import sys
 import tempfile
@@ -31,6 +29,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+from growth import print_growth
 from pyarrow import parquet
 from pyspark.sql import SparkSession
 from views import VERSION, answers
@@ -244,12 +243,7 @@ def main() -> int:
         shares = " | ".join(f"{of[one] / of[other]:.2f}" for one, other in ratios)
         print(f"| {brokers} | {partitions:,} | {sizes} | {times} | {shares} |", flush=True)
     session.end(spark)
-    print()
-    for (one, before), (other, after) in itertools.pairwise(took.items()):
-        factor = math.prod(other) / math.prod(one)
-        grown = "brokers" if one[1] == other[1] else "partitions"
-        powers = ", ".join(f"{way} {math.log(after[way] / before[way], factor):.2f}" for way in WAYS)
-        print(f"{factor:g} times the {grown}: by the power {powers}")
+    print_growth(took)
     return 0
 
 

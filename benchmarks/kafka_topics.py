@@ -14,9 +14,7 @@ the wall times, and by which power of the number of brokers and of partitions th
 """
 
 import argparse
-import itertools
 import json
-import math
 import os
 import re
 import resource
@@ -28,6 +26,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import yaml
+from growth import print_growth
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
@@ -124,12 +123,7 @@ def main() -> int:
         each = " | ".join(f"{of[way][0]:.1f} s ({of[way][1]:.1f} s)" for way in WAYS)
         ratios = " | ".join(f"{of[WAYS[0]][0] / of[way][0]:.1f}" for way in WAYS[1:])
         print(f"| {brokers} | {partitions:,} | {each} | {ratios} |", flush=True)
-    print()
-    for (one, before), (other, after) in itertools.pairwise(found.items()):
-        factor = math.prod(other) / math.prod(one)
-        grown = "brokers" if one[1] == other[1] else "partitions"
-        powers = ", ".join(f"{way} {math.log(after[way][0] / before[way][0], factor):.2f}" for way in WAYS)
-        print(f"{factor:g} times the {grown}: by the power {powers}")
+    print_growth({size: {way: wall for way, (wall, _) in of.items()} for size, of in found.items()})
     return 0
 
 

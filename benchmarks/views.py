@@ -10,8 +10,6 @@ Prints the CPU time of each, their ratio, and by which power of the number of br
 """
 
 import argparse
-import itertools
-import math
 import random
 import struct
 import sys
@@ -19,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from zlib import crc32
 
+from growth import print_growth
 from kafka.protocol.metadata import MetadataResponse
 
 from kafka_audit.collect.brokers.views import ViewBook
@@ -117,12 +116,7 @@ def main() -> int:
         print(
             f"| {brokers} | {partitions:,} | {megabytes:,.0f} | {ours:.2f} s | {theirs:.1f} s | {theirs / ours:.0f} |", flush=True
         )
-    print()
-    for (one, before), (other, after) in itertools.pairwise(took.items()):
-        factor = math.prod(other) / math.prod(one)
-        powers = {name: math.log(after[name] / before[name], factor) for name in before}
-        grown = "brokers" if one[1] == other[1] else "partitions"
-        print(f"{factor:g} times the {grown}: audit grows by the power {powers['audit']:.2f}, naive {powers['naive']:.2f}")
+    print_growth(took)
     return 0
 
 

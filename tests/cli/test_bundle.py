@@ -19,7 +19,10 @@ from collect.secured_fakes import SecuredBroker
 from kafka_audit import audit, settings
 from kafka_audit.cli import bundle_reading, main
 from kafka_audit.collect.snapshot import take_snapshot
+from kafka_audit.model.errors import StoreError
 from kafka_audit.store import Store
+from kafka_audit.store.bundles import Bundle
+from kafka_audit.store.files import Files
 from kafka_audit.store.history import History
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
@@ -257,4 +260,19 @@ def test_a_damaged_bundle_leaves_nothing_in_the_store(bundle, tmp_path, capsys):
     cut.write_bytes(bundle.read_bytes()[:-200])
     assert main(["import", str(cut), "--store", str(tmp_path / "support"), "--quiet"]) == 2
     assert "cut.zip" in capsys.readouterr().err
+    assert [path for path in (tmp_path / "support").rglob("*") if path.is_file()] == []
+
+
+def test_an_import_that_the_store_refuses_leaves_nothing(bundle, tmp_path, monkeypatch):
+    store, write = Store(tmp_path / "support"), Files.write
+
+    def full(files, path, content):
+        if path.endswith("manifest.json"):
+            msg = "no space left"
+            raise StoreError(msg)
+        write(files, path, content)
+
+    monkeypatch.setattr(Files, "write", full)
+    with Bundle(bundle) as opened, pytest.raises(StoreError, match="no space left"):
+        opened.copy_into(store)
     assert [path for path in (tmp_path / "support").rglob("*") if path.is_file()] == []

@@ -463,7 +463,8 @@ def bundle_file(data):
     """What `kafka-audit report F.zip` opens."""
     path = Path(_FOLDER.name) / f"{os.getpid()}.zip"
     path.write_bytes(data)
-    bundles.Bundle(path)
+    with bundles.Bundle(path):
+        pass
 
 
 @_reader(ReadError)

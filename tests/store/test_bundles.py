@@ -67,9 +67,9 @@ def test_the_same_contents_give_the_same_bytes_whenever_and_whatever_the_umask(s
 
 
 def test_what_is_read_is_the_report_and_the_manifest(store, bundle):
-    found = Bundle(bundle)
-    assert found.report == store.read_report(ID)
-    assert found.manifest == store.manifest(ID)
+    with Bundle(bundle) as found:
+        assert found.report == store.read_report(ID)
+        assert found.manifest == store.manifest(ID)
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "dangling link"])
@@ -298,7 +298,8 @@ def test_flipped_bytes_end_as_one_error_or_change_nothing(store, bundle, tmp_pat
         data[at : at + chance.randrange(1, 5)] = chance.randbytes(chance.randrange(5))
         (tmp_path / "flipped.zip").write_bytes(data)
         try:
-            assert Bundle(tmp_path / "flipped.zip").report == report
+            with Bundle(tmp_path / "flipped.zip") as found:
+                assert found.report == report
         except SnapshotError:
             refused += 1
     assert refused > 200

@@ -195,24 +195,24 @@ def _report(parser: argparse.ArgumentParser) -> None:
 def _bundle(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("subject", metavar="CLUSTER|SNAPSHOT", help="a cluster, for its newest report, or the id of a snapshot")
     _config(parser)
-    parser.add_argument(
-        "--store",
-        metavar="DIR",
-        default=_usual_store(),
-        help="the store, a folder or a URL ($KAFKA_AUDIT_STORE, else kafka-audit-store)",
-    )
+    _other_store(parser)
     parser.add_argument("--out", required=True, metavar="FILE.zip", help="the file to write; it must not exist")
     parser.add_argument("--quiet", action="store_true", help="print no progress to stderr")
 
 
-def _import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("bundle", metavar="FILE.zip", help="a bundle")
+def _other_store(parser: argparse.ArgumentParser) -> None:
+    """Add the store where `--out` is something else."""
     parser.add_argument(
         "--store",
         metavar="DIR",
         default=_usual_store(),
         help="the store, a folder or a URL ($KAFKA_AUDIT_STORE, else kafka-audit-store)",
     )
+
+
+def _import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("bundle", metavar="FILE.zip", help="a bundle")
+    _other_store(parser)
     parser.add_argument("--quiet", action="store_true", help="print no progress to stderr")
 
 

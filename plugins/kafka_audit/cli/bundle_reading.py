@@ -40,15 +40,15 @@ def rendered(path: str | os.PathLike[str], render: Callable[[Mapping[str, Any]],
     """
 
     def of_report() -> _T:
-        report = bundles.Bundle(path).report
-        try:
-            found = render(report)
-        except _UNSHOWN as error:
-            why = clean(f"{type(error).__name__}: {error}")
-            msg = f"{clean(os.fspath(path))}: its report cannot be shown ({why}); ask for a new bundle"
-            raise SnapshotError(msg) from None
-        if store is not None:
-            bundles.Bundle(path, store)
+        with bundles.Bundle(path) as bundle:
+            try:
+                found = render(bundle.report)
+            except _UNSHOWN as error:
+                why = clean(f"{type(error).__name__}: {error}")
+                msg = f"{clean(os.fspath(path))}: its report cannot be shown ({why}); ask for a new bundle"
+                raise SnapshotError(msg) from None
+            if store is not None:
+                bundle.copy_into(store)
         return found
 
     if not child_process.is_possible():

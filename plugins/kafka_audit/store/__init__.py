@@ -78,15 +78,22 @@ class Store:
                     return
             msg = f"{self._files.place(folder)}: is already published, and a published snapshot is immutable; take a new snapshot"
             raise SnapshotError(msg)
-        for name in self._files.names(folder):
-            self._files.remove(f"{folder}/{name}")
-        mark = f"{STAGING}/{snapshot.snapshot_id}"  # by which what a killed audit leaves is found again
-        try:
+        with self._publishing(snapshot.snapshot_id) as mark:
             contents, manifest = self._sharing(snapshot, mark)
             for table, content in contents.items():
                 if manifest.holder(table) == snapshot.snapshot_id:
                     self._files.write(f"{folder}/{table}.parquet", content)
             self._files.write(f"{folder}/manifest.json", manifest.to_json().encode())
+
+    @contextlib.contextmanager
+    def _publishing(self, snapshot_id: str) -> Iterator[str]:
+        """Yield the path of the mark of a snapshot; its folder is empty before, and gone where the store refuses a file."""
+        folder = _folder(snapshot_id)
+        for name in self._files.names(folder):
+            self._files.remove(f"{folder}/{name}")
+        mark = f"{STAGING}/{snapshot_id}"  # by which what a killed audit leaves is found again
+        try:
+            yield mark
         except StoreError:
             with contextlib.suppress(StoreError):  # what does not fit must not make a full disk fuller at each try
                 self._files.remove_folder(folder)
@@ -117,12 +124,14 @@ class Store:
                         f" (id {found.cluster_id}, not {manifest.cluster_id}); name another store"
                     )
                     raise SnapshotError(msg)
-        for name, content in tables:
-            self._files.write(f"{folder}/{name}.parquet", content)
-        for name, content in others.items():
-            self._files.write(f"{folder}/{name}", content)
         files = {name: replace(file, stored_in=None) for name, file in manifest.tables.items()}
-        self._files.write(f"{folder}/manifest.json", replace(manifest, tables=files).to_json().encode())
+        with self._publishing(own) as mark:
+            self._files.write(mark, "".join(f"{own}/{name}\n" for name in files).encode())
+            for name, content in tables:
+                self._files.write(f"{folder}/{name}.parquet", content)
+            for name, content in others.items():
+                self._files.write(f"{folder}/{name}", content)
+            self._files.write(f"{folder}/manifest.json", replace(manifest, tables=files).to_json().encode())
 
     def _sharing(self, snapshot: Snapshot, mark: str) -> tuple[dict[str, bytes], Manifest]:
         """Return what `_encode` does, with the tables shared that an earlier snapshot has, and write the mark.

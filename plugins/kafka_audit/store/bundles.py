@@ -22,7 +22,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from kafka_audit.model.errors import SnapshotError, UsageError
 from kafka_audit.model.tables import TABLES
@@ -150,16 +150,12 @@ class Bundle:
     manifest: Manifest
     report: dict[str, Any]
 
-    def __init__(self, path: str | os.PathLike[str], store: Store | None = None) -> None:
-        """Read a bundle.
-
-        Args:
-            path: the file.
-            store: gets the snapshot and its report, once every entry was checked; None: nothing does.
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Read a bundle. Its file is open until the end of the `with` block.
 
         Raises:
             SnapshotError: it cannot be read, is no bundle, one of a newer version, or not as it was written; the message names
-                the entry. A bundle that was made to harm ends here as well. Or the store has no place for it, see `Store.adopt`.
+                the entry. A bundle that was made to harm ends here as well.
         """
         self._place = clean(os.fspath(path))
         with contextlib.ExitStack() as stack:
@@ -172,11 +168,21 @@ class Bundle:
             for name in self._entries:
                 if not _TABLE.fullmatch(name):
                     self._content(name)
-            if store is not None:
-                tables = ((name, self._content(f"snapshot/{name}.parquet")) for name in self.manifest.tables)
-                kept = [name for name in (_FINDINGS, _DIFFERENCES) if name in self._entries]
-                others = {name.removeprefix("snapshot/"): self._content(name) for name in kept}
-                store.adopt(self.manifest, tables, others)
+            self._open = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the file."""
+        self._open.close()
+
+    def copy_into(self, store: Store) -> None:
+        """Publish the snapshot and its report in a store; raises what `Store.adopt` raises."""
+        tables = ((name, self._content(f"snapshot/{name}.parquet")) for name in self.manifest.tables)
+        kept = [name for name in (_FINDINGS, _DIFFERENCES) if name in self._entries]
+        store.adopt(self.manifest, tables, {name.removeprefix("snapshot/"): self._content(name) for name in kept})
 
     def _content(self, name: str) -> bytes:
         """Return an entry; raises `SnapshotError` where it is not as `bundle.json` describes it."""
