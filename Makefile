@@ -13,6 +13,8 @@ UPGRADE ?= --upgrade
 SBOM ?= build/kafka-audit.cdx.json
 # Debian installs ip in /usr/sbin, which is not in every user's PATH.
 export PATH := $(PATH):/usr/sbin:/sbin
+# Audits, tests and tasks of Airflow are many short processes. Without compiled files each compiles Airflow and Spark's Python anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,6 +106,7 @@ $(INSTALLED): requirements.txt requirements-dev.txt requirements-build.txt pypro
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-build-isolation -r requirements.txt -r requirements-dev.txt \
 	  || $(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation -r requirements.txt -r requirements-dev.txt
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@test -z "$(PYTHONDONTWRITEBYTECODE)" || $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib plugins || true # else nothing would
 	@touch $@
 
 needs-python:
