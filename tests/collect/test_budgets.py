@@ -26,8 +26,8 @@ from kafka_audit.collect.brokers.metadata import MetadataError, weight
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import priorities
 from kafka_audit.collect.connections.budget import GRACE_S, OVER_LIMIT, Budget
-from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.credentials import ClusterLogins
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.targets import Target, named_addresses
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError

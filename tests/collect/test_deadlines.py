@@ -17,8 +17,8 @@ from kafka_audit.collect import queue_vantages
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections.budget import GRACE_S, Budget
-from kafka_audit.collect.connections.conversation import THROTTLED, ClientOptions, Conversation
 from kafka_audit.collect.connections.credentials import ClusterLogins
+from kafka_audit.collect.connections.protocol.conversation import THROTTLED, ClientOptions, Conversation
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.sampling import sample_again

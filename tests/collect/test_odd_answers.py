@@ -21,7 +21,7 @@ from kafka_audit.collect.brokers import acls, leader_questions, list_offsets, me
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.metadata import MetadataError
 from kafka_audit.collect.brokers.quorum import quorum
-from kafka_audit.collect.connections.protocol_types import WireError
+from kafka_audit.collect.connections.protocol.primitive_types import WireError
 from kafka_audit.collect.logs.lines import scan
 from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.properties import sources

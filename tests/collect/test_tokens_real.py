@@ -30,7 +30,7 @@ CLIENTS = {
 ONE_CONNECTION = """
 import json, os, sys, time
 from kafka_audit import settings
-from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import bootstrap_targets
 

@@ -42,14 +42,15 @@ from kafka_audit.collect.brokers import (
 )
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections import oidc_tokens, sasl
-from kafka_audit.collect.connections.broker_connection import _FrameParser
+from kafka_audit.collect.connections import sasl
 from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.conversation import ClientOptions
-from kafka_audit.collect.connections.kafka_errors import UNDECODABLE
-from kafka_audit.collect.connections.protocol_types import WireError
+from kafka_audit.collect.connections.protocol.broker_connection import _FrameParser
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions
+from kafka_audit.collect.connections.protocol.kafka_errors import UNDECODABLE
+from kafka_audit.collect.connections.protocol.primitive_types import WireError
 from kafka_audit.collect.connections.sockets import Failure
 from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.connections.tokens import oidc
 from kafka_audit.collect.logs import lines as log_lines
 from kafka_audit.collect.logs import rows as log_rows
 from kafka_audit.collect.probes import certificate_names, certificates, command_vantages, probe_script
@@ -471,8 +472,8 @@ def bundle_file(data):
 def token_answer(data):
     """The answer of a token endpoint: a status that its first byte chooses, and a body."""
     status = (200, 301, 400, 401, 429, 500)[data[0] % 6] if data else 200
-    client = oidc_tokens.TokenClient("audit", "a-secret", None)
-    oidc_tokens.token_of_answer(status, data[1:], "https://idp.example.com/token", client)
+    client = oidc.TokenClient("audit", "a-secret", None)
+    oidc.token_of_answer(status, data[1:], "https://idp.example.com/token", client)
 
 
 # --- logs, vantages, certificates, and what must not be shown

@@ -15,7 +15,7 @@ from collect.oidc_server import make_key, oidc_server
 from hostile_parties.broker import HostileBroker, changed, honest_brokers
 from hostile_parties.party import announce, drip, hang, hang_up, raw
 from hostile_parties.zookeeper import NO_AUTH, HostileZookeeper, kafka_tree
-from kafka_audit.collect.connections import async_conversation
+from kafka_audit.collect.connections.protocol import async_conversation
 from kafka_audit.model.cluster import Cluster, Limits, Oidc, Security, Tls, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.watch.reader import Reader

@@ -43,7 +43,7 @@ class ClusterSuspectTrigger(BaseEventTrigger):
         # The client libraries take a second to import, for which the triggerer's loop must not stand still.
         await asyncio.to_thread(importlib.import_module, "kafka_audit.watch.audit_requests")
 
-        from kafka_audit.collect.connections.async_conversation import in_thread
+        from kafka_audit.collect.connections.protocol.async_conversation import in_thread
         from kafka_audit.store.watch_files import WatchFiles
         from kafka_audit.watch.audit_requests import WatchSettings, audit_requests
         from kafka_audit.watch.judgement import Patience
@@ -74,7 +74,7 @@ class ClusterSuspectTrigger(BaseEventTrigger):
 async def _described(name: str) -> tuple[Cluster, Mapping[str, str]]:
     """Return a cluster and its passwords; raises UsageError."""
     from kafka_audit.airflow import connections
-    from kafka_audit.collect.connections.async_conversation import in_thread
+    from kafka_audit.collect.connections.protocol.async_conversation import in_thread
     from kafka_audit.collect.rows.source_reads import ReadError
 
     path = environment.clusters_file()

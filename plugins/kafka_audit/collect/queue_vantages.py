@@ -15,9 +15,9 @@ from typing import Any
 from kafka_audit.collect.brokers.discovery import Discovery
 from kafka_audit.collect.connections import priorities
 from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.conversation import ClientOptions, quiet
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions, quiet
 from kafka_audit.collect.connections.targets import Target, flat, registered_targets
 from kafka_audit.collect.probes import command_vantages, endpoint_probes, probe_script
 from kafka_audit.collect.probes.endpoint_probes import Origin

@@ -17,9 +17,9 @@ from kafka_audit.collect.brokers.quorum import ControllerAsker, controllers
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import priorities
 from kafka_audit.collect.connections.budget import Budget, out_of_time, over_limit
-from kafka_audit.collect.connections.conversation import ClientOptions, quiet
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions, quiet
 from kafka_audit.collect.connections.targets import Target, bootstrap_targets, flat, registered_targets
 from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.progress import MANY, BrokerProgress

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kafka_audit.collect.connections.async_conversation import in_thread
+from kafka_audit.collect.connections.protocol.async_conversation import in_thread
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import StoreError, UsageError

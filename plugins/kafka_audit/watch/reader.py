@@ -22,12 +22,12 @@ from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker, MetadataError, decode_metadata_answer
 from kafka_audit.collect.brokers.quorum import CONTROLLERS, TYPES_FROM, controllers, quorum_leader, quorum_request
 from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
-from kafka_audit.collect.connections.async_conversation import AsyncConversation, Lookups, in_thread
 from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.conversation import THROTTLED, UNSUPPORTED, ClientOptions, demand
 from kafka_audit.collect.connections.credentials import ClusterLogins, ListenerSecurity
-from kafka_audit.collect.connections.kafka_errors import TIMEOUT
-from kafka_audit.collect.connections.raw_requests import RawRequest
+from kafka_audit.collect.connections.protocol.async_conversation import AsyncConversation, Lookups, in_thread
+from kafka_audit.collect.connections.protocol.conversation import THROTTLED, UNSUPPORTED, ClientOptions, demand
+from kafka_audit.collect.connections.protocol.kafka_errors import TIMEOUT
+from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
 from kafka_audit.collect.connections.sockets import NOT_DIALLED
 from kafka_audit.collect.connections.targets import (
     UNREGISTERED,

@@ -14,8 +14,8 @@ from kafka_audit.collect.brokers.consumer_groups import GROUPS, MAY_DESCRIBE_GRO
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
 from kafka_audit.collect.brokers.leader_reads import LIST_OFFSETS, MAY_DESCRIBE_TOPICS, LeadershipAsker
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections.conversation import ClientOptions
-from kafka_audit.collect.connections.protocol_types import WireError
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions
+from kafka_audit.collect.connections.protocol.primitive_types import WireError
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.sampling import sample_differences

@@ -12,8 +12,8 @@ from kafka_audit.collect.brokers.acls import AclBook
 from kafka_audit.collect.brokers.broker_view import IDENTITY, BrokerAsker
 from kafka_audit.collect.brokers.privileged_reads import ACLS, LOG_DIRS, REASSIGNMENTS
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections.conversation import ClientOptions, quiet
-from kafka_audit.collect.connections.protocol_types import WireError
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions, quiet
+from kafka_audit.collect.connections.protocol.primitive_types import WireError
 from kafka_audit.collect.connections.targets import UNREGISTERED, Target
 from kafka_audit.collect.rows.acl_sets import AclEntry
 from kafka_audit.collect.rows.source_reads import MAY_DESCRIBE

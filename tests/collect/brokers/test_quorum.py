@@ -17,7 +17,7 @@ from kafka_audit.collect.brokers import scram_users
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.quorum import ControllerAsker, controllers
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections.conversation import ClientOptions
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.sampling import quorum_differences
 from kafka_audit.collect.sampling.sample_differences import SampleTables

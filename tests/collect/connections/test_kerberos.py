@@ -8,8 +8,8 @@ import pytest
 
 from kafka_audit.collect.connections import kerberos
 from kafka_audit.collect.connections.credentials import ListenerSecurity
-from kafka_audit.collect.connections.kafka_errors import as_read_error
 from kafka_audit.collect.connections.kerberos import Tickets
+from kafka_audit.collect.connections.protocol.kafka_errors import as_read_error
 from kafka_audit.collect.rows.source_reads import ReadError
 
 

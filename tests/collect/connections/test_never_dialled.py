@@ -12,8 +12,8 @@ from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import sockets
 from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.credentials import ClusterLogins
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.sockets import MEANT, never_dialled
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.probes import command_vantages, endpoint_probes, probe_script

@@ -16,9 +16,9 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import sasl
-from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.credentials import ClusterLogins, trust_advice
 from kafka_audit.collect.connections.kerberos import Tickets
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.targets import Target, registered_targets
 from kafka_audit.collect.rows.source_reads import LASTING, LOGIN_REFUSED, ReadError
 from kafka_audit.collect.snapshot import take_snapshot

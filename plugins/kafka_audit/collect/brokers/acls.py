@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.protocol_types import Cursor, WireError
+from kafka_audit.collect.connections.protocol.primitive_types import Cursor, WireError
 from kafka_audit.collect.rows.acl_sets import AclEntry, acl_rows, digest
 from kafka_audit.model.tables import Acl
 

@@ -20,8 +20,8 @@ from kafka_audit.collect.brokers.privileged_reads import ProtectedReads
 from kafka_audit.collect.brokers.quorum import FENCED_FROM, fenced
 from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
 from kafka_audit.collect.brokers.views import View, ViewBook
-from kafka_audit.collect.connections.conversation import UNSUPPORTED, ClientOptions, Conversation, demand, error_name
 from kafka_audit.collect.connections.credentials import NotAsked
+from kafka_audit.collect.connections.protocol.conversation import UNSUPPORTED, ClientOptions, Conversation, demand, error_name
 from kafka_audit.collect.connections.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.probes.endpoint_probes import ProbeStep

@@ -13,8 +13,8 @@ from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
 from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.brokers.schemas import ConsumerGroupDescribeRequest
-from kafka_audit.collect.connections.conversation import Conversation, demand
-from kafka_audit.collect.connections.kafka_errors import UNDECODABLE
+from kafka_audit.collect.connections.protocol.conversation import Conversation, demand
+from kafka_audit.collect.connections.protocol.kafka_errors import UNDECODABLE
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, NOT_SUPPORTED, Asking, ReadError, any_answer
 from kafka_audit.model.tables import GroupCoordinator, GroupMember, Row

@@ -7,7 +7,7 @@ from typing import Any
 from kafka.protocol.admin import DescribeTopicPartitionsRequest
 
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.connections.conversation import Conversation, demand
+from kafka_audit.collect.connections.protocol.conversation import Conversation, demand
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
 from kafka_audit.model.tables import EligibleReplicas, Row
 

@@ -14,8 +14,8 @@ from kafka_audit.collect.brokers.consumer_groups import CoordinatorReads, GroupR
 from kafka_audit.collect.brokers.eligible_replicas import read_eligible_replicas
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
 from kafka_audit.collect.brokers.old_transactions import TransactionReads
-from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.protocol_types import WireError
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
+from kafka_audit.collect.connections.protocol.primitive_types import WireError
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer

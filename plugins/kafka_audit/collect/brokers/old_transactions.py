@@ -13,8 +13,8 @@ from kafka.protocol.consumer import ListOffsetsRequest
 
 from kafka_audit.collect.brokers import list_offsets
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestions
-from kafka_audit.collect.connections.conversation import Conversation
-from kafka_audit.collect.connections.protocol_types import WireError
+from kafka_audit.collect.connections.protocol.conversation import Conversation
+from kafka_audit.collect.connections.protocol.primitive_types import WireError
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, any_answer

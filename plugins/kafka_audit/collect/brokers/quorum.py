@@ -9,8 +9,8 @@ from typing import Any
 from kafka.protocol.admin import DescribeClusterRequest, DescribeQuorumRequest
 
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.connections.conversation import ClientOptions, Conversation, demand
 from kafka_audit.collect.connections.credentials import NotAsked
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation, demand
 from kafka_audit.collect.connections.targets import (
     CONTROLLER_LISTENER,
     UNREGISTERED,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from kafka.protocol.admin import DescribeUserScramCredentialsRequest
 
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.connections.conversation import ClientOptions, Conversation, demand
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation, demand
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError
 from kafka_audit.model.tables import BrokerView, PropertyLogin, QuorumView, Row, ScramUser

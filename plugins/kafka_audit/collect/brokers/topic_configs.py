@@ -7,7 +7,7 @@ import pyarrow as pa
 from kafka.protocol.admin import DescribeConfigsRequest
 
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.connections.conversation import Conversation, error_name
+from kafka_audit.collect.connections.protocol.conversation import Conversation, error_name
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.rows.topic_config_columns import KEYS, TopicConfigs

@@ -1,1 +1,1 @@
-"""How parties are reached: addresses, deadlines and budgets, sockets, credentials, and Kafka's protocol."""
+"""How parties are reached: addresses, limits, sockets, logins with their `tokens/`, and Kafka's `protocol/`."""

@@ -21,15 +21,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kafka_audit.collect.connections.access_tokens import AccessToken, FixedToken, TokenCache, TokenProvider
-from kafka_audit.collect.connections.azure_tokens import fetch_azure_token
-from kafka_audit.collect.connections.google_tokens import fetch_google_token
 from kafka_audit.collect.connections.kerberos import SERVICE, Tickets
 from kafka_audit.collect.connections.login_attempts import Attempts, LoginTarget
-from kafka_audit.collect.connections.msk_tokens import fetch_msk_token
-from kafka_audit.collect.connections.oidc_tokens import fetch_oidc_token, shown_endpoint
 from kafka_audit.collect.connections.sockets import context
 from kafka_audit.collect.connections.targets import PLAINTEXT, Target, host_and_port, routes, split_address
+from kafka_audit.collect.connections.tokens.access_token import AccessToken, FixedToken, TokenCache, TokenProvider
+from kafka_audit.collect.connections.tokens.azure import fetch_azure_token
+from kafka_audit.collect.connections.tokens.google import fetch_google_token
+from kafka_audit.collect.connections.tokens.msk import fetch_msk_token
+from kafka_audit.collect.connections.tokens.oidc import fetch_oidc_token, shown_endpoint
 from kafka_audit.collect.rows.secret_forms import secret_forms
 from kafka_audit.collect.rows.source_reads import (
     MECHANISM_REFUSED,

@@ -23,7 +23,7 @@ from kafka.protocol.parser import KafkaProtocol
 from kafka.protocol.sasl import SaslAuthenticateRequest
 
 from kafka_audit.collect.connections.budget import Budget, end_connection
-from kafka_audit.collect.connections.kafka_errors import UNDECODABLE
+from kafka_audit.collect.connections.protocol.kafka_errors import UNDECODABLE
 from kafka_audit.collect.rows.source_reads import ReadError
 
 _MIB = 1024 * 1024

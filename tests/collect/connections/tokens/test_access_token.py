@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from kafka_audit.collect.connections import access_tokens
-from kafka_audit.collect.connections.access_tokens import AccessToken, TokenCache, TokenProvider
+from kafka_audit.collect.connections.tokens import access_token
+from kafka_audit.collect.connections.tokens.access_token import AccessToken, TokenCache, TokenProvider
 from kafka_audit.collect.rows.source_reads import ReadError
 
 
@@ -30,7 +30,7 @@ def clock(monkeypatch):
         monotonic = staticmethod(lambda: Clock.now)
         time = staticmethod(time.time)
 
-    monkeypatch.setattr(access_tokens, "time", FakeTime)
+    monkeypatch.setattr(access_token, "time", FakeTime)
     return Clock
 
 
@@ -69,7 +69,7 @@ def test_an_endpoint_that_is_down_is_asked_again_after_a_while_and_one_that_refu
         with pytest.raises(ReadError, match="no token: why"):
             cache.token(1.0)
     assert issuer.asked == 1
-    clock.now += access_tokens.RETRY_S
+    clock.now += access_token.RETRY_S
     issuer.error = "token refused"
     for _ in range(3):
         with pytest.raises(ReadError, match="token refused: why"):

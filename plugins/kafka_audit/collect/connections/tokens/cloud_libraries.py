@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from kafka_audit.collect.connections.access_tokens import AccessToken
 from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.collect.connections.tokens.access_token import AccessToken
 from kafka_audit.collect.rows.source_reads import NO_TOKEN, NOT_SUPPORTED, ReadError
 
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 import jwt
 import pytest
 
-from collect.connections.cloud_endpoints import endpoints
-from kafka_audit.collect.connections import cloud_libraries
-from kafka_audit.collect.connections.access_tokens import TokenCache
-from kafka_audit.collect.connections.azure_tokens import fetch_azure_token
+from collect.connections.tokens.cloud_endpoints import endpoints
+from kafka_audit.collect.connections.tokens import cloud_libraries
+from kafka_audit.collect.connections.tokens.access_token import TokenCache
+from kafka_audit.collect.connections.tokens.azure import fetch_azure_token
 from kafka_audit.collect.rows.source_reads import ReadError
 from testbed.certificates import Authority
 

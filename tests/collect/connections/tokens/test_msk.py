@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from kafka_audit.collect.connections import cloud_libraries
-from kafka_audit.collect.connections.msk_tokens import fetch_msk_token
+from kafka_audit.collect.connections.tokens import cloud_libraries
+from kafka_audit.collect.connections.tokens.msk import fetch_msk_token
 from kafka_audit.collect.rows.source_reads import ReadError
 
 KEY_ID, SECRET_KEY = "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"

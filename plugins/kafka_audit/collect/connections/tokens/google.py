@@ -12,8 +12,8 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from kafka_audit.collect.connections.access_tokens import AccessToken
-from kafka_audit.collect.connections.cloud_libraries import demand_library, within
+from kafka_audit.collect.connections.tokens.access_token import AccessToken
+from kafka_audit.collect.connections.tokens.cloud_libraries import demand_library, within
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.source_reads import NO_TOKEN, TOKEN_REFUSED, ReadError, clean_line
 

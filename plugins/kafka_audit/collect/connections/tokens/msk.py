@@ -3,8 +3,8 @@
 import time
 from functools import partial
 
-from kafka_audit.collect.connections.access_tokens import AccessToken
-from kafka_audit.collect.connections.cloud_libraries import demand_library, within
+from kafka_audit.collect.connections.tokens.access_token import AccessToken
+from kafka_audit.collect.connections.tokens.cloud_libraries import demand_library, within
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.source_reads import NO_TOKEN, ReadError, clean_line
 

@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 
 from kafka.net.selector import NetworkSelector
 
-from kafka_audit.collect.connections.conversation import (
+from kafka_audit.collect.connections.protocol.conversation import (
     CLIENT,
     THROTTLED,
     ClientOptions,
@@ -21,7 +21,7 @@ from kafka_audit.collect.connections.conversation import (
     dialled_addresses,
     unlogged,
 )
-from kafka_audit.collect.connections.kafka_errors import TIMEOUT, as_read_error
+from kafka_audit.collect.connections.protocol.kafka_errors import TIMEOUT, as_read_error
 from kafka_audit.collect.connections.targets import is_number
 from kafka_audit.collect.rows.source_reads import ReadError, any_answer
 

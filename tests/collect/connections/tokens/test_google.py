@@ -13,10 +13,10 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from collect.connections.cloud_endpoints import endpoints
-from kafka_audit.collect.connections import cloud_libraries
-from kafka_audit.collect.connections.access_tokens import TokenCache
-from kafka_audit.collect.connections.google_tokens import fetch_google_token, google_token
+from collect.connections.tokens.cloud_endpoints import endpoints
+from kafka_audit.collect.connections.tokens import cloud_libraries
+from kafka_audit.collect.connections.tokens.access_token import TokenCache
+from kafka_audit.collect.connections.tokens.google import fetch_google_token, google_token
 from kafka_audit.collect.rows.source_reads import ReadError
 
 ACCOUNT = "auditor@project.iam.gserviceaccount.com"

@@ -8,8 +8,8 @@ import jwt
 import pytest
 
 from collect.oidc_server import AUDIENCE, ISSUER, make_key, oidc_server
-from kafka_audit.collect.connections import oidc_tokens
-from kafka_audit.collect.connections.oidc_tokens import fetch_oidc_token, shown_endpoint
+from kafka_audit.collect.connections.tokens import oidc
+from kafka_audit.collect.connections.tokens.oidc import fetch_oidc_token, shown_endpoint
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.model.cluster import Oidc
 from testbed.certificates import Authority
@@ -203,4 +203,4 @@ def test_what_is_sent_is_form_and_basic_login_as_librdkafka_sends_them(endpoint)
 
 
 def test_httpx_is_imported_only_where_it_is_needed():
-    assert "httpx" not in vars(oidc_tokens)
+    assert "httpx" not in vars(oidc)

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from kafka_audit.collect.connections.access_tokens import AccessToken, access_token
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.silenced import silenced
 from kafka_audit.collect.connections.sockets import HANDSHAKE_REFUSED, context, tls_words
+from kafka_audit.collect.connections.tokens.access_token import AccessToken, access_token
 from kafka_audit.collect.rows.secret_forms import secret_forms
 from kafka_audit.collect.rows.source_reads import NO_TOKEN, TOKEN_REFUSED, ReadError, clean_line, os_error_text
 from kafka_audit.model.cluster import Oidc

@@ -4,9 +4,9 @@ import os
 import time
 from functools import partial
 
-from kafka_audit.collect.connections.access_tokens import AccessToken, access_token
-from kafka_audit.collect.connections.cloud_libraries import demand_library, within
 from kafka_audit.collect.connections.silenced import silenced
+from kafka_audit.collect.connections.tokens.access_token import AccessToken, access_token
+from kafka_audit.collect.connections.tokens.cloud_libraries import demand_library, within
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.secret_forms import secret_forms
 from kafka_audit.collect.rows.source_reads import NO_TOKEN, ReadError, clean_line

@@ -19,12 +19,12 @@ from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_audit import __version__
-from kafka_audit.collect.connections import varints
-from kafka_audit.collect.connections.broker_connection import Manager
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins, ListenerSecurity
-from kafka_audit.collect.connections.kafka_errors import UNSUPPORTED, as_read_error
-from kafka_audit.collect.connections.raw_requests import RawRequest
+from kafka_audit.collect.connections.protocol import varints
+from kafka_audit.collect.connections.protocol.broker_connection import Manager
+from kafka_audit.collect.connections.protocol.kafka_errors import UNSUPPORTED, as_read_error
+from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
 from kafka_audit.collect.connections.sasl import register
 from kafka_audit.collect.connections.sockets import Failure, allowed, resolve
 from kafka_audit.collect.connections.targets import Target, host_and_port

@@ -1,0 +1,1 @@
+"""Access tokens (OAUTHBEARER): of a token endpoint, and of cloud providers, one module each."""
