@@ -46,7 +46,7 @@ COMPARE = """
 import resource, sys, time
 import airflow_environment
 airflow_environment.apply()
-from kafka_audit.airflow.submit import CompareSnapshots
+from kafka_audit.airflow.operators.compare_operator import CompareSnapshots
 task = CompareSnapshots(task_id="compare", snapshot_ids=[sys.argv[1]], application=sys.argv[2])
 def cpu():
     return sum(sum(resource.getrusage(whose)[:2]) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

@@ -6,11 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 from airflow.sdk import Param, dag, get_current_context, task
 
-from kafka_audit.airflow import assets, callbacks, environment, vantage_queues, watcher, xcom_keys
-from kafka_audit.airflow.gate_operator import gate_task
+from kafka_audit.airflow import environment, xcom_keys
+from kafka_audit.airflow.alerts.failure_notes import note_failure
 from kafka_audit.airflow.notifier import KafkaAuditNotifier
-from kafka_audit.airflow.retries import SPARK_HICCUPS, STORE_HICCUPS, retried
-from kafka_audit.airflow.submit import CompareSnapshots
+from kafka_audit.airflow.operators.compare_operator import CompareSnapshots
+from kafka_audit.airflow.operators.gate_operator import gate_task
+from kafka_audit.airflow.schedule import assets
+from kafka_audit.airflow.schedule.dag_schedule import dag_schedule
+from kafka_audit.airflow.tasks import vantage_queues
+from kafka_audit.airflow.tasks.retries import SPARK_HICCUPS, STORE_HICCUPS, retried
 
 CLUSTERS_AT_ONCE = 4
 ALERT = KafkaAuditNotifier()
@@ -39,12 +43,12 @@ if a vantage names a queue, `errands` → `probe_…` (one per queue) run before
 @task(on_failure_callback=ALERT)  # without clusters there is no gate that could alert
 def clusters() -> list[str]:
     """Read the cluster file."""
-    from kafka_audit.airflow import tasks
+    from kafka_audit.airflow.tasks import audit_tasks
 
     context = get_current_context()
     params = context["params"]
     suspected = assets.suspected_clusters(context["triggering_asset_events"])
-    return tasks.slowest_first(tasks.cluster_names(params["cluster"], params["labels"], suspected))
+    return audit_tasks.slowest_first(audit_tasks.cluster_names(params["cluster"], params["labels"], suspected))
 
 
 @task(
@@ -52,19 +56,19 @@ def clusters() -> list[str]:
     trigger_rule="all_done_min_one_success",  # a queue without a worker causes unknown probes, not a missing snapshot
     **environment.in_pool(max_active_tis_per_dagrun=CLUSTERS_AT_ONCE),
     **retried(STORE_HICCUPS),
-    on_failure_callback=callbacks.note,
+    on_failure_callback=note_failure,
 )
 def collect(cluster: str) -> str:
     """Take a snapshot of one cluster."""
-    from kafka_audit.airflow import queue_tasks, tasks
+    from kafka_audit.airflow.tasks import audit_tasks, queue_tasks
 
-    return tasks.collect_cluster(cluster, queue_tasks.pulled(get_current_context()["ti"], cluster))
+    return audit_tasks.collect_cluster(cluster, queue_tasks.pulled(get_current_context()["ti"], cluster))
 
 
 @task(multiple_outputs=False)
 def errands(clusters: Iterable[str]) -> dict[str, object]:
     """Return the probes for workers of other queues, for clusters with such vantages."""
-    from kafka_audit.airflow import queue_tasks
+    from kafka_audit.airflow.tasks import queue_tasks
 
     return queue_tasks.errands(clusters)
 
@@ -72,7 +76,7 @@ def errands(clusters: Iterable[str]) -> dict[str, object]:
 @task(multiple_outputs=False)
 def probe(queue: str, asked: dict[str, dict[str, object]]) -> dict[str, list[str]] | None:
     """Probe from this worker, twice. `queue` cannot be mapped, so each queue has its own task."""
-    from kafka_audit.airflow import queue_tasks
+    from kafka_audit.airflow.tasks import queue_tasks
 
     return queue_tasks.probe(queue, asked)
 
@@ -80,12 +84,12 @@ def probe(queue: str, asked: dict[str, dict[str, object]]) -> dict[str, list[str
 @task(
     multiple_outputs=False,  # otherwise Airflow creates one XCom for each cluster
     **retried(STORE_HICCUPS),
-    on_failure_callback=callbacks.note,
+    on_failure_callback=note_failure,
     outlets=[assets.AUDITED],
 )
 def report(run: str) -> dict[str, str]:
     """Convert the result of Spark to findings, incidents and reports."""
-    from kafka_audit.airflow import tasks
+    from kafka_audit.airflow.tasks import audit_tasks
 
     context = get_current_context()
     instance = context["ti"]
@@ -93,7 +97,7 @@ def report(run: str) -> dict[str, str]:
     def note(cluster: str, why: str) -> None:
         instance.xcom_push(key=xcom_keys.why_of(cluster), value=why)
 
-    return tasks.report_run(run, context["outlet_events"], note)
+    return audit_tasks.report_run(run, context["outlet_events"], note)
 
 
 @gate_task(
@@ -105,16 +109,17 @@ def report(run: str) -> dict[str, str]:
 )
 def gate(cluster: str, judged: dict[str, str] | None) -> None:
     """Fail if the findings of this cluster reach KAFKA_AUDIT_FAIL_ON, or if it was not audited."""
-    from kafka_audit.airflow import tasks
+    from kafka_audit.airflow.tasks import audit_tasks
 
     context = get_current_context()
     instance = context["ti"]
-    tasks.gate(cluster, judged, tasks.noted_reason(instance, max(instance.map_index, 0), cluster), context["outlet_events"])
+    why = audit_tasks.noted_reason(instance, max(instance.map_index, 0), cluster)
+    audit_tasks.gate(cluster, judged, why, context["outlet_events"])
 
 
 @dag(
     dag_id="kafka_audit",
-    schedule=watcher.dag_schedule(),
+    schedule=dag_schedule(),
     start_date=datetime(2026, 1, 1, tzinfo=UTC),
     catchup=False,
     max_active_runs=1,
@@ -134,7 +139,7 @@ def gate(cluster: str, judged: dict[str, str] | None) -> None:
     doc_md=DOC,
 )
 def kafka_audit() -> None:
-    """Connect the tasks; their code is in `kafka_audit.airflow.tasks`."""
+    """Connect the tasks; their code is in `kafka_audit.airflow.tasks.audit_tasks`."""
     names = clusters()
     snapshots = collect.expand(cluster=names)
     if queues := vantage_queues.tasks():
@@ -147,7 +152,7 @@ def kafka_audit() -> None:
         trigger_rule="all_done_min_one_success",  # a failure of one cluster must not hide the others
         **retried(SPARK_HICCUPS),
         retry_delay=timedelta(seconds=30),
-        on_failure_callback=callbacks.note,
+        on_failure_callback=note_failure,
     )
     judged = report(compare.output)
     gate.partial(judged=judged).expand(cluster=names)

@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 from airflow.sdk import Param, dag, get_current_context, task
 
-from kafka_audit.airflow import assets, environment
-from kafka_audit.airflow.submit import CompareSnapshots
+from kafka_audit.airflow import environment
+from kafka_audit.airflow.operators.compare_operator import CompareSnapshots
+from kafka_audit.airflow.schedule import assets
 
 DOC = """
 Compares a cluster with the baseline of `kafka_audit_before_migration`, and lists planned and unexpected changes. Trigger it
@@ -22,7 +23,7 @@ list. On the command line: `kafka-audit after-migration CLUSTER`.
 @task
 def baseline() -> str:
     """Return the baseline."""
-    from kafka_audit.airflow import migration_tasks
+    from kafka_audit.airflow.tasks import migration_tasks
 
     params = get_current_context()["params"]
     return migration_tasks.baseline(params["cluster"], params["baseline"] or None)
@@ -31,23 +32,24 @@ def baseline() -> str:
 @task(**environment.in_pool())
 def collect() -> str:
     """Take a snapshot of the cluster."""
-    from kafka_audit.airflow import tasks
+    from kafka_audit.airflow.tasks import audit_tasks
 
-    return tasks.collect_cluster(get_current_context()["params"]["cluster"], {})  # only the scheduled audit probes from queues
+    cluster = get_current_context()["params"]["cluster"]
+    return audit_tasks.collect_cluster(cluster, {})  # only the scheduled audit probes from queues
 
 
 @task(multiple_outputs=False, outlets=[assets.AUDITED])
 def report(run: str) -> dict[str, str]:
     """Convert the result of Spark to findings, incidents and the report."""
-    from kafka_audit.airflow import tasks
+    from kafka_audit.airflow.tasks import audit_tasks
 
-    return tasks.report_run(run, get_current_context()["outlet_events"])
+    return audit_tasks.report_run(run, get_current_context()["outlet_events"])
 
 
 @task
 def differ(judged: dict[str, str], baseline_id: str) -> None:
     """Fail unless all changes are planned and complete."""
-    from kafka_audit.airflow import migration_tasks
+    from kafka_audit.airflow.tasks import migration_tasks
 
     migration_tasks.differ(get_current_context()["params"]["cluster"], judged, baseline_id)
 
@@ -69,7 +71,7 @@ def differ(judged: dict[str, str], baseline_id: str) -> None:
     doc_md=DOC,
 )
 def kafka_audit_after_migration() -> None:
-    """Connect the tasks; their code is in `kafka_audit.airflow.migration_tasks`."""
+    """Connect the tasks; their code is in `kafka_audit.airflow.tasks.migration_tasks`."""
     kept = baseline()
     snapshot = collect()
     compare = CompareSnapshots(task_id="compare", snapshot_ids=[snapshot], baseline=kept)

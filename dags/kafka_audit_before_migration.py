@@ -7,8 +7,9 @@ from typing import Any
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Param, dag, get_current_context, task
 
-from kafka_audit.airflow import assets, environment
-from kafka_audit.airflow.submit import CompareSnapshots
+from kafka_audit.airflow import environment
+from kafka_audit.airflow.operators.compare_operator import CompareSnapshots
+from kafka_audit.airflow.schedule import assets
 
 KINDS = {
     "zookeeper-to-kraft": "ZooKeeper to KRaft",
@@ -80,7 +81,7 @@ PARAMS = {
 @task
 def planned() -> dict[str, Any]:
     """Read the form."""
-    from kafka_audit.airflow import migration_tasks
+    from kafka_audit.airflow.tasks import migration_tasks
 
     return migration_tasks.planned(get_current_context()["params"])
 
@@ -88,23 +89,24 @@ def planned() -> dict[str, Any]:
 @task(**environment.in_pool())
 def collect() -> str:
     """Take a snapshot of the cluster."""
-    from kafka_audit.airflow import tasks
+    from kafka_audit.airflow.tasks import audit_tasks
 
-    return tasks.collect_cluster(get_current_context()["params"]["cluster"], {})  # only the scheduled audit probes from queues
+    cluster = get_current_context()["params"]["cluster"]
+    return audit_tasks.collect_cluster(cluster, {})  # only the scheduled audit probes from queues
 
 
 @task(multiple_outputs=False, outlets=[assets.AUDITED])
 def report(run: str) -> dict[str, str]:
     """Convert the result of Spark to findings, incidents and the report."""
-    from kafka_audit.airflow import tasks
+    from kafka_audit.airflow.tasks import audit_tasks
 
-    return tasks.report_run(run, get_current_context()["outlet_events"])
+    return audit_tasks.report_run(run, get_current_context()["outlet_events"])
 
 
 @task(multiple_outputs=False)
 def decide(judged: dict[str, str], plan: dict[str, Any]) -> dict[str, str]:
     """Fail on a no-go; otherwise prepare the approval."""
-    from kafka_audit.airflow import migration_tasks
+    from kafka_audit.airflow.tasks import migration_tasks
 
     return migration_tasks.decide(get_current_context()["params"]["cluster"], judged, plan)
 
@@ -112,7 +114,7 @@ def decide(judged: dict[str, str], plan: dict[str, Any]) -> dict[str, str]:
 @task
 def keep(judged: dict[str, str]) -> str:
     """Keep the snapshot as baseline."""
-    from kafka_audit.airflow import migration_tasks
+    from kafka_audit.airflow.tasks import migration_tasks
 
     return migration_tasks.keep(get_current_context()["params"]["cluster"], judged)
 
@@ -129,7 +131,7 @@ def keep(judged: dict[str, str]) -> str:
     doc_md=DOC,
 )
 def kafka_audit_before_migration() -> None:
-    """Connect the tasks; their code is in `kafka_audit.airflow.migration_tasks`."""
+    """Connect the tasks; their code is in `kafka_audit.airflow.tasks.migration_tasks`."""
     plan = planned()
     snapshot = collect()
     compare = CompareSnapshots(task_id="compare", snapshot_ids=[snapshot])

@@ -7,8 +7,8 @@ import pytest
 
 from collect.fakes import FakeBroker, refused, server
 from collect.secured_fakes import SecuredBroker
-from kafka_audit.airflow import connections
-from kafka_audit.airflow.connection_test import connection_result
+from kafka_audit.airflow.connections import cluster_connection
+from kafka_audit.airflow.connections.connection_test import connection_result
 from kafka_audit.airflow.hook import KafkaAuditHook
 from kafka_audit.airflow.provider_info import get_provider_info
 from kafka_audit.model.cluster import Cluster, Oidc, Security, Tls
@@ -27,7 +27,7 @@ FORM = {
 
 def described(monkeypatch, **values):
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_PROD", json.dumps(FORM | values))
-    return connections.with_airflow_connection(Cluster(name="prod", kafka_conn_id="kafka_prod"))
+    return cluster_connection.with_airflow_connection(Cluster(name="prod", kafka_conn_id="kafka_prod"))
 
 
 def test_the_form_says_what_a_connection_of_the_kafka_provider_says(monkeypatch):

@@ -10,7 +10,8 @@ from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk.exceptions import AirflowException, ParamValidationError
 
 from airflow_environment import ROOT
-from kafka_audit.airflow import KafkaAuditNotifier, callbacks
+from kafka_audit.airflow import KafkaAuditNotifier
+from kafka_audit.airflow.alerts.failure_notes import note_failure
 from kafka_audit.migration.plan import Kind
 from kafka_audit.model.errors import SnapshotError, StoreBusyError, StoreError, UsageError
 
@@ -195,8 +196,8 @@ def test_gates_always_run_and_tell(dag):
 
 
 def test_whatever_fails_before_the_gates_leaves_them_its_reason(dag):
-    assert dag.task_dict["collect"].partial_kwargs["on_failure_callback"] is callbacks.note
-    assert [list(dag.task_dict[name].on_failure_callback) for name in ("compare", "report")] == [[callbacks.note]] * 2
+    assert dag.task_dict["collect"].partial_kwargs["on_failure_callback"] is note_failure
+    assert [list(dag.task_dict[name].on_failure_callback) for name in ("compare", "report")] == [[note_failure]] * 2
 
 
 def test_the_schedule_can_be_switched_off():

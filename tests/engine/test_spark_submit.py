@@ -9,7 +9,7 @@ import pyspark
 import pytest
 
 from engine.stores import put, snapshot_id
-from kafka_audit.airflow.pyfiles import package_zip
+from kafka_audit.airflow.tasks.pyfiles import package_zip
 from kafka_audit.model.finding import Status
 
 JOB = Path(__file__).parents[2] / "spark_jobs" / "diff_snapshots.py"

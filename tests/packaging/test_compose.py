@@ -17,7 +17,7 @@ import compose_file
 from airflow_environment import ROOT
 from kafka_audit import settings
 from kafka_audit.airflow import environment as deployment
-from kafka_audit.airflow import submit
+from kafka_audit.airflow.operators import compare_operator
 from kafka_audit.airflow.options import OPTIONS
 from kafka_audit.configuration.starts import start_refusal
 from testbed import airflow_home, airflow_server
@@ -214,7 +214,7 @@ def test_the_parts_share_what_they_must():
 
 def test_spark_is_where_the_connection_says_and_of_one_version_with_airflow():
     found = compose_file.services()
-    connection = json.loads(environment_of("airflow-scheduler")[f"AIRFLOW_CONN_{submit.CONNECTION.upper()}"])
+    connection = json.loads(environment_of("airflow-scheduler")[f"AIRFLOW_CONN_{compare_operator.CONNECTION.upper()}"])
     master = found["spark-master"]["command"]
     address = f"{connection['host']}:{connection['port']}"
     assert address == f"spark://{master[master.index('--host') + 1]}:{master[master.index('--port') + 1]}"

@@ -134,7 +134,7 @@ from airflow import plugins_manager, providers_manager
 from airflow.configuration import conf
 from airflow.dag_processing.dagbag import DagBag
 import kafka_audit
-from kafka_audit.airflow.submit import spark_job
+from kafka_audit.airflow.operators.compare_operator import spark_job
 plugins = [str(plugin.source) for plugin in plugins_manager._get_plugins()[0] if plugin.name == "kafka_audit"]
 bag = DagBag(conf.get("core", "dags_folder"))
 again = DagBag(conf.get("core", "dags_folder"))  # modules that are imported already

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 import pytest
 
 from airflow_environment import ROOT
-from kafka_audit.airflow import pyfiles
+from kafka_audit.airflow.tasks import pyfiles
 from kafka_audit.checks import catalogue
 from kafka_audit.report.plain_text import explain
 

@@ -19,7 +19,7 @@ ALERT_S = 0.05
 
 
 def compare(_store, snapshot_id, file):
-    from kafka_audit.airflow.submit import CompareSnapshots  # noqa: PLC0415 -- only here, for it takes seconds
+    from kafka_audit.airflow.operators.compare_operator import CompareSnapshots  # noqa: PLC0415 -- only here, for it takes seconds
 
     begin()
     run = CompareSnapshots(task_id="compare", snapshot_ids=[snapshot_id], application=str(JOB)).execute({"run_id": "manual"})

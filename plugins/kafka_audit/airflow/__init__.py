@@ -1,7 +1,7 @@
 """Everything that knows Airflow: tasks, operators, notifiers.
 
-DAGs import `KafkaAuditOperator`, `KafkaCleanSensor` and `KafkaAuditNotifier` from here. Every process of Airflow imports this
-package for the provider, so a class is imported when it is asked for.
+DAGs import `KafkaAuditOperator`, `KafkaCleanSensor`, `KafkaAuditNotifier` and `watched_asset` from here. Every process of Airflow
+imports this package for the provider, so a name is imported when it is asked for.
 """
 
 from importlib import import_module
@@ -11,18 +11,20 @@ if TYPE_CHECKING:
     from kafka_audit.airflow.notifier import KafkaAuditNotifier
     from kafka_audit.airflow.operators.audit_operator import KafkaAuditOperator
     from kafka_audit.airflow.operators.clean_sensor import KafkaCleanSensor
+    from kafka_audit.airflow.schedule.dag_schedule import watched_asset
 
-__all__ = ["KafkaAuditNotifier", "KafkaAuditOperator", "KafkaCleanSensor"]
+__all__ = ["KafkaAuditNotifier", "KafkaAuditOperator", "KafkaCleanSensor", "watched_asset"]
 
 _MODULES = {
     "KafkaAuditNotifier": "notifier",
     "KafkaAuditOperator": "operators.audit_operator",
     "KafkaCleanSensor": "operators.clean_sensor",
+    "watched_asset": "schedule.dag_schedule",
 }
 
 
 def __getattr__(name: str) -> object:
-    """Return a class by its name."""
+    """Return what DAGs import, by its name."""
     if name not in _MODULES:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)

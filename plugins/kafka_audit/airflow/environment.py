@@ -57,7 +57,7 @@ def store_root() -> str:
     root = _text("KAFKA_AUDIT_STORE") or str(_home() / "kafka-audit-store")
     if "://" not in root:
         return str(Path(root).expanduser().absolute())
-    from kafka_audit.airflow import store_connection  # noqa: PLC0415 -- not where DAG files are parsed: it imports the store
+    from kafka_audit.airflow.connections import store_connection  # noqa: PLC0415 -- not where DAG files are parsed: it imports the store
 
     store_connection.use()
     return root.rstrip("/")

@@ -2,7 +2,7 @@
 
 from airflow.sdk import BaseHook
 
-from kafka_audit.airflow import connections
+from kafka_audit.airflow.connections import cluster_connection
 from kafka_audit.model.cluster import Cluster, Limits
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import clean, without_logins
@@ -24,7 +24,7 @@ class KafkaAuditHook(BaseHook):
 
     conn_name_attr = "kafka_conn_id"
     default_conn_name = "kafka_audit_default"
-    conn_type = connections.TYPE
+    conn_type = cluster_connection.TYPE
     hook_name = "Kafka audit"
 
     def __init__(self, kafka_conn_id: str = default_conn_name) -> None:
@@ -39,13 +39,13 @@ class KafkaAuditHook(BaseHook):
             Whether all brokers answer and no right is missing, and a text that names what does not answer and what is missing.
         """
         # The client libraries take a second to import, and every process imports this hook that lists hooks.
-        from kafka_audit.airflow.connection_test import connection_result  # noqa: PLC0415
+        from kafka_audit.airflow.connections.connection_test import connection_result  # noqa: PLC0415
         from kafka_audit.collect.snapshot import take_snapshot  # noqa: PLC0415
         from kafka_audit.model.tables import SourceRead  # noqa: PLC0415
 
         cluster = Cluster(name=self.kafka_conn_id, kafka_conn_id=self.kafka_conn_id, limits=_LIMITS)
         try:
-            described, passwords = connections.with_airflow_connection(cluster)
+            described, passwords = cluster_connection.with_airflow_connection(cluster)
             if not described.bootstrap:
                 return False, "Bootstrap servers is empty: set at least one host:port"
             snapshot = take_snapshot(described, snapshot_id=self.kafka_conn_id, say=self.log.debug, secrets=passwords)

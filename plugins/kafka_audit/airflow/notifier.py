@@ -26,7 +26,7 @@ class KafkaAuditNotifier(BaseNotifier):
             UsageError: the task is no audit.
             ExceptionGroup: of what did not go out.
         """
-        from kafka_audit.airflow import alert_channels, alerts  # noqa: PLC0415 -- see above
+        from kafka_audit.airflow.alerts import alert_channels, task_alerts  # noqa: PLC0415 -- see above
 
         instance = context["ti"]
         alone = getattr(context.get("task"), "is_an_audit", False)
@@ -35,4 +35,4 @@ class KafkaAuditNotifier(BaseNotifier):
             raise UsageError(msg)
         # The task of a process that was killed has no state here.
         failed = getattr(instance, "state", None) != _SUCCESS
-        alerts.send_to_each(alert_channels.every_channel(), context, failed=failed, alone=alone)
+        task_alerts.send_to_each(alert_channels.every_channel(), context, failed=failed, alone=alone)

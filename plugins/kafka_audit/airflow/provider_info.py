@@ -81,7 +81,7 @@ def get_provider_info() -> dict[str, Any]:
         "triggers": [
             {
                 "integration-name": _INTEGRATION,
-                "python-modules": [f"{_OPERATORS}.clean_trigger", "kafka_audit.airflow.suspect_trigger"],
+                "python-modules": [f"{_OPERATORS}.clean_trigger", "kafka_audit.airflow.schedule.suspect_trigger"],
             }
         ],
         "task-decorators": [{"name": "kafka_audit", "class-name": f"{_OPERATORS}.decorator.kafka_audit_task"}],

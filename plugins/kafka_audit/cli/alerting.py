@@ -23,7 +23,7 @@ def alert_test_command(_arguments: argparse.Namespace) -> int:
     # Airflow logs to stdout, and Slack's client logs the secret address of a webhook that it tries again.
     os.environ["AIRFLOW__LOGGING__LOGGING_LEVEL"] = "CRITICAL"
     try:
-        from kafka_audit.airflow import alert_channels  # noqa: PLC0415 -- the console needs no Airflow otherwise
+        from kafka_audit.airflow.alerts import alert_channels  # noqa: PLC0415 -- the console needs no Airflow otherwise
     except ImportError as error:
         msg = f"alerts require Airflow, which is not installed here ({error}); run the command on an Airflow worker"
         raise UsageError(msg) from None

@@ -9,9 +9,9 @@ from fastapi.testclient import TestClient
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from airflow_page import BROKEN, QUIET, RUN, of_run
-from kafka_audit.airflow import tasks
 from kafka_audit.airflow.page import links
 from kafka_audit.airflow.page.routes import app
+from kafka_audit.airflow.tasks import audit_tasks
 
 HEADLINE = "Broker 2 is cut off: controller 0 cannot reach the address it advertises"
 
@@ -141,7 +141,7 @@ def test_a_run_of_another_dag_or_without_a_report_says_so(viewer):
 
 
 def test_a_run_is_found_by_the_name_that_its_task_gave_it():
-    assert tasks.run_name(RUN).startswith(links.run_prefix(RUN))
+    assert audit_tasks.run_name(RUN).startswith(links.run_prefix(RUN))
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""Operators, the sensor and the decorator for DAGs that others write."""
+"""Operators, the sensor and the decorator: for the DAGs of this package, and for DAGs that others write."""

@@ -4,10 +4,11 @@ from typing import Any
 
 from airflow.sdk import Context
 
-from kafka_audit.airflow import assets, environment, xcom_keys
+from kafka_audit.airflow import environment, xcom_keys
+from kafka_audit.airflow.operators.compare_operator import CompareSnapshots
 from kafka_audit.airflow.page.links import AuditReport
-from kafka_audit.airflow.retries import SPARK_HICCUPS
-from kafka_audit.airflow.submit import CompareSnapshots
+from kafka_audit.airflow.schedule import assets
+from kafka_audit.airflow.tasks.retries import SPARK_HICCUPS
 from kafka_audit.report.gate import severity_of
 
 
@@ -62,17 +63,19 @@ class KafkaAuditOperator(CompareSnapshots):
             StoreError: the store could not be read or written.
             EngineError: Spark did not run, or gave no answer.
         """
-        from kafka_audit.airflow import tasks  # noqa: PLC0415 -- not where DAG files are parsed: it imports the collector
+        from kafka_audit.airflow.tasks import audit_tasks  # noqa: PLC0415 -- not where DAG files are parsed: it imports the collector
 
         instance = context["ti"]
         if self.fail_on:
             severity_of(self.fail_on)  # before anything is asked of the cluster
-        (cluster,) = tasks.cluster_names(self.cluster)
+        (cluster,) = audit_tasks.cluster_names(self.cluster)
         instance.xcom_push(key=xcom_keys.AUDIT, value={"cluster": cluster})
-        taken = tasks.collect_cluster(cluster, {})
+        taken = audit_tasks.collect_cluster(cluster, {})
         # Runs of two DAGs can have one id.
         run = self.compare([taken], f"{instance.dag_id} {instance.task_id} {context['run_id']}", context)
-        judged = tasks.report_run(run, context["outlet_events"])
+        judged = audit_tasks.report_run(run, context["outlet_events"])
         self.snapshot_id = judged[cluster]
         instance.xcom_push(key=xcom_keys.AUDIT, value={"cluster": cluster, "snapshot_id": self.snapshot_id})
-        return tasks.gate(cluster, judged, "", context["outlet_events"], fail_on=self.fail_on, min_coverage=self.min_coverage)
+        return audit_tasks.gate(
+            cluster, judged, "", context["outlet_events"], fail_on=self.fail_on, min_coverage=self.min_coverage
+        )

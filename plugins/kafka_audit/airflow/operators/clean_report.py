@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kafka_audit.airflow import assets, store_connection
+from kafka_audit.airflow.connections import store_connection
+from kafka_audit.airflow.schedule import assets
 from kafka_audit.model.errors import SnapshotError, StoreError
 from kafka_audit.model.text import clean
 from kafka_audit.report.gate import CLEAN, evaluate_gate

@@ -55,9 +55,9 @@ class KafkaCleanSensor(BaseSensorOperator):
         Raises:
             UsageError: no such cluster or severity: waiting would not help.
         """
-        from kafka_audit.airflow import tasks  # noqa: PLC0415 -- not where DAG files are parsed
+        from kafka_audit.airflow.tasks import audit_tasks  # noqa: PLC0415 -- not where DAG files are parsed
 
-        tasks.cluster_names(self.cluster)
+        audit_tasks.cluster_names(self.cluster)
         if not self.deferrable:
             return super().execute(context)
         found = self.poke(context)

@@ -1,0 +1,1 @@
+"""Airflow connections: of clusters, of the store, and what the button Test shows."""

@@ -1,0 +1,229 @@
+"""Submit the comparison to Spark, wherever the connection `kafka_audit_spark` says; without one, on this machine."""
+
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk import Connection, Context
+from airflow.sdk.log import mask_secret
+
+import kafka_audit
+from kafka_audit.airflow import environment
+from kafka_audit.airflow.connections import cluster_connection, store_connection
+from kafka_audit.airflow.tasks import pyfiles
+from kafka_audit.collect.rows.secret_keys import is_secret
+from kafka_audit.differences import class_archive
+from kafka_audit.differences.local_settings import LOCAL, PRIVATE, UMASK, driver_java_options
+from kafka_audit.differences.object_stores import is_s3, s3a_settings, url
+from kafka_audit.differences.parent import TASK
+from kafka_audit.differences.scratch import Scratch
+from kafka_audit.model.errors import EngineError, UsageError
+from kafka_audit.model.run import run_path
+from kafka_audit.model.text import without_logins
+
+CONNECTION = "kafka_audit_spark"
+LOCAL_MASTER = '{"conn_type": "spark", "host": "local[*]"}'
+JOB = "diff_snapshots.py"
+JOBS = "kafka_audit.spark_jobs"
+"""`spark_jobs/` of the repository, which the wheel contains under this name."""
+
+
+class CompareSnapshots(SparkSubmitOperator):
+    """One submission for all clusters of a run.
+
+    Differs from its parent where that would guess: a missing connection means `local[*]`, not the parent's YARN, and
+    `spark-submit` is the one of the installed pyspark unless the connection's extra `spark-binary` names another, so it
+    need not be on the worker's PATH (`airflow` called by its full path has no venv there).
+
+    Args:
+        snapshot_ids: snapshots to judge, or the XCom that holds them.
+        baseline: id of the snapshot to compare with; None: each with the previous one of its cluster.
+        application: path of the Spark job; empty: `spark_job` finds it when the task runs.
+
+    Returns (as XCom):
+        The name of the run, by which `report` finds the answer.
+    """
+
+    template_fields = (*SparkSubmitOperator.template_fields, "snapshot_ids", "baseline")
+
+    def __init__(
+        self,
+        *,
+        snapshot_ids: Any,  # noqa: ANN401 -- ids, or an XComArg
+        application: str = "",
+        baseline: Any = None,  # noqa: ANN401 -- an id, or an XComArg
+        **kwargs: Any,  # noqa: ANN401 -- BaseOperator's own
+    ) -> None:
+        """Take what differs from run to run; the rest is the same for every submission."""
+        self.snapshot_ids = snapshot_ids
+        self.baseline = baseline
+        super().__init__(
+            application=application,
+            conn_id=CONNECTION,
+            name="kafka-audit",
+            driver_memory=environment.spark_memory(),
+            executor_memory=environment.spark_memory(),
+            **kwargs,
+        )
+        # Each try asks Spark for a run of its own. A durable parent would take the driver of an earlier try for this one's, and
+        # refuses YARN's cluster mode. An attribute, because earlier versions of the provider have no such argument.
+        self.durable = False
+
+    def execute(self, context: Context) -> str:  # type: ignore[override] # the parent returns nothing
+        """Compare the snapshots; return the name of the run."""
+        return self.compare(list(self.snapshot_ids), context["run_id"], context)
+
+    def compare(self, snapshot_ids: Sequence[str], run_id: str, context: Context) -> str:
+        """Pair snapshots with what they are compared with, submit, wait; return the name of the run.
+
+        Args:
+            snapshot_ids: snapshots to judge.
+            run_id: names the run; see `links.run_prefix`.
+            context: that of the task.
+
+        Raises:
+            EngineError: no `spark-submit` or no Spark job to be found.
+            UsageError: Spark does not support what the connection says.
+            SnapshotError: none of the snapshots can be read.
+        """
+        from kafka_audit.airflow.tasks import audit_tasks  # noqa: PLC0415 -- not where DAG files are parsed: it imports the collector
+
+        self.application = self.application or str(spark_job(Path(self.dag.fileloc).parent))
+        connection = cluster_connection.find_connection(CONNECTION)
+        require_possible(connection)
+        run = audit_tasks.write_run_request(snapshot_ids, run_id, self.baseline)
+        root = without_logins(environment.store_root())  # Airflow shows arguments; a store refuses such a URL
+        self.application_args = ["--store", root, "--run", run]
+        if connection is None:
+            # The hook asks Airflow for the connection again and takes YARN when there is none; the environment of this
+            # process of the task is the public way to answer it.
+            os.environ[f"AIRFLOW_CONN_{CONNECTION.upper()}"] = LOCAL_MASTER
+        if connection is None or "spark-binary" not in connection.extra_dejson:
+            # The connection may name three binaries only, and the operator takes one before the connection is known.
+            os.environ["PATH"] = f"{own_spark_submit().parent}{os.pathsep}{os.environ.get('PATH') or os.defpath}"
+        before = os.umask(UMASK)  # spark-submit inherits it, and a driver on this machine
+        try:
+            with Scratch() as scratch, store_connection.in_environment(root):
+                self.conf, self.env_vars = settings(connection, str(scratch.path))
+                self.conf = of_store(root) | self.conf
+                mask_secrets(self.conf)
+                self.py_files = package_file(root, run, connection, scratch.path)
+                super().execute(context)
+        finally:
+            os.umask(before)
+        return run
+
+
+def is_cluster_mode(connection: Connection | None) -> bool:
+    """Return whether a connection lets the driver run on the cluster; without one it runs here."""
+    return connection is not None and connection.extra_dejson.get("deploy-mode") == "cluster"
+
+
+def require_possible(connection: Connection | None) -> None:
+    """Raise `UsageError` for the cluster mode of a standalone cluster, which takes no application in Python."""
+    if connection is not None and (connection.host or "").startswith("spark://") and is_cluster_mode(connection):
+        instead = "remove deploy-mode from the extra: the driver runs in this task, executors on the cluster"
+        msg = f"connection {CONNECTION}: a standalone Spark cluster does not run Python in cluster mode; {instead}"
+        raise UsageError(msg)
+
+
+def package_file(root: str, run: str, connection: Connection | None, scratch: Path) -> str:
+    """Return where Spark gets the package from: the store, or a copy in `scratch`, which a driver on this machine hands out.
+
+    An executor fetches it before it knows the driver's login of an object store, and is started again and again if it cannot.
+    """
+    if "://" not in root:
+        return f"{root}/{run_path(run, pyfiles.NAME)}"
+    if is_cluster_mode(connection):
+        return f"{url(root)}/{run_path(run, pyfiles.NAME)}"
+    copy = scratch / pyfiles.NAME
+    copy.write_bytes(pyfiles.package_zip())
+    return str(copy)
+
+
+def spark_job(dags: Path) -> Path:
+    """Return the path of the Spark job: that of the installed package, else the one that is mounted next to plugins/ or dags/.
+
+    Args:
+        dags: the folder of the DAG that is running.
+
+    Raises:
+        EngineError: there is none.
+    """
+    spec = importlib.util.find_spec(JOBS)
+    folders = [Path(folder) for folder in (spec.submodule_search_locations or () if spec else ())]
+    folders += [Path(kafka_audit.__file__).resolve().parents[2] / "spark_jobs", dags.resolve().parent / "spark_jobs"]
+    found = next((folder / JOB for folder in folders if (folder / JOB).is_file()), None)
+    if found is None:
+        msg = f"{JOB} is in none of {', '.join(map(str, folders))}: mount the folder spark_jobs/, or pip install the package"
+        raise EngineError(msg)
+    return found
+
+
+def settings(connection: Connection | None, scratch: str | None = None) -> tuple[dict[str, str], dict[str, str] | None]:
+    """Return Spark configuration and environment for a connection; `None` is the local default.
+
+    Addresses and interpreters of this machine go only where the driver runs on it; a standalone cluster in cluster mode
+    refuses environment variables altogether. What the connection's extra says under `conf` wins. `scratch` is for what a driver
+    on this machine keeps on disk.
+
+    Raises:
+        UsageError: `conf` of the extra is no object.
+    """
+    extra: dict[str, Any] = {} if connection is None else connection.extra_dejson
+    own = extra.get("conf") or {}
+    if not isinstance(own, dict):
+        msg = f'connection {CONNECTION}: conf in its extra must be an object, for example {{"spark.executor.cores": "2"}}'
+        raise UsageError(msg)
+    conf = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
+    if connection is None or (connection.host or "").startswith("local"):
+        # The archive fits the installed pyspark only.
+        archive = "" if "spark-binary" in extra else class_archive.archive_java_options()
+        here = {
+            "spark.pyspark.python": sys.executable,
+            "spark.driver.extraJavaOptions": f"{driver_java_options(scratch)} {archive}".rstrip(),
+        }
+        return {**conf, **LOCAL, **here, **own}, {"SPARK_LOCAL_IP": "127.0.0.1", TASK: str(os.getpid())}
+    if is_cluster_mode(connection):
+        return conf | own, None
+    return conf | {"spark.pyspark.driver.python": sys.executable} | own, None
+
+
+def mask_secrets(conf: Mapping[str, object]) -> None:
+    """Let Airflow hide the secrets of Spark configuration, such as the key of a store, in logs and rendered templates.
+
+    The provider logs the whole command, and itself hides only values whose keys contain «secret» or «password».
+    """
+    for key, value in conf.items():
+        if is_secret(key, str(value)):
+            mask_secret(str(value))
+
+
+def of_store(root: str) -> dict[str, str]:
+    """Return Spark configuration for a store.
+
+    Executors keep what they write to a folder from other users of their machine. An object store has its own permissions, and so
+    has HDFS, where Spark and the worker may be users of different groups. For S3 the server is named, which Spark's client does
+    not read from Amazon's variables.
+    """
+    if "://" not in root:
+        return dict(PRIVATE)
+    return s3a_settings(os.environ) if is_s3(root) else {}
+
+
+def own_spark_submit() -> Path:
+    """Return the path of `spark-submit` inside the installed pyspark; unlike the one in a venv's bin it needs no PATH.
+
+    Raises:
+        EngineError: pyspark is missing, or is the client alone.
+    """
+    spec = importlib.util.find_spec("pyspark")
+    binary = Path(spec.origin).parent / "bin" / "spark-submit" if spec and spec.origin else None
+    if binary is None or not binary.is_file():
+        msg = "spark-submit is not installed with Airflow (pyspark-client does not include it): pip install -r requirements.txt"
+        raise EngineError(msg)
+    return binary

@@ -1,0 +1,117 @@
+"""One cluster never costs another one its report: two clusters in a run, one of which cannot be judged, or takes for ever."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from cluster_views import answer
+from kafka_audit.airflow import xcom_keys
+from kafka_audit.airflow.errors import GateFailed
+from kafka_audit.airflow.tasks import audit_tasks
+from kafka_audit.bounds import isolation
+from kafka_audit.model.errors import EngineError
+from kafka_audit.model.tables import Snapshot, SnapshotInfo
+from kafka_audit.store import Store
+
+PROD, STAGE = "20260131T080000Z-prod-00aa", "20260131T080000Z-stage-00aa"
+CLUSTERS = "clusters:\n  prod: {bootstrap: ['127.0.0.1:1']}\n  stage: {bootstrap: ['127.0.0.1:2']}\n"
+
+
+class Added:
+    def add(self, *_args, **_more):
+        pass
+
+
+class Events(dict):
+    def __missing__(self, key):
+        return Added()
+
+
+@pytest.fixture
+def store(monkeypatch, tmp_path):
+    (tmp_path / "clusters.yaml").write_text(CLUSTERS)
+    monkeypatch.setenv("KAFKA_AUDIT_CLUSTERS", str(tmp_path / "clusters.yaml"))
+    monkeypatch.setenv("KAFKA_AUDIT_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("KAFKA_AUDIT_MIN_COVERAGE", "0")
+    monkeypatch.setattr(isolation, "SNAPSHOT_SECONDS", 3.0)
+    store = Store(tmp_path / "store")
+    for snapshot_id, cluster in ((PROD, "prod"), (STAGE, "stage")):
+        info = SnapshotInfo(
+            cluster=cluster, mode="kraft", tool_version="0", started_ms=8, finished_ms=8, samples=1, settle_s=0.0,
+            leader_moves=0.2, skew_s=60.0,
+        )  # fmt: skip
+        store.write(Snapshot(snapshot_id=snapshot_id, cluster=cluster, cluster_id=f"id-of-{cluster}", rows=(info,)))
+    return store
+
+
+def poisoned(function, fault):
+    """Return a function of the judgement that has a fault for the cluster prod."""
+
+    def judge(view, *arguments, **more):
+        if view.snapshot.cluster == "prod":
+            if fault == "endless":
+                while True:
+                    time.sleep(0.01)
+            message = f"a bug of check KA407 on {view.snapshot_id}"
+            raise ZeroDivisionError(message)
+        return function(view, *arguments, **more)
+
+    return judge
+
+
+WORDS = {"endless": "took longer than 3 s", "raises": "ZeroDivisionError: a bug of check KA407"}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("fault", WORDS)
+@pytest.mark.parametrize("place", ["kafka_audit.checks.run.judge", "kafka_audit.incidents.findings.findings_with_lifecycle"])
+def test_the_other_cluster_has_its_report_and_this_one_s_gate_says_why(store, monkeypatch, place, fault):
+    module, _, name = place.rpartition(".")
+    original = getattr(__import__(module, fromlist=[name]), name)
+    monkeypatch.setattr(place, poisoned(original, fault))
+    noted = {}
+    run = audit_tasks.write_run_request([PROD, STAGE], "manual__1")
+    answer(store, run, isolation.InTurn(2))
+    judged = audit_tasks.report_run(run, Events(), lambda cluster, why: noted.update({cluster: why}))
+    assert judged == {"stage": STAGE}
+    troubles = json.loads(store.read_troubles(run))
+    assert (troubles["audited"], troubles["known"]) == (["stage"], ["prod", "stage"])
+    assert json.loads((Path(store.root) / "clusters" / "stage" / "findings.json").read_text())["cluster"] == "stage"
+    assert store.read_report(PROD) is None
+    assert list(noted) == ["prod"]
+    assert WORDS[fault] in noted["prod"]
+    assert len(noted["prod"]) <= xcom_keys.WHY_CHARS
+
+    class Instance:
+        def xcom_pull(self, *, task_ids, key, **_more):
+            return noted.get(key.removeprefix(f"{xcom_keys.WHY}_")) if task_ids == "report" else None
+
+    why = audit_tasks.noted_reason(Instance(), 0, "prod")
+    with pytest.raises(GateFailed, match=f"prod: not audited: .*{WORDS[fault]}"):
+        audit_tasks.gate("prod", judged, why, Events())
+    audit_tasks.gate("stage", judged, audit_tasks.noted_reason(Instance(), 1, "stage"), Events())
+
+
+@pytest.mark.parametrize("place", ["kafka_audit.checks.run.judge", "kafka_audit.incidents.findings.findings_with_lifecycle"])
+def test_a_run_of_that_cluster_alone_fails_as_it_is(store, monkeypatch, place):
+    monkeypatch.setattr(place, poisoned(None, "raises"))
+    with pytest.raises(ZeroDivisionError, match="a bug of check KA407"):
+        _both(store)
+
+
+def _both(store):
+    run = audit_tasks.write_run_request([PROD], "manual__1")
+    answer(store, run, isolation.InTurn(2))
+    audit_tasks.report_run(run, Events())
+
+
+def test_the_time_of_a_run_is_shared(monkeypatch):
+    monkeypatch.setattr(isolation, "ALL_SECONDS", 2.0)
+    turns = isolation.InTurn(4)
+    started = time.monotonic()
+    with pytest.raises(EngineError, match="its checks came to no end"):
+        turns(lambda: time.sleep(60))
+    assert time.monotonic() - started < 10
+    assert [turns(lambda: 1), turns(lambda: 2), turns(lambda: 3)] == [1, 2, 3]
