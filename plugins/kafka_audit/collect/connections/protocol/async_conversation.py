@@ -19,9 +19,9 @@ from kafka_audit.collect.connections.protocol.conversation import (
     ClientOptions,
     Conversation,
     dialled_addresses,
-    unlogged,
 )
 from kafka_audit.collect.connections.protocol.kafka_errors import TIMEOUT, as_read_error
+from kafka_audit.collect.connections.silenced import silenced
 from kafka_audit.collect.connections.targets import is_number
 from kafka_audit.collect.rows.source_reads import ReadError, any_answer
 
@@ -42,7 +42,7 @@ class AsyncioSelector(NetworkSelector):  # type: ignore[misc] # kafka-python has
     async def finished(self, function: Callable[..., Any], *args: Any) -> Any:  # noqa: ANN401 -- kafka-python's own
         """Run a coroutine function of kafka-python, or one that returns its Future; return its result or raise its error."""
         done: asyncio.Future[None] = self._loop.create_future()
-        with unlogged():
+        with silenced():
             future = self.call_soon_with_future(function, *args)
         future.add_both(lambda _: None if done.done() else done.set_result(None))
         self._take_steps()
@@ -55,7 +55,7 @@ class AsyncioSelector(NetworkSelector):  # type: ignore[misc] # kafka-python has
         """Do what is due, and come back for the next timer; nothing here waits."""
         if self._closed:
             return
-        with unlogged():
+        with silenced():
             self._poll_once(0)
         if self._timer is not None:
             self._timer.cancel()

@@ -26,6 +26,7 @@ from kafka_audit.collect.connections.protocol.broker_connection import Manager
 from kafka_audit.collect.connections.protocol.kafka_errors import UNSUPPORTED, as_read_error
 from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
 from kafka_audit.collect.connections.sasl import register
+from kafka_audit.collect.connections.silenced import filter_loggers, silenced
 from kafka_audit.collect.connections.sockets import Failure, allowed, resolve
 from kafka_audit.collect.connections.targets import Target, host_and_port
 from kafka_audit.collect.rows.source_reads import ReadError
@@ -42,7 +43,6 @@ __all__ = [
     "dialled_addresses",
     "error_name",
     "quiet",
-    "unlogged",
 ]
 
 varints.bound()
@@ -91,7 +91,7 @@ class Conversation:
         self.lost: ReadError | None = None
         self._options = options
         self._place = host, port
-        with unlogged():
+        with silenced():
             self._net = self._make_selector()
             self._manager = Manager(
                 self._net,
@@ -116,7 +116,7 @@ class Conversation:
         security = self._options.listener_security
         try:
             seconds = self._options.budget.demand_time(self._options.read_s)
-            with security.attempt(seconds), unlogged(), as_read_error(security):
+            with security.attempt(seconds), silenced(), as_read_error(security):
                 self._manager.take(self._resolved())
                 self._manager.run(self._connect)
         except BaseException:  # `with` does not call __exit__ for it; raised on
@@ -130,7 +130,7 @@ class Conversation:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Close the connection and its selector."""
-        with unlogged():
+        with silenced():
             if self._connection is not None:
                 self._connection.answered()
             self._manager.close()
@@ -167,7 +167,7 @@ class Conversation:
         self._connection.answered()
         try:
             timeout_ms = self._wait_out_throttle(self._options.budget.demand_time(self._options.read_s)) * 1000
-            with unlogged(), as_read_error(self._options.listener_security):
+            with silenced(), as_read_error(self._options.listener_security):
                 return self._manager.run(self._connection.send_request, request, timeout_ms)
         except ReadError as error:
             if self._connection.closed:
@@ -233,44 +233,8 @@ def demand(code: int, message: str | None, needs: Mapping[str, str], otherwise: 
         raise ReadError(name, message, needs.get(name, otherwise))
 
 
-class _Talking(threading.local):
-    """How many of `unlogged` this thread is in."""
-
-    depth = 0
-
-
-_talking = _Talking()
-
-
-class _NotOurs(logging.Filter):
-    """Drops what kafka-python logs of our connections: what a login sends, and what the other end repeats of it."""
-
-    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002 -- whatever it says
-        return not _talking.depth
-
-
-@contextmanager
-def unlogged() -> Iterator[None]:
-    """Let kafka-python log nothing on this thread, regardless of the levels of its loggers.
-
-    `quiet` ends with a sample, and a connection that hung in it may be refused only later.
-    """
-    _talking.depth += 1
-    try:
-        yield
-    finally:
-        _talking.depth -= 1
-
-
-def _filter_logs() -> None:
-    """Put the filter on each of kafka-python's loggers: one on the logger above them would not hear what they log."""
-    ours = _NotOurs()
-    for name in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "kafka"]:
-        logging.getLogger(name).addFilter(ours)
-
-
 register(CLIENT)
-_filter_logs()
+filter_loggers("kafka")
 
 
 class _Quiet:
@@ -288,7 +252,10 @@ _quiet = _Quiet()
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep kafka-python's own log lines away: failures become rows, and an undecodable answer would be logged in full."""
+    """Keep kafka-python's own log lines away: failures become rows, and an undecodable answer would be logged in full.
+
+    It ends with a sample, and a connection that hung in it may be refused only later: logins are `silenced` as well.
+    """
     with _quiet.lock:
         _quiet.holders += 1
         if _quiet.holders == 1:
