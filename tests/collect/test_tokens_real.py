@@ -10,8 +10,8 @@ import jwt
 import pytest
 
 from collect.oidc_server import AUDIENCE, ISSUER, make_key
+from collect.snapshot_process import ended, issued_tokens, snapshot_rows
 from kafka_audit.model.tables import BrokerView, Sample, SourceRead
-from kafka_audit.store import Store
 from testbed import Bed, Listener, Security
 from testbed.security import Tokens
 from testbed.servers import BROKER_PORT
@@ -86,18 +86,7 @@ class Audited:
     def snapshot(self, entry, secret="right-secret-1234"):  # noqa: S107 -- of a fake
         out = self.folder / f"store-{self.number}"
         command = [sys.executable, "-m", "kafka_audit.cli", "snapshot", "prod", "--config", "CONFIG", "--out", str(out)]
-        stdout, stderr = ended(self.popen(command, entry, secret))
-        issued = [line.split()[2] for line in self.log.read_text().splitlines()] if self.log.exists() else []
-        hidden = [secret, *issued]
-        for text in (stdout, stderr, *(path.read_bytes().decode("latin-1") for path in out.rglob("*") if path.is_file())):
-            assert not [one for one in hidden if one in text]
-        return Store(out).read(stdout.strip()).rows
-
-
-def ended(process, seconds=150):
-    stdout, stderr = process.communicate(timeout=seconds)
-    assert process.returncode == 0, stderr
-    return stdout, stderr
+        return snapshot_rows(self.popen(command, entry, secret), out, self.log, secret)
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +117,7 @@ def test_an_audit_that_lasts_longer_than_a_token_reads_everything(audited):
     assert {(row.sample, row.observer) for row in of(rows, BrokerView)} >= {
         (sample, f"broker:{broker}") for sample in (1, 2) for broker in (0, 1)
     }
-    issued = [jwt.decode(line.split()[2], options={"verify_signature": False}) for line in audited.log.read_text().splitlines()]
+    issued = [jwt.decode(token, options={"verify_signature": False}) for token in issued_tokens(audited.log)]
     mine = [claims for claims in issued if claims.get("scope") == "kafka"]
     assert 2 <= len(mine) <= 4, "one token for both brokers, and another when it ends"
     assert all(claims["exp"] - claims["iat"] == LIFETIME_S for claims in mine)
