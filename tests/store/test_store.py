@@ -516,7 +516,7 @@ def test_a_refusal_names_the_path_and_the_way_out(store, monkeypatch, refusal, s
 
     files = store._files
     for name in ("mkdir", "write_bytes", "read_bytes", "unlink", "iterdir"):
-        monkeypatch.setattr(type(files._base), name, refuse)
+        monkeypatch.setattr(type(files._held._root), name, refuse)
     monkeypatch.setattr("os.listdir", refuse)
     for call in (lambda: files.write("a/b", b"x"), lambda: files.read("a/b"), lambda: files.names("a/b")):
         with pytest.raises(StoreError) as error:

@@ -34,7 +34,8 @@ from kafka_audit.model.run import JobAnswer, JudgedSnapshot, Request, run_path
 from kafka_audit.model.tables import LARGE, TABLES, Row, Sample, Snapshot, SnapshotInfo, SourceRead
 from kafka_audit.model.text import did_you_mean
 from kafka_audit.store import parquet, pruning, refused, reports
-from kafka_audit.store.files import STAGING, Files
+from kafka_audit.store.files import Files
+from kafka_audit.store.local_disk import STAGING
 from kafka_audit.store.manifest import Manifest, TableFile, cluster_of
 
 log = logging.getLogger(__name__)

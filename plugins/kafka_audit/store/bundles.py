@@ -28,7 +28,8 @@ from kafka_audit.model.errors import SnapshotError, UsageError
 from kafka_audit.model.tables import TABLES
 from kafka_audit.model.text import clean
 from kafka_audit.store import Store, parquet, reports
-from kafka_audit.store.files import FILE_MODE, whole_file
+from kafka_audit.store.files import whole_file
+from kafka_audit.store.local_disk import FILE_MODE
 from kafka_audit.store.manifest import Manifest, cluster_of
 
 SCHEMA_VERSION = 1

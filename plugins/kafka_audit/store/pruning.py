@@ -31,7 +31,8 @@ from kafka_audit.model.errors import StoreError
 from kafka_audit.model.run import Request, SnapshotPair, run_path
 from kafka_audit.store import reports
 from kafka_audit.store.baselines import FOLDER
-from kafka_audit.store.files import STAGING, Files
+from kafka_audit.store.files import Files
+from kafka_audit.store.local_disk import STAGING
 from kafka_audit.store.manifest import cluster_of, named_files, taken_at
 
 CONCLUDED = "concluded"

@@ -132,7 +132,7 @@ def test_a_store_that_refuses_is_worth_a_retry_where_that_can_heal(monkeypatch, 
     def refuse(*_):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("kafka_audit.store.files._write_by_rename", refuse)
+    monkeypatch.setattr("kafka_audit.store.local_disk._write_by_rename", refuse)
     with pytest.raises(StoreError, match=rf"{tmp_path}/store/\.staging/.*: {os.strerror(number)}; ") as error:
         audit_tasks.collect_cluster("prod", {})
     assert isinstance(error.value, StoreBusyError) is worth_a_retry
