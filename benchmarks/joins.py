@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -39,20 +40,15 @@ from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.differences import session
 from kafka_audit.differences.measure import SparkMeasure
 from kafka_audit.differences.tables import ViewDifference
-from kafka_audit.model.tables import (
-    LARGE,
-    BrokerView,
-    Row,
-    Sample,
-    Snapshot,
-    SnapshotInfo,
-    SourceRead,
-    ViewPartition,
-    ViewTopic,
-)
+from kafka_audit.model.tables import LARGE, BrokerView, Row, ViewPartition, ViewTopic
 from kafka_audit.store import Store
 
-SNAPSHOT, CLUSTER, CLUSTER_ID = "20260914T180000Z-big-0001", "big", "kX9wAAAAAAAAAAAAAAAAAQ"
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+import small_cluster  # noqa: E402 -- found by the path above
+
+SNAPSHOT = "20260914T180000Z-prod-0001"
 RAW = ("topic", "partition", "leader", "leader_epoch", "replicas", "isr")
 JOIN = """
 SELECT raw.observer, count(*) FROM raw
@@ -81,44 +77,29 @@ def stored(brokers: int, partitions: int, folder: Path) -> Store:
     book = ViewBook()
     views = [book.add(body, VERSION) for body in answers(brokers, partitions)]
     large = book.large({view.topics_digest for view in views})
-    rows: list[Row] = [
-        SnapshotInfo(
-            cluster=CLUSTER,
-            mode="kraft",
-            tool_version="0.1.0",
-            started_ms=1789408800000,
-            finished_ms=1789408809000,
-            samples=1,
-            settle_s=5.0,
-            leader_moves=0.2,
-            skew_s=60.0,
-        ),
-        Sample(sample=1, started_ms=1789408800000, finished_ms=1789408808000, reason="first"),
-        *book.rows({view.brokers_digest for view in views}),
+    plain = small_cluster.snapshot(
+        {"mode": "kraft", "reads": [{"observer": f"broker:{one}"} for one in range(brokers)]}, SNAPSHOT
+    )
+    rows = [*plain.rows, *book.rows({view.brokers_digest for view in views})]
+    rows += [
+        BrokerView(
+            sample=1,
+            observer=f"broker:{broker}",
+            broker_id=broker,
+            listener="PLAINTEXT",
+            address=f"b{broker}.kafka.example:9092",
+            kafka_cluster_id=plain.cluster_id,
+            controller_id=0,
+            brokers_listed=view.brokers_listed,
+            topics_listed=view.topics_listed,
+            brokers_digest=view.brokers_digest,
+            topics_digest=view.topics_digest,
+            metadata_version=VERSION,
+        )
+        for broker, view in enumerate(views)
     ]
-    for broker, view in enumerate(views):
-        address = f"b{broker}.kafka.example:9092"
-        rows += [
-            BrokerView(
-                sample=1,
-                observer=f"broker:{broker}",
-                broker_id=broker,
-                listener="PLAINTEXT",
-                address=address,
-                kafka_cluster_id=CLUSTER_ID,
-                controller_id=0,
-                brokers_listed=view.brokers_listed,
-                topics_listed=view.topics_listed,
-                brokers_digest=view.brokers_digest,
-                topics_digest=view.topics_digest,
-                metadata_version=VERSION,
-            ),
-            SourceRead(
-                sample=1, observer=f"broker:{broker}", operation="Metadata", target=address, outcome="answered", elapsed_ms=1
-            ),
-        ]
     store = Store(folder / "store")
-    store.write(Snapshot(snapshot_id=SNAPSHOT, cluster=CLUSTER, cluster_id=CLUSTER_ID, rows=tuple(rows), large=large))
+    store.write(replace(plain, rows=tuple(rows), large=large))
     raw = folder / "raw"
     raw.mkdir()
     tables = {digest: raw_rows(large, digest) for digest in {view.topics_digest for view in views}}
