@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
+import kafka_audit
 from kafka_audit.airflow.operators import compare_operator
 from kafka_audit.airflow.operators.compare_operator import CompareSnapshots
 from kafka_audit.checks import catalogue
@@ -26,6 +27,10 @@ json.dump({{"argv": sys.argv[1:], "local_ip": os.environ.get("SPARK_LOCAL_IP"), 
 """
 
 
+WRITTEN = []
+"""Runs for which the package was written into the store."""
+
+
 def compare(application):
     return CompareSnapshots(task_id="compare", snapshot_ids=["20260131T080000Z-prod-00aa"], application=application)
 
@@ -33,6 +38,8 @@ def compare(application):
 @pytest.fixture(autouse=True)
 def _surroundings(monkeypatch, tmp_path):
     monkeypatch.setattr("kafka_audit.airflow.tasks.audit_tasks.write_run_request", lambda *_: "run-1")
+    monkeypatch.setattr("kafka_audit.airflow.tasks.audit_tasks.write_package", WRITTEN.append)
+    WRITTEN.clear()
     monkeypatch.setenv("KAFKA_AUDIT_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_AUDIT_SPARK", "")  # so that what the operator puts there is taken away again
     monkeypatch.delenv("AIRFLOW_CONN_KAFKA_AUDIT_SPARK")
@@ -71,6 +78,7 @@ def test_a_standalone_master_gets_no_address_of_this_machine(submitted, tmp_path
         "--store": f"{tmp_path}/store",
         "--run": "run-1",
     }
+    assert WRITTEN == ["run-1"]
     assert not {"spark.driver.host", "spark.driver.extraJavaOptions", "spark.buffer.pageSize"} & conf.keys()
     assert conf["spark.pyspark.driver.python"] == sys.executable
     assert local_ip is None
@@ -258,6 +266,7 @@ def test_a_store_elsewhere_does_not_take_that_login(submitted, monkeypatch, tmp_
 def test_local_with_a_connection_is_as_local_as_without(submitted):
     options, conf, local_ip = submitted({"host": "local[2]"})
     assert options["--master"] == "local[2]"
+    assert ("--py-files" in options, WRITTEN) == (False, [])
     assert (conf["spark.driver.host"], conf["spark.ui.enabled"], local_ip) == ("127.0.0.1", "false", "127.0.0.1")
     assert "-XX:TieredStopAtLevel=1" in conf["spark.driver.extraJavaOptions"]
 
@@ -273,6 +282,23 @@ def test_a_local_spark_of_ours_starts_with_the_class_archive_and_another_one_doe
     assert options(compare_operator.Connection(**local)).endswith(" -XX:SharedArchiveFile=/a.jsa")
     assert "SharedArchiveFile" not in options(compare_operator.Connection(**local, extra=extra))
     assert "SharedArchiveFile" not in options(compare_operator.Connection(conn_id="c", conn_type="spark", host="spark://master"))
+
+
+@pytest.mark.parametrize("key", ["spark.pyspark.python", "spark.pyspark.driver.python"])
+def test_a_local_spark_with_another_python_gets_the_package(submitted, tmp_path, key):
+    """That interpreter may have other packages installed."""
+    options, conf, _ = submitted({"host": "local[2]", "extra": {"conf": {key: "/opt/venv/bin/python"}}})
+    assert conf[key] == "/opt/venv/bin/python"
+    assert options["--py-files"] == f"{tmp_path}/store/runs/run-1/kafka_audit.zip"
+    assert WRITTEN == ["run-1"]
+
+
+def test_an_installed_package_does_not_come_before_the_standard_library(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "/theirs")
+    folder = str(Path(kafka_audit.__file__).parents[1])
+    assert compare_operator.python_path() == {"PYTHONPATH": f"{folder}{os.pathsep}/theirs"}
+    monkeypatch.setattr(compare_operator.sysconfig, "get_path", lambda _: folder)
+    assert compare_operator.python_path() == {}
 
 
 def test_what_a_connection_says_of_spark_wins(submitted):
@@ -315,12 +341,9 @@ json.dump(said, open(f"{given.store}/{given.run}.json", "w"))
 @pytest.mark.spark
 def test_without_connection_and_without_path_a_real_spark_runs_here(monkeypatch, tmp_path):
     """The provider alone would say `--master yarn`, and would not find `spark-submit`."""
-    from kafka_audit.airflow.tasks import pyfiles  # noqa: PLC0415 -- needed by this test alone
-
-    job, packed = tmp_path / "job.py", tmp_path / "store" / "runs" / "run-1" / pyfiles.NAME
+    job = tmp_path / "job.py"
     job.write_text(JOB)
-    packed.parent.mkdir(parents=True)
-    packed.write_bytes(pyfiles.package_zip())
+    (tmp_path / "store").mkdir()
     venv_bin = str(Path(sys.executable).parent)
     monkeypatch.setenv("PATH", os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep) if p != venv_bin))
     compare(str(job)).execute({"run_id": "manual__1"})
@@ -328,7 +351,7 @@ def test_without_connection_and_without_path_a_real_spark_runs_here(monkeypatch,
     assert said == {
         "master": "local[*]",
         "ui": None,
-        "package": f"{packed}/kafka_audit/__init__.py",
+        "package": kafka_audit.__file__,
         "checks": list(catalogue()),
         "python": sys.executable,
         "counted": 5,

@@ -189,6 +189,7 @@ def test_a_damaged_snapshot_of_one_cluster_holds_up_no_other_and_the_log_says_so
         ids["prod"][1]: None,
         ids["stage"][1]: ids["stage"][0],
     }
+    audit_tasks.write_package(run)
     assert (tmp_path / "store" / "runs" / run / "kafka_audit.zip").stat().st_size > 0
     warned = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert len(warned) == 1

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import sys
+import sysconfig
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -111,11 +112,24 @@ class CompareSnapshots(SparkSubmitOperator):
                 self.conf, self.env_vars = settings(connection, str(scratch.path))
                 self.conf = of_store(root) | self.conf
                 mask_secrets(self.conf)
-                self.py_files = package_file(root, run, connection, scratch.path)
+                self.py_files = (
+                    None if is_of_this_python(connection, self.conf) else package_file(root, run, connection, scratch.path)
+                )
                 super().execute(context)
         finally:
             os.umask(before)
         return run
+
+
+def is_local(connection: Connection | None) -> bool:
+    """Return whether Spark runs within this task; without a connection it does."""
+    return connection is None or (connection.host or "").startswith("local")
+
+
+def is_of_this_python(connection: Connection | None, conf: Mapping[str, str]) -> bool:
+    """Return whether Spark's only process of Python is one of this interpreter, which imports the package as this task does."""
+    python = conf.get("spark.pyspark.driver.python", conf.get("spark.pyspark.python"))
+    return is_local(connection) and python == sys.executable
 
 
 def is_cluster_mode(connection: Connection | None) -> bool:
@@ -136,13 +150,25 @@ def package_file(root: str, run: str, connection: Connection | None, scratch: Pa
 
     An executor fetches it before it knows the driver's login of an object store, and is started again and again if it cannot.
     """
-    if "://" not in root:
-        return f"{root}/{run_path(run, pyfiles.NAME)}"
-    if is_cluster_mode(connection):
-        return f"{url(root)}/{run_path(run, pyfiles.NAME)}"
-    copy = scratch / pyfiles.NAME
-    copy.write_bytes(pyfiles.package_zip())
-    return str(copy)
+    from kafka_audit.airflow.tasks import audit_tasks  # noqa: PLC0415 -- not where DAG files are parsed: it imports the collector
+
+    if "://" in root and not is_cluster_mode(connection):
+        copy = scratch / pyfiles.NAME
+        copy.write_bytes(pyfiles.package_zip())
+        return str(copy)
+    audit_tasks.write_package(run)
+    return f"{url(root) if '://' in root else root}/{run_path(run, pyfiles.NAME)}"
+
+
+def python_path() -> dict[str, str]:
+    """Return the environment in which a Python of this interpreter imports this very package, wherever it was imported from.
+
+    Python compiles a zip again in each process, and the files of a folder once.
+    """
+    folder = str(Path(kafka_audit.__file__).resolve().parents[1])
+    if folder in {sysconfig.get_path(kind) for kind in ("purelib", "platlib")}:
+        return {}  # found without, and those folders must not come before the standard library
+    return {"PYTHONPATH": os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH"))))}
 
 
 def spark_job(dags: Path) -> Path:
@@ -180,14 +206,14 @@ def settings(connection: Connection | None, scratch: str | None = None) -> tuple
         msg = f'connection {CONNECTION}: conf in its extra must be an object, for example {{"spark.executor.cores": "2"}}'
         raise UsageError(msg)
     conf = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
-    if connection is None or (connection.host or "").startswith("local"):
+    if is_local(connection):
         # The archive fits the installed pyspark only.
         archive = "" if "spark-binary" in extra else class_archive.archive_java_options()
         here = {
             "spark.pyspark.python": sys.executable,
             "spark.driver.extraJavaOptions": f"{driver_java_options(scratch)} {archive}".rstrip(),
         }
-        return {**conf, **LOCAL, **here, **own}, {"SPARK_LOCAL_IP": "127.0.0.1", TASK: str(os.getpid())}
+        return {**conf, **LOCAL, **here, **own}, {"SPARK_LOCAL_IP": "127.0.0.1", TASK: str(os.getpid())} | python_path()
     if is_cluster_mode(connection):
         return conf | own, None
     return conf | {"spark.pyspark.driver.python": sys.executable} | own, None

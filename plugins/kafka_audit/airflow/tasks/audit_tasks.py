@@ -96,7 +96,7 @@ def collect_cluster(cluster: str, answers: Mapping[str, QueueAnswer]) -> str:
 
 
 def write_run_request(snapshot_ids: Iterable[str], dag_run_id: str, baseline: str | None = None) -> str:
-    """Pair each snapshot with its predecessor, and put the package beside that question to Spark.
+    """Pair each snapshot with its predecessor: the question to Spark.
 
     A damaged predecessor is passed over, which the log and that cluster's report say. A snapshot that cannot be read is left
     out, which `report` hands to that cluster's gate. Other clusters are none the worse for either. `baseline` is the snapshot
@@ -114,11 +114,15 @@ def write_run_request(snapshot_ids: Iterable[str], dag_run_id: str, baseline: st
         damaged=lambda error: log.warning("passed over: %s", error),
         failed=lambda snapshot_id, why: log.error("%s is left out: %s", snapshot_id, why),
     )
-    store.write_for_spark(run, pyfiles.NAME, pyfiles.package_zip())
     for pair in asked.pairs:
         nothing = "nothing, because earlier snapshots are damaged" if pair.passed_over else "nothing, being the first"
         log.info("%s is compared with %s", pair.snapshot_id, pair.previous_snapshot_id or nothing)
     return run
+
+
+def write_package(run: str) -> None:
+    """Put the package beside the question to Spark, for machines where it is not installed."""
+    _store().write_for_spark(run, pyfiles.NAME, pyfiles.package_zip())
 
 
 def run_name(dag_run_id: str) -> str:
