@@ -43,9 +43,9 @@ def run(name: str) -> int:
     """Run one, show and record what it prints; return its exit code."""
     began, printed = time.monotonic(), []
     command = [sys.executable, str(HERE / f"{name}.py")]
-    # An installed Airflow and Spark have compiled files, and where this is set processes compile them anew, each of them.
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=HERE.parent, env=environment) as process:
+    # An installed Airflow has compiled files, and with this each process compiles anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=HERE.parent) as process:
         for line in process.stdout or ():
             sys.stdout.write(line)
             sys.stdout.flush()

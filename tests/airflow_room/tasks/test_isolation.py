@@ -14,19 +14,10 @@ from kafka_audit.bounds import isolation
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.tables import Snapshot, SnapshotInfo
 from kafka_audit.store import Store
+from outlet_events import Events
 
 PROD, STAGE = "20260131T080000Z-prod-00aa", "20260131T080000Z-stage-00aa"
 CLUSTERS = "clusters:\n  prod: {bootstrap: ['127.0.0.1:1']}\n  stage: {bootstrap: ['127.0.0.1:2']}\n"
-
-
-class Added:
-    def add(self, *_args, **_more):
-        pass
-
-
-class Events(dict):
-    def __missing__(self, key):
-        return Added()
 
 
 @pytest.fixture

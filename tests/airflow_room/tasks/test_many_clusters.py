@@ -11,19 +11,10 @@ from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.tasks import audit_tasks
 from kafka_audit.bounds import isolation
 from kafka_audit.store import Store
+from outlet_events import Events
 
 HEALTHY = [f"c{number}" for number in range(4)]
 READ_S, AUDIT_S = 1, 4
-
-
-class Added:
-    def add(self, *_args, **_more):
-        pass
-
-
-class Events(dict):
-    def __missing__(self, key):
-        return Added()
 
 
 def cluster_id(name):

@@ -112,9 +112,10 @@ class CompareSnapshots(SparkSubmitOperator):
                 self.conf, self.env_vars = settings(connection, str(scratch.path))
                 self.conf = of_store(root) | self.conf
                 mask_secrets(self.conf)
-                self.py_files = (
-                    None if is_of_this_python(connection, self.conf) else package_file(root, run, connection, scratch.path)
-                )
+                if is_of_this_python(connection, self.conf):
+                    self.env_vars = {**(self.env_vars or {}), **python_path()}
+                else:
+                    self.py_files = package_file(root, run, connection, scratch.path)
                 super().execute(context)
         finally:
             os.umask(before)
@@ -213,7 +214,7 @@ def settings(connection: Connection | None, scratch: str | None = None) -> tuple
             "spark.pyspark.python": sys.executable,
             "spark.driver.extraJavaOptions": f"{driver_java_options(scratch)} {archive}".rstrip(),
         }
-        return {**conf, **LOCAL, **here, **own}, {"SPARK_LOCAL_IP": "127.0.0.1", TASK: str(os.getpid())} | python_path()
+        return {**conf, **LOCAL, **here, **own}, {"SPARK_LOCAL_IP": "127.0.0.1", TASK: str(os.getpid())}
     if is_cluster_mode(connection):
         return conf | own, None
     return conf | {"spark.pyspark.driver.python": sys.executable} | own, None
