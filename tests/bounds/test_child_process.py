@@ -1,5 +1,6 @@
 """What runs in a child process ends there, and its answer or error comes back."""
 
+import gc
 import os
 import re
 import signal
@@ -26,6 +27,7 @@ def children():
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left():
+    gc.collect()  # files that an earlier test left to the collector would be closed at any time
     files, others = len(list(Path("/proc/self/fd").iterdir())), children()  # other tests' Spark may be a child of this process
     yield
     assert (len(list(Path("/proc/self/fd").iterdir())), children()) == (files, others)

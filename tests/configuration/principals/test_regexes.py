@@ -78,6 +78,7 @@ def test_many_long_honest_rules_are_known():
         ("a*+", "a possessive quantifier"),
         ("(?>a)", "an atomic group"),
         ("(?:a(b))*", "a group within a repeated group"),
+        ("(?:a(b)){1}", "a group within a repeated group"),
         ("(a?)*", "a repeated group that can match an empty string"),
         ("\\Gx", "\\\\G"),
         ("\\p{IsAlphabetic}", "\\\\p"),

@@ -323,8 +323,8 @@ class _RegexParser:
             found += self.text.take()
         if empty and most > 1:
             raise_unsupported("a repeated group that can match an empty string", self.pattern)
-        if holds_captures and most > 1:
-            # Where Java gives back the last round of a group, groups within it keep what they matched there.
+        if holds_captures and found not in {"", "?", "??"}:
+            # Where Java gives back a round of a repeated group, even the only one of {1}, groups in it keep what they matched.
             raise_unsupported("a group within a repeated group", self.pattern)
         self._open[-1].empty &= empty or not least
         return found
