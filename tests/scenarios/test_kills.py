@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+import kafka_audit
 from cluster_views import answer
 from hostile_parties.cluster import HostileCluster
 from kafka_audit import audit, settings
@@ -30,7 +31,7 @@ from kafka_audit.store import Store
 pytestmark = [pytest.mark.spark, pytest.mark.scenario, pytest.mark.timeout(0)]  # as long as there are kills
 
 STEPS = Path(__file__).with_name("kill_steps.py")
-PLUGINS = Path(audit.__file__).parents[1]
+PLUGINS = Path(kafka_audit.__file__).parents[1]
 MARK = "KAFKA_AUDIT_KILLED_BY"
 ENDS_S = 60.0  # an orphan's own end: it notices that nobody waits for it
 KINDS = ("collect", "report", "run:all", "collect", "compare:task", "report", "run:audit", "run:worker", "collect", "report")
