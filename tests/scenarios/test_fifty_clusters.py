@@ -5,6 +5,7 @@ import pytest
 from scenarios.fifty_clusters import DEAD, DRIPS, FAULTY, HEADLINE, HEALTHY, FiftyClusters
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.airflow, pytest.mark.scenario]
+pytestmark += [pytest.mark.timeout(1800)]  # the run has a deadline of its own, and 50 clusters and an Airflow start before it
 
 
 def test_fifty_clusters_in_one_run(tmp_path):
