@@ -47,6 +47,7 @@ def test_both_audits_report_what_is_expected(tmp_path):
 def test_an_interrupted_demo_leaves_nothing_behind(tmp_path, number):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so would what it starts
     with subprocess.Popen(
         DEMO, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(scratch)}
     ) as demo:
