@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from kafka_audit import audit
 from kafka_audit.cli import clusters, commands, console
-from kafka_audit.migration import after, before, plain_text, plan, proposed_listeners
+from kafka_audit.migration import after, before, plain_text, plan, proposed_listeners, verdicts
 from kafka_audit.store import Store
 from kafka_audit.store.baselines import Baselines
 
@@ -30,14 +30,14 @@ def before_migration_command(arguments: argparse.Namespace) -> int:
     view = audit.judged_view(store, document["snapshot_id"])
     tried = proposed_listeners.probe_proposed_listeners(planned, view, cluster, os.environ, say)
     report = before.report_before_change(document, view, planned, tried, datetime.now(UTC))
-    if report["verdict"] == before.GO or arguments.keep:
+    if report["verdict"] == verdicts.GO or arguments.keep:
         say(f"baseline {Baselines(store.root).keep(report)}")
     console.write_result(
         json.dumps(report, indent=2)
         if arguments.format == "json"
         else plain_text.before_change_text(report, width=console.width())
     )
-    return before.EXIT_CODES[report["verdict"]]
+    return verdicts.EXIT_CODES[report["verdict"]]
 
 
 def after_migration_command(arguments: argparse.Namespace) -> int:
@@ -52,4 +52,4 @@ def after_migration_command(arguments: argparse.Namespace) -> int:
         if arguments.format == "json"
         else plain_text.after_change_text(report, width=console.width())
     )
-    return after.EXIT_CODES[report["verdict"]]
+    return verdicts.EXIT_CODES[report["verdict"]]

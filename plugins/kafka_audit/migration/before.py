@@ -15,20 +15,18 @@ from kafka_audit.migration import addresses, reachability
 from kafka_audit.migration.items import GateItem, GateItems
 from kafka_audit.migration.plan import TITLES, Kind, Plan
 from kafka_audit.migration.proposed_listeners import ProposedListeners
+from kafka_audit.migration.verdicts import GO, NO_GO, NOT_DECIDED
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Finding, Severity, Status
 from kafka_audit.model.tables import PlannedNode, Probe, Verdict
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import gate
 
-GO, NO_GO, NOT_DECIDED = "go", "no-go", "not decided"
 _OPEN_IN_FILES = frozenset({"KA310", *against.CHECKS})
 """What a proposed file alone can answer: whether it starts, and what it breaks."""
 
 _BY_ADDRESS = ("KA303", "KA304")
 """Checks of one address, and of addresses compared with others."""
-
-EXIT_CODES = {GO: gate.CLEAN, NO_GO: gate.FAILED, NOT_DECIDED: gate.UNCOVERED}
 
 
 def report_before_change(

@@ -2,7 +2,7 @@
 
 from kafka_audit.airflow import environment
 from kafka_audit.airflow.page.links import AFTER, BEFORE
-from kafka_audit.migration import before, sections
+from kafka_audit.migration import sections, verdicts
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.report.html import decision
 from kafka_audit.store.baselines import COMPARISONS, DECISIONS, Baselines
@@ -28,7 +28,7 @@ def migration_page(folder: str, snapshot_id: str, run_link: str) -> str | None:
 
 
 def _note(report: dict[str, object]) -> str:
-    if report["verdict"] == before.NO_GO:
+    if report["verdict"] == verdicts.NO_GO:
         return "No approval is required. Fix the blockers and trigger the DAG again."
     if _find("", str(report["snapshot_id"])) is not None:
         return "Approved: this snapshot is the baseline for the comparison after the change."

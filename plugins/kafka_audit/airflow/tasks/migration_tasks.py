@@ -11,7 +11,7 @@ from kafka_audit.airflow import environment
 from kafka_audit.airflow.connections import cluster_connection
 from kafka_audit.airflow.moved import AirflowFailException
 from kafka_audit.airflow.tasks import audit_tasks, proposed_files
-from kafka_audit.migration import after, approval_text, before, plain_text, proposed_listeners
+from kafka_audit.migration import after, approval_text, before, plain_text, proposed_listeners, verdicts
 from kafka_audit.migration import plan as plans
 from kafka_audit.migration.plan import Plan
 from kafka_audit.model.text import clean
@@ -56,7 +56,7 @@ def decide(cluster: str, judged: Mapping[str, str], planned: dict[str, Any]) -> 
     report = _without_root(before.report_before_change(document, view, plan, tried, datetime.now(UTC)))
     place = Baselines(store.root, DECISIONS).keep(report)
     log.info("%s\n%s", place, plain_text.before_change_text(report, width=WIDTH))
-    if report["verdict"] == before.NO_GO:
+    if report["verdict"] == verdicts.NO_GO:
         raise AirflowFailException(report["headline"])
     return {"subject": f"{report['headline']}. Begin?", "body": approval_text.approval_body(report)}
 
@@ -101,5 +101,5 @@ def differ(cluster: str, judged: Mapping[str, str], baseline_id: str) -> None:
     snapshots = store.read(baseline_id), store.read(judged[cluster])
     report = after.report_after_change(document, *snapshots, kept, datetime.now(UTC))
     log.info("%s\n%s", Baselines(store.root, COMPARISONS).keep(report), plain_text.after_change_text(report, width=WIDTH))
-    if report["verdict"] != after.AS_EXPECTED:
+    if report["verdict"] != verdicts.AS_EXPECTED:
         raise AirflowFailException(clean(report["headline"], 500))
