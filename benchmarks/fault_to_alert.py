@@ -2,7 +2,9 @@
 
 Real brokers, and an Airflow with scheduler, triggerer, API server and DAG processor on a host of the test bed (Linux network
 namespaces, Java 17). Its triggerer watches the cluster (`KAFKA_AUDIT_WATCH=on`), a suspicion starts the DAG `kafka_audit`, and
-its gate sends the mail to an SMTP server beside it. No schedule, so that nothing else can start an audit.
+its gate sends the mail to an SMTP server beside it. No schedule, so that nothing else can start an audit. Where Airflow and the
+cluster both want the CPU, the cluster gets a tenth of it: on other hosts they would share none, and brokers of Kafka 4.3 that
+have no controller take 0.6 of a core each. Needs root.
 
 Each fault is caused and repaired; then rolling restarts and elections, which must start nothing. The time begins with the step
 that causes the fault, a restart of the broker included where the fault needs one. Prints a Markdown table for each cluster, and
@@ -13,6 +15,7 @@ audit. Takes about an hour. Other work on the machine makes the times longer.
 import argparse
 import json
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -25,6 +28,8 @@ from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from cpu_group import LITTLE, cpu_group  # noqa: E402 -- beside this file
 
 from kafka_audit.store import watch_files  # noqa: E402 -- found by the path above
 from kafka_audit.watch.saved_watch import decode_watch  # noqa: E402 -- see above
@@ -241,6 +246,8 @@ def alerted(preset: str, version: str) -> Iterator[Alerted]:
     """Start a cluster, an Airflow and a mail server, and wait until the cluster is watched and whole."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kafka-audit-", ignore_cleanup_errors=True)))
+        group = stack.enter_context(cpu_group("kafka-audit-benchmark", LITTLE))
+        group.add(os.getpid())
         bed = stack.enter_context(Bed(folder / "bed"))
         scene = started(bed, presets()[preset], version)
         (folder / "clusters.yaml").write_text(json.dumps({"clusters": {NAME: scene.entry}}))
@@ -267,7 +274,8 @@ def alerted(preset: str, version: str) -> Iterator[Alerted]:
         server = Scheduled(home, host=bed.worker)
         # Airflow's default. Watchers of a DAG that was unpaused start when its file is parsed the next time.
         server._environment["AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL"] = "30"  # noqa: SLF001 -- of the tests
-        airflow = stack.enter_context(server)
+        with group.left():
+            airflow = stack.enter_context(server)
         airflow.unpause("kafka_audit")
         found = Alerted(scene, airflow, folder)
         airflow.wait_for(lambda: found.suspected() == [], 300, "the first reading of the watch")

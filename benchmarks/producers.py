@@ -1,9 +1,9 @@
 """What producers and brokers feel of audits: `python benchmarks/producers.py [--rounds 10]`.
 
 A real cluster of three brokers in the test bed (Linux network namespaces, Java 17). In each round kafka-producer-perf-test sends
-1,000 records a second for a minute with acks=all, once alone and once while `kafka-audit watch` runs and one `kafka-audit run` is
-made; which comes first alternates. Brokers, ZooKeeper and producer have the first core of this machine, audit and watch the
-second: on other hosts they would share none.
+200 records a second for a minute with acks=all, once alone and once while `kafka-audit watch` runs and one `kafka-audit run` is
+made; which comes first alternates. Audit and watch get the CPU that brokers, controller and producer leave: on other hosts they
+would share none. The producer's first ten seconds are not counted: it is a new process each time. Needs root.
 
 Prints for each round the 99th percentile and the mean of the produce latency, as the tool measures them, and the CPU time of all
 brokers by their processes' own clocks; then the medians, and the spread of the rounds that ran alone, which is the noise.
@@ -26,14 +26,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+from cpu_group import IDLE, CpuGroup, cpu_group  # noqa: E402 -- beside this file
+
 from scenarios.audits import Audits  # noqa: E402 -- of the tests
 from testbed import Bed  # noqa: E402 -- found by the path above
 from testbed.brokers import BaseCluster  # noqa: E402 -- see above
 from testbed.corpus.tools import Tools  # noqa: E402 -- see above
 
-CLUSTER_CORE, AUDIT_CORE = 0, 1
-RATE, SECONDS, RECORD_BYTES = 1000, 60, 200
-INTO_S = 5  # an audit begins when the producer has warmed up
+RATE, SECONDS, WARM_S, RECORD_BYTES = 200, 60, 10, 200
+"""With 1,000 records a second, brokers and producer take one core of two, and latencies show how they wait for each other."""
+
+INTO_S = 12  # an audit begins when the producer has warmed up
 SAID = re.compile(r"([\d.]+) ms avg latency, .* (\d+) ms 99th")
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -61,26 +64,29 @@ def produced(cluster: BaseCluster, tools: Tools) -> Round:
     before = broker_cpu_s(cluster)
     said = tools.demand(
         f"kafka-producer-perf-test.sh --topic perf --num-records {RATE * SECONDS} --record-size {RECORD_BYTES}"
-        f" --throughput {RATE} --producer-props bootstrap.servers={tools.bootstrap} acks=all linger.ms=0",
+        f" --warmup-records {RATE * WARM_S} --throughput {RATE}"
+        f" --producer-props bootstrap.servers={tools.bootstrap} acks=all linger.ms=0",
         3 * SECONDS,
     )
-    last = SAID.findall(said)[-1]
+    last = SAID.findall(said)[-1]  # of the steady state
     return Round(mean_ms=float(last[0]), p99_ms=float(last[1]), cpu_s=broker_cpu_s(cluster) - before)
 
 
 @contextmanager
-def audited(bed: Bed, audits: Audits, folder: Path) -> Iterator[None]:
+def audited(bed: Bed, audits: Audits, folder: Path, group: CpuGroup) -> Iterator[None]:
     """Watch the cluster as long as the block runs, and audit it once."""
 
-    def on_own_core(command: str, *more: str) -> subprocess.Popen[str]:
-        line = ["taskset", "-c", str(AUDIT_CORE), sys.executable, "-m", "kafka_audit.cli", *shlex.split(command), *more]
+    def start(command: str, *more: str) -> subprocess.Popen[str]:
+        line = [sys.executable, "-m", "kafka_audit.cli", *shlex.split(command), *more]
         with (folder / "audits.log").open("a") as log:
-            return bed.worker.popen(line, cwd=folder, env=audits.environment(), stdout=log, stderr=log)
+            process = bed.worker.popen(line, cwd=folder, env=audits.environment(), stdout=log, stderr=log)
+        group.add(process.pid)
+        return process
 
-    watch = on_own_core("watch far --format json", *audits.config("far"))
+    watch = start("watch far --format json", *audits.config("far"))
     started = time.monotonic()
     time.sleep(INTO_S)
-    audit = on_own_core("run far", *audits.config("far"), "--out", str(folder / "store"))
+    audit = start("run far", *audits.config("far"), "--out", str(folder / "store"))
     try:
         yield
     finally:
@@ -95,13 +101,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=10)
     rounds = parser.parse_args().rounds
-    os.sched_setaffinity(0, {CLUSTER_CORE})
     alone: list[Round] = []
     beside: list[Round] = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kafka-audit-", ignore_cleanup_errors=True)))
+        group = stack.enter_context(cpu_group("kafka-audit-benchmark", IDLE))
         bed = stack.enter_context(Bed(folder / "bed"))
-        cluster = bed.cluster("3.9.1")
+        cluster = bed.kraft("4.3.0", controllers=1)
         cluster.create_topic("perf", {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]})
         cluster.await_settled()
         tools, audits = Tools(bed, cluster), Audits(bed, cluster, folder / "audits")
@@ -111,7 +117,7 @@ def main() -> int:
         for number in range(rounds):
             for with_audits in (number % 2 == 0, number % 2 == 1):
                 if with_audits:
-                    with audited(bed, audits, folder):
+                    with audited(bed, audits, folder, group):
                         beside.append(produced(cluster, tools))
                 else:
                     alone.append(produced(cluster, tools))
