@@ -66,8 +66,8 @@ async def audit_requests(
                         saved.pacing,
                         step.reading.at_ms,
                         settings.distance_s,
-                        new=bool(step.new),
-                        any_left=bool(step.state.suspicions),
+                        new=[one.observation.party for one in step.new],
+                        suspected=[one.observation.party for one in step.state.suspicions],
                     )
                     for suspicion in step.new:
                         log.warning("%s: suspected: %s", name, suspicion.sentence())

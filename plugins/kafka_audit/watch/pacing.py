@@ -1,9 +1,13 @@
-"""When a suspicion requests an audit: soon for the first one, ever more rarely while a cluster flaps. Pure."""
+"""When a suspicion requests an audit: soon for a broker not suspected lately, ever more rarely for one that flaps. Pure."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 MOST_DISTANCE_S = 3600.0
-"""Seconds between two requests, at most: an audit an hour is requested while suspicions come and go."""
+"""Seconds between two requests, at most: an audit an hour is requested while the same parties are suspected again and again."""
+
+MOST_AUDITED = 1000
+"""Parties that are remembered. A broker that lists others that do not exist, new ones each time, could go on for ever."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,32 +16,46 @@ class Pacing:
 
     Attributes:
         requested_ms: when the last one was made; 0 for never.
-        distance_s: seconds that must lie between it and the next.
-        waiting: something was suspected since, for which no audit was requested yet.
+        distance_s: seconds that must lie between it and the next for the same parties.
+        waiting: parties that were suspected since, for which no audit was requested yet.
+        audited: parties that were suspected when an audit was requested, since the last quiet time.
     """
 
     requested_ms: int = 0
     distance_s: float = 0.0
-    waiting: bool = False
+    waiting: tuple[str, ...] = ()
+    audited: tuple[str, ...] = ()
 
 
-def next_pacing(pacing: Pacing, at_ms: int, least_s: float, *, new: bool, any_left: bool) -> tuple[Pacing, bool]:
+def next_pacing(
+    pacing: Pacing, at_ms: int, least_s: float, *, new: Collection[str], suspected: Collection[str]
+) -> tuple[Pacing, bool]:
     """Return what is known after a reading, and whether to request an audit now.
 
     The distance doubles with each request that follows soon after the one before, and is the least again after a quiet time of
-    twice the distance.
+    twice the distance. A party that was not suspected in that time is another fault: it waits for the least distance alone.
 
     Args:
         pacing: after the reading before.
         at_ms: time of this reading.
         least_s: seconds between two requests, at least.
-        new: something is suspected since this reading.
-        any_left: something is suspected at all; what has healed meanwhile needs no audit.
+        new: parties of what is suspected since this reading.
+        suspected: parties of all that is suspected; what has healed meanwhile needs no audit.
     """
-    waiting = (pacing.waiting or new) and any_left
+    waiting = tuple(sorted({*pacing.waiting, *new} & {*suspected}))
     passed_s = (at_ms - pacing.requested_ms) / 1000
-    if not waiting or 0 <= passed_s < pacing.distance_s:
-        return replace(pacing, waiting=waiting), False
     soon = pacing.requested_ms > 0 and 0 <= passed_s < 2 * pacing.distance_s
-    distance_s = min(2 * pacing.distance_s, MOST_DISTANCE_S) if soon else least_s
-    return Pacing(requested_ms=at_ms, distance_s=max(distance_s, least_s)), True
+    audited = {*pacing.audited} if soon else set()
+    other = not audited.issuperset(waiting) and len(audited) < MOST_AUDITED
+    needed_s = min(pacing.distance_s, least_s) if other else pacing.distance_s
+    if not waiting or 0 <= passed_s < needed_s:
+        return replace(pacing, waiting=waiting), False
+    distance_s = pacing.distance_s if other else 2 * pacing.distance_s
+    return (
+        Pacing(
+            requested_ms=at_ms,
+            distance_s=max(min(distance_s, MOST_DISTANCE_S), least_s) if soon else least_s,
+            audited=tuple(sorted({*audited, *suspected})[:MOST_AUDITED]),
+        ),
+        True,
+    )

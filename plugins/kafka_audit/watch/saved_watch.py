@@ -54,10 +54,14 @@ def decode_watch(content: bytes) -> SavedWatch:
             away_ms={int(number): int(since) for number, since in document["away_ms"].items()},
             symptoms={key: _symptom(symptom) for key, symptom in document["symptoms"].items()},
         )
-        return SavedWatch(state=state, pacing=Pacing(**document["pacing"]))
+        return SavedWatch(state=state, pacing=_pacing(document["pacing"]))
     except (LookupError, TypeError, AttributeError, RecursionError) as error:
         msg = f"not the state of a watch: {error}"
         raise ValueError(msg) from error
+
+
+def _pacing(document: Mapping[str, Any]) -> Pacing:
+    return Pacing(**{**document, "waiting": tuple(document["waiting"]), "audited": tuple(document["audited"])})
 
 
 def _endpoints(number: int, places: list[list[Any]]) -> tuple[RegisteredEndpoint, ...]:
