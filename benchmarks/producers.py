@@ -3,10 +3,13 @@
 A real cluster of three brokers in the test bed (Linux network namespaces, Java 17). In each round kafka-producer-perf-test sends
 200 records a second for a minute with acks=all, once alone and once while `kafka-audit watch` runs and one `kafka-audit run` is
 made; which comes first alternates. Audit and watch get the CPU that brokers, controller and producer leave: on other hosts they
-would share none. The producer's first ten seconds are not counted: it is a new process each time. Needs root.
+would share none. The producer's first ten seconds are not counted: it is a new process each time. The audit begins after them.
+Then the same without a producer, where nothing hides what audits cost the brokers. Needs root.
 
 Prints for each round the 99th percentile and the mean of the produce latency, as the tool measures them, and the CPU time of all
-brokers by their processes' own clocks; then the medians, and the spread of the rounds that ran alone, which is the noise.
+brokers by their processes' own clocks; then medians, and how far the rounds that ran alone are apart: their standard deviation
+is the noise. Exits with 1 if the 99th percentile beside audits is more by 1 % and by more than the noise, or if audits cost a
+broker 1 % of a core.
 """
 
 import argparse
@@ -18,10 +21,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
+from typing import TypeVar
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
@@ -36,9 +41,12 @@ from testbed.corpus.tools import Tools  # noqa: E402 -- see above
 RATE, SECONDS, WARM_S, RECORD_BYTES = 200, 60, 10, 200
 """With 1,000 records a second, brokers and producer take one core of two, and latencies show how they wait for each other."""
 
-INTO_S = 12  # an audit begins when the producer has warmed up
+INTO_S = 15  # an audit begins when the producer has started and warmed up
+IDLE_ROUNDS = 3
+MOST = 0.01
 SAID = re.compile(r"([\d.]+) ms avg latency, .* (\d+) ms 99th")
 TICKS = os.sysconf("SC_CLK_TCK")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,28 +80,55 @@ def produced(cluster: BaseCluster, tools: Tools) -> Round:
     return Round(mean_ms=float(last[0]), p99_ms=float(last[1]), cpu_s=broker_cpu_s(cluster) - before)
 
 
-@contextmanager
-def audited(bed: Bed, audits: Audits, folder: Path, group: CpuGroup) -> Iterator[None]:
-    """Watch the cluster as long as the block runs, and audit it once."""
+class Auditor:
+    """Watches and audits the cluster with the CPU that others leave."""
 
-    def start(command: str, *more: str) -> subprocess.Popen[str]:
-        line = [sys.executable, "-m", "kafka_audit.cli", *shlex.split(command), *more]
-        with (folder / "audits.log").open("a") as log:
-            process = bed.worker.popen(line, cwd=folder, env=audits.environment(), stdout=log, stderr=log)
-        group.add(process.pid)
+    def __init__(self, bed: Bed, audits: Audits, folder: Path, group: CpuGroup) -> None:
+        """Take what is audited, and where the output goes."""
+        self._bed = bed
+        self._audits = audits
+        self._folder = folder
+        self._group = group
+        self.codes: list[int] = []
+
+    @contextmanager
+    def audited(self) -> Iterator[None]:
+        """Watch the cluster as long as the block runs, and audit it once, from `INTO_S` on."""
+        running: list[subprocess.Popen[str]] = []
+        audit = Timer(INTO_S, lambda: running.append(self._start("run far", "--out", str(self._folder / "store"))))
+        watch = self._start("watch far --format json")
+        audit.start()
+        try:
+            yield
+        finally:
+            audit.join()
+            self.codes.append(running[0].wait(SECONDS * 3))
+            watch.terminate()
+            watch.wait(SECONDS)
+
+    def _start(self, command: str, *more: str) -> subprocess.Popen[str]:
+        line = [sys.executable, "-m", "kafka_audit.cli", *shlex.split(command), *self._audits.config("far"), *more]
+        with (self._folder / "audits.log").open("a") as log:
+            process = self._bed.worker.popen(line, cwd=self._folder, env=self._audits.environment(), stdout=log, stderr=log)
+        self._group.add(process.pid)
         return process
 
-    watch = start("watch far --format json", *audits.config("far"))
-    started = time.monotonic()
-    time.sleep(INTO_S)
-    audit = start("run far", *audits.config("far"), "--out", str(folder / "store"))
-    try:
-        yield
-    finally:
-        code = audit.wait(SECONDS * 3)
-        watch.terminate()
-        watch.wait(SECONDS)
-        print(f"  audit: exit code {code}; watch and audit {time.monotonic() - started:.0f} s", flush=True)
+
+def in_turn(rounds: int, measure: Callable[[], T], auditor: Auditor) -> Iterator[tuple[T, T]]:
+    """Yield what was measured alone and beside audits, for each round; which comes first alternates."""
+    for number in range(rounds):
+        found: dict[bool, T] = {}
+        for with_audits in (number % 2 == 0, number % 2 == 1):
+            with auditor.audited() if with_audits else nullcontext():
+                found[with_audits] = measure()
+        yield found[False], found[True]
+
+
+def idle_cpu_s(cluster: BaseCluster) -> float:
+    """Return the CPU time that all brokers take in a minute without clients, in seconds."""
+    before = broker_cpu_s(cluster)
+    time.sleep(SECONDS)
+    return broker_cpu_s(cluster) - before
 
 
 def main() -> int:
@@ -101,8 +136,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=10)
     rounds = parser.parse_args().rounds
-    alone: list[Round] = []
-    beside: list[Round] = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kafka-audit-", ignore_cleanup_errors=True)))
         group = stack.enter_context(cpu_group("kafka-audit-benchmark", IDLE))
@@ -110,38 +143,40 @@ def main() -> int:
         cluster = bed.kraft("4.3.0", controllers=1)
         cluster.create_topic("perf", {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]})
         cluster.await_settled()
-        tools, audits = Tools(bed, cluster), Audits(bed, cluster, folder / "audits")
-        produced(cluster, tools)  # not counted: classes are loaded, files grow for the first time
+        tools, auditor = Tools(bed, cluster), Auditor(bed, Audits(bed, cluster, folder / "audits"), folder, group)
+        with auditor.audited():  # not counted: classes are loaded, files grow for the first time
+            produced(cluster, tools)
         print("| round | p99 alone | p99 beside audits | mean alone | mean beside | brokers' CPU alone | beside |")
         print("|---|---|---|---|---|---|---|")
-        for number in range(rounds):
-            for with_audits in (number % 2 == 0, number % 2 == 1):
-                if with_audits:
-                    with audited(bed, audits, folder, group):
-                        beside.append(produced(cluster, tools))
-                else:
-                    alone.append(produced(cluster, tools))
-            one, other = alone[-1], beside[-1]
+        pairs: list[tuple[Round, Round]] = []
+        for alone, beside in in_turn(rounds, lambda: produced(cluster, tools), auditor):
+            pairs.append((alone, beside))
             print(
-                f"| {number + 1} | {one.p99_ms:.0f} ms | {other.p99_ms:.0f} ms | {one.mean_ms:.2f} ms | {other.mean_ms:.2f} ms"
-                f" | {one.cpu_s:.2f} s | {other.cpu_s:.2f} s |",
+                f"| {len(pairs)} | {alone.p99_ms:.0f} ms | {beside.p99_ms:.0f} ms | {alone.mean_ms:.2f} ms"
+                f" | {beside.mean_ms:.2f} ms | {alone.cpu_s:.2f} s | {beside.cpu_s:.2f} s |",
                 flush=True,
             )
-    compare("p99", [one.p99_ms for one in alone], [one.p99_ms for one in beside], "ms")
-    compare("mean", [one.mean_ms for one in alone], [one.mean_ms for one in beside], "ms")
-    compare("brokers' CPU", [one.cpu_s for one in alone], [one.cpu_s for one in beside], "s")
-    more = statistics.median(b.cpu_s - a.cpu_s for a, b in zip(alone, beside, strict=True))
-    print(f"CPU of each broker for an audit a minute and the watch: {more / len(cluster.brokers) / SECONDS:.2%} of a core")
-    return 0
+        quiet = compare("p99", [(alone.p99_ms, beside.p99_ms) for alone, beside in pairs], "ms")
+        compare("mean", [(alone.mean_ms, beside.mean_ms) for alone, beside in pairs], "ms")
+        compare("brokers' CPU", [(alone.cpu_s, beside.cpu_s) for alone, beside in pairs], "s")
+        idle = [*in_turn(IDLE_ROUNDS, lambda: idle_cpu_s(cluster), auditor)]
+        compare("brokers' CPU without a producer", idle, "s")
+        more = statistics.median(beside - alone for alone, beside in idle) / len(cluster.brokers) / SECONDS
+        print(f"CPU of each broker for an audit a minute and the watch, without a producer: {more:.2%} of a core")
+        print(f"exit codes of {len(auditor.codes)} audits: {', '.join(map(str, sorted({*auditor.codes})))}")
+    return 0 if quiet and more < MOST and not any(auditor.codes) else 1
 
 
-def compare(name: str, alone: list[float], beside: list[float], unit: str) -> None:
-    """Print medians, their difference, and how far the rounds alone are apart."""
-    median, other = statistics.median(alone), statistics.median(beside)
+def compare(name: str, pairs: Sequence[tuple[float, float]], unit: str) -> bool:
+    """Print medians and their difference, and how far the rounds alone are apart; return whether no more than that differs."""
+    alone, beside = ([pair[place] for pair in pairs] for place in (0, 1))
+    median, other, noise = statistics.median(alone), statistics.median(beside), statistics.stdev(alone)
     print(
         f"{name}: median alone {median:.2f} {unit}, beside audits {other:.2f} {unit} ({other / median - 1:+.1%});"
-        f" rounds alone from {min(alone):.2f} to {max(alone):.2f} {unit}"
+        f" rounds alone from {min(alone):.2f} to {max(alone):.2f} {unit}, standard deviation {noise:.2f}",
+        flush=True,
     )
+    return other - median <= max(MOST * median, noise)
 
 
 if __name__ == "__main__":
