@@ -7,11 +7,11 @@ from typing import Any
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.migration import addresses
 from kafka_audit.migration.plan import TITLES, Kind, Plan
-from kafka_audit.migration.verdicts import AS_EXPECTED, NOT_AS_EXPECTED, NOT_DECIDED
 from kafka_audit.model.finding import Resource, Severity, Status
 from kafka_audit.model.tables import RegisteredEndpoint, Snapshot, SnapshotInfo
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import gate
+from kafka_audit.report.verdicts import AS_EXPECTED, NOT_AS_EXPECTED, NOT_DECIDED
 
 _ALWAYS = frozenset({"leader_moved", "controller"})
 """What every restart brings along."""

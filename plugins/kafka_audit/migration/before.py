@@ -15,12 +15,12 @@ from kafka_audit.migration import addresses, reachability
 from kafka_audit.migration.items import GateItem, GateItems
 from kafka_audit.migration.plan import TITLES, Kind, Plan
 from kafka_audit.migration.proposed_listeners import ProposedListeners
-from kafka_audit.migration.verdicts import GO, NO_GO, NOT_DECIDED
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Finding, Severity, Status
 from kafka_audit.model.tables import PlannedNode, Probe, Verdict
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import gate
+from kafka_audit.report.verdicts import GO, NO_GO, NOT_DECIDED
 
 _OPEN_IN_FILES = frozenset({"KA310", *against.CHECKS})
 """What a proposed file alone can answer: whether it starts, and what it breaks."""

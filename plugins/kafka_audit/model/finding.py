@@ -248,6 +248,10 @@ class Finding:
         return tuple(part for part in value if isinstance(part, int)) if isinstance(value, tuple) else ()
 
 
+CHANGES = "changes"
+"""Observer of the changes before the fault; reports show it in a separate section."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
     """One statement for or against a cause, with who said it."""

@@ -1,4 +1,4 @@
-"""The verdicts of the reports before and after a change, and how the commands end with each."""
+"""The verdicts of the reports before and after a change, how the commands end with each, and in which color it is shown."""
 
 from kafka_audit.report import gate
 
@@ -12,3 +12,5 @@ EXIT_CODES = {
     NOT_AS_EXPECTED: gate.FAILED,
     NOT_DECIDED: gate.UNCOVERED,
 }
+TONES = {GO: "ok", AS_EXPECTED: "ok", NO_GO: "critical", NOT_AS_EXPECTED: "critical"}
+"""Classes of the style sheet; any other verdict is `unknown`."""

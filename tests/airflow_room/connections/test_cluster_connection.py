@@ -1,4 +1,4 @@
-"""Airflow connections and the clusters that name them."""
+"""Clusters that name an Airflow connection."""
 
 import asyncio
 import json
@@ -11,10 +11,6 @@ from airflow.sdk.execution_time.comms import ErrorResponse
 from kafka_audit.airflow.connections import cluster_connection
 from kafka_audit.model.cluster import Cluster, Oidc, Security, Tls
 from kafka_audit.model.errors import UsageError
-
-
-def test_a_missing_connection_is_none():
-    assert cluster_connection.find_connection("no_such_connection") is None
 
 
 def test_a_cluster_without_a_connection_stays_as_it_is(monkeypatch):

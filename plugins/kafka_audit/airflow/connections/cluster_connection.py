@@ -1,10 +1,11 @@
-"""Airflow connections: whether one exists, and what a cluster that names one gets from it."""
+"""What a cluster that names an Airflow connection gets from it."""
 
 import os
 
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowRuntimeError
 
+from kafka_audit.airflow.connections.named_connection import find_connection
 from kafka_audit.airflow.moved import AirflowNotFoundException
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
@@ -13,15 +14,6 @@ from kafka_audit.settings import connection as settings
 
 TYPE = "kafka_audit"
 """The connection type whose form the provider adds; other types have the Kafka provider's format in their extra."""
-
-
-def find_connection(conn_id: str) -> Connection | None:
-    """Return a connection, None where there is none of that id."""
-    try:
-        connection: Connection = Connection.get(conn_id)
-    except AirflowNotFoundException:
-        return None
-    return connection
 
 
 def with_airflow_connection(cluster: Cluster) -> tuple[Cluster, Secrets]:

@@ -2,8 +2,9 @@
 
 from kafka_audit.airflow import environment
 from kafka_audit.airflow.page.links import AFTER, BEFORE
-from kafka_audit.migration import sections, verdicts
+from kafka_audit.migration import sections
 from kafka_audit.model.errors import SnapshotError
+from kafka_audit.report import verdicts
 from kafka_audit.report.html import decision
 from kafka_audit.store.baselines import COMPARISONS, DECISIONS, Baselines
 from kafka_audit.store.manifest import cluster_of

@@ -11,10 +11,11 @@ from kafka_audit.airflow import environment
 from kafka_audit.airflow.connections import cluster_connection
 from kafka_audit.airflow.moved import AirflowFailException
 from kafka_audit.airflow.tasks import audit_tasks, proposed_files
-from kafka_audit.migration import after, approval_text, before, plain_text, proposed_listeners, verdicts
+from kafka_audit.migration import after, approval_text, before, plain_text, proposed_listeners
 from kafka_audit.migration import plan as plans
 from kafka_audit.migration.plan import Plan
 from kafka_audit.model.text import clean
+from kafka_audit.report import verdicts
 from kafka_audit.store import Store
 from kafka_audit.store.baselines import COMPARISONS, DECISIONS, Baselines
 

@@ -9,7 +9,7 @@ from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Change, Confidence, Evidence, Finding, Resource, Step
+from kafka_audit.model.finding import CHANGES, Change, Confidence, Evidence, Finding, Resource, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, listing, ranges
 
@@ -208,10 +208,6 @@ def evidence_of_reads(failed: Sequence[SourceRead], limit: int = 10) -> tuple[Ev
 def bootstrap_in_vain(empty: Iterable[int]) -> str:
     """Return what an empty view means to clients."""
     return f"Clients that bootstrap from {brokers(empty)} receive a list without brokers and topics."
-
-
-CHANGES = "changes"
-"""Observer of the changes before the fault; reports show it in a separate section."""
 
 
 def changed_before(case: Case, kinds: Mapping[str, str], limit: int = 10) -> tuple[Evidence, ...]:

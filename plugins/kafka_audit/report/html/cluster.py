@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from kafka_audit import __version__
 from kafka_audit.cluster.answers.reads import observer_name
-from kafka_audit.incidents.causes.rule import CHANGES
+from kafka_audit.model.finding import CHANGES
 from kafka_audit.model.text import clean
 from kafka_audit.report import state as states
 from kafka_audit.report import unknowns

@@ -7,11 +7,10 @@ from kafka_audit import __version__
 from kafka_audit.model.text import start_upper
 from kafka_audit.report.html.templating import jinja_environment
 from kafka_audit.report.sections import Section
+from kafka_audit.report.verdicts import TONES
 
 MOST_PLACES = 20
 """Resources that are named in a line; the others are counted."""
-
-_TONES = {"go": "ok", "as expected": "ok", "no-go": "critical", "not as expected": "critical"}
 
 
 def decision_page(report: Mapping[str, Any], sections: Sequence[Section], *, up: str, note: str, run_link: str) -> str:
@@ -36,7 +35,7 @@ def decision_page(report: Mapping[str, Any], sections: Sequence[Section], *, up:
             report=report,
             at=report.get("decided_at") or report.get("compared_at"),
             verdict=report["verdict"].upper(),
-            tone=_TONES.get(report["verdict"], "unknown"),
+            tone=TONES.get(report["verdict"], "unknown"),
             headline=start_upper(report.get("reason", report["headline"])),
             what=report.get("subject", ""),
             complete=coverage["answered"] >= coverage["asked"],

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from kafka_audit.incidents.causes.rule import CHANGES
-from kafka_audit.model.finding import Resource, Severity
+from kafka_audit.model.finding import CHANGES, Resource, Severity
 from kafka_audit.report import matrix, reach, unknowns
 from kafka_audit.report.text import LIFECYCLE, Paint, clean, clean_prose, counted, wrap
 

@@ -9,7 +9,6 @@ from kafka_audit.cluster.answers.broker_reads import STORAGE_ERROR
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.rule import (
-    CHANGES,
     REPLICATION,
     Case,
     Cause,
@@ -19,7 +18,7 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of,
 )
 from kafka_audit.incidents.causes.storage.dead_disk_repair import dead_disk_steps, readers, who_writes
-from kafka_audit.model.finding import Evidence, Finding, Resource, Status
+from kafka_audit.model.finding import CHANGES, Evidence, Finding, Resource, Status
 from kafka_audit.model.tables import LeadershipAnswer
 from kafka_audit.model.text import clean, counted, fitting, listing
 
