@@ -7,7 +7,7 @@ namespaces, Java 17), KRaft, Kafka 4.3.0, one for each size of `--sizes` (BROKER
   the other; a JVM each. Comparing the outputs is not counted.
 - snapshot: `kafka-audit snapshot`. It reads all brokers at once, and also what the tool does not: settings, log directories,
   ACLs, probes of each address. Its digests show which views differ. Nothing is judged.
-- run: `kafka-audit run`, with Spark, all checks and the report. Its CPU time lacks Spark's JVM, which nothing waits for.
+- run: `kafka-audit run`, with Spark, all checks and the report. Its CPU time is without Spark's JVM, as no process waits for it.
 
 Each is run once without counting it, then `--rounds` times in turn. Prints the medians of wall time and CPU time, the ratios of
 the wall times, and by which power of the number of brokers and of partitions they grow.
@@ -109,7 +109,8 @@ def main() -> int:
     arguments = parser.parse_args()
     found: dict[tuple[int, ...], dict[str, Cost]] = {}
     print(
-        "| brokers | partitions | kafka-topics (CPU) | snapshot (CPU) | run (CPU but Spark) | tool / snapshot | tool / run |\n"
+        "| brokers | partitions | kafka-topics (CPU) | snapshot (CPU) | run (CPU without Spark)"
+        " | tool / snapshot | tool / run |\n"
         "|---|---|---|---|---|---|---|"
     )
     for brokers, partitions in (tuple(map(int, size.split("x"))) for size in arguments.sizes):

@@ -8,8 +8,8 @@ Then the same without a producer, where nothing hides what audits cost the broke
 
 Prints for each round the 99th percentile and the mean of the produce latency, as the tool measures them, and the CPU time of all
 brokers by their processes' own clocks; then medians, and how far the rounds that ran alone are apart: their standard deviation
-is the noise. Exits with 1 if the 99th percentile beside audits is more by 1 % and by more than the noise, or if audits cost a
-broker 1 % of a core.
+is the noise. Exits with 1 if the 99th percentile beside audits is more by 1 % and by more than the noise, if audits cost a
+broker 1 % of a core, or if one failed.
 """
 
 import argparse
@@ -90,6 +90,7 @@ class Auditor:
         self._folder = folder
         self._group = group
         self.codes: list[int] = []
+        self.late = 0  # audits that went on when the minute was over
 
     @contextmanager
     def audited(self) -> Iterator[None]:
@@ -102,7 +103,9 @@ class Auditor:
             yield
         finally:
             audit.join()
+            self.late += running[0].poll() is None
             self.codes.append(running[0].wait(SECONDS * 3))
+            self.codes += [] if watch.poll() is None else [watch.returncode or 1]  # it ended by itself
             watch.terminate()
             watch.wait(SECONDS)
 
@@ -163,7 +166,8 @@ def main() -> int:
         compare("brokers' CPU without a producer", idle, "s")
         more = statistics.median(beside - alone for alone, beside in idle) / len(cluster.brokers) / SECONDS
         print(f"CPU of each broker for an audit a minute and the watch, without a producer: {more:.2%} of a core")
-        print(f"exit codes of {len(auditor.codes)} audits: {', '.join(map(str, sorted({*auditor.codes})))}")
+        codes = ", ".join(map(str, sorted({*auditor.codes})))
+        print(f"exit codes of {len(auditor.codes)} audits: {codes}; {auditor.late} went on after their minute")
     return 0 if quiet and more < MOST and not any(auditor.codes) else 1
 
 

@@ -73,7 +73,8 @@ def test_a_second_fault_waits_for_its_distance(brokers, tmp_path):
     saved = decode_watch(WatchFiles(tmp_path).read("prod"))
     assert saved.pacing.waiting == ("1",)
     assert {one.broker for one in saved.state.suspicions} == {1, 2}
-    same = Pacing(requested_ms=saved.pacing.requested_ms, distance_s=3600, waiting=("1",), audited=("1", "2"))
+    at = saved.pacing.requested_ms
+    same = Pacing(requested_ms=at, distance_s=3600, waiting=("1",), audited={"1": at, "2": at})
     WatchFiles(tmp_path).write("prod", encode_watch(SavedWatch(state=saved.state, pacing=same)))
     sooner = WatchSettings(every_s=2, patience=Patience(grace_s=2), distance_s=0)
     assert requests(brokers, tmp_path, 3, sooner) == []
@@ -133,7 +134,7 @@ def test_the_memory_is_read_as_it_was_written():
         reading(0),
         *(reading(s, broker(1, cluster_id="x"), down(2), zk=zookeeper(brokers=frozenset({0, 1}))) for s in (20, 40, 60)),
     )
-    saved = SavedWatch(state=state, pacing=Pacing(requested_ms=5, distance_s=600.0, waiting=("2",), audited=("1",)))
+    saved = SavedWatch(state=state, pacing=Pacing(requested_ms=5, distance_s=600.0, waiting=("2",), audited={"1": 5}))
     assert len(state.suspicions) >= 2
     assert decode_watch(encode_watch(saved)) == saved
 

@@ -6,7 +6,7 @@ import pytest
 
 from kafka_audit.watch.judgement import FORGOTTEN_S, WatchState, new_suspicions, next_state
 from kafka_audit.watch.reading import ANSWERED, WatchAnswer, WatchOutcome
-from kafka_audit.watch.suspicions import WatchFault
+from kafka_audit.watch.suspicions import Observation, WatchFault
 from watch.readings import (
     DENIED,
     EVERY,
@@ -233,3 +233,10 @@ def test_what_a_cluster_says_is_cleaned_in_a_sentence(text):
     (one,) = sentences(*(reading(s, down(2, error=text)) for s in (0, 10)))
     assert one.isprintable()
     assert len(one) < 300
+
+
+def test_faults_of_one_broker_have_one_party_and_faults_of_the_cluster_have_none_in_common():
+    assert {Observation(fault=fault, broker=2).party for fault in (WatchFault.GONE, WatchFault.VIEW_EMPTY)} == {"2"}
+    assert Observation(fault=WatchFault.NO_ANSWER, address="c1:9093").party == "c1:9093"
+    of_cluster = (WatchFault.NO_CONTROLLER, WatchFault.NO_QUORUM_LEADER, WatchFault.ZOOKEEPER_UNREACHABLE)
+    assert len({Observation(fault=fault).party for fault in of_cluster}) == len(of_cluster)

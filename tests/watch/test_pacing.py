@@ -57,15 +57,23 @@ def test_a_fault_of_another_party_waits_for_the_least_distance_alone():
 
 
 def test_a_fault_of_another_party_does_not_double_the_distance():
-    pacing = Pacing(requested_ms=1_000_000_000, distance_s=600.0, audited=("2",))
+    pacing = Pacing(requested_ms=1_000_000_000, distance_s=600.0, audited={"2": 1_000_000_000})
     after, due = next_pacing(pacing, 1_000_400_000, LEAST, new=["1"], suspected=["1", "2"])
-    assert (due, after.distance_s, after.audited) == (True, 600.0, ("1", "2"))
+    assert (due, after.distance_s, after.audited) == (True, 600.0, {"1": 1_000_400_000, "2": 1_000_400_000})
     after, due = next_pacing(pacing, 1_000_700_000, LEAST, new=["2"], suspected=["2"])
-    assert (due, after.distance_s, after.audited) == (True, 1200.0, ("2",))
+    assert (due, after.distance_s, after.audited) == (True, 1200.0, {"2": 1_000_700_000})
+
+
+def test_a_broker_that_was_audited_long_ago_is_another_fault_while_a_second_one_still_flaps():
+    pacing = Pacing(requested_ms=1_090_000_000, distance_s=3600.0, audited={"2": 1_090_000_000, "1": 1_000_000_000})
+    assert next_pacing(pacing, 1_090_400_000, LEAST, new=["1"], suspected=["1"])[1]
+    assert not next_pacing(pacing, 1_090_400_000, LEAST, new=["2"], suspected=["2"])[1]
 
 
 def test_parties_without_end_are_a_flapping_cluster():
-    full = Pacing(requested_ms=1_000_000_000, distance_s=600.0, audited=tuple(map(str, range(MOST_AUDITED))))
+    full = Pacing(
+        requested_ms=1_000_000_000, distance_s=600.0, audited=dict.fromkeys(map(str, range(MOST_AUDITED)), 1_000_000_000)
+    )
     assert not next_pacing(full, 1_000_400_000, LEAST, new=["new"], suspected=["new"])[1]
     many = [f"broker {number}" for number in range(2 * MOST_AUDITED)]
     assert len(next_pacing(Pacing(), 1_000_000_000, LEAST, new=many, suspected=many)[0].audited) == MOST_AUDITED
@@ -80,9 +88,9 @@ def test_what_healed_while_it_waited_requests_nothing():
 
 
 def test_after_a_quiet_time_the_distance_is_the_least_again():
-    busy = Pacing(requested_ms=1_000_000_000, distance_s=2400.0, audited=("1", "2"))
+    busy = Pacing(requested_ms=1_000_000_000, distance_s=2400.0, audited={"1": 1_000_000_000, "2": 1_000_000_000})
     quiet, _ = next_pacing(busy, 1_000_000_000 + 4_900_000, LEAST, new=["2"], suspected=["2"])
-    assert (quiet.distance_s, quiet.audited) == (LEAST, ("2",))
+    assert (quiet.distance_s, list(quiet.audited)) == (LEAST, ["2"])
     assert next_pacing(busy, 1_000_000_000 + 2_500_000, LEAST, new=["2"], suspected=["2"])[0].distance_s == 3600.0
 
 

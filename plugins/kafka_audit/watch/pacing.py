@@ -1,7 +1,8 @@
 """When a suspicion requests an audit: soon for a broker not suspected lately, ever more rarely for one that flaps. Pure."""
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 MOST_DISTANCE_S = 3600.0
 """Seconds between two requests, at most: an audit an hour is requested while the same parties are suspected again and again."""
@@ -18,13 +19,13 @@ class Pacing:
         requested_ms: when the last one was made; 0 for never.
         distance_s: seconds that must lie between it and the next for the same parties.
         waiting: parties that were suspected since, for which no audit was requested yet.
-        audited: parties that were suspected when an audit was requested, since the last quiet time.
+        audited: parties that were suspected when an audit was requested, with the time of the last such request in milliseconds.
     """
 
     requested_ms: int = 0
     distance_s: float = 0.0
     waiting: tuple[str, ...] = ()
-    audited: tuple[str, ...] = ()
+    audited: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def next_pacing(
@@ -33,7 +34,7 @@ def next_pacing(
     """Return what is known after a reading, and whether to request an audit now.
 
     The distance doubles with each request that follows soon after the one before, and is the least again after a quiet time of
-    twice the distance. A party that was not suspected in that time is another fault: it waits for the least distance alone.
+    twice the distance. A party that no audit was requested for in that time is another fault: it waits for the least distance.
 
     Args:
         pacing: after the reading before.
@@ -44,18 +45,20 @@ def next_pacing(
     """
     waiting = tuple(sorted({*pacing.waiting, *new} & {*suspected}))
     passed_s = (at_ms - pacing.requested_ms) / 1000
-    soon = pacing.requested_ms > 0 and 0 <= passed_s < 2 * pacing.distance_s
-    audited = {*pacing.audited} if soon else set()
-    other = not audited.issuperset(waiting) and len(audited) < MOST_AUDITED
+    quiet_s = 2 * pacing.distance_s
+    soon = pacing.requested_ms > 0 and 0 <= passed_s < quiet_s
+    audited = {party: at for party, at in pacing.audited.items() if soon and at_ms - at < quiet_s * 1000}
+    other = not audited.keys() >= {*waiting} and len(audited) < MOST_AUDITED
     needed_s = min(pacing.distance_s, least_s) if other else pacing.distance_s
     if not waiting or 0 <= passed_s < needed_s:
         return replace(pacing, waiting=waiting), False
     distance_s = pacing.distance_s if other else 2 * pacing.distance_s
+    audited |= dict.fromkeys(sorted({*suspected})[:MOST_AUDITED], at_ms)
     return (
         Pacing(
             requested_ms=at_ms,
             distance_s=max(min(distance_s, MOST_DISTANCE_S), least_s) if soon else least_s,
-            audited=tuple(sorted({*audited, *suspected})[:MOST_AUDITED]),
+            audited=audited,
         ),
         True,
     )

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from kafka_audit.model.tables import RegisteredEndpoint
@@ -35,7 +35,7 @@ def encode_watch(saved: SavedWatch) -> bytes:
         },
         "away_ms": {str(number): since for number, since in sorted(state.away_ms.items())},
         "symptoms": {key: asdict(symptom) for key, symptom in sorted(state.symptoms.items())},
-        "pacing": asdict(saved.pacing),
+        "pacing": asdict(replace(saved.pacing, audited=dict(sorted(saved.pacing.audited.items())))),
     }
     return (json.dumps(document, indent=1) + "\n").encode()
 
@@ -61,7 +61,8 @@ def decode_watch(content: bytes) -> SavedWatch:
 
 
 def _pacing(document: Mapping[str, Any]) -> Pacing:
-    return Pacing(**{**document, "waiting": tuple(document["waiting"]), "audited": tuple(document["audited"])})
+    audited = {party: int(at) for party, at in document["audited"].items()}
+    return Pacing(**{**document, "waiting": tuple(document["waiting"]), "audited": audited})
 
 
 def _endpoints(number: int, places: list[list[Any]]) -> tuple[RegisteredEndpoint, ...]:

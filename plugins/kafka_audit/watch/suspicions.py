@@ -72,12 +72,13 @@ class Observation:
     def key(self) -> str:
         """Name of what stays the same while details change: a broker that is dead may lose its registration meanwhile."""
         kind = "down" if self.fault in _DOWN else self.fault.value
-        return f"{kind}:{self.party}"
+        party = self.broker if self.broker is not None else clean(self.address or "cluster")
+        return f"{kind}:{party}"
 
     @property
     def party(self) -> str:
-        """Name whose fault it looks like: a broker's id, an address, or "cluster"."""
-        return str(self.broker) if self.broker is not None else clean(self.address or "cluster")
+        """The party that seems at fault: a broker's id or an address; for the cluster as a whole, the fault itself."""
+        return str(self.broker) if self.broker is not None else clean(self.address or self.fault.value)
 
     def sentence(self) -> str:
         """Return the English sentence."""
