@@ -29,7 +29,7 @@ audit: needs-java $(INSTALLED) ## audit a cluster: make audit CLUSTER=prod [CLUS
 # A part that fails does not hide the result of the other. One worker more than cores, because many tests wait for a deadline.
 STARTS_SERVERS := bed or spark or airflow
 
-test: needs-namespaces needs-java $(INSTALLED) ## run all tests except the long scenarios (less than ten minutes on two cores)
+test: needs-namespaces needs-java $(INSTALLED) ## run all tests except the long scenarios (about 17 minutes on two cores)
 	@failed=; $(BIN)/pytest -n $$(($$(nproc) > 3 ? 4 : $$(nproc) + 1)) --dist loadfile -m "not scenario and not ($(STARTS_SERVERS))" || failed=yes; \
 	$(BIN)/pytest -n 2 --dist loadfile --durations=15 -m "not scenario and ($(STARTS_SERVERS))" && test -z "$$failed"
 
