@@ -16,7 +16,6 @@ IDLE = {"cpu.idle": "1"}
 LITTLE = {"cpu.shares": "102", "cpu.weight": "10"}
 """Have a tenth of the share of others where all want to run: servers that starve would look broken. A name for each version."""
 
-
 LAST_PROCESS_S = 10.0
 """Seconds that processes of the group have to end: nothing waits for Spark's JVM."""
 
@@ -52,12 +51,12 @@ def cpu_group(name: str, settings: dict[str, str]) -> Iterator[CpuGroup]:
         (root / "cgroup.subtree_control").write_text("+cpu")
     folder = root / f"{name}-{os.getpid()}"
     folder.mkdir()
-    known = {key: value for key, value in settings.items() if (folder / key).is_file()}
-    if not known:
-        sys.exit(f"{folder} has none of {', '.join(settings)}: this kernel cannot divide the CPU so")
-    for key, value in known.items():
-        (folder / key).write_text(value)
     try:
+        known = {key: value for key, value in settings.items() if (folder / key).is_file()}
+        if not known:
+            sys.exit(f"{folder} has none of {', '.join(settings)}: this kernel cannot divide the CPU so")
+        for key, value in known.items():
+            (folder / key).write_text(value)
         yield CpuGroup(folder)
     finally:
         (root / "cgroup.procs").write_text(str(os.getpid()))

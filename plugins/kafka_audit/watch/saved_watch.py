@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from kafka_audit.model.tables import RegisteredEndpoint
@@ -35,7 +35,7 @@ def encode_watch(saved: SavedWatch) -> bytes:
         },
         "away_ms": {str(number): since for number, since in sorted(state.away_ms.items())},
         "symptoms": {key: asdict(symptom) for key, symptom in sorted(state.symptoms.items())},
-        "pacing": asdict(replace(saved.pacing, audited=dict(sorted(saved.pacing.audited.items())))),
+        "pacing": vars(saved.pacing) | {"audited": dict(sorted(saved.pacing.audited.items()))},
     }
     return (json.dumps(document, indent=1) + "\n").encode()
 

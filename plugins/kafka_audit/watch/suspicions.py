@@ -72,8 +72,7 @@ class Observation:
     def key(self) -> str:
         """Name of what stays the same while details change: a broker that is dead may lose its registration meanwhile."""
         kind = "down" if self.fault in _DOWN else self.fault.value
-        party = self.broker if self.broker is not None else clean(self.address or "cluster")
-        return f"{kind}:{party}"
+        return f"{kind}:{self.party}"
 
     @property
     def party(self) -> str:
