@@ -33,6 +33,8 @@ from kafka_audit.collect.brokers.schemas import ConsumerGroupDescribeRequest, Co
 TOPIC = 2
 NO_ACCESS, NO_AUTHORIZER = 31, 54
 FUTURE = 1000  # partitions from this number on are copies that a broker is still making
+SORTED = {75}
+"""APIs whose answers Kafka sorts: the pages of DescribeTopicPartitions. All others may come in any order."""
 
 
 @contextmanager
@@ -155,8 +157,7 @@ class FakeBroker:
         if key not in answers:
             raise ConnectionAbortedError  # as Kafka does with a request that it does not know
         message = answers[key](version, request)
-        message.with_header(correlation_id=correlation)
-        connection.sendall(message.encode(framed=True, header=True))
+        connection.sendall(frame(message, correlation, in_order=key in SORTED))
 
     def _versions(self, version, _request):
         known = version <= self.apis[18][1]
@@ -325,8 +326,7 @@ class Serving(FakeBroker):
             super()._answer(connection, request)
             return
         message = answers[key](version, request)
-        message.with_header(correlation_id=correlation)
-        connection.sendall(message.encode(framed=True, header=True))
+        connection.sendall(frame(message, correlation, in_order=key in SORTED))
 
     def _offsets(self, version, request):
         question = ListOffsetsRequest.decode(request, version=version, header=True)
@@ -459,6 +459,23 @@ class Serving(FakeBroker):
         ]
         told += [group(version=version, error_code=69, group_id=name, members=[]) for name in missing]
         return DescribeGroupsResponse(version=version, throttle_time_ms=0, groups=told)
+
+
+def frame(message, correlation, *, in_order=False):
+    """Return an answer as bytes; its brokers, topics, partitions, groups, … come in the reverse order unless `in_order`."""
+    if not in_order:
+        _reverse(message)
+    message.with_header(correlation_id=correlation)
+    return message.encode(framed=True, header=True)
+
+
+def _reverse(part):
+    for name in part._struct.fields:
+        value = getattr(part, name)
+        if isinstance(value, list) and any(hasattr(one, "_struct") for one in value):
+            setattr(part, name, value[::-1])
+            for one in value:
+                _reverse(one)
 
 
 class Garbling(FakeBroker):

@@ -118,7 +118,7 @@ class GroupReads:
         version = self._conversation.version(ConsumerGroupDescribeRequest)
         if version is None:
             raise ReadError(NOT_SUPPORTED, "groups of the consumer protocol exist, but ConsumerGroupDescribe is not offered")
-        question = ConsumerGroupDescribeRequest(version=version, group_ids=[*names], include_authorized_operations=False)
+        question: Any = ConsumerGroupDescribeRequest(version=version, group_ids=[*names], include_authorized_operations=False)
         return answers.each(self._conversation.ask(question).groups, "groups")
 
     def _members(self, groups: Sequence[Any], assigned: "_Reader") -> Iterator[GroupMember]:

@@ -88,7 +88,7 @@ class TransactionReads:
     def _ask(self, page: LeaderQuestions, timestamp: int, *, committed: bool = False, unknown: int = -1) -> tuple[Ints, int]:
         """Return offsets, `unknown` where the leader gave an error, and how many were denied; raises ReadError."""
         request = list_offsets.list_offsets_request(page, self._version, timestamp, committed=committed)
-        body: bytes = self._conversation.ask(request)
+        body = bytes(self._conversation.ask(request))
         try:
             codes, offsets = list_offsets.offsets(body, self._version, page)
         except WireError as error:

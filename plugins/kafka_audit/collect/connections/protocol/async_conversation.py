@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, overload
 
 from kafka.net.selector import NetworkSelector
 
@@ -21,6 +21,7 @@ from kafka_audit.collect.connections.protocol.conversation import (
     dialled_addresses,
 )
 from kafka_audit.collect.connections.protocol.kafka_errors import TIMEOUT, as_read_error
+from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
 from kafka_audit.collect.connections.silenced import silenced
 from kafka_audit.collect.connections.targets import is_number
 from kafka_audit.collect.rows.source_reads import ReadError, any_answer
@@ -116,8 +117,12 @@ class AsyncConversation(Conversation):
         """Close the connection."""
         self.__exit__(None, None, None)
 
-    async def answer(self, request: Any) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
-        """Send a request and return its answer; raises ReadError, also while the broker throttles."""
+    @overload
+    async def answer(self, request: RawRequest) -> memoryview: ...
+    @overload
+    async def answer(self, request: Any) -> Any: ...  # noqa: ANN401 -- see below
+    async def answer(self, request: Any) -> Any:
+        """Send a request and return its answer, as `ask` does; raises ReadError, also while the broker throttles."""
         if self.lost is not None:
             raise self.lost
         self._connection.answered()

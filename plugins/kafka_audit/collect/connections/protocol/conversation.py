@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, overload
 
 from kafka.errors import for_code
 from kafka.net.selector import NetworkSelector
@@ -155,8 +155,14 @@ class Conversation:
         highest = min(offered[1], request.max_version)  # type: ignore[attr-defined] # see above
         return highest if highest >= max(offered[0], lowest) else None
 
-    def ask(self, request: Any) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
+    @overload
+    def ask(self, request: RawRequest) -> memoryview: ...
+    @overload
+    def ask(self, request: Any) -> Any: ...  # noqa: ANN401 -- see below
+    def ask(self, request: Any) -> Any:
         """Send a request and return its answer, after the throttle that an earlier answer announced.
+
+        The answer to a `RawRequest` is its bytes, as a view of the buffer that received them: readers of bytes take a copy.
 
         Raises:
             ReadError: no answer; once the connection is gone, at once and with the same words. While a throttle lasts that is
@@ -205,7 +211,7 @@ class Conversation:
         """
         request = MetadataRequest(version=version, topics=topics, allow_auto_topic_creation=False)
         raw = RawRequest(request, MetadataResponse, MetadataRequest.API_KEY, version)
-        body: memoryview = self.ask(raw)
+        body = self.ask(raw)
         if topics is None:
             self._options.budget.note_answer(len(body))
         return body
