@@ -183,6 +183,8 @@ async def in_thread(job: Callable[[], _T], seconds: float) -> _T:
 
     threading.Thread(target=work, daemon=True).start()
     try:
-        return await asyncio.wait_for(done, seconds)
+        # Not wait_for: before Python 3.12 it returns a result that came at the same moment as a cancellation, which is lost then.
+        async with asyncio.timeout(seconds):
+            return await done
     except TimeoutError:
         raise ReadError(TIMEOUT, f"no answer for {seconds:.1f} s") from None
