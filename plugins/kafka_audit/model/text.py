@@ -27,8 +27,13 @@ _LOGIN = re.compile(r"(?<=://)[^\s/@:]{0,256}:[^\s@]{0,1024}@")
 _SIGNATURE = re.compile(r"([?&](?:[\w.-]{0,40}(?:sig|signature|token|secret|key|passw(?:or)?d)))=[^\s&#]{1,4096}", re.IGNORECASE)
 
 
+def is_shown(char: str) -> bool:
+    """Return whether a character stands on a line as itself: no control, invisible, turning or enclosing character."""
+    return char == " " or (char.isprintable() and not _INVISIBLE.match(char) and unicodedata.category(char) != "Me")
+
+
 def _shown(char: str) -> str:
-    if char == " " or (char.isprintable() and not _INVISIBLE.match(char) and unicodedata.category(char) != "Me"):
+    if is_shown(char):
         return char
     return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"  # noqa: PLR2004 -- \u has four digits
 
