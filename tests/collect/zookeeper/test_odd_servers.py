@@ -35,15 +35,15 @@ def test_a_wrong_xid_is_failed_reads_and_no_trace(monkeypatch):
     assert snapshot.of(BrokerView), "brokers are asked all the same"
 
 
-def test_sixty_thousand_unreadable_endpoints_are_one_row(monkeypatch):
-    """Each was a row that replaced the one before: 3 to 4 s."""
+def test_thousands_of_unreadable_endpoints_are_one_row(monkeypatch):
+    """Each was a row that replaced the one before."""
     failures = []
     fail = ZnodeSample._fail
     monkeypatch.setattr(ZnodeSample, "_fail", lambda *given: (failures.append(given), fail(*given)))
     with HostileCluster(brokers=1) as parties:
         path = "/brokers/ids/0"
         content = json.loads(parties.zookeeper.znodes[path])
-        content["endpoints"] += ["no address"] * 60_000
+        content["endpoints"] += ["no address"] * 4_500
         parties.zookeeper.znodes[path] = json.dumps(content).encode()
         began = time.thread_time()
         snapshot = snap(parties)

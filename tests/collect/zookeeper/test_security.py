@@ -13,7 +13,7 @@ from kafka_audit.collect.rows.acl_sets import acl_rows, digest
 from kafka_audit.collect.zookeeper import security_znodes
 from kafka_audit.collect.zookeeper.multi_read import Znode
 from kafka_audit.collect.zookeeper.security import PLANNED
-from kafka_audit.collect.zookeeper.security_znodes import MOST_BYTES
+from kafka_audit.collect.zookeeper.znodes import LARGE
 from kafka_audit.model.tables import Acl, AclHolder, DynamicConfig, RegisteredTopic, ScramUser, SourceRead
 
 
@@ -138,7 +138,7 @@ BROKEN = [
     (b"{}", "acls is not a list"),
     (text({"acls": [7]}), "an entry of acls has no principal"),
     (acls({"principal": "User:a"}), "an entry of acls has no principal"),
-    (b"x" * 4_000_000, f"4000000 bytes, more than the {MOST_BYTES}"),
+    (b"x" * 5_000_000, f"5000000 bytes, more than {LARGE}"),
 ]
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from kafka_audit.collect.rows.columns import NONE, Ints, Lists
-from kafka_audit.collect.zookeeper.znodes import INT, StateZnode
+from kafka_audit.collect.zookeeper.znodes import INT, SMALL, StateZnode
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,10 +77,10 @@ def decoded(contents: Sequence[bytes], mzxid: Ints) -> States | None:
     part of another's.
     """
     whole = b",".join(contents)
-    if whole.count(b"{") != len(contents) or not all(data.startswith(b"{") for data in contents) or not whole.isascii():
+    if whole.count(b"{") != len(contents) or not all(data.startswith(b"{") and len(data) <= SMALL for data in contents):
         return None
     try:
-        found = json.loads(b"[" + whole + b"]")
+        found = json.loads(b"[" + whole + b"]") if whole.isascii() else []
     except (ValueError, RecursionError):
         return None
     if len(found) != len(contents) or not set(map(type, found)) <= {dict}:

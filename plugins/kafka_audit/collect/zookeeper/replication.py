@@ -8,7 +8,7 @@ from kazoo.exceptions import KazooException, NoAuthError, NoNodeError
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.rows.topic_config_columns import KEYS, TopicConfigs
 from kafka_audit.collect.zookeeper.multi_read import Contents, Result, Znode
-from kafka_audit.collect.zookeeper.znodes import ZnodeError, read_int, read_object
+from kafka_audit.collect.zookeeper.znodes import CONFIG, LARGE, ZnodeError, read_int, read_object
 from kafka_audit.model.tables import Reassignment, Row
 
 ZOOKEEPER = "zookeeper"
@@ -71,7 +71,7 @@ class ReplicationZnodes:
 
 def decode_topic_configs(data: bytes) -> tuple[tuple[str, object], ...]:
     """Return keys and values in /config/topics/<topic>, as far as `KEYS` go; raises ZnodeError."""
-    config = read_object(data).get("config")
+    config = read_object(data, CONFIG).get("config")
     if not isinstance(config, dict):
         msg = "config is not an object"
         raise ZnodeError(msg)
@@ -83,7 +83,7 @@ def reassignments(sample: int, znode: Znode) -> tuple[Reassignment, ...]:
 
     It names where each partition is to go, and not what is there: all of that counts as being added.
     """
-    listed = read_object(znode.data).get("partitions")
+    listed = read_object(znode.data, LARGE).get("partitions")
     if not isinstance(listed, list):
         msg = "partitions is not a list"
         raise ZnodeError(msg)

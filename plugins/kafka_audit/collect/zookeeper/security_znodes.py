@@ -7,26 +7,16 @@ from urllib.parse import unquote
 from kafka_audit.collect.rows.acl_sets import AclEntry
 from kafka_audit.collect.rows.secret_keys import is_secret
 from kafka_audit.collect.zookeeper.multi_read import Znode
-from kafka_audit.collect.zookeeper.znodes import ZnodeError, parse_broker_id, read_object
+from kafka_audit.collect.zookeeper.znodes import CONFIG, LARGE, ZnodeError, parse_broker_id, read_object
 from kafka_audit.model.tables import DynamicConfig, ScramUser
-
-MOST_BYTES = 1024 * 1024
-"""What Kafka's own ZooKeeper client takes (jute.maxbuffer) unless it is configured."""
 
 _DEFAULT = "<default>"
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
-def _object(znode: Znode) -> dict[str, Any]:
-    if len(znode.data) > MOST_BYTES:
-        msg = f"{len(znode.data)} bytes, more than the {MOST_BYTES} that Kafka's ZooKeeper client takes"
-        raise ZnodeError(msg)
-    return read_object(znode.data)
-
-
 def acls(resource_type: str, name: str, pattern: str, znode: Znode) -> tuple[AclEntry, ...]:
     """Decode the ACLs of one resource; raises ZnodeError."""
-    found = _object(znode).get("acls")
+    found = read_object(znode.data, LARGE).get("acls")
     if not isinstance(found, list):
         msg = "acls is not a list"
         raise ZnodeError(msg)
@@ -43,7 +33,7 @@ def _entry(resource_type: str, name: str, pattern: str, value: object) -> AclEnt
 
 
 def _config(znode: Znode) -> Mapping[str, Any]:
-    found = _object(znode).get("config")
+    found = read_object(znode.data, CONFIG).get("config")
     if not isinstance(found, dict):
         msg = "config is not an object"
         raise ZnodeError(msg)

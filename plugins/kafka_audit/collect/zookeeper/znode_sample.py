@@ -2,6 +2,7 @@
 
 import heapq
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +20,7 @@ from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, fitting_rows
 from kafka_audit.collect.zookeeper import migration, znode_health, znodes
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
-from kafka_audit.collect.zookeeper.multi_read import Contents, Result, Znode, ZnodeReader
+from kafka_audit.collect.zookeeper.multi_read import BATCH_PATHS, Contents, Result, Znode, ZnodeReader
 from kafka_audit.collect.zookeeper.partition_states import States
 from kafka_audit.collect.zookeeper.registered import Registered, RegisteredTopics, by_priority
 from kafka_audit.collect.zookeeper.replication import PLANNED as REPLICATION
@@ -53,9 +54,13 @@ _LONGEST_TOPIC = 255  # characters; Kafka's own bound is 249
 MOST_CHILDREN = 1_000_000
 """Names below one znode that are taken. 200,000 topics are a large cluster's, and more than ZooKeeper lists by default (1 MB)."""
 
+MOST_FAILED = 100
+"""Znodes of one set of which each has a row of its own where it cannot be read; the rest are counted."""
+
 SMALL_SHARE = 0.125
 """Of `limits.bytes` for a set other than topics and states: 100,000 ACLs are 10 MB, the settings of 200,000 topics 30 MB."""
 
+_MOST_HELD = 4  # times limits.brokers: which of them hold partitions is known after all topics were read
 _TOO_LARGE = "too large"
 _STAT_BYTES = 80  # what a znode takes in an answer besides its data
 _R = TypeVar("_R")
@@ -85,6 +90,9 @@ class ZnodeSample:
         self._asking = asking
         self._read_s = read_s
         self._reads: dict[str, SourceRead] = {}
+        self._set = ""  # that is being read
+        self._failed: Counter[str] = Counter()  # znodes of a set
+        self._registered = 0  # brokers, also those that are left out
         self._lost: KazooException | KazooTimeoutError | None = None
         self._found = Registered()
         self._migration: Migration | None = None
@@ -170,7 +178,7 @@ class ZnodeSample:
         return int(self._session.client.last_zxid or 0)
 
     def _note(self, path: str, step: Callable[[], None]) -> None:
-        started = time.monotonic()
+        started, self._set = time.monotonic(), path
         operation = f"zookeeper {path}"
         try:
             if self._lost is not None:
@@ -187,22 +195,25 @@ class ZnodeSample:
             self._reads[operation] = self._asking.failed(operation, error, started)
         else:
             self._reads[operation] = self._asking.answered(operation, started)
+        if (more := self._failed[path] - MOST_FAILED) > 0:
+            rest, message = f"{operation} (rest)", f"{more} more znodes could not be read"
+            self._reads[rest] = self._asking.failed(rest, ReadError("unreadable", message), started)
 
     def _read_again(self, before: int) -> None:
         """Read once more what was written since `before`; what moves even then is left to the next sample."""
         registered = self._found
-        again: list[Callable[[], None]] = []
+        again: list[tuple[str, Callable[[], None]]] = []
         if self._lost is not None:
             return
         if (registered.brokers_pzxid or 0) > before or any(
             registration.broker.mzxid > before for registration in registered.brokers.values()
         ):
-            again.append(self._read_brokers)
+            again.append((IDS, self._read_brokers))
         if (registered.controller_mzxid or 0) > before:
-            again += [self._read_controller, self._read_controller_epoch]
+            again += [(CONTROLLER, self._read_controller), (CONTROLLER_EPOCH, self._read_controller_epoch)]
         if len(moved := registered.states.moved_since(before)):
-            again.append(lambda: self._take_states(moved))
-        for step in again:
+            again.append((STATES, lambda: self._take_states(moved)))
+        for self._set, step in again:
             with suppress(*_KNOWN, ReadError), any_answer(*_KNOWN):  # the first reading stays, and its row
                 step()
 
@@ -267,16 +278,23 @@ class ZnodeSample:
             if isinstance(result, KazooException):
                 raise self._session.as_read_error(result, path)
             with any_answer(*_KNOWN):
-                return fitting_rows(decode(result))
+                found = fitting_rows(decode(result))
         except ZnodeError as error:
             self._fail(path, _broken(path, error))
         except ReadError as error:
             self._fail(path, error)
+        else:
+            if isinstance(found, tuple):
+                self._budget.add_rows(len(found))  # over the limit, all of the set fails
+            return found
         return None
 
     def _fail(self, path: str, error: ReadError) -> None:
+        """Give a znode a row, as long as these are not too many of one set."""
         operation = f"zookeeper {clean_line(path)}"
-        self._reads[operation] = self._asking.failed(operation, error, time.monotonic())
+        self._failed[self._set] += operation not in self._reads
+        if operation in self._reads or self._failed[self._set] <= MOST_FAILED:
+            self._reads[operation] = self._asking.failed(operation, error, time.monotonic())
 
     def _read_brokers(self) -> None:
         names, stat = self.children(IDS)
@@ -286,26 +304,36 @@ class ZnodeSample:
             self._fail(f"{IDS}/{name}", ReadError("unreadable", f"{shown}: no broker id", f"no such znode below {IDS}"))
         ids = sorted(broker for broker in reported.values() if broker is not None)
         brokers: dict[int, Registration] = {}
-        for path, result in self.get_many([f"{IDS}/{broker}" for broker in ids]).items():
+        self._registered = 0
+        for path, result in self._registrations(ids):
+            if len(brokers) >= _MOST_HELD * self._budget.limits.brokers:
+                oldest = by_priority(brokers, self._budget.named, ())[: self._budget.limits.brokers]
+                brokers = {broker: brokers[broker] for broker in sorted(oldest)}
             broker = int(path.rpartition("/")[2])
             registration = self.decode(path, result, partial(self._registration, broker))
             if registration is not None:
                 brokers[broker] = registration
+                self._registered += 1
                 if registration.unreadable:  # one row a znode, whatever it holds
                     entry = registration.unreadable[0]
                     self._fail(path, ReadError("unreadable endpoint", entry, f"an endpoint in {path} that names host and port"))
                 if len(registration.endpoints) > MOST_OF_ONE:
                     self._fail(path, ReadError(_TOO_LARGE, f"{len(registration.endpoints)} endpoints, more than {MOST_OF_ONE}"))
                     brokers[broker] = replace(registration, endpoints=registration.endpoints[:MOST_OF_ONE])
-        self._found.brokers, self._found.brokers_pzxid = brokers, stat.pzxid
+        self._found.brokers, self._found.brokers_pzxid = dict(sorted(brokers.items())), stat.pzxid
+
+    def _registrations(self, ids: Sequence[int]) -> Iterator[tuple[str, Result]]:
+        """Yield what is registered, some hundred at a time."""
+        for first in range(0, len(ids), BATCH_PATHS):
+            yield from self.get_many([f"{IDS}/{broker}" for broker in ids[first : first + BATCH_PATHS]]).items()
 
     def _leave_out(self) -> None:
         """Leave out brokers over `limits.brokers`; then the set counts as not read, for who is missing in it is not known."""
         found, most = self._found, self._budget.limits.brokers
-        if len(found.brokers) <= most:
+        if self._registered <= most:
             return
         kept = by_priority(found.brokers, self._budget.named, found.topics.assigned())[:most]
-        message = f"{len(found.brokers) - most} of {len(found.brokers)} registered brokers are left out"
+        message = f"{self._registered - len(kept)} of {self._registered} registered brokers are left out"
         operation = f"zookeeper {IDS}"
         self._reads[operation] = self._asking.failed(operation, over_limit(message, "brokers"))
         found.brokers = {broker: found.brokers[broker] for broker in sorted(kept)}
@@ -344,7 +372,7 @@ class ZnodeSample:
             text = f"a topic's name of {len(name)} characters below {TOPICS}"
             self._fail(f"{TOPICS}/{name}", ReadError("unreadable", text, f"no such znode below {TOPICS}"))
         kept = [name for name in names if len(name) <= _LONGEST_TOPIC]
-        topics, most = RegisteredTopics(), self._budget.limits.rows - len(names)
+        topics, rows, most = RegisteredTopics(), 0, self._budget.limits.rows
         for first, contents in self.each(len(kept), lambda place: f"{TOPICS}/{kept[place]}"):
             found = zip(kept[first:], contents.data, contents.czxid.tolist(), contents.mzxid.tolist(), strict=False)
             for at, (name, data, czxid, mzxid) in enumerate(found):
@@ -354,8 +382,9 @@ class ZnodeSample:
                     if assignment is None:
                         continue
                     self._decoded.add(name, data, assignment)
-                if len(topics) + len(assignment.partitions) > most:
-                    message = f"the topics in ZooKeeper have more than {self._budget.limits.rows} partitions"
+                rows += assignment.weight
+                if rows > most:
+                    message = f"the topics in ZooKeeper have more than {most} partitions"
                     raise over_limit(message, "rows")
                 topics.add(name, assignment, czxid, mzxid)
         self._found.topics = topics

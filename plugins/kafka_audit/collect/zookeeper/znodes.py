@@ -2,6 +2,7 @@
 
 import json
 import re
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
@@ -17,7 +18,18 @@ _ENDPOINT = re.compile(r"([^:/]{1,255}+)://\[?([0-9a-zA-Z\-%._:]{0,255})\]?:(-?[
 _TIMESTAMP = re.compile(r"[0-9]{1,18}")
 _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 INT = 2**31  # Kafka's ids, epochs and partition numbers are Java's int
-_MOST_ID = 255  # characters of a cluster's id; Kafka makes them of 22
+_MOST_ID = 255  # characters of the id of a cluster or a topic; Kafka makes them of 22
+
+SMALL, CONFIG, LARGE = 64 * 1024, 1024 * 1024, 4 * 1024 * 1024
+"""Bytes of a znode that are decoded, by its kind, because JSON becomes up to forty times as large: 20 MB took 700 MB.
+
+A registration, a claim or a state has hundreds. In a topic's settings, the throttled replicas of 10,000 partitions are 300,000.
+The assignment of 10,000 partitions has 250,000, that of 100,000, which takes a raised jute.maxbuffer, 3 million; a resource with
+10,000 ACLs has a million.
+"""
+
+
+_REPLICAS_OF_A_ROW = 8
 
 
 class ZnodeError(ValueError):
@@ -40,6 +52,12 @@ class Assignment:
         replicas = iter(self.replicas)
         return {number: tuple(islice(replicas, length)) for number, length in zip(self.partitions, self.lengths, strict=True)}
 
+    @property
+    def weight(self) -> int:
+        """As how many rows it counts: its partitions, more where these have many replicas."""
+        moved = sum(map(len, chain(self.adding.values(), self.removing.values())))
+        return max(1 + len(self.partitions), (len(self.replicas) + moved) // _REPLICAS_OF_A_ROW)
+
 
 @dataclass(frozen=True, slots=True)
 class StateZnode:
@@ -52,8 +70,16 @@ class StateZnode:
     leader_recovery_state: int | None
 
 
-def read_object(data: bytes) -> dict[str, Any]:
-    """Return the JSON object in a znode; raises ZnodeError."""
+def demand_size(data: bytes, most: int) -> None:
+    """Raise ZnodeError for content that no znode of its kind has, before it is decoded."""
+    if len(data) > most:
+        msg = f"{len(data)} bytes, more than {most}"
+        raise ZnodeError(msg)
+
+
+def read_object(data: bytes, most: int = SMALL) -> dict[str, Any]:
+    """Return the JSON object in a znode of at most so many bytes; raises ZnodeError."""
+    demand_size(data, most)
     try:
         content = json.loads(data)
         if not data.isascii() or b"\\ud" in data.lower():
@@ -149,11 +175,14 @@ def parse_controller(data: bytes) -> int:
 
 def parse_assignment(data: bytes) -> Assignment:
     """Decode /brokers/topics/T, versions 1 to 3; raises ZnodeError."""
-    content = read_object(data)
+    content = read_object(data, LARGE)
     if not isinstance(content.get("partitions"), dict):
         msg = "partitions is not an object"
         raise ZnodeError(msg)
     topic_id = content.get("topic_id")
+    if isinstance(topic_id, str) and len(topic_id) > _MOST_ID:
+        msg = f"a topic_id of {len(topic_id)} characters"
+        raise ZnodeError(msg)
     found = content["partitions"]
     lists, numbers = [*found.values()], [*map(_number, found)]
     replicas: list[Any] = [*chain(*lists)] if set(map(type, lists)) <= {list} else [None]
@@ -163,7 +192,8 @@ def parse_assignment(data: bytes) -> Assignment:
         whole = _by_partition(content, "partitions")  # not in order, or not as Kafka writes it
         numbers, lists, replicas = [*whole], [*whole.values()], [*chain(*whole.values())]
     adding, removing = (_by_partition(content, key) for key in ("adding_replicas", "removing_replicas"))
-    return Assignment(topic_id if isinstance(topic_id, str) else None, numbers, [*map(len, lists)], replicas, adding, removing)
+    lengths, kept = array("i", map(len, lists)), array("i", replicas)  # a list of numbers takes nine times as much
+    return Assignment(topic_id if isinstance(topic_id, str) else None, array("i", numbers), lengths, kept, adding, removing)
 
 
 def _number(text: str) -> int:
