@@ -8,7 +8,7 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.worker_probes import WorkerProbe
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Status
-from kafka_audit.model.tables import BrokerProperty, ZookeeperMember, ZookeeperNode
+from kafka_audit.model.tables import ZookeeperMember, ZookeeperNode
 
 MOVING = MappingProxyType(
     {"error": "in motion", "needs": "another audit: registrations or listed endpoints changed between samples, or are too new"}
@@ -55,7 +55,7 @@ def no_files(view: ClusterView, code: str) -> Iterator[Judgement]:
         needs = read.needs or f"a readable server.properties at {read.target}"
         subject = f"broker {name}" if name.isdigit() else "every broker"
         yield view.judge(code, resource, Status.UNKNOWN, who=subject, error=read.error or "not read", needs=needs)
-    if not failed and not view.of(BrokerProperty):
+    if not failed and not view.settings.files:
         error, needs = "no server.properties was read", "`properties` in the cluster file"
         yield view.judge(code, "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
 

@@ -1,4 +1,7 @@
-"""Settings of brokers: by server.properties, otherwise by DescribeConfigs. A hidden value is set and unknown."""
+"""Settings of brokers: by server.properties, otherwise by DescribeConfigs. A hidden value is set and unknown.
+
+A node with the controller role alone is no broker: its file is kept apart, and no check of brokers finds it.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -8,7 +11,7 @@ from functools import cached_property
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, PropertyLogin
 
-AUTHORIZER = "authorizer.class.name"
+AUTHORIZER, ROLES = "authorizer.class.name", "process.roles"
 
 # Kafka does not know these keys itself, so DescribeConfigs shows them as null where they are set and leaves them out where not.
 _NULL_IS_SET = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
@@ -34,19 +37,29 @@ _UNREAD = Setting(state="unread")
 
 
 class Settings:
-    """The settings of all brokers of a snapshot."""
+    """The settings of all brokers of a snapshot; `get` knows controllers, too."""
 
     def __init__(self, samples: Samples) -> None:
         """Keep the snapshot; rows are indexed when first asked for."""
         self._samples = samples
 
     @cached_property
-    def files(self) -> Mapping[int, Mapping[str, BrokerProperty]]:
-        """Keys of each broker's server.properties; a broker without an entry has no file that was read."""
+    def _every_file(self) -> Mapping[int, Mapping[str, BrokerProperty]]:
         found: dict[int, dict[str, BrokerProperty]] = defaultdict(dict)
         for row in self._samples.of(BrokerProperty):
             found[row.broker_id][row.key] = row
         return found
+
+    @cached_property
+    def controllers(self) -> frozenset[int]:
+        """Nodes that have the controller role alone, by their files; they answer no DescribeConfigs that is asked."""
+        roles = {node: lines[ROLES].value or "" for node, lines in self._every_file.items() if ROLES in lines}
+        return frozenset(node for node, text in roles.items() if {role.strip() for role in text.split(",")} == {"controller"})
+
+    @cached_property
+    def files(self) -> Mapping[int, Mapping[str, BrokerProperty]]:
+        """Keys of each broker's server.properties; a broker without an entry has no file that was read."""
+        return {node: lines for node, lines in self._every_file.items() if node not in self.controllers}
 
     @cached_property
     def answers(self) -> Mapping[int, Mapping[str, BrokerConfig]]:
@@ -68,14 +81,14 @@ class Settings:
 
     def get(self, broker: int, key: str) -> Setting:
         """Return one setting: the file's word, else the broker's own."""
-        line = self.files.get(broker, {}).get(key)
+        line = self._every_file.get(broker, {}).get(key)
         if line is not None:
             state = "hidden" if line.value is None else "set" if line.value else "unset"
             return Setting(state=state, value=line.value or None, source="server.properties")
         answered = self._answered(broker, key)
         if answered is not None:
             return answered
-        if broker in self.files:
+        if broker in self._every_file:
             return _NOT_IN_FILE
         config = self.answers.get(broker, {}).get(key)
         if config is not None and config.value is None and (config.sensitive or key in _NULL_IS_SET):
@@ -101,12 +114,12 @@ class Settings:
 
     @cached_property
     def logins(self) -> tuple[PropertyLogin, ...]:
-        """Logins in the JAAS texts of files."""
-        return self._samples.of(PropertyLogin)
+        """Logins in the JAAS texts of brokers' files."""
+        return tuple(login for login in self._samples.of(PropertyLogin) if login.broker_id not in self.controllers)
 
     @cached_property
     def logins_of(self) -> Mapping[int, Sequence[PropertyLogin]]:
-        """Logins in the JAAS texts of files, by broker."""
+        """The same by broker."""
         found: defaultdict[int, list[PropertyLogin]] = defaultdict(list)
         for row in self.logins:
             found[row.broker_id].append(row)

@@ -59,7 +59,7 @@ class Effective:
     @cached_property
     def brokers(self) -> tuple[int, ...]:
         """Every broker that is registered, answered or has a file that was read."""
-        return tuple(b for b in self.between.brokers if self.settings.get(b, "process.roles").value != "controller")
+        return self.between.brokers
 
     def was_read(self, broker: int) -> bool:
         """Return whether anything of a broker's settings was read."""

@@ -56,7 +56,7 @@ def combined_roles(view: ClusterView) -> Iterator[Judgement]:
     if roles and not any(role.value for role in roles.values()) and not view.kraft:
         yield view.judge("KA215", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
-    if len(roles) == 1 and view.inter_broker.asked:
+    if len({*roles, *view.settings.controllers}) == 1 and view.inter_broker.asked:
         yield view.judge("KA215", "cluster", Status.NOT_APPLICABLE, reason="the cluster has one node")
         return
     yield from unread_judgements(effective, "KA215")

@@ -61,8 +61,9 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
         return
     voters = sorted(node for node, row in now.replicas.items() if row.voter)
     settings = view.settings
-    for node in view.inter_broker.brokers:
-        resource, found = f"broker/{node}", settings.get(node, _KEY)
+    for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
+        resource = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
+        found = settings.get(node, _KEY)
         evidence: dict[str, object] = {
             "node": node,
             "who": f"node {node}",

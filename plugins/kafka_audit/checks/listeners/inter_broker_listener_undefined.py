@@ -61,8 +61,6 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
     yield from no_files(view, "KA311")
     between = view.inter_broker
     for broker, lines in sorted(between.settings.files.items()):
-        if between.settings.get(broker, "process.roles").value == "controller":
-            continue
         used, hidden = between.listener(broker), [key for key in _KEYS if key in lines and lines[key].value is None]
         if hidden or used is None:
             error = f"{hidden[0]} contains a placeholder" if hidden else "its inter-broker listener is unknown"

@@ -97,8 +97,7 @@ def _by_settings(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
     between = view.inter_broker
     reported: dict[int, Mapping[str, str] | None] = {}
     listed = {endpoint.broker_id for endpoint in view.endpoints.all}
-    controllers = {broker for broker in between.brokers if between.settings.get(broker, "process.roles").value == "controller"}
-    for broker in sorted({*between.brokers, *listed} - controllers):
+    for broker in sorted({*between.brokers, *listed}):
         own = {name: between.protocol(broker, name) for name in between.offered(broker) or ()}
         known = {name: protocol for name, protocol in own.items() if protocol is not None}
         reported[broker] = known if known and len(known) == len(own) else None

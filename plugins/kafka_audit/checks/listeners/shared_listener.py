@@ -55,8 +55,6 @@ def shared_listener(view: ClusterView) -> Iterator[Judgement]:
 def _judged(view: ClusterView) -> Iterator[Judgement]:
     between = view.inter_broker
     for broker in between.brokers:
-        if between.settings.get(broker, "process.roles").value == "controller":
-            continue
         own, offered, resource = between.listener(broker), between.offered(broker), f"broker/{broker}"
         if own is None or offered is None:
             error = "its inter-broker listener is unknown" if own is None else "its listeners are unknown"

@@ -66,8 +66,6 @@ def scram_user_missing(view: ClusterView) -> Iterator[Judgement]:
     let_in = between.kraft or any(map(symptoms.accepted, between.brokers))  # in KRaft no view shows which logins succeeded
     latent = let_in and not any(map(symptoms.lasting, between.brokers))
     for broker in between.brokers:
-        if between.settings.get(broker, "process.roles").value == "controller":
-            continue
         judgement = judged(view, broker)
         yield replace(judgement, severity=Severity.HIGH) if latent and judgement.status is Status.FAIL else judgement
     yield from no_brokers(view, "KA405")

@@ -65,10 +65,11 @@ class InterBroker:
 
     @cached_property
     def brokers(self) -> tuple[int, ...]:
-        """Every broker that is registered, answered or has a file that was read."""
+        """Every broker that is registered, answered or has a file that was read; none that has the controller role alone."""
         asked = {view.broker_id for view in self._samples.of(BrokerView)} if self.kraft else set()
         registered = frozenset() if self.kraft else frozenset(self._registry.brokers)
-        return tuple(sorted(registration for registration in registered | asked | self.settings.brokers if registration >= 0))
+        known = (registered | asked | self.settings.brokers) - self.settings.controllers
+        return tuple(sorted(broker for broker in known if broker >= 0))
 
     @cached_property
     def asked(self) -> bool:
