@@ -11,6 +11,8 @@ import pytest
 from kafka.protocol.admin import DescribeQuorumResponse
 from kafka.protocol.metadata import MetadataRequest
 
+from collect.brokers.test_quorum import Node
+from collect.fakes import server
 from collect.oidc_server import make_key, oidc_server
 from hostile_parties.broker import HostileBroker, changed, honest_brokers
 from hostile_parties.party import announce, drip, hang, hang_up, raw
@@ -22,7 +24,7 @@ from kafka_audit.watch.reader import Reader
 from kafka_audit.watch.reading import WatchOutcome
 from testbed.certificates import Authority
 
-METADATA, VERSIONS, QUORUM = 3, 18, 55
+METADATA, VERSIONS, QUORUM, CLUSTER = 3, 18, 55, 60
 QUICK = Limits(read_s=1.5)
 PASSWORD = "open-sesame-73"  # noqa: S105 -- of a fake
 SCRAM = "SCRAM-SHA-512"
@@ -229,6 +231,19 @@ def test_the_quorum_is_asked_where_brokers_offer_it(brokers):
     assert reading.kraft
     assert [(one.leader, one.leader_epoch) for one in reading.brokers] == [(5, 9), (None, None), (5, 9)]
     assert outcomes(reading, "quorum") == {0: "answered", 1: "failed", 2: "answered"}
+
+
+def test_controllers_are_asked_for_the_quorum_alone_which_needs_no_right_to_alter(brokers):
+    with (
+        server(Node(200, {QUORUM: (0, 2), CLUSTER: (0, 2)})) as leads,
+        server(follower := Node(201, {QUORUM: (0, 2)})) as follows,
+    ):
+        follower.apis[CLUSTER] = (0, 2)
+        follower.partition_error = 6  # NOT_LEADER_OR_FOLLOWER
+        addresses = tuple(f"{host}:{port}" for host, port in (leads, follows))
+        (reading,) = read(described(brokers[0], controllers=addresses))
+    assert [(one.answer.outcome.value, one.leader) for one in reading.controllers] == [("answered", 200), ("answered", None)]
+    assert (len(follower.asked(QUORUM)), follower.asked(CLUSTER)) == (1, [])
 
 
 def secured(stack, authority, users, mechanism=SCRAM):

@@ -15,12 +15,11 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
-from kafka.protocol.admin import DescribeClusterRequest, DescribeQuorumRequest
+from kafka.protocol.admin import DescribeQuorumRequest
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
-from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker, MetadataError, decode_metadata_answer
-from kafka_audit.collect.brokers.quorum import CONTROLLERS, TYPES_FROM, controllers, quorum_leader, quorum_request
+from kafka_audit.collect.brokers.quorum import controllers, quorum_leader, quorum_request
 from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins, ListenerSecurity
@@ -323,7 +322,7 @@ class Reader:
         return list(await asyncio.gather(*map(self._ask_controller, targets)))
 
     async def _ask_controller(self, target: Target) -> ControllerReading:
-        """Ask a KRaft controller for the leader that it knows."""
+        """Ask a KRaft controller whether it leads; one that does not lead names no leader."""
         access = self._securities[target]
         if access.refused is not None:
             return ControllerReading(address=target.address, answer=_failure(access.refused))
@@ -333,11 +332,7 @@ class Reader:
             async with asyncio.timeout(self._read_s + 1), AsyncExitStack() as stack:
                 with any_answer():
                     await self._connect(stack, conversation, target)
-                    if (version := conversation.version(DescribeClusterRequest, TYPES_FROM)) is not None:
-                        said = await conversation.answer(DescribeClusterRequest(version=version, endpoint_type=CONTROLLERS))
-                        demand(said.error_code, said.error_message, {})
-                        leader = answers.at_least(-1, said.controller_id, "the leader's id")
-                    elif _offers_quorum(conversation):
+                    if _offers_quorum(conversation):
                         answer = quorum_leader(await conversation.answer(quorum_request(conversation)))
                         leader = None if answer is None else answer[0]
         except (ReadError, TimeoutError) as error:

@@ -1,12 +1,17 @@
-"""Ask for the metadata quorum: brokers pass the question on to its leader, controllers in the cluster file answer themselves."""
+"""Ask for the metadata quorum: brokers pass the question on to its leader, controllers in the cluster file answer themselves.
+
+A controller is asked for nothing but DescribeQuorum: for DescribeCluster it wants Alter on Cluster, which no auditor should hold.
+So a controller that does not lead says that it answers, and no more.
+"""
 
 import base64
 import time
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from kafka.protocol.admin import DescribeClusterRequest, DescribeQuorumRequest
+from kafka.protocol.admin import DescribeQuorumRequest
 
 from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.connections.credentials import NotAsked
@@ -15,7 +20,6 @@ from kafka_audit.collect.connections.targets import (
     CONTROLLER_LISTENER,
     UNREGISTERED,
     Target,
-    host_and_port,
     routes,
     split_address,
 )
@@ -25,8 +29,8 @@ from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import ControllerProbe, FencedBroker, QuorumReplica, QuorumView, Row
 from kafka_audit.model.trusted_hosts import normal_host
 
-QUORUM, CLUSTER, API_VERSIONS = "DescribeQuorum", "DescribeCluster", "ApiVersions"
-PLANNED = (API_VERSIONS, CLUSTER, QUORUM)
+QUORUM, API_VERSIONS = "DescribeQuorum", "ApiVersions"
+PLANNED = (API_VERSIONS, QUORUM)
 """What every controller of the cluster file is asked for."""
 
 FENCED_FROM = 2
@@ -34,9 +38,6 @@ FENCED_FROM = 2
 
 _TOPIC = "__cluster_metadata"
 _NOT_LEADER = 6
-CONTROLLERS, TYPES_FROM = 2, 1
-"""DescribeCluster's endpoint type of controllers, and the version from which it has one (KIP-919)."""
-
 _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
 _ELSE = "a leader of the metadata quorum"
 
@@ -166,7 +167,7 @@ def observer(target: Target) -> str:
 
 
 class ControllerAsker:
-    """Reads one controller at its address: the leader that it reports, and as the leader, the followers."""
+    """Reads one controller at its address: whether it answers, and if it leads, the quorum."""
 
     def __init__(self, target: Target, sample: int, options: ClientOptions) -> None:
         """Take the address; `options.read_s` bounds every read."""
@@ -208,48 +209,17 @@ class ControllerAsker:
         return tuple(self._asking.failed(operation, error) for operation in PLANNED)
 
     def _converse(self) -> int | None:
-        """Ask at one connection; return the controller's node id, None if unknown. Raises ReadError."""
+        """Ask at one connection; return the node id of a controller that leads. Raises ReadError."""
         started = time.monotonic()
         host, port = self._target.dialled
         with Conversation(host, port, self._options.at(self._target)) as conversation:
             self._rows.append(self._asking.answered(API_VERSIONS, started))
-            node, leader = self._asking.read(self._rows, CLUSTER, lambda: self._cluster(conversation)) or (None, None)
             if conversation.version(DescribeQuorumRequest) is None:
-                return node
+                return None
             reported = self._asking.read(
-                self._rows, QUORUM, lambda: quorum(conversation, self._sample, self._asking.observer, node)
+                self._rows, QUORUM, lambda: quorum(conversation, self._sample, self._asking.observer, None)
             )
-            if reported or leader is None:
-                self._rows += reported or ()
-            else:
-                self._rows.append(self._follower(node, leader))
-            return (
-                node if node is not None else next((row.leader_id for row in reported or () if isinstance(row, QuorumView)), None)
-            )
-
-    def _follower(self, node: int | None, leader: int) -> QuorumView:
-        """Return the view of a controller that reports only its leader."""
-        return QuorumView(
-            sample=self._sample,
-            observer=self._asking.observer,
-            node_id=node,
-            leader_id=leader,
-            leader_epoch=None,
-            high_watermark=None,
-        )
-
-    def _cluster(self, conversation: Conversation) -> tuple[int | None, int | None]:
-        """Return the node id behind the address and the leader's, None if this version does not report them."""
-        version = conversation.version(DescribeClusterRequest, TYPES_FROM)
-        if version is None:
-            return None, None
-        answer = conversation.ask(DescribeClusterRequest(version=version, endpoint_type=CONTROLLERS))
-        demand(answer.error_code, answer.error_message, _NEEDS, _ELSE)
-        listed = answers.each(answer.brokers, "controllers")
-        mine = {
-            node.broker_id
-            for node in listed
-            if host_and_port(answers.checked_name(node.host, "a host"), node.port) == self._target.advertised
-        }
-        node = answers.int32(min(mine), "the controller's id") if len(mine) == 1 else None
-        return node, answers.at_least(-1, answer.controller_id, "the leader's id")
+            # It answers as the leader or not at all, so that the leader's id is its own.
+            rows = [replace(row, node_id=row.leader_id) if isinstance(row, QuorumView) else row for row in reported or ()]
+            self._rows += rows
+            return next((row.node_id for row in rows if isinstance(row, QuorumView)), None)

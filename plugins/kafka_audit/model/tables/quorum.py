@@ -9,14 +9,14 @@ from kafka_audit.model.tables.row import Row
 class QuorumView(Row):
     """The response of one observer to DescribeQuorum. Brokers forward the request to the leader; controllers answer it.
 
-    A controller that is not the leader reports only the leader that it follows. No row without a response.
+    A controller that is not the leader says no more than that, and has no row; nor has a party without a response.
     """
 
     sample: int
     observer: str  # `broker:<id>`, or `controller@host:port` for an address of the cluster file
     node_id: int | None  # of the broker or controller; null if a controller did not report it
     leader_id: int  # -1: no leader is known to it
-    leader_epoch: int | None  # null if only the id of the leader is reported
+    leader_epoch: int | None  # null if only the id of the leader is reported: in old snapshots alone
     high_watermark: int | None
 
 
