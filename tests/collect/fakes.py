@@ -638,7 +638,7 @@ class FakeZookeeper:
             return found
         if found is None and not self._children(path):
             return NoNodeError()
-        return found or b"", self.stat(path)
+        return found, self.stat(path)  # kazoo has None for a znode that was created without data, as parents are
 
     def get_async(self, path):
         self.single_reads.append(path)

@@ -65,6 +65,14 @@ def test_many_znodes_go_by_multi_read_below_the_chroot():
     assert client.single_reads == []
 
 
+@pytest.mark.parametrize("count", [1, len(MANY)])
+def test_a_znode_that_was_created_without_data_is_empty(count):
+    paths = [f"/t/{number}" for number in range(count)]
+    client = FakeZookeeper({f"{path}/child": b"x" for path in paths})
+    assert {znode.data for znode in reader(client).get_many(paths, most_bytes=10).values()} == {b""}
+    assert bool(client.multi_reads) == (count > WORTH_IT)
+
+
 def test_few_znodes_are_not_worth_it():
     client = FakeZookeeper(dict.fromkeys(MANY, b"x"))
     assert len(reader(client).get_many(MANY[: WORTH_IT - 1])) == WORTH_IT - 1

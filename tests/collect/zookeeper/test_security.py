@@ -52,6 +52,7 @@ SECURITY = {
     "/config/users/CN%3Dbob%2CO%3Dx": text({"version": 1, "config": {"SCRAM-SHA-256": SCRAM}}),
     "/config/users/quota-only": text({"version": 1, "config": {"producer_byte_rate": "1"}}),
     "/config/users/<default>": text({"version": 1, "config": {}}),
+    "/config/users/quota-of-one-client/clients/app": text({"version": 1, "config": {"producer_byte_rate": "1"}}),
 }
 
 

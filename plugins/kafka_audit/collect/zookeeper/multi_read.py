@@ -286,7 +286,8 @@ class ZnodeReader:
     def _one_by_one(self, paths: Iterable[str]) -> Iterator[tuple[str, Result]]:
         for path, result in _pipelined(iter(paths), self._client.get_async, SINGLE_WINDOW):
             try:
-                znode: Result = Znode(*result.get(timeout=self._left()))
+                data, stat = result.get(timeout=self._left())
+                znode: Result = Znode(data or b"", stat)  # kazoo has None for a znode that was created without data
             except (ConnectionLoss, ConnectionClosedError):
                 raise
             except KazooException as error:

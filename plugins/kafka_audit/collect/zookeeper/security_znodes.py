@@ -56,5 +56,6 @@ def broker_configs(name: str, znode: Znode) -> tuple[DynamicConfig, ...]:
 
 def scram_users(name: str, znode: Znode) -> tuple[ScramUser, ...]:
     """Decode /config/users/<name>: which SCRAM credentials there are, and nothing of them; raises ZnodeError."""
-    config = _config(znode)
+    # A user with quotas for single client ids alone: Kafka creates this znode as their parent, without data.
+    config = _config(znode) if znode.data else {}
     return tuple(ScramUser(user=unquote(name), mechanism=mechanism) for mechanism in _MECHANISMS if mechanism in config)
