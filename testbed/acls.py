@@ -27,6 +27,10 @@ class Acl:
     permission: str = "Allow"
     host: str = "*"
 
+    def as_list(self) -> list[str]:
+        """Return the fields in the order of `model.tables.Acl` and of the bed's Java programs."""
+        return [self.resource, self.name, self.pattern, self.principal, self.host, self.operation, self.permission]
+
     def as_arguments(self) -> dict[str, str]:
         """Return the fields as strings, for a client script."""
         return asdict(self)

@@ -35,6 +35,7 @@ def clusters_yaml(cluster: BaseCluster, name: str) -> str:
     if zookeeper and cluster.secured:
         zookeeper = cluster.secured.audit_zookeeper(str(zookeeper))
     security = cluster.secured.audit_settings() if cluster.secured else None
+    controllers = cluster.secured.audit_controllers() if cluster.secured and cluster.controller_addresses else None
     return (
         f"clusters:\n  {name}:\n"
         + (f"    zookeeper: {json.dumps(zookeeper)}\n" if zookeeper else "")
@@ -42,12 +43,17 @@ def clusters_yaml(cluster: BaseCluster, name: str) -> str:
         + (f"    security: {json.dumps(security)}\n" if security else "")
         + (f"    trusted_hosts: {json.dumps(_hosts(cluster))}\n" if security else "")
         + (f"    controllers: {json.dumps(cluster.controller_addresses)}\n" if cluster.controller_addresses else "")
-        + ("    listeners: {CONTROLLER: {protocol: PLAINTEXT}}\n" if cluster.controller_addresses and security else "")
+        + (f"    listeners: {{CONTROLLER: {json.dumps(controllers)}}}\n" if controllers else "")
         + f"    vantages:\n      brokers: {{command: {json.dumps(cluster.vantage_command())}, role: broker}}\n"
         f"    properties: {json.dumps([str(folder / 'server.properties')])}\n"
         f"    logs: {{paths: {json.dumps(logs)}}}\n"
         f"    expect: {{brokers: {len(cluster.brokers)}}}\n"
     )
+
+
+def controller_files(cluster: BaseCluster) -> list[str]:
+    """Return the paths of the configuration of KRaft controllers that are no brokers."""
+    return [str(path) for path in sorted(cluster.folder.glob("controller-*/server.properties"))]
 
 
 def _hosts(cluster: BaseCluster) -> list[str]:

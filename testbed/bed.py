@@ -189,16 +189,24 @@ class Bed:
                 raise BedError(message)
             return
         self.worker.demand(["ip", "addr", "replace", f"{listen_address}/32", "dev", "lo"])
-        process = self.worker.popen(
-            [sys.executable, "-I", str(HERE / "forwarder.py"), listen_address, str(listen_port), target_host, str(target_port)],
-            cwd="/",
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self._processes.append(process)
-        await_ready(process)
+        forwarder = [sys.executable, "-I", str(HERE / "forwarder.py")]
+        self.stay(self.worker, [*forwarder, listen_address, str(listen_port), target_host, str(target_port)])
         self._forwards[here] = target
+
+    def stay(self, host: Host, command: Sequence[str], *, cwd: str | Path = "/", line: str = "") -> subprocess.Popen[str]:
+        """Start a command that reads a line, says «ready», and lives as long as the bed.
+
+        Raises:
+            BedError: it ended instead; carries its complaint.
+        """
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        process = host.popen(command, cwd=cwd, start_new_session=True, **pipes)
+        self._processes.append(process)
+        if process.stdin is not None:
+            process.stdin.write(f"{line}\n")
+            process.stdin.flush()
+        await_ready(process)
+        return process
 
     def delay(self, host: Host, milliseconds: int) -> Callable[[], None]:
         """Hold back each packet that a host sends to the others, as a distant host or a slow link does; return what ends that.
@@ -206,15 +214,8 @@ class Bed:
         Raises:
             BedError: the kernel has no TUN devices.
         """
-        process = host.popen(
-            [sys.executable, "-I", str(HERE / "delayer.py"), host.address, str(NETWORK), str(milliseconds)],
-            cwd="/",
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self._processes.append(process)
-        await_ready(process)
+        delayer = [sys.executable, "-I", str(HERE / "delayer.py")]
+        process = self.stay(host, [*delayer, host.address, str(NETWORK), str(milliseconds)])
 
         def end() -> None:
             process.kill()

@@ -226,7 +226,7 @@ def release_process(process: Popen[str]) -> None:
     """Collect the exit code of a process that was ended, and close its pipes."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(END_SECONDS)
-    for pipe in (process.stdout, process.stderr):
+    for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from testbed.brokers import START_SECONDS, STEP_SECONDS, BaseCluster, Broker, Plan
 from testbed.clients import Clients
 from testbed.errors import BedError
-from testbed.security import scram_argument
+from testbed.security import Security, scram_argument
 from testbed.servers import Server, common_properties, merged
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 
 
 class KraftCluster(BaseCluster):
-    """Brokers and their controllers, which speak PLAINTEXT to each other whatever the brokers' listeners speak.
+    """Brokers and their controllers, which speak PLAINTEXT to each other unless `Security.controller_login` asks for more.
 
     Attributes:
         cluster_id: as storage was formatted.
@@ -40,8 +40,8 @@ class KraftCluster(BaseCluster):
             BedError: an authorizer where brokers are controllers too: it would have to let ANONYMOUS in.
         """
         super().__init__(bed, plan)
-        if plan.security and plan.security.authorizer and not plan.controllers:
-            message = "an authorizer in KRaft needs controllers of their own"
+        if plan.security and plan.security.authorizer and not plan.controllers and not plan.security.controller_login:
+            message = "an authorizer in KRaft needs controllers of their own, or a login between controllers"
             raise BedError(message)
         self.cluster_id = _random_id()
         self._jars = jars
@@ -60,15 +60,16 @@ class KraftCluster(BaseCluster):
         return self._bed.hosts.add(f"{self.plan.name}-{name}", self._address(node))
 
     def _quorum(self, node: int, roles: str) -> dict[str, str]:
-        security = self.plan.security
-        names = [f"{one.label}:{one.protocol}" for one in self.listeners]
+        security = self.plan.security or Security()
+        names = [f"{one.label}:{one.protocol}" for one in security.listeners]
         return {
             "process.roles": roles,
             "node.id": str(node),
             "controller.quorum.voters": self._voters,
             "controller.listener.names": "CONTROLLER",
-            "listener.security.protocol.map": ",".join(["CONTROLLER:PLAINTEXT", *names]),
-            **({"authorizer.class.name": AUTHORIZER} if security and security.authorizer else {}),
+            "listener.security.protocol.map": ",".join([f"CONTROLLER:{security.controller_protocol}", *names]),
+            **({"authorizer.class.name": AUTHORIZER} if security.authorizer else {}),
+            **security.controller_properties(),
         }
 
     def _controller(self, node: int, jars: Path) -> Server:
@@ -78,7 +79,7 @@ class KraftCluster(BaseCluster):
         properties = self._quorum(node, "controller")
         properties |= {"listeners": f"CONTROLLER://{host.address}:{CONTROLLER_PORT}", "log.dirs": str(folder / "data")}
         if self.plan.security and self.plan.security.authorizer:
-            properties["super.users"] = ";".join([*self.plan.security.super_users, "User:ANONYMOUS"])
+            properties["super.users"] = self.plan.security.controller_super_users()
         return Server(name=name, host=host, folder=folder, jars=jars, main_class="kafka.Kafka", properties=properties)
 
     def _broker(self, broker: int, jars: Path) -> Broker:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from testbed.certificates import OWNER_ONLY, STORE_PASSWORD, Authority, KeyPair
-from testbed.security import ADMIN, AUDITOR, BROKER, Security, digest_jaas
+from testbed.security import ADMIN, AUDITOR, BROKER, Security, digest_jaas, jaas
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,6 +107,19 @@ class Secured:
                 result |= {"ssl_certfile": str(pair.certificate), "ssl_keyfile": str(pair.key)}
         return result
 
+    def java_client(self, user: str = ADMIN) -> dict[str, str]:
+        """Return the settings of a Java client of the listener that the bed asks; a password is in them."""
+        listener = self.security.listener()
+        settings = {"security.protocol": listener.protocol}
+        if listener.sasl:
+            settings["sasl.mechanism"] = listener.mechanisms[0]
+            settings["sasl.jaas.config"] = jaas(listener.mechanisms[0], {"username": user, "password": self.security.users[user]})
+        if listener.tls:
+            pair = self.party(user)
+            settings |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(pair.truststore)}
+            settings |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(pair.keystore)}
+        return settings
+
     def audit_settings(self, user: str = AUDITOR, label: str | None = None) -> dict[str, object]:
         """Return the ``security`` of a clusters.yaml for a user; its password is expected in `PASSWORD_VARIABLE`."""
         listener = self.security.listener(label)
@@ -119,6 +132,11 @@ class Secured:
                 pair = self.party(user)
                 result |= {"cert_file": str(pair.certificate), "key_file": str(pair.key)}
         return result
+
+    def audit_controllers(self, user: str = AUDITOR) -> dict[str, object]:
+        """Return what ``listeners`` of a clusters.yaml has for the listener of KRaft controllers."""
+        login = {"mechanism": "PLAIN", "username": user, "password_env": PASSWORD_VARIABLE}
+        return {"protocol": self.security.controller_protocol, **(login if self.security.controller_login else {})}
 
     def audit_environment(self, user: str = AUDITOR) -> dict[str, str]:
         """Return the environment that `audit_settings` counts on."""

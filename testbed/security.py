@@ -148,6 +148,8 @@ class Security:
             these logins, and brokers connect without one; ``tls``: only a TLS port, for which clients need a certificate.
         tokens: for listeners with OAUTHBEARER.
         tickets: for listeners with GSSAPI.
+        controller_login: whether KRaft controllers accept only clients that log in, with PLAIN: they start before they know
+            any SCRAM user. Brokers and controllers log in as `BROKER`.
     """
 
     listeners: tuple[Listener, ...] = (Listener(),)
@@ -165,6 +167,7 @@ class Security:
     zookeeper: Literal["plain", "offered", "sasl", "tls"] = "plain"
     tokens: Tokens | None = None
     tickets: Tickets | None = None
+    controller_login: bool = False
 
     def listener(self, label: str | None = None) -> Listener:
         """Return a listener by its label; without one, the listener that the bed asks.
@@ -216,15 +219,39 @@ class Security:
             result["super.users"] = ";".join(self.super_users)
         return result
 
-    def _jaas(self, mechanism: str, broker: int) -> str:
+    @property
+    def controller_protocol(self) -> str:
+        """The security protocol of the listener CONTROLLER."""
+        return "SASL_PLAINTEXT" if self.controller_login else "PLAINTEXT"
+
+    def controller_properties(self) -> dict[str, str]:
+        """Return what brokers and controllers need to speak to controllers, and controllers to accept it."""
+        if not self.controller_login:
+            return {}
+        return {
+            "sasl.mechanism.controller.protocol": "PLAIN",
+            "listener.name.controller.sasl.enabled.mechanisms": "PLAIN",
+            "listener.name.controller.plain.sasl.jaas.config": self._jaas("PLAIN"),
+        }
+
+    def controller_super_users(self) -> str:
+        """Return the super users of controllers: where these accept connections without a login, ANONYMOUS is one."""
+        return ";".join([*self.super_users, *(() if self.controller_login else ("User:ANONYMOUS",))])
+
+    def _jaas(self, mechanism: str, broker: int | None = None) -> str:
         if mechanism == "OAUTHBEARER":
             return f"{_MODULES[mechanism]} required;"
         password = "mistyped" if broker in self.mistypes else self.users[BROKER]
         options = {"username": BROKER, "password": password}
         if mechanism == "PLAIN":
-            forgotten = self.forgets.get(broker, ())
+            forgotten = () if broker is None else self.forgets.get(broker, ())
             options |= {f"user_{user}": known for user, known in self.users.items() if user not in forgotten}
-        return f"{_MODULES[mechanism]} required {_quoted(options)};"
+        return jaas(mechanism, options)
+
+
+def jaas(mechanism: str, options: Mapping[str, str]) -> str:
+    """Return the value of ``sasl.jaas.config`` for PLAIN or SCRAM."""
+    return f"{_MODULES[mechanism]} required {_quoted(options)};"
 
 
 def without_super_user(security: Security, user: str = BROKER) -> dict[str, str | None]:

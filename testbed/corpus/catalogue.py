@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import yaml
 
@@ -21,13 +21,17 @@ VERSIONS: dict[str, tuple[str, bool]] = {
     "3.9.1 ZooKeeper": ("3.9.1", True),
     "3.9.1 KRaft": ("3.9.1", False),
     "4.3.0 KRaft": ("4.3.0", False),
+    "4.4.0 KRaft": ("4.4.0", False),
 }
 """What the corpus runs on: the release, and whether with ZooKeeper."""
+_EVERY_FAULT = tuple(VERSIONS)[:4]
 GROUPS = {
-    "all": tuple(VERSIONS),
-    "zookeeper": tuple(name for name, (_, zookeeper) in VERSIONS.items() if zookeeper),
-    "kraft": tuple(name for name, (_, zookeeper) in VERSIONS.items() if not zookeeper),
+    "all": _EVERY_FAULT,
+    "zookeeper": tuple(name for name in _EVERY_FAULT if VERSIONS[name][1]),
+    "kraft": tuple(name for name in _EVERY_FAULT if not VERSIONS[name][1]),
+    "newest": tuple(VERSIONS)[4:],
 }
+"""Names for several versions. Faults are not repeated on the newest release: healthy clusters are."""
 Some = TypeVar("Some")
 
 
@@ -63,6 +67,8 @@ class Preset:
         per_broker: of single brokers.
         topics: assignments by topic and partition, created before the first audit.
         audit: keys of the cluster's entry in clusters.yaml, over what the bed writes; None takes one away.
+        population: what `testbed.population` gives the cluster before the first audit: ``whole``, ``few`` or nothing.
+        controller_files: whether the auditor has the files of KRaft controllers too.
     """
 
     security: str | None = None
@@ -72,6 +78,8 @@ class Preset:
     per_broker: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     topics: Mapping[str, Mapping[int, list[int]]] = field(default_factory=dict)
     audit: Mapping[str, Any] = field(default_factory=dict)
+    population: Literal["whole", "few"] | None = None
+    controller_files: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kafka_audit.checks import catalogue
 from kafka_audit.model.text import listing
 from testbed.corpus import record
-from testbed.corpus.catalogue import VERSIONS, by_scenario, controls, faults, unbreakable
+from testbed.corpus.catalogue import GROUPS, by_scenario, controls, faults, unbreakable
 from testbed.corpus.peers import NOT_INSTALLED, UNAVAILABLE
 from testbed.corpus.remedies import remedies
 from testbed.corpus.score import VERDICTS
@@ -43,6 +43,7 @@ which the bed carried out what the text asks for. *Ends with*, where neither was
 failure ended, too. The reasons are data: `testbed/corpus/remedies.yaml`.
 """
 MOST_ENDS = 5
+_VERSIONS = GROUPS["all"]
 _NAME = "kafka-audit"
 
 
@@ -102,10 +103,10 @@ def _scores(broken: Sequence[Result]) -> list[str]:
 
 def _faults(broken: Sequence[Result]) -> list[str]:
     tools = sorted({tool for one in broken for tool in one["peers"]})
-    lines = [f"| Fault | {' | '.join(VERSIONS)} | {' | '.join(tools)} |", f"|---|{'---|' * (len(VERSIONS) + len(tools))}"]
+    lines = [f"| Fault | {' | '.join(_VERSIONS)} | {' | '.join(tools)} |", f"|---|{'---|' * (len(_VERSIONS) + len(tools))}"]
     for fault in faults().values():
         mine = {one["version"]: one for one in broken if one["id"] == fault.id}
-        cells = [_cell(mine.get(version), applies=version in fault.versions) for version in VERSIONS]
+        cells = [_cell(mine.get(version), applies=version in fault.versions) for version in _VERSIONS]
         others = [_told(one["peers"].get(tool, {}).get("verdict", "") for one in mine.values()) for tool in tools]
         lines.append(f"| `{fault.id}`: {fault.title} | {' | '.join([*cells, *others])} |")
     return [*lines, ""]
@@ -123,17 +124,17 @@ def _told(verdicts: Iterable[str]) -> str:
 
 def _checks(broken: Sequence[Result]) -> list[str]:
     seen = statuses(broken)
-    lines = [f"| Check | {' | '.join(VERSIONS)} |", f"|---|{'---|' * len(VERSIONS)}"]
+    lines = [f"| Check | {' | '.join(_VERSIONS)} |", f"|---|{'---|' * len(_VERSIONS)}"]
     for code, check in sorted(catalogue().items()):
-        if any(code in seen[version] for version in VERSIONS):
-            cells = [", ".join(seen[version].get(code, ())) for version in VERSIONS]
+        if any(code in seen[version] for version in _VERSIONS):
+            cells = [", ".join(seen[version].get(code, ())) for version in _VERSIONS]
             lines.append(f"| [{code}](checks/{code}.md) {check.name} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 
 def statuses(broken: Iterable[Result]) -> dict[str, dict[str, list[str]]]:
     """Return, by version and code, ``failed`` and ``healed`` where that was seen."""
-    seen: dict[str, dict[str, list[str]]] = {version: {} for version in VERSIONS}
+    seen: dict[str, dict[str, list[str]]] = {version: {} for version in _VERSIONS}
     for one in broken:
         for code in {found.split()[0] for found in one["failing"]}:
             seen[one["version"]].setdefault(code, ["failed"])
@@ -211,15 +212,24 @@ def _controls(healthy: Sequence[Result]) -> list[str]:
     audits, alarms = sum(one["audits"] for one in healthy), sum(len(one["alarms"]) for one in healthy)
     lines = [
         f"{audits} audits of {len(healthy)} healthy clusters: {alarms} failures of severity HIGH or above.\n",
-        "| Healthy cluster | Version | Audits | HIGH or above |",
-        "|---|---|---|---|",
+        "| Healthy cluster | Version | Audits | Reads answered | HIGH or above |",
+        "|---|---|---|---|---|",
     ]
     for control in controls().values():
         for one in healthy:
             if one["id"] == control.id:
                 found = "; ".join(f"{what}: {_plain(text)}" for what, text in one["alarms"].items()) or "none"
-                lines.append(f"| `{control.id}`: {control.title} | {one['version']} | {one['audits']} | {found} |")
+                cells = [f"`{control.id}`: {control.title}", one["version"], str(one["audits"]), _answered(one), found]
+                lines.append(f"| {' | '.join(cells)} |")
     return lines
+
+
+def _answered(result: Result) -> str:
+    """Return how many reads of a healthy cluster were answered; runs before 2026-11-26 recorded the share alone."""
+    if "asked" not in result:
+        return f"{result['coverage']:.0%}"
+    unread = f" ({_plain(', '.join(result['unread']))})" if result["unread"] else ""
+    return f"{result['answered']} of {result['asked']}{unread}"
 
 
 def _plain(text: str) -> str:

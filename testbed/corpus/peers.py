@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from testbed.corpus.tools import client_settings
 from testbed.errors import BedError
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def _librdkafka(scene: Scene) -> list[str]:
         settings["sasl.mechanism"] = str(options["sasl_mechanism"])
         settings["sasl.username"] = str(options["sasl_plain_username"])
         settings["sasl.password"] = str(options["sasl_plain_password"])
-    if "ssl.truststore.location" in client_settings(scene.cluster):
+    if secured.security.listener().tls:
         settings["ssl.ca.location"] = str(secured.authority.ca_file)
     if "ssl_certfile" in options:
         settings |= {"ssl.certificate.location": str(options["ssl_certfile"]), "ssl.key.location": str(options["ssl_keyfile"])}

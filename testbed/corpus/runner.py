@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafka_audit.report.gate import evaluate_gate
 from testbed.bed import Bed
 from testbed.corpus import peers, record, score
 from testbed.corpus.actions import carry_out
@@ -50,6 +51,7 @@ class Stage:
         self.scene: Scene | None = None
         self.made: tuple[str, str] | None = None
         self.healthy = ""
+        self.first: dict[str, Any] = {}
         self.before: score.Failing = {}
 
     @property
@@ -65,8 +67,8 @@ class Stage:
             self._folder = tempfile.TemporaryDirectory(prefix="kafka-audit-corpus-", ignore_cleanup_errors=True)
             self._bed = Bed(Path(self._folder.name))
             self.scene, self.made = started(self._bed, presets()[preset], version), (preset, version)
-            self.healthy, report = self.audit(None)
-            self.before = score.failing(report)
+            self.healthy, self.first = self.audit(None)
+            self.before = score.failing(self.first)
             self.scene.look = self._look
         return self.scene
 
@@ -269,31 +271,35 @@ def run_controls(  # noqa: PLR0913 - what a run needs
             record.append(result, path)
             audits += result["audits"]
             alarms = f"; FALSE ALARMS: {', '.join(result['alarms'])}" if result["alarms"] else ""
-            say(f"{control.id} on {version}: {result['audits']} audits, coverage {result['coverage']:.0%}{alarms}")
+            alarms += f"; UNREAD: {', '.join(result['unread'])}" if result["unread"] else ""
+            exits = ", ".join(map(str, result["exits"]))
+            answered = f"{result['answered']} of {result['asked']} reads answered"
+            say(f"{control.id} on {version}: exits {exits}, {answered} ({result['seconds']} s){alarms}")
     finally:
         stage.clear()
     return audits
 
 
 def run_control(stage: Stage, control: Control, version: str, rounds: int) -> dict[str, Any]:
-    """Audit a healthy cluster at rest, and in each round after each step of its churn; return the result.
+    """Audit a healthy cluster before its steps, at rest, and in each round after each step of its churn; return the result.
 
     Raises:
-        BedError: the cluster could not be started, or a step failed.
+        BedError: the cluster could not be started, a step failed, or what lived in it ended.
     """
+    began = time.monotonic()
     scene = stage.prepare(control.preset, version)
+    reports, previous = [stage.first], stage.healthy
     carry_out(scene, control.steps)
-    previous, audits, alarms, coverage = stage.healthy, 0, dict[str, str](), 1.0
     for _ in range(rounds):
         for step in control.churn or [None]:
             if step is not None:
                 carry_out(scene, [step])
             previous, report = stage.audit(previous)
-            audits += 1
-            coverage = min(coverage, report["coverage"]["answered"] / max(report["coverage"]["asked"], 1))
-            for finding in report["findings"]:
-                if finding["status"] == "FAIL" and finding["severity"] in score.SERIOUS and not finding["muted"]:
-                    alarms[f"{finding['code']} {finding['resource']['name']}"] = finding["message"]
+            reports.append(report)
+    if scene.population is not None and not scene.population.lives:
+        message = f"the members of groups and the transactions ended: {scene.population.complaint()}"
+        raise BedError(message)
+    coverage = [report["coverage"] for report in reports]
     return {
         "kind": "control",
         "id": control.id,
@@ -301,9 +307,13 @@ def run_control(stage: Stage, control: Control, version: str, rounds: int) -> di
         "date": _now(),
         "commit": commit(),
         "engine": stage.engine,
-        "audits": audits,
-        "alarms": alarms,
-        "coverage": round(coverage, 3),
+        "audits": len(reports),
+        "exits": [evaluate_gate(report, "high", 1.0)[0] for report in reports],
+        "asked": sum(one["asked"] for one in coverage),
+        "answered": sum(one["answered"] for one in coverage),
+        "alarms": score.alarms(reports),
+        "unread": score.unread(reports),
+        "seconds": round(time.monotonic() - began),
     }
 
 

@@ -9,10 +9,13 @@ import yaml
 
 from testbed import presets
 from testbed.acls import auditor_grants
+from testbed.audit_files import controller_files
 from testbed.cluster import Cluster
 from testbed.corpus.catalogue import VERSIONS, Preset
 from testbed.corpus.tools import Tools
 from testbed.errors import BedError
+from testbed.population import populate
+from testbed.population.contents import FEW, WHOLE
 from testbed.security import AUDITOR, Listener, Security
 
 if TYPE_CHECKING:
@@ -21,9 +24,11 @@ if TYPE_CHECKING:
     from testbed.bed import Bed
     from testbed.brokers import BaseCluster, Options
     from testbed.kraft import KraftCluster
+    from testbed.population import Population
 
 NAME = "corpus"
 """The cluster's name in clusters.yaml."""
+CONTENTS = {"whole": WHOLE, "few": FEW}
 SASL_SSL = Listener(protocol="SASL_SSL", mechanisms=("SCRAM-SHA-512",))
 SECURITIES: dict[str, Callable[[], Security]] = {
     "ssl": lambda: Security(listeners=(presets.SSL,), inter_broker=presets.SSL.label),
@@ -63,6 +68,16 @@ SECURITIES: dict[str, Callable[[], Security]] = {
     "zookeeper_offers_login": lambda: Security(
         listeners=(presets.SCRAM,), inter_broker=presets.SCRAM.label, authorizer=True, zookeeper="offered"
     ),
+    "login": lambda: Security(
+        listeners=(presets.SCRAM,), inter_broker=presets.SCRAM.label, authorizer=True, controller_login=True
+    ),
+    "internal_login": lambda: Security(
+        listeners=(replace(presets.SCRAM, name="CLIENT"), replace(presets.SCRAM, name="INTERNAL", port=Listener().port + 2)),
+        inter_broker="INTERNAL",
+        asked="CLIENT",
+        authorizer=True,
+        controller_login=True,
+    ),
     "two_listeners": lambda: Security(
         listeners=(Listener(), replace(presets.SCRAM, port=Listener().port + 1)), inter_broker=presets.SCRAM.label
     ),
@@ -85,6 +100,7 @@ class Scene:
         ran: commands that were run as findings print them.
         followed: repairs that findings describe in words, and the bed carried out.
         notes: what actions remember for others.
+        population: what lives in it, where the preset asks for that.
     """
 
     bed: Bed
@@ -98,6 +114,7 @@ class Scene:
     ran: list[str] = field(default_factory=list)
     followed: list[str] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
+    population: Population | None = None
 
     @property
     def zookeeper(self) -> Cluster:
@@ -125,14 +142,14 @@ class Scene:
 
 
 def started(bed: Bed, preset: Preset, version: str) -> Scene:
-    """Start the cluster of a preset, create its topics, and wait until it is whole."""
+    """Start the cluster of a preset, create its topics, populate it, and wait until it is whole."""
     release, zookeeper = VERSIONS[version]
     options = _options(preset, zookeeper=zookeeper)
     security, settle = options["security"], options["settle"]
     cluster: BaseCluster
     if zookeeper:
         cluster = bed.cluster(release, preset.brokers, **options)
-        if security and security.authorizer:
+        if security and security.authorizer and preset.population is None:
             cluster.put_acls(auditor_grants())
     else:
         cluster = bed.kraft(release, preset.brokers, controllers=preset.controllers, **options)
@@ -141,8 +158,11 @@ def started(bed: Bed, preset: Preset, version: str) -> Scene:
     if settle is None or list(settle):
         cluster.await_settled(settle)
     entry = yaml.safe_load(cluster.clusters_yaml(NAME))["clusters"][NAME]
+    if preset.controller_files and not zookeeper:
+        entry["properties"] += controller_files(cluster)
     entry = {key: value for key, value in (entry | dict(preset.audit)).items() if value is not None}
-    return Scene(bed=bed, cluster=cluster, version=version, tools=Tools(bed, cluster), entry=entry)
+    population = populate(bed, cluster, CONTENTS[preset.population]) if preset.population else None
+    return Scene(bed=bed, cluster=cluster, version=version, tools=Tools(bed, cluster), entry=entry, population=population)
 
 
 def _options(preset: Preset, *, zookeeper: bool) -> Options:
@@ -153,8 +173,8 @@ def _options(preset: Preset, *, zookeeper: bool) -> Options:
         named = presets.named(preset.security) if preset.security else presets.Preset()
         options = named
     security = options.get("security")
-    if security is not None and not zookeeper:
-        # The bed writes ACLs into ZooKeeper only; without it the auditor is a super user.
+    if security is not None and not zookeeper and preset.population is None:
+        # Without a population the bed writes ACLs into ZooKeeper only; without either the auditor is a super user.
         security = replace(security, super_users=(*security.super_users, f"User:{AUDITOR}"))
     return {
         "security": security,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from testbed.corpus.catalogue import Fault
 
@@ -42,6 +42,30 @@ def failing(report: Mapping[str, Any]) -> Failing:
         for finding in report["findings"]
         if finding["status"] == "FAIL" and not finding["muted"]
     }
+
+
+def alarms(reports: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return what reports on a healthy cluster must not fail: messages by code and resource.
+
+    That is all of severity HIGH and above, and below it reads that failed (KA001) or that the auditor may not do (KA002).
+    """
+    return {
+        f"{finding['code']} {finding['resource']['name']}": finding["message"]
+        for report in reports
+        for finding in report["findings"]
+        if finding["status"] == "FAIL" and not finding["muted"]
+        if finding["severity"] in SERIOUS or finding["code"] in {"KA001", "KA002"}
+    }
+
+
+def unread(reports: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the errors of reads without an answer, and the messages that call an answer unreadable, by where they are."""
+    found: dict[str, str] = {}
+    for report in reports:
+        found |= {f"{one['observer']} {one['operation']}": str(one["error"]) for one in report["coverage"]["unknown"]}
+        unreadable = (one for one in report["findings"] if "unreadable" in one["message"])
+        found |= {f"{one['code']} {one['resource']['name']}": one["message"] for one in unreadable}
+    return found
 
 
 def score(fault: Fault, before: Failing, report: Mapping[str, Any]) -> Score:

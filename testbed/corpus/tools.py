@@ -118,27 +118,9 @@ class Tools:
         """Write the administrator's client settings and return the file."""
         path = self.folder / "admin.properties"
         path.touch(0o600)
-        path.write_text("".join(f"{key}={value}\n" for key, value in client_settings(self._cluster).items()))
+        settings = self._cluster.secured.java_client() if self._cluster.secured else {}
+        path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
         return path
-
-
-def client_settings(cluster: BaseCluster) -> dict[str, str]:
-    """Return the settings of a Java client that logs in as the administrator; empty where nothing is secured."""
-    if cluster.secured is None:
-        return {}
-    options = cluster.secured.client_options()
-    listener = cluster.secured.security.listener()
-    settings = {"security.protocol": listener.protocol}
-    if listener.sasl:
-        module = "plain.PlainLoginModule" if listener.mechanisms[0] == "PLAIN" else "scram.ScramLoginModule"
-        login = f'username="{options["sasl_plain_username"]}" password="{options["sasl_plain_password"]}"'
-        settings["sasl.mechanism"] = listener.mechanisms[0]
-        settings["sasl.jaas.config"] = f"org.apache.kafka.common.security.{module} required {login};"
-    if listener.tls:
-        pair = cluster.secured.party("admin")
-        settings |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(pair.truststore)}
-        settings |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(pair.keystore)}
-    return settings
 
 
 @cache

@@ -4,7 +4,7 @@ import pytest
 
 from testbed.corpus import peers
 from testbed.corpus.catalogue import fault
-from testbed.corpus.score import failing, left, score
+from testbed.corpus.score import alarms, failing, left, score, unread
 
 FAULT = fault(
     "f",
@@ -102,3 +102,28 @@ KCAT = """ 3 brokers:
 def test_what_another_tool_prints(tool, text, verdict):
     words = {"cause": "ClusterAuthorization", "wrong": "is fine"}
     assert peers.verdict(tool, text, 3, words)[0] == verdict
+
+
+def report_on_a_healthy_cluster(*findings, unknown=()):
+    default = {"muted": False, "resource": {"type": "cluster", "name": "cluster"}, "message": "m"}
+    return {"findings": [default | one for one in findings], "coverage": {"unknown": list(unknown)}}
+
+
+def test_a_healthy_cluster_fails_nothing_serious_and_no_read():
+    high = {"code": "KA614", "status": "FAIL", "severity": "HIGH", "message": "a transaction"}
+    rights = {"code": "KA002", "status": "FAIL", "severity": "MEDIUM", "message": "rights"}
+    style = {"code": "KA705", "status": "FAIL", "severity": "LOW"}
+    muted = high | {"muted": True, "code": "KA601"}
+    reports = [report_on_a_healthy_cluster(style, muted), report_on_a_healthy_cluster(high, rights)]
+    assert alarms(reports) == {"KA614 cluster": "a transaction", "KA002 cluster": "rights"}
+    assert alarms(reports[:1]) == {}
+
+
+def test_reads_without_an_answer_and_unreadable_ones_are_named():
+    read = {"observer": "broker:1", "operation": "ListGroups", "error": "timeout"}
+    odd = {"code": "KA614", "status": "UNKNOWN", "severity": "HIGH", "message": "Cannot determine (unreadable answer)"}
+    assert unread([report_on_a_healthy_cluster(odd, unknown=[read]), report_on_a_healthy_cluster(odd)]) == {
+        "broker:1 ListGroups": "timeout",
+        "KA614 cluster": "Cannot determine (unreadable answer)",
+    }
+    assert unread([report_on_a_healthy_cluster()]) == {}
