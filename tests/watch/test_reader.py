@@ -20,6 +20,7 @@ from hostile_parties.zookeeper import NO_AUTH, HostileZookeeper, kafka_tree
 from kafka_audit.collect.connections.protocol import async_conversation
 from kafka_audit.model.cluster import Cluster, Limits, Oidc, Security, Tls, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
+from kafka_audit.watch import reader as reader_module
 from kafka_audit.watch.reader import Reader
 from kafka_audit.watch.reading import WatchOutcome
 from testbed.certificates import Authority
@@ -344,3 +345,39 @@ def test_an_answer_that_makes_no_sense_is_a_failed_read(brokers):
 def test_a_cluster_file_that_cannot_work_is_said_before_anything_is_asked():
     with pytest.raises(UsageError, match=r"clusters\.c\.bootstrap: 'nowhere' is not an address"):
         read(Cluster(name="c", bootstrap=("nowhere",)))
+
+
+def test_files_of_certificates_are_read_on_a_thread_and_one_that_is_being_replaced_leaves_a_reading_unknown(
+    authority, tmp_path, monkeypatch
+):
+    """While it is empty, nothing is sent; the next reading tries it again."""
+    monkeypatch.setattr(reader_module, "LOGINS_S", 0.0)
+    threads, made_logins = [], reader_module.ClusterLogins
+
+    def logins(*given):
+        threads.append(threading.current_thread() is threading.main_thread())
+        return made_logins(*given)
+
+    monkeypatch.setattr(reader_module, "ClusterLogins", logins)
+    file = tmp_path / "ca.pem"
+    whole = authority.ca_file.read_text()
+    texts = iter(["", whole, whole])
+    file.write_text(whole)
+    with ExitStack() as stack:
+        made = secured(stack, authority, {"auditor": PASSWORD})
+        cluster = described(*made, security=replace(wanted(authority), tls=Tls(ca_file=str(file))))
+        connections = []
+
+        def replace_file():
+            file.write_text(next(texts))
+            connections.append(sum(one.connections for one in made))
+
+        readings = read(cluster, 3, secrets={"AUDITOR": PASSWORD}, between=replace_file)
+    assert [{*outcomes(reading, "metadata").values()} for reading in readings] == [{"answered"}, {"unknown"}, {"answered"}]
+    assert {*outcomes(readings[1]).values()} == {"unknown"}
+    assert {one.api_versions.error for one in readings[1].brokers} == {f"clusters.c.security.ca_file: {file} is empty"}
+    assert connections[0] == connections[1] < connections[2]
+    assert threads == [False] * 3
+    file.write_text("")
+    with pytest.raises(UsageError, match=r"clusters\.c\.security\.ca_file: .* is empty"):
+        read(cluster)

@@ -50,7 +50,11 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
         with quiet():
             if cluster.zookeeper is not None:
                 rows = zookeeper_view.registrations(
-                    cluster.zookeeper, secrets, read_s=read_s, budget=budget.part(budget.left() / 2)
+                    cluster.zookeeper,
+                    secrets,
+                    read_s=read_s,
+                    budget=budget.part(budget.left() / 2),
+                    tls=logins.zookeeper_tls,
                 )
             if not rows and cluster.bootstrap:
                 options = ClientOptions(read_s=read_s, logins=logins, budget=budget)

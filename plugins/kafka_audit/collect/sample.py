@@ -2,11 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
-from pathlib import Path
 from types import MappingProxyType
 
 from kafka_audit.collect import queue_vantages
@@ -99,16 +97,9 @@ class Sampler:
         return replace(found, rows=(sample, *found.rows, *self._authorities(number)))
 
     def _authorities(self, number: int) -> Iterator[Row]:
-        """Yield what the `ca_file`s of the cluster file hold; that they can be used was seen when logins were made."""
-        cluster = self._cluster
-        all_of = [cluster.security, *(security for security in cluster.listeners.values() if security is not None)]
-        named = [security.tls.ca_file for security in all_of if security.tls is not None]
-        if cluster.zookeeper is not None and cluster.zookeeper.tls is not None:
-            named.append(cluster.zookeeper.tls.ca_file)
-        for name in dict.fromkeys(filter(None, named)):
-            path = Path(name).expanduser()
-            with suppress(OSError):
-                yield from certificates.read_authorities(path.read_bytes(), path.name, number)
+        """Yield what the `ca_file`s of the cluster file held when the audit began."""
+        for name, pem in self._logins.files.authorities():
+            yield from certificates.read_authorities(pem.encode(), name, number)
 
     def _done(self, jobs: Sequence[_Job]) -> Iterator[Collected]:
         # Every wait inside ends by the deadline; what was heard until then has a moment to become rows.
@@ -141,6 +132,7 @@ class Sampler:
             deadline=until,
             budget=self._budget,
             earlier=self._decoded_znodes,
+            tls=self._logins.zookeeper_tls,
         )
 
     def _endpoints(self, number: int, rows: Iterable[Row]) -> tuple[tuple[RegisteredEndpoint, ...], Discovery | None]:

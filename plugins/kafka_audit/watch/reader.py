@@ -117,7 +117,7 @@ class Reader:
         """Take the cluster and where passwords are looked up; needs a running loop.
 
         Raises:
-            UsageError: an address or a file of certificates in the cluster file cannot be used.
+            UsageError: an address in the cluster file cannot be used.
         """
         self._cluster = cluster
         self._bounded = replace(cluster, limits=replace(cluster.limits, bytes=_MOST_BYTES))
@@ -129,12 +129,14 @@ class Reader:
         self._login_turn = asyncio.Lock()
         self._znodes_turn = threading.Lock()
         self._answered_at: dict[int, Target] = {}
-        self._renew_logins()
+        self._logins: ClusterLogins
+        self._logins_end: float | None = None
         bootstrap_targets(cluster, ())  # addresses that are none end it now
         controllers(cluster)
 
-    def _renew_logins(self) -> None:
-        self._logins = ClusterLogins(self._cluster, self._secrets)
+    async def _renew_logins(self) -> None:
+        """Begin with new logins and read the files of certificates, on a thread: this takes a tenth of a second."""
+        self._logins = await in_thread(lambda: ClusterLogins(self._cluster, self._secrets), WHOLE_S)
         self._logins_end = time.monotonic() + LOGINS_S
         self._securities: dict[Target, _Access] = {}
         self._accepted: set[tuple[str, str]] = set()  # listeners and mechanisms of logins that were accepted
@@ -146,10 +148,15 @@ class Reader:
             known: where brokers listened in earlier readings; one that is no longer registered is asked there.
 
         Raises:
-            UsageError: the connection string of ZooKeeper, or a file of certificates, cannot be read.
+            UsageError: the connection string of ZooKeeper cannot be read, or, in the first reading, a file of certificates.
         """
-        if time.monotonic() >= self._logins_end:
-            self._renew_logins()
+        if self._logins_end is None or time.monotonic() >= self._logins_end:
+            try:
+                await self._renew_logins()
+            except (UsageError, ReadError) as error:
+                if self._logins_end is None:
+                    raise UsageError(str(error)) from None
+                return self._nothing_asked(known, clean_line(str(error)))
         began, until = now_ms(), time.monotonic() + WHOLE_S
         endpoints = dict(known)
         waiting = asyncio.ensure_future(self._zookeeper())
@@ -178,6 +185,18 @@ class Reader:
             controllers=tuple(controllers_read),
             zookeeper=zookeeper,
             endpoints=endpoints | moved,
+        )
+
+    def _nothing_asked(self, known: Endpoints, why: str) -> Reading:
+        """Return a reading in which all parties are unknown: without the files of certificates, nothing is sent."""
+        answer = WatchAnswer(outcome=WatchOutcome.UNKNOWN, error=why)
+        targets = registered_targets((place for places in known.values() for place in places), self._cluster)
+        return Reading(
+            at_ms=now_ms(),
+            brokers=tuple(_unasked(number, some[0].address, why) for number, some in sorted(targets.items())),
+            controllers=tuple(ControllerReading(address=one.address, answer=answer) for one in controllers(self._cluster)),
+            zookeeper=None if self._cluster.zookeeper is None else ZookeeperReading(answer=answer),
+            endpoints=dict(known),
         )
 
     async def _ask(self, endpoints: Endpoints, until: float) -> list[_Heard]:
@@ -223,7 +242,7 @@ class Reader:
         return self._securities[target].refused is not None, not self._logins.names(target), target.listener
 
     async def _learn_securities(self, targets: Iterable[Target]) -> None:
-        """Find the security of addresses that are new: on a thread, for a context of TLS takes milliseconds, a token seconds."""
+        """Find the security of addresses that are new: on a thread, for a token takes seconds."""
         known = self._securities
         new = [target for target in targets if target not in known or known[target].has_ended]
         if not new:
@@ -376,7 +395,7 @@ class Reader:
         try:
             budget = Budget(self._cluster, time.monotonic() + self._read_s)
             asking = Asking(sample=1, observer="zookeeper", target=access.connect)
-            with open_session(access, self._read_s, self._secrets, budget) as session:
+            with open_session(access, self._read_s, self._secrets, budget, self._logins.zookeeper_tls) as session:
                 return ZnodeSample(session, asking, self._read_s, budget.deadline, budget).control()
         finally:
             self._znodes_turn.release()

@@ -348,7 +348,7 @@ def test_a_file_that_cannot_be_read_is_a_usage_error_with_its_key(authority, tmp
     with pytest.raises(UsageError, match=rf"clusters\.c\.listeners\.X\.{key}: .*/none cannot be read: No such file"):
         ClusterLogins(described, {})
     (tmp_path / "none").write_text("nothing")
-    with pytest.raises(UsageError, match=r"clusters\.c\.listeners\.X\.(ca|cert)_file: "):
+    with pytest.raises(UsageError, match=rf"clusters\.c\.listeners\.X\.{key}: .*/none contains no "):
         ClusterLogins(described, {})
 
 

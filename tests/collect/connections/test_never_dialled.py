@@ -16,6 +16,7 @@ from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.sockets import MEANT, never_dialled
 from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.connections.tls import UNVERIFIED
 from kafka_audit.collect.probes import command_vantages, endpoint_probes, probe_script
 from kafka_audit.collect.probes.command_vantages import bash_text, python_text
 from kafka_audit.collect.rows.source_reads import ReadError
@@ -261,8 +262,8 @@ def test_a_vantage_dials_what_the_cluster_file_names(monkeypatch):
 
 
 def _walk(given):
-    host, port, _, name, trust, mechanism, named = given["targets"][0]
-    return host, port, (name, trust, None), mechanism, named
+    host, port, _, name, _trust, mechanism, named = given["targets"][0]
+    return host, port, (name, UNVERIFIED), mechanism, named
 
 
 def test_a_step_that_was_not_taken_is_what_the_reads_say():

@@ -18,6 +18,7 @@ from collect.secured_fakes import SecuredBroker, tls_server
 from kafka_audit.collect.connections import sockets
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import CONTROLLER_LISTENER, UNREGISTERED, Target
+from kafka_audit.collect.connections.tls import UNVERIFIED
 from kafka_audit.collect.probes import command_vantages, endpoint_probes, probe_script
 from kafka_audit.collect.probes.command_vantages import (
     bash_text,
@@ -317,7 +318,7 @@ def test_bash_reads_every_byte_as_it_is(bash_alone):
 def test_an_unanswered_name_lookup_is_bounded(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_args: time.sleep(30))
     started = time.monotonic()
-    way = probe_script.EndpointProbe("slow.example", 1, ("slow.example", None, None), "PLAIN")
+    way = probe_script.EndpointProbe("slow.example", 1, ("slow.example", UNVERIFIED), "PLAIN")
     way.go(["dns", "tcp"], 0.3)
     assert [(layer, outcome, error) for layer, outcome, error, *_ in way.steps] == [("dns", "failed", "timeout")]
     assert time.monotonic() - started < 2

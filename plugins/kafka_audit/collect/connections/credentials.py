@@ -18,13 +18,13 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from kafka_audit.collect.connections.kerberos import SERVICE, Tickets
 from kafka_audit.collect.connections.login_attempts import Attempts, LoginTarget
-from kafka_audit.collect.connections.sockets import context
+from kafka_audit.collect.connections.sockets import TlsContexts
 from kafka_audit.collect.connections.targets import PLAINTEXT, Target, host_and_port, routes, split_address
+from kafka_audit.collect.connections.tls import UNVERIFIED, TlsAccess, TlsFiles
 from kafka_audit.collect.connections.tokens.access_token import AccessToken, FixedToken, TokenCache, TokenProvider
 from kafka_audit.collect.connections.tokens.azure import fetch_azure_token
 from kafka_audit.collect.connections.tokens.google import fetch_google_token
@@ -39,7 +39,6 @@ from kafka_audit.collect.rows.source_reads import (
     clean_line,
 )
 from kafka_audit.model.cluster import Cluster, Security, Tls
-from kafka_audit.model.errors import UsageError
 from kafka_audit.model.trusted_hosts import is_host, normal_host, parse_trusted_hosts, trusted_hosts_line
 
 _PROTOCOLS_DIFFER = "protocols differ"
@@ -100,13 +99,17 @@ class ListenerSecurity:
 
 
 class ClusterLogins:
-    """The logins of one cluster, for one audit: it remembers refusals."""
+    """The logins of one cluster, for one audit: it remembers refusals.
+
+    Attributes:
+        files: what its files of certificates held when the audit began.
+    """
 
     def __init__(self, cluster: Cluster, secrets: Mapping[str, str]) -> None:
         """Take the cluster and where passwords are looked up.
 
         Raises:
-            UsageError: a file of certificates cannot be read.
+            UsageError: a file of certificates cannot be used.
         """
         self._cluster = cluster
         self._secrets = secrets
@@ -114,14 +117,7 @@ class ClusterLogins:
         self._tokens: dict[Security, TokenCache] = {}
         self._tickets = Tickets()
         self._offered: dict[str, str] = {}
-        named = {f"listeners.{name}": security for name, security in cluster.listeners.items() if security is not None}
-        for key, security in {"security": cluster.security, **named}.items():
-            if security.protocol.endswith("SSL"):
-                demand_files(security.tls, f"clusters.{cluster.name}.{key}")
-            if security.oidc is not None:
-                demand_files(Tls(ca_file=security.oidc.ca_file), f"clusters.{cluster.name}.{key}.oidc")
-        if cluster.zookeeper is not None:
-            demand_files(cluster.zookeeper.tls, f"clusters.{cluster.name}.zookeeper.tls")
+        self.files = TlsFiles(cluster)
         self._named = _named(cluster)
         self._trusted = tuple(parse_trusted_hosts(host) for host in cluster.trusted_hosts)
 
@@ -132,25 +128,37 @@ class ClusterLogins:
             return named
         return self._cluster.security if self._cluster.security.protocol == target.protocol else None
 
-    def tls(self, target: Target) -> tuple[str, str | None, tuple[str, str] | None]:
-        """Return what `probe_sockets.secure` takes: the name to verify, the authorities, and the files of our certificate."""
+    def tls(self, target: Target) -> tuple[str, TlsContexts]:
+        """Return what `sockets.secure` takes: the name to verify, and the contexts.
+
+        A client certificate is also presented to addresses that only the cluster lists: see _FOR_TRUSTED.
+        """
+        access = self._access(target)
+        return target.host, UNVERIFIED if access is None else access.contexts
+
+    def authorities(self, target: Target) -> str | None:
+        """Return the certificates of the `ca_file` for a target as PEM text, None without one."""
+        access = self._access(target)
+        return None if access is None else access.authorities
+
+    def judges(self, target: Target) -> bool:
+        """Return whether a `ca_file` is set."""
+        return self.authorities(target) is not None
+
+    @property
+    def zookeeper_tls(self) -> TlsAccess | None:
+        """How TLS to ZooKeeper is opened, None without it."""
+        access = self._cluster.zookeeper
+        return None if access is None or access.tls is None else self.files.access(access.tls)
+
+    def _access(self, target: Target) -> TlsAccess | None:
         security = self.security(target)
-        if security is None or not security.protocol.endswith("SSL"):
-            return target.host, None, None
-        files = None  # also presented to addresses that only the cluster lists: see _FOR_TRUSTED
-        if security.tls and security.tls.cert_file:
-            files = (security.tls.cert_file, security.tls.key_file or security.tls.cert_file)
-        return target.host, _authorities(security.tls), files
+        return self.files.access(security.tls) if security is not None and security.protocol.endswith("SSL") else None
 
     def mechanism(self, target: Target) -> str:
         """Return the mechanism to name when asking which there are."""
         security = self.security(target)
         return (security and security.mechanism) or "PLAIN"
-
-    def judges(self, target: Target) -> bool:
-        """Return whether a `ca_file` is set."""
-        security = self.security(target)
-        return bool(security and security.tls and security.tls.ca_file)
 
     def offers(self, target: Target, mechanisms: str) -> None:
         """Keep the mechanisms of a listener, to avoid logins that cannot succeed."""
@@ -198,8 +206,7 @@ class ClusterLogins:
             return ListenerSecurity()
         options: dict[str, Any] = {"security_protocol": security.protocol}
         if security.protocol.endswith("SSL"):
-            name, trust, files = self.tls(target)
-            options["ssl_context"] = _Named(context(trust, True, files), name)  # noqa: FBT003 -- a function for vantages
+            options["ssl_context"] = self._named_context(target)
         if security.mechanism is None:
             return ListenerSecurity(kafka=options)
         return self._login(target, security, options, self._cluster.limits.read_s if seconds is None else seconds)
@@ -208,9 +215,11 @@ class ClusterLogins:
         """Return the security for a connection that does not log in, on which a broker answers ApiVersions and nothing else."""
         if not target.protocol.endswith("SSL"):
             return ListenerSecurity()
-        name, trust, files = self.tls(target)
-        made = _Named(context(trust, True, files), name)  # noqa: FBT003 -- a function for vantages
-        return ListenerSecurity(kafka={"security_protocol": "SSL", "ssl_context": made})
+        return ListenerSecurity(kafka={"security_protocol": "SSL", "ssl_context": self._named_context(target)})
+
+    def _named_context(self, target: Target) -> "_Named":
+        name, contexts = self.tls(target)
+        return _Named(contexts.strict, name)
 
     def _login(self, target: Target, security: Security, options: dict[str, Any], seconds: float) -> ListenerSecurity:
         mechanism = security.mechanism or ""
@@ -272,8 +281,8 @@ class ClusterLogins:
         """Return what fetches tokens, who issues them, and what would help where a broker refuses one."""
         oidc = security.oidc
         if oidc is not None:
-            trust, client_id = _authorities(Tls(ca_file=oidc.ca_file)), security.username or ""
-            fetch = partial(fetch_oidc_token, oidc, trust, client_id, self._password(security))
+            context = self.files.access(Tls(ca_file=oidc.ca_file)).context
+            fetch = partial(fetch_oidc_token, oidc, context, security.username or "", self._password(security))
             needs = f"a token that listener {listener} accepts: see its sasl.oauthbearer.expected.audience and .issuer"
             return fetch, shown_endpoint(oidc.token_endpoint), needs
         if security.msk_region is not None:
@@ -327,36 +336,6 @@ class _Named:
     def wrap_socket(self, sock: Any, *, server_hostname: str | None, do_handshake_on_connect: bool) -> Any:  # noqa: ANN401, ARG002 -- kafka-python's call
         """Return the socket inside TLS."""
         return self.context.wrap_socket(sock, server_hostname=self.name, do_handshake_on_connect=do_handshake_on_connect)
-
-
-def demand_files(tls: Tls | None, key: str) -> None:
-    """Raise UsageError where files of certificates cannot be used, with the key of the cluster file that names them."""
-    if tls is None:
-        return
-    for name, path in (("ca_file", tls.ca_file), ("cert_file", tls.cert_file), ("key_file", tls.key_file)):
-        if path is None:
-            continue
-        try:
-            Path(path).expanduser().read_bytes()
-        except OSError as error:
-            msg = f"{key}.{name}: {path} cannot be read: {error.strerror}"
-            raise UsageError(msg) from None
-    try:
-        context(_authorities(tls), True, None)  # noqa: FBT003 -- a function for vantages
-    except (OSError, ValueError):
-        msg = f"{key}.ca_file: {tls.ca_file} contains no certificate in PEM format"
-        raise UsageError(msg) from None
-    try:
-        files = (tls.cert_file, tls.key_file or tls.cert_file) if tls.cert_file else None
-        context(None, False, files)  # noqa: FBT003 -- a function for vantages
-    except (OSError, ValueError):
-        msg = f"{key}.cert_file: {tls.cert_file} and its key_file are not a certificate and key in PEM format without a password"
-        raise UsageError(msg) from None
-
-
-def _authorities(tls: Tls | None) -> str:
-    """Return the text of `ca_file`, "" for this machine's own authorities."""
-    return Path(tls.ca_file).expanduser().read_text(encoding="ascii", errors="ignore") if tls and tls.ca_file else ""
 
 
 def _named(cluster: Cluster) -> set[tuple[str, int]]:

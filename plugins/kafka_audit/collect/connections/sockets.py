@@ -215,45 +215,64 @@ def connect(
     raise Failure(last)
 
 
-def context(trust: "str | None", named: bool, files: "tuple[str, str] | None") -> ssl.SSLContext:  # noqa: FBT001 -- goes to vantages
-    """Return a client's side of TLS.
+THIS_MACHINE = "the authorities of this machine"
 
-    trust: PEM text of authorities, "" for this machine's, None to accept any certificate. files: certificate and key of a client.
+
+def context(trust: "str | None", files: "tuple[str, str] | None" = None) -> ssl.SSLContext:
+    """Return a client's side of TLS. No other function makes one.
+
+    trust: PEM text of authorities, the only ones that count; `THIS_MACHINE`; None to accept any certificate. files: certificate
+    and key of a client. Raises OSError and ValueError where texts or files are not that, an empty text included.
     """
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    made.check_hostname = named and trust is not None
     if trust is None:
-        made.verify_mode = ssl.CERT_NONE
-    elif trust:
-        made.load_verify_locations(cadata=trust)
-    else:
+        made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
+    elif trust == THIS_MACHINE:
         made.load_default_certs()
+    else:
+        made.load_verify_locations(cadata=trust)
     if files:
         made.load_cert_chain(files[0], files[1], "")  # without a password OpenSSL would ask for it on the terminal
     return made
 
 
+class TlsContexts:
+    """The contexts for one listener, made once for any number of connections, so that files are read once.
+
+    strict: a server proves itself, by its name as well. any_name: its issuer and dates count alone. unverified: for reading a
+    certificate. verifies: whether the first two do. identified: whether a client certificate is shown.
+    """
+
+    def __init__(self, trust: "str | None", files: "tuple[str, str] | None") -> None:
+        """Make them; arguments and errors are those of `context`."""
+        self.verifies, self.identified = trust is not None, files is not None
+        self.unverified = self.strict = self.any_name = context(None, files)
+        if trust is not None:
+            self.strict, self.any_name = context(trust, files), context(trust, files)
+            self.any_name.check_hostname = False
+
+
 def secure(
     sock: socket.socket,
     addresses: "list[tuple[int, tuple[str, int]]]",
-    tls: "tuple[str, str | None, tuple[str, str] | None]",
+    tls: "tuple[str, TlsContexts]",
     end: float,
     opened: "Callable[[socket.socket], None] | None" = None,
 ) -> "tuple[ssl.SSLSocket, str | None, tuple[str, str | None, str]]":
     """Return a connection inside TLS, why it is not to be trusted, and (outcome, error, certificate) of the verification.
 
     Where verification fails, another handshake without it gets the certificate all the same. outcome is about the issuer and
-    the dates alone, "unknown" where nothing was verified; tls is the name to be shown, and trust and files of `context`.
+    the dates alone, "unknown" where nothing was verified; tls is the name to be shown, and the contexts.
     Raises Failure where there is no handshake.
     """
-    name, trust, files = tls
+    name, contexts = tls
     error = None
-    for trusted, named in [(trust, True), (trust, False), (None, False)]:
-        if named is False and trusted is not None and error != OTHER_NAME:
+    for made in [contexts.strict, contexts.any_name, contexts.unverified] if contexts.verifies else [contexts.unverified]:
+        if made is contexts.any_name and contexts.verifies and error != OTHER_NAME:
             continue
         try:
             sock.settimeout(max(0.001, end - time.monotonic()))
-            secured = context(trusted, named, files).wrap_socket(sock, server_hostname=name)
+            secured = made.wrap_socket(sock, server_hostname=name)
         except (OSError, ValueError) as problem:
             sock.close()
             reason = error_text(problem)
@@ -263,5 +282,6 @@ def secure(
             sock = connect(addresses, end, opened)
             continue
         shown = base64.b64encode(secured.getpeercert(binary_form=True) or b"").decode()
-        return secured, error, ("unknown" if trust is None else "failed" if trusted is None else "ok", error, shown)
+        outcome = "failed" if made is contexts.unverified else "ok"
+        return secured, error, (outcome if contexts.verifies else "unknown", error, shown)
     raise Failure(error)

@@ -237,13 +237,12 @@ def asked(targets: Sequence[Target], logins: ClusterLogins, named: Named = ()) -
     trust: dict[str, str] = {}
     listed = []
     for target in targets:
-        name, pem, _ = logins.tls(target)
-        key = None
-        if pem:  # a vantage's own store of authorities is not ours, so without a ca_file nothing is verified there
-            key = trust.setdefault(pem, str(len(trust)))
+        pem = logins.authorities(target)
+        # A vantage's own store of authorities is not ours, so without a ca_file nothing is verified there.
+        key = None if pem is None else trust.setdefault(pem, str(len(trust)))
         known = (normal_host(target.host), target.port) in named
         listed.append(
-            [target.host, target.port, list(endpoint_probes.layers(target)), name, key, logins.mechanism(target), known]
+            [target.host, target.port, list(endpoint_probes.layers(target)), target.host, key, logins.mechanism(target), known]
         )
     return {"targets": listed, "trust": {key: pem for pem, key in trust.items()}}
 

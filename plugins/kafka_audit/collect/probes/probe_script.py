@@ -22,6 +22,7 @@ from kafka_audit.collect.connections.sockets import (
     CLOSED,
     TIMEOUT,
     Failure,
+    TlsContexts,
     allowed,
     connect,
     error_text,
@@ -166,7 +167,7 @@ class EndpointProbe:
         self,
         host: str,
         port: int,
-        tls: "tuple[str, str | None, tuple[str, str] | None]",
+        tls: "tuple[str, TlsContexts]",
         mechanism: str,
         named: bool = False,  # noqa: FBT001, FBT002 -- goes to vantages
         opened: "Callable[[socket.socket], None] | None" = None,
@@ -193,7 +194,7 @@ class EndpointProbe:
                 self._layer, started = layer, time.monotonic()
                 detail = getattr(self, "_" + layer)()
                 # Without an authority, the handshake continues, but its result for a client is unknown.
-                doubt = layer == "tls" and self._tls_settings[1] is None
+                doubt = layer == "tls" and not self._tls_settings[1].verifies
                 self.steps.append(
                     (layer, "unknown" if doubt else "ok", None, detail, NEEDS_CA_FILE if doubt else None, since(started))
                 )
@@ -213,7 +214,7 @@ class EndpointProbe:
         return self._sock
 
     def _without_certificate(self) -> "tuple[str, str, str | None]":
-        if self._tls_settings[2]:
+        if self._tls_settings[1].identified:
             return "failed", CLIENT_REFUSED, None
         return "unknown", CLIENT_WANTED, "a client certificate, which goes to no vantage"
 
@@ -269,6 +270,7 @@ def probe_all(given: "dict[str, Any]", seconds: float, out: "IO[str]", most_seco
     text file; most_seconds: bound of all, after which nothing is begun or written.
     """
     waiting = list(enumerate(given["targets"]))
+    contexts = {key: TlsContexts(pem, None) for key, pem in [(None, None), *given["trust"].items()]}
     count = len(waiting)
     until = None if most_seconds is None else time.monotonic() + most_seconds
     lock = threading.Lock()
@@ -282,7 +284,7 @@ def probe_all(given: "dict[str, Any]", seconds: float, out: "IO[str]", most_seco
                 if not waiting or left() == 0:
                     return
                 index, (host, port, layers, name, trust, mechanism, named) = waiting.pop(0)
-            probe = EndpointProbe(host, port, (name, None if trust is None else given["trust"][trust], None), mechanism, named)
+            probe = EndpointProbe(host, port, (name, contexts[trust]), mechanism, named)
             probe.go(layers, seconds if until is None else min(seconds, left() or 0.001))
             with lock:
                 if left() != 0:

@@ -10,7 +10,6 @@ import ssl
 import threading
 import time
 from contextlib import suppress
-from typing import Any
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import ConnectionDropped, KazooException
@@ -31,12 +30,13 @@ _POLITE_S, _JOIN_S = 0.5, 0.3
 
 
 class Handler(SequentialThreadingHandler):  # type: ignore[misc] # kazoo has no types
-    """Dials within the audit's budget."""
+    """Dials within the audit's budget, and opens TLS by itself: kazoo trusts this machine's authorities beside a `ca_file`."""
 
-    def __init__(self, budget: Budget) -> None:
-        """Take the audit's budget."""
+    def __init__(self, budget: Budget, tls: ssl.SSLContext | None) -> None:
+        """Take the audit's budget, and the context of TLS if that is used."""
         super().__init__()
-        self._budget = budget
+        self.budget = budget
+        self._tls = tls
         self.ended = False
 
     def create_socket_pair(self) -> tuple[socket.socket, socket.socket]:
@@ -45,22 +45,42 @@ class Handler(SequentialThreadingHandler):  # type: ignore[misc] # kazoo has no 
         write.settimeout(0)
         return read, write
 
-    def create_connection(self, address: tuple[str, int], *args: Any, **options: Any) -> socket.socket:  # noqa: ANN401 -- kazoo's
-        """Return a connection to an address that was resolved already; raises OSError."""
-        seconds = 0.0 if self.ended else self._budget.left()
+    def create_connection(
+        self, address: tuple[str, int], *, hostname: str, timeout: float | None = None, **_: object
+    ) -> socket.socket:
+        """Return a connection to an address that was resolved already; raises OSError.
+
+        Args:
+            address: resolved host, and port.
+            hostname: the name that a certificate must show.
+            timeout: bound in seconds.
+            **_: how kazoo would open TLS.
+        """
+        seconds = 0.0 if self.ended else self.budget.left()
         if seconds <= 0:
             raise TimeoutError(errno.ETIMEDOUT, "the audit is over")
         try:
-            allowed([(socket.AF_UNSPEC, address)], named=self._budget.excepts(address[0], address[1]))
+            allowed([(socket.AF_UNSPEC, address)], named=self.budget.excepts(address[0], address[1]))
         except Failure as failure:
             raise PermissionError(errno.EACCES, str(failure)) from None
-        options["timeout"] = min(options.get("timeout") or seconds, seconds)
-        connection: socket.socket = create_tcp_connection(socket, address, *args, **options)
+        end = time.monotonic() + min(timeout or seconds, seconds)
+        connection: socket.socket = create_tcp_connection(socket, address, timeout=end - time.monotonic())
         if self.ended:
             connection.close()
             raise TimeoutError(errno.ETIMEDOUT, "the audit is over")
-        self._budget.opened(connection)
-        return connection
+        if self._tls is None:
+            self.budget.opened(connection)
+            return connection
+        secured = self._tls.wrap_socket(connection, server_hostname=hostname.strip("[]"), do_handshake_on_connect=False)
+        self.budget.opened(secured)
+        try:
+            secured.settimeout(max(0.001, end - time.monotonic()))
+            secured.do_handshake()
+        except (OSError, ValueError):
+            self.budget.closed(secured)
+            secured.close()
+            raise
+        return secured
 
 
 class ZookeeperConnection(ConnectionHandler):  # type: ignore[misc] # see above

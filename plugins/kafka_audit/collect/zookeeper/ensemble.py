@@ -10,7 +10,8 @@ from functools import partial
 
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.parallel import side_by_side
-from kafka_audit.collect.connections.sockets import Failure, allowed, connect, resolve
+from kafka_audit.collect.connections.sockets import Failure, allowed, connect, resolve, tls_words
+from kafka_audit.collect.connections.tls import TlsAccess, zookeeper_context
 from kafka_audit.collect.probes.certificates import certificate_row
 from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, clean_line, os_error_text
 from kafka_audit.model.cluster import ZookeeperAccess
@@ -42,8 +43,14 @@ def members(connect: str) -> tuple[tuple[str, int], ...]:
     return tuple(dict.fromkeys(found))
 
 
-def read_servers(
-    access: ZookeeperAccess, sample: int, read_s: float, *, known: bool, budget: Budget | None = None
+def read_servers(  # noqa: PLR0913 -- one of them where there is an audit
+    access: ZookeeperAccess,
+    sample: int,
+    read_s: float,
+    *,
+    known: bool,
+    budget: Budget | None = None,
+    tls: TlsAccess | None = None,
 ) -> tuple[Row, ...]:
     """Return a `ZookeeperMember` and a `SourceRead` row for each server.
 
@@ -56,10 +63,12 @@ def read_servers(
         read_s: bound of each server, in seconds.
         known: a session with one of them was had.
         budget: bound of all.
+        tls: how TLS is opened, where `access` says that it is used.
     """
+    context = zookeeper_context(access, tls)
     places = members(access.connect)
     own_budget = (budget or Budget()).part((read_s + 1) * (1 + len(places) // _LANES))
-    jobs = [partial(_member, access, sample, (host, port), read_s, own_budget) for host, port in places]
+    jobs = [partial(_member, context, sample, (host, port), read_s, own_budget) for host, port in places]
     rows: list[Row] = []
     for (host, port), answer in zip(places, side_by_side(jobs, _LANES, own_budget.deadline), strict=True):
         name = f"{host}:{port}"
@@ -106,12 +115,12 @@ def _certificate(shown: bytes, sample: int, host: str, port: int) -> Sequence[Ro
 
 
 def _member(
-    access: ZookeeperAccess, sample: int, place: tuple[str, int], read_s: float, budget: Budget
+    context: ssl.SSLContext | None, sample: int, place: tuple[str, int], read_s: float, budget: Budget
 ) -> tuple[ZookeeperMember, Sequence[str], bytes | None]:
     """Return a server's row, what of its answer is not what ZooKeeper writes, and the certificate that it presented."""
     name = "{}:{}".format(*place)
     try:
-        text, shown = _ask(access, *place, budget.part(read_s))
+        text, shown = _ask(context, *place, budget.part(read_s))
     except (Failure, TimeoutError) as error:
         return _down(sample, name, str(error) if isinstance(error, Failure) else "timeout"), (), None
     except OSError as error:
@@ -134,23 +143,23 @@ def _answering(text: str, sample: int, name: str) -> tuple[ZookeeperMember, Sequ
 def _error_text(error: OSError) -> str:
     if isinstance(error, socket.gaierror):
         return "name or service not known"
-    return os_error_text(error.errno, "TLS failed" if isinstance(error, ssl.SSLError) else type(error).__name__)
+    return os_error_text(error.errno, tls_words(str(error)) if isinstance(error, ssl.SSLError) else type(error).__name__)
 
 
-def _ask(access: ZookeeperAccess, host: str, port: int, budget: Budget) -> tuple[str, bytes | None]:
+def _ask(context: ssl.SSLContext | None, host: str, port: int, budget: Budget) -> tuple[str, bytes | None]:
     deadline = budget.deadline
     addresses = allowed(resolve(host, port, budget.left()), named=budget.excepts(host, port))
     plain = connect(addresses, deadline, budget.opened)
     try:
-        return _answer(access, host, plain, deadline)
+        return _answer(context, host, plain, deadline)
     finally:
         budget.closed(plain)
 
 
-def _answer(access: ZookeeperAccess, host: str, plain: socket.socket, deadline: float) -> tuple[str, bytes | None]:
+def _answer(context: ssl.SSLContext | None, host: str, plain: socket.socket, deadline: float) -> tuple[str, bytes | None]:
     parts: list[bytes] = []
     plain.settimeout(_left(deadline))
-    with plain, _wrapped(access, plain, host) as connection:
+    with plain, plain if context is None else context.wrap_socket(plain, server_hostname=host) as connection:
         shown = connection.getpeercert(binary_form=True) if isinstance(connection, ssl.SSLSocket) else None
         connection.sendall(WORD.encode())
         while sum(map(len, parts)) < _MOST_BYTES:
@@ -166,16 +175,6 @@ def _answer(access: ZookeeperAccess, host: str, plain: socket.socket, deadline: 
 
 def _left(deadline: float) -> float:
     return max(0.05, deadline - time.monotonic())
-
-
-def _wrapped(access: ZookeeperAccess, plain: socket.socket, host: str) -> socket.socket:
-    if access.tls is None:
-        return plain
-    context = ssl.create_default_context(cafile=access.tls.ca_file)
-    if access.tls.cert_file:
-        # Without a password for an encrypted key, OpenSSL would ask for it on the terminal.
-        context.load_cert_chain(access.tls.cert_file, access.tls.key_file or access.tls.cert_file, password="")
-    return context.wrap_socket(plain, server_hostname=host)
 
 
 def parse_server_answer(text: str, sample: int, member: str) -> ZookeeperMember:

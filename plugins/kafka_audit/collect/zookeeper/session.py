@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import AuthFailedError, KazooException, NoAuthError
@@ -15,6 +14,7 @@ from kazoo.retry import KazooRetry
 
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.sockets import NOT_DIALLED, tls_words
+from kafka_audit.collect.connections.tls import TlsAccess, zookeeper_context
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.zookeeper import connection
 from kafka_audit.model.cluster import ZookeeperAccess
@@ -82,8 +82,17 @@ class Session:
 
 
 @contextmanager
-def open_session(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], budget: Budget) -> Iterator[Session]:
+def open_session(
+    access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], budget: Budget, tls: TlsAccess | None = None
+) -> Iterator[Session]:
     """Connect within `read_s` seconds and the budget's time, close at the end.
+
+    Args:
+        access: connection string, login and files of certificates.
+        read_s: bound of the connection, in seconds.
+        secrets: where the password is looked up.
+        budget: the audit's.
+        tls: how TLS is opened, where `access` says that it is used.
 
     Raises:
         ReadError: no server answers in time, or it refuses the login.
@@ -91,7 +100,8 @@ def open_session(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, s
     """
     messages = _LastMessages()
     bound = budget.demand_time(read_s)
-    client = _client(access, bound, secrets, messages, budget)
+    handler = connection.Handler(budget, zookeeper_context(access, tls))
+    client = _client(access, bound, secrets, messages, handler)
     try:
         _start(client, messages, access, time.monotonic() + bound)
         yield Session(client=client, access=access)
@@ -121,34 +131,29 @@ def _perhaps_tls(access: ZookeeperAccess, error: str) -> str:
 
 
 def _client(
-    access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], messages: _LastMessages, budget: Budget
+    access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], messages: _LastMessages, handler: connection.Handler
 ) -> KazooClient:
     # A separate logger, in no hierarchy: failures become rows, not log lines.
     logger = logging.Logger("zookeeper", logging.WARNING)  # noqa: LOG001
     logger.addHandler(messages)
     servers = access.connect.partition("/")[0].count(",") + 1
-    options: dict[str, Any] = {}
-    if access.tls is not None:
-        tls = access.tls
-        options |= {"use_ssl": True, "verify_certs": True, "check_hostname": True, "ca": tls.ca_file}
-        # Without a password for an encrypted key, OpenSSL would ask for it on the terminal.
-        options |= {"certfile": tls.cert_file, "keyfile": tls.key_file or tls.cert_file, "keyfile_password": ""}
+    login: dict[str, str] | None = None
     if access.username is not None:
-        options["sasl_options"] = {"mechanism": "DIGEST-MD5", "username": access.username, "password": _password(access, secrets)}
+        login = {"mechanism": "DIGEST-MD5", "username": access.username, "password": _password(access, secrets)}
     try:
         client = KazooClient(
-            handler=connection.Handler(budget),
+            handler=handler,
             hosts=access.connect,
             # Also the bound of each connection attempt: a server that drops packets must leave time for the next one.
             timeout=max(1.0, read_s / servers),
             connection_retry=KazooRetry(max_tries=-1, delay=0.1, max_delay=0.5),
             logger=logger,
-            **options,
+            sasl_options=login,
         )
     except ValueError as error:
         msg = f"zookeeper {access.connect}: {error}"
         raise UsageError(msg) from error
-    client._connection = connection.ZookeeperConnection(client, budget, read_s, options.get("sasl_options"))  # noqa: SLF001 -- there is no other place
+    client._connection = connection.ZookeeperConnection(client, handler.budget, read_s, login)  # noqa: SLF001 -- there is no other place
     return client
 
 

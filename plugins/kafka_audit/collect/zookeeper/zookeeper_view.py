@@ -9,6 +9,7 @@ from kazoo.exceptions import KazooException
 from kazoo.handlers.threading import KazooTimeoutError
 
 from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.collect.connections.tls import TlsAccess
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line
 from kafka_audit.collect.zookeeper import ensemble
@@ -32,6 +33,7 @@ def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
     deadline: float,
     budget: Budget | None = None,
     earlier: DecodedZnodes | None = None,
+    tls: TlsAccess | None = None,
 ) -> Collected:
     """Return all data of ZooKeeper, and a `SourceRead` row for each set of znodes and each failure.
 
@@ -43,6 +45,7 @@ def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
         deadline: bound of the whole sample, including the last read of each server, of `time.monotonic()`.
         budget: the audit's.
         earlier: what earlier samples of the audit decoded.
+        tls: how TLS is opened, where `access` says that it is used.
 
     Raises:
         UsageError: ZooKeeper answers, but there is no /brokers/ids below the chroot.
@@ -52,21 +55,23 @@ def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
     # The servers are asked one by one afterwards: some of the time is theirs, whatever the session took.
     own_budget = whole.part(max(whole.left() - read_s - 1, whole.left() * _SESSION_SHARE))
     try:
-        with any_answer(), open_session(access, read_s, secrets, own_budget) as session:
+        with any_answer(), open_session(access, read_s, secrets, own_budget, tls) as session:
             _demand_kafka(session, access, own_budget.demand_time(read_s))
             collected = ZnodeSample(session, asking, read_s, own_budget.deadline, own_budget, earlier).take()
     except ReadError as error:
         collected = Collected(rows=tuple(asking.failed(f"zookeeper {path}", error) for path in PLANNED))
     known = any(isinstance(row, Registry) for row in collected.rows)
-    members = ensemble.read_servers(access, sample, read_s, known=known, budget=whole)
+    members = ensemble.read_servers(access, sample, read_s, known=known, budget=whole, tls=tls)
     return replace(collected, rows=(*collected.rows, *members))
 
 
-def registrations(access: ZookeeperAccess, secrets: Mapping[str, str], *, read_s: float, budget: Budget) -> tuple[Row, ...]:
+def registrations(
+    access: ZookeeperAccess, secrets: Mapping[str, str], *, read_s: float, budget: Budget, tls: TlsAccess | None
+) -> tuple[Row, ...]:
     """Return what brokers have registered and nothing else; nothing if ZooKeeper does not answer. See `read_zookeeper`."""
     asking = Asking(sample=1, observer="zookeeper", target=access.connect)
     try:
-        with any_answer(), open_session(access, read_s, secrets, budget) as session:
+        with any_answer(), open_session(access, read_s, secrets, budget, tls) as session:
             return ZnodeSample(session, asking, read_s, budget.deadline, budget).registrations()
     except ReadError:  # the sample that follows reports it
         return ()

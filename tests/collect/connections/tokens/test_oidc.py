@@ -8,6 +8,7 @@ import jwt
 import pytest
 
 from collect.oidc_server import AUDIENCE, ISSUER, make_key, oidc_server
+from kafka_audit.collect.connections.sockets import THIS_MACHINE, context
 from kafka_audit.collect.connections.tokens import oidc
 from kafka_audit.collect.connections.tokens.oidc import fetch_oidc_token, shown_endpoint
 from kafka_audit.collect.rows.source_reads import ReadError
@@ -29,8 +30,8 @@ def endpoint(key_file):
         yield made
 
 
-def fetch(url, secret=SECRET, seconds=3.0, scope=None, trust=""):
-    return fetch_oidc_token(Oidc(token_endpoint=url, scope=scope), trust, "auditor", secret, seconds)
+def fetch(url, secret=SECRET, seconds=3.0, scope=None, trust=THIS_MACHINE):
+    return fetch_oidc_token(Oidc(token_endpoint=url, scope=scope), context(trust), "auditor", secret, seconds)
 
 
 def refused(*args, **options):

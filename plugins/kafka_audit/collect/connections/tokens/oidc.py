@@ -6,6 +6,7 @@ followed, because the file does not name where they lead.
 
 import json
 import re
+import ssl
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +14,7 @@ from urllib.parse import urlsplit
 
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.silenced import silenced
-from kafka_audit.collect.connections.sockets import HANDSHAKE_REFUSED, context, tls_words
+from kafka_audit.collect.connections.sockets import HANDSHAKE_REFUSED, tls_words
 from kafka_audit.collect.connections.tokens.access_token import AccessToken, access_token
 from kafka_audit.collect.rows.secret_forms import secret_forms
 from kafka_audit.collect.rows.source_reads import NO_TOKEN, TOKEN_REFUSED, ReadError, clean_line, os_error_text
@@ -31,12 +32,12 @@ def shown_endpoint(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def fetch_oidc_token(oidc: Oidc, trust: str, client_id: str, secret: str, seconds: float) -> AccessToken:
+def fetch_oidc_token(oidc: Oidc, tls: ssl.SSLContext, client_id: str, secret: str, seconds: float) -> AccessToken:
     """Fetch an access token.
 
     Args:
         oidc: the endpoint.
-        trust: the authorities of its certificate as PEM text, "" for this machine's.
+        tls: in which an `https://` endpoint proves who it is.
         client_id: of the client credentials.
         secret: of the client credentials.
         seconds: how long it may take, connection and answer together.
@@ -47,7 +48,7 @@ def fetch_oidc_token(oidc: Oidc, trust: str, client_id: str, secret: str, second
     where = shown_endpoint(oidc.token_endpoint)
     started = time.monotonic()
     # On a thread: a name server or an endpoint that drips outlasts every time-out of a client library.
-    (answer,) = side_by_side([lambda: _post(oidc, trust, client_id, secret, seconds)], 1, started + seconds)
+    (answer,) = side_by_side([lambda: _post(oidc, tls, client_id, secret, seconds)], 1, started + seconds)
     if answer is None:
         raise _unanswered(where, f"no answer for {time.monotonic() - started:.1f} s")
     if isinstance(answer, ReadError):
@@ -67,7 +68,7 @@ def token_of_answer(status: int, body: bytes, where: str, client: "TokenClient")
     raise _refusal(status, found, where, client)
 
 
-def _post(oidc: Oidc, trust: str, client_id: str, secret: str, seconds: float) -> tuple[int, bytes]:
+def _post(oidc: Oidc, tls: ssl.SSLContext, client_id: str, secret: str, seconds: float) -> tuple[int, bytes]:
     import httpx  # noqa: PLC0415 -- takes a tenth of a second, and few clusters need it
 
     where = shown_endpoint(oidc.token_endpoint)
@@ -76,7 +77,6 @@ def _post(oidc: Oidc, trust: str, client_id: str, secret: str, seconds: float) -
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
     body = bytearray()
     try:
-        tls = context(trust, True, None)  # noqa: FBT003 -- a function for vantages
         with (
             silenced("httpx"),
             httpx.Client(verify=tls, timeout=seconds, follow_redirects=False) as client,
