@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kafka_audit.collect.connections.protocol.async_conversation import in_thread
-from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.collect.rows.source_reads import ReadError, any_answer
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import StoreError, UsageError
 from kafka_audit.store.watch_files import WatchFiles
-from kafka_audit.watch.judgement import Patience
-from kafka_audit.watch.loop import EVERY_S, steps
-from kafka_audit.watch.pacing import next_pacing
+from kafka_audit.watch.judgement import Patience, WatchState
+from kafka_audit.watch.loop import EVERY_S, WatchStep, steps
+from kafka_audit.watch.pacing import next_pacing, parties
 from kafka_audit.watch.picture import suspicions_json, utc_time
 from kafka_audit.watch.reader import Reader
 from kafka_audit.watch.saved_watch import SavedWatch, decode_watch, encode_watch
@@ -27,6 +27,9 @@ RELOAD_S = 300.0
 
 RETRY_S = 60.0
 """Seconds after which a cluster file, or a store, that could not be used is tried again."""
+
+MOST_SUSPICIONS = 50
+"""Suspicions that one event names, those that last longest, beside their number; and lines of the log for one reading."""
 
 _STORE_S = 10.0
 
@@ -46,7 +49,7 @@ class WatchSettings:
 async def audit_requests(
     name: str, described: Described, files: WatchFiles, settings: WatchSettings
 ) -> AsyncGenerator[dict[str, Any]]:
-    """Yield what is suspected, as JSON values, whenever the cluster should be audited; never ends.
+    """Yield what is suspected, as JSON values, whenever the cluster should be audited; never ends, whatever the cluster sends.
 
     Args:
         name: of the cluster.
@@ -60,30 +63,39 @@ async def audit_requests(
         try:
             cluster, secrets = await described()
             reader, until = Reader(cluster, secrets), time.monotonic() + RELOAD_S
-            async with aclosing(steps(cluster, reader, settings.every_s, settings.patience, saved.state)) as readings:
+            async with aclosing(_steps(cluster, reader, settings, saved.state)) as readings:
                 async for step in readings:
                     pacing, due = next_pacing(
                         saved.pacing,
                         step.reading.at_ms,
                         settings.distance_s,
-                        new=[one.observation.party for one in step.new],
-                        suspected=[one.observation.party for one in step.state.suspicions],
+                        new=parties(step.new, step.state),
+                        suspected=parties(step.state.suspicions, step.state),
                     )
-                    for suspicion in step.new:
+                    for suspicion in step.new[:MOST_SUSPICIONS]:
                         log.warning("%s: suspected: %s", name, suspicion.sentence())
                     saved = SavedWatch(state=step.state, pacing=pacing)
                     if due:
                         yield {
                             "cluster": name,
                             "at": utc_time(step.reading.at_ms),
-                            "suspicions": suspicions_json(step.state.suspicions),
+                            "suspicions": suspicions_json(step.state.suspicions[:MOST_SUSPICIONS]),
+                            "suspected": len(step.state.suspicions),
                         }
                     await memory.write(saved)
                     if time.monotonic() >= until:
                         break
-        except UsageError as error:
+        except (UsageError, ReadError) as error:
             log.warning("%s is not watched: %s", name, error)
             await asyncio.sleep(RETRY_S)
+
+
+async def _steps(cluster: Cluster, reader: Reader, settings: WatchSettings, state: WatchState) -> AsyncGenerator[WatchStep]:
+    """Yield the steps of a watch; raises ReadError for an odd answer that nothing expected."""
+    async with aclosing(steps(cluster, reader, settings.every_s, settings.patience, state)) as readings:
+        with any_answer():
+            async for step in readings:
+                yield step
 
 
 class _Memory:
@@ -92,26 +104,28 @@ class _Memory:
     def __init__(self, name: str, files: WatchFiles) -> None:
         self._name = name
         self._files = files
-        self._written = b""
+        self._written: SavedWatch | None = None
         self._not_before = 0.0
 
     async def read(self) -> SavedWatch:
         try:
-            content = await in_thread(lambda: self._files.read(self._name), _STORE_S)
-            return SavedWatch() if content is None else decode_watch(content)
+            return await in_thread(self._read, _STORE_S)
         except (StoreError, ReadError, ValueError) as error:
             log.warning("%s: the watch begins anew: %s: %s", self._name, self._files.place(self._name), error)
             return SavedWatch()
 
     async def write(self, saved: SavedWatch) -> None:
         """Write what is remembered if it changed, but for the time of the reading."""
-        content = encode_watch(saved)
-        compared = encode_watch(replace(saved, state=replace(saved.state, at_ms=0)))
+        compared = replace(saved, state=replace(saved.state, at_ms=0))
         if compared == self._written or time.monotonic() < self._not_before:
             return
         try:
-            await in_thread(lambda: self._files.write(self._name, content), _STORE_S)
+            await in_thread(lambda: self._files.write(self._name, encode_watch(saved)), _STORE_S)
             self._written = compared
         except (StoreError, ReadError) as error:
             log.warning("%s: the state of the watch is not written: %s", self._name, error)
             self._not_before = time.monotonic() + RETRY_S
+
+    def _read(self) -> SavedWatch:
+        content = self._files.read(self._name)
+        return SavedWatch() if content is None else decode_watch(content)

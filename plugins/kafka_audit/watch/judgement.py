@@ -7,12 +7,12 @@ after `Patience.grace_s`. Killed and stalled brokers lose their registration wit
 suspected where no reading falls into these 18 s.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from kafka_audit.model.tables import RegisteredEndpoint
-from kafka_audit.watch.observe import observations, registered_brokers, reported_cluster_id
+from kafka_audit.watch.observe import electorate, observations, reference, registered_brokers, reported_cluster_id
 from kafka_audit.watch.reading import Reading
 from kafka_audit.watch.suspicions import Observation, Suspicion, WatchFault
 
@@ -24,6 +24,9 @@ FORGOTTEN_S = 3600.0
 
 GAP_S = 300.0
 """Seconds between two readings after which they are not in a row: the watch was not running."""
+
+MOST_SYMPTOMS = 500
+"""Symptoms that are remembered: a party that lists or registers ever other brokers could go on for ever."""
 
 _READINGS = 2
 
@@ -52,7 +55,8 @@ class WatchState:
     Attributes:
         at_ms: of the last reading; 0 before the first one.
         cluster_id: the cluster's, None while it is unknown.
-        endpoints: where each known broker listens, or did.
+        endpoints: where each known broker listens, or did, longest known first; at most `limits.brokers`.
+        known_ms: since when each of them has been known as registered; any party may list others.
         away_ms: since when brokers that are not registered have not answered.
         symptoms: what looks wrong, by key.
     """
@@ -60,6 +64,7 @@ class WatchState:
     at_ms: int = 0
     cluster_id: str | None = None
     endpoints: Mapping[int, tuple[RegisteredEndpoint, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    known_ms: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     away_ms: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     symptoms: Mapping[str, WatchSymptom] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -97,12 +102,15 @@ def next_state(
         symptoms[observation.key] = replace(now, suspected=earlier.suspected or _lasts(now, reading.at_ms, patience))
     away = _away(state, reading)
     forgotten = {number for number, since in away.items() if reading.at_ms - since >= FORGOTTEN_S * 1000}
+    endpoints = {number: places for number, places in reading.endpoints.items() if number not in forgotten}
+    symptoms = {key: one for key, one in symptoms.items() if one.observation.broker not in forgotten}
     return WatchState(
         at_ms=reading.at_ms,
         cluster_id=right,
-        endpoints={number: places for number, places in reading.endpoints.items() if number not in forgotten},
+        endpoints=endpoints,
+        known_ms=_known(state, reading, endpoints),
         away_ms={number: since for number, since in away.items() if number not in forgotten},
-        symptoms={key: one for key, one in symptoms.items() if one.observation.broker not in forgotten},
+        symptoms=_first_symptoms(symptoms, endpoints),
     )
 
 
@@ -113,16 +121,40 @@ def new_suspicions(before: WatchState, after: WatchState) -> tuple[Suspicion, ..
 
 
 def _same(before: Observation, now: Observation) -> bool:
-    """Return whether two observations of one key may be one fault; views that lack one broker after the other are a restart."""
+    """Return whether two observations of one key may be one fault.
+
+    Views that lack one broker after the other are a restart. A restart leaves no view that lists unregistered brokers for long:
+    one that lists others each time is one fault.
+    """
     if now.fault is not WatchFault.VIEW_DIFFERS:
         return before.reported == now.reported and before.expected == now.expected
-    return bool({*before.missing} & {*now.missing} or {*before.unregistered} & {*now.unregistered})
+    return bool({*before.missing} & {*now.missing} or (before.unregistered and now.unregistered))
 
 
 def _lasts(symptom: WatchSymptom, at_ms: int, patience: Patience) -> bool:
     gone = symptom.observation.fault is WatchFault.GONE
     seconds = patience.grace_s if gone else min(PATIENCE_S, patience.grace_s)
     return symptom.readings >= _READINGS and at_ms - symptom.since_ms >= seconds * 1000
+
+
+def _known(state: WatchState, reading: Reading, endpoints: Collection[int]) -> dict[int, int]:
+    """Return since when brokers are known as registered: by ZooKeeper or several views, or by one view where they answer too."""
+    registered = registered_brokers(reading) or frozenset()
+    if reference(reading) is None and len(electorate(reading)) == 1:
+        registered &= {broker.broker_id for broker in reading.brokers if broker.metadata.answered}
+    known = {number: since for number, since in state.known_ms.items() if number in endpoints}
+    return known | {number: reading.at_ms for number in endpoints if number in registered - known.keys()}
+
+
+def _first_symptoms(symptoms: Mapping[str, WatchSymptom], endpoints: Iterable[int]) -> dict[str, WatchSymptom]:
+    """Return at most `MOST_SYMPTOMS`: those of the cluster first, then those of brokers in the order of `endpoints`."""
+    order = {number: place for place, number in enumerate(endpoints, 1)}
+
+    def place(key: str) -> int:
+        broker = symptoms[key].observation.broker
+        return 0 if broker is None else order.get(broker, len(order) + 1)
+
+    return {key: symptoms[key] for key in sorted(symptoms, key=place)[:MOST_SYMPTOMS]}
 
 
 def _away(state: WatchState, reading: Reading) -> dict[int, int]:

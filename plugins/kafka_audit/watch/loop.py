@@ -49,7 +49,7 @@ async def steps(
     state = state or WatchState()
     while True:
         began = time.monotonic()
-        reading = await reader.read(state.endpoints)
+        reading = await reader.read(state.endpoints, state.known_ms)
         before, state = state, next_state(state, reading, patience, cluster.expect.cluster_id)
         yield WatchStep(reading=reading, state=state, new=new_suspicions(before, state))
         await asyncio.sleep(max(0.0, began + pause_s(state, every_s) - time.monotonic()))

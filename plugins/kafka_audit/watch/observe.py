@@ -1,10 +1,16 @@
 """What looks wrong in one reading, without regard to time. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain, islice
+from typing import TypeVar
 
 from kafka_audit.watch.reading import BrokerReading, Reading, ZookeeperReading
-from kafka_audit.watch.suspicions import Observation, WatchFault
+from kafka_audit.watch.suspicions import MOST_NAMED, Observation, WatchFault
+
+HALF = 0.5
+_NO_LEADER = -1
+_T = TypeVar("_T")
 
 
 def observations(reading: Reading, cluster_id: str | None = None) -> tuple[Observation, ...]:
@@ -30,16 +36,34 @@ def observations(reading: Reading, cluster_id: str | None = None) -> tuple[Obser
 def registered_brokers(reading: Reading) -> frozenset[int] | None:
     """Return the brokers that belong to the cluster now, None if no party says.
 
-    In ZooKeeper mode these are the ids in ZooKeeper; otherwise those that at least half of the views list that list any.
+    In ZooKeeper mode these are the ids in ZooKeeper; otherwise those that at least half of the views list that count.
     """
     zookeeper = reference(reading)
     if zookeeper is not None:
         return zookeeper.brokers
-    views = [broker.lists for broker in reading.brokers if broker.broker_id is not None and broker.lists]
-    if not views:
-        return None
-    listed = Counter(broker for view in views for broker in view)
-    return frozenset(broker for broker, times in listed.items() if 2 * times >= len(views))
+    views = electorate(reading)
+    return frozenset(broker for broker, share in shares(views).items() if share >= HALF) if views else None
+
+
+def shares(views: Collection[BrokerReading]) -> dict[int, float]:
+    """Return by how many of these views each broker is listed, as a share of 1."""
+    listed = Counter(chain.from_iterable(broker.lists or () for broker in views))
+    return {broker: times / len(views) for broker, times in listed.items()}
+
+
+def electorate(reading: Reading) -> tuple[BrokerReading, ...]:
+    """Return the brokers that list any and whose views count where no ZooKeeper decides.
+
+    A party can list any number of ids at addresses of its own, which then list each other. So these are the brokers that are
+    vouched for, and those that more than half of them list; all that answer where none of them does.
+    """
+    views = [broker for broker in reading.brokers if broker.lists]
+    brokers = [broker for broker in views if broker.broker_id is not None]
+    vouched = [broker for broker in brokers if broker.vouched] or [broker for broker in views if broker.vouched]
+    if not vouched:
+        return tuple(brokers or views)
+    listed = shares(vouched)
+    return tuple(broker for broker in brokers if broker.vouched or listed.get(broker.broker_id or 0, 0) > HALF) or tuple(vouched)
 
 
 def reference(reading: Reading) -> ZookeeperReading | None:
@@ -51,15 +75,15 @@ def reference(reading: Reading) -> ZookeeperReading | None:
 
 
 def reported_cluster_id(reading: Reading) -> str | None:
-    """Return the cluster id of ZooKeeper, else the one that most brokers report, None if none does."""
+    """Return the cluster id of ZooKeeper, else the one that most brokers report whose views count, None if none does."""
     zookeeper = reference(reading)
     if zookeeper is not None and zookeeper.cluster_id is not None:
         return zookeeper.cluster_id
-    return _most_common(broker.cluster_id for broker in reading.brokers if broker.cluster_id is not None)
+    return _most_common(broker.cluster_id for broker in electorate(reading) or reading.brokers)
 
 
-def _most_common(values: Iterable[str]) -> str | None:
-    counted = Counter(values).most_common(1)
+def _most_common(values: Iterable[_T | None]) -> _T | None:
+    counted = Counter(value for value in values if value is not None).most_common(1)
     return counted[0][0] if counted else None
 
 
@@ -98,8 +122,8 @@ def _views(brokers: Mapping[int, BrokerReading], registered: frozenset[int] | No
                 fault=WatchFault.VIEW_DIFFERS,
                 broker=number,
                 address=broker.address,
-                missing=tuple(sorted(registered - broker.lists)),
-                unregistered=tuple(sorted(broker.lists - registered)),
+                missing=tuple(islice(sorted(registered - broker.lists), MOST_NAMED)),
+                unregistered=tuple(islice(sorted(broker.lists - registered), MOST_NAMED)),
             )
 
 
@@ -116,10 +140,10 @@ def _controller(reading: Reading, brokers: Mapping[int, BrokerReading]) -> Itera
             yield Observation(fault=WatchFault.NO_CONTROLLER)
             return
     else:
-        named = Counter(number for number in reported.values() if number is not None and number >= 0)
-        if not named:
+        counted = {broker.broker_id for broker in electorate(reading)}
+        controller = _most_common(said for number, said in reported.items() if number in counted and said != _NO_LEADER)
+        if controller is None:
             return
-        controller = named.most_common(1)[0][0]
     for number, said in reported.items():
         if said != controller:
             yield Observation(
@@ -139,16 +163,14 @@ def _cluster_ids(brokers: Mapping[int, BrokerReading], right: str | None) -> Ite
 
 
 def _quorum(reading: Reading, brokers: Mapping[int, BrokerReading]) -> Iterator[Observation]:
-    named = [(broker.leader_epoch or 0, broker.leader) for broker in brokers.values() if broker.leader is not None]
-    leaders = sorted((epoch, leader) for epoch, leader in named if leader >= 0)
-    from_controllers = Counter(
-        one.leader for one in reading.controllers if one.answer.answered and one.leader is not None and one.leader >= 0
-    )
-    if leaders:
-        leader = leaders[-1][1]
-    elif from_controllers:
-        leader = from_controllers.most_common(1)[0][0]
-    else:
+    voters = [broker for broker in electorate(reading) if broker.leader is not None] or brokers.values()
+    named = [(broker.leader_epoch or 0, broker.leader) for broker in voters if broker.leader is not None]
+    # As most report; the newest where as many report another: one party that claims any epoch does not decide.
+    leaders = Counter((epoch, leader) for epoch, leader in named if leader != _NO_LEADER)
+    leader = max(leaders, key=lambda known: (leaders[known], known))[1] if leaders else None
+    if leader is None:
+        leader = _most_common(one.leader for one in reading.controllers if one.answer.answered and one.leader != _NO_LEADER)
+    if leader is None:
         asked = [*(broker.quorum for broker in brokers.values()), *(one.answer for one in reading.controllers)]
         if named or any(answer.failed for answer in asked):
             yield Observation(fault=WatchFault.NO_QUORUM_LEADER)

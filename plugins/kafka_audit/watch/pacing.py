@@ -1,14 +1,24 @@
 """When a suspicion requests an audit: soon for a broker not suspected lately, ever more rarely for one that flaps. Pure."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+
+from kafka_audit.watch.judgement import WatchState
+from kafka_audit.watch.suspicions import Suspicion
 
 MOST_DISTANCE_S = 3600.0
 """Seconds between two requests, at most: an audit an hour is requested while the same parties are suspected again and again."""
 
 MOST_AUDITED = 1000
 """Parties that are remembered. A broker that lists others that do not exist, new ones each time, could go on for ever."""
+
+
+NEW_BROKERS = "new brokers"
+"""The one party that all brokers are which are known for less than `MOST_DISTANCE_S`, but for those that the watch began with.
+
+A party that has a new id each minute is suspected under each, and is one flapping party all the same.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +36,17 @@ class Pacing:
     distance_s: float = 0.0
     waiting: tuple[str, ...] = ()
     audited: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def parties(suspicions: Iterable[Suspicion], state: WatchState) -> list[str]:
+    """Return the parties of suspicions, among which each long known broker is one."""
+    first = min(state.known_ms.values(), default=0)
+
+    def is_new(broker: int | None) -> bool:
+        since = state.known_ms.get(broker, state.at_ms) if broker is not None else first
+        return since > first and state.at_ms - since < MOST_DISTANCE_S * 1000
+
+    return [NEW_BROKERS if is_new(one.broker) else one.observation.party for one in suspicions]
 
 
 def next_pacing(

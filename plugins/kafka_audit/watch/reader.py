@@ -11,20 +11,21 @@ import asyncio
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from kafka.protocol.admin import DescribeQuorumRequest
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
-from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker, MetadataError, decode_metadata_answer
+from kafka_audit.bounds.kept_brokers import Vouchers, keep_brokers
+from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker
 from kafka_audit.collect.brokers.quorum import controllers, quorum_leader, quorum_request
-from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins, ListenerSecurity
 from kafka_audit.collect.connections.protocol.async_conversation import AsyncConversation, Lookups, in_thread
-from kafka_audit.collect.connections.protocol.conversation import THROTTLED, UNSUPPORTED, ClientOptions, demand
+from kafka_audit.collect.connections.protocol.conversation import THROTTLED, UNSUPPORTED, ClientOptions
 from kafka_audit.collect.connections.protocol.kafka_errors import TIMEOUT
 from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
 from kafka_audit.collect.connections.sockets import NOT_DIALLED
@@ -41,7 +42,6 @@ from kafka_audit.collect.rows.source_reads import (
     LASTING,
     NO_TICKET,
     NO_TOKEN,
-    UNREADABLE,
     Asking,
     ReadError,
     any_answer,
@@ -50,10 +50,13 @@ from kafka_audit.collect.rows.source_reads import (
 )
 from kafka_audit.collect.zookeeper.registered import Registered
 from kafka_audit.collect.zookeeper.session import open_session
-from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
+from kafka_audit.collect.zookeeper.znode_sample import IDS, ZnodeSample
+from kafka_audit.collect.zookeeper.znodes import parse_broker_id
 from kafka_audit.model.cluster import Cluster, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import RegisteredEndpoint, SourceRead
+from kafka_audit.watch.listings import Listings
+from kafka_audit.watch.observe import HALF, electorate, shares
 from kafka_audit.watch.reading import (
     ANSWERED,
     BrokerReading,
@@ -131,6 +134,8 @@ class Reader:
         self._answered_at: dict[int, Target] = {}
         self._logins: ClusterLogins
         self._logins_end: float | None = None
+        self._vouched: Mapping[int, None] = {}
+        self._listings = Listings({}, self._behind, cluster.limits.brokers)
         bootstrap_targets(cluster, ())  # addresses that are none end it now
         controllers(cluster)
 
@@ -141,11 +146,12 @@ class Reader:
         self._securities: dict[Target, _Access] = {}
         self._accepted: set[tuple[str, str]] = set()  # listeners and mechanisms of logins that were accepted
 
-    async def read(self, known: Endpoints) -> Reading:
+    async def read(self, known: Endpoints, vouched: Collection[int] | None = None) -> Reading:
         """Return what all parties say now.
 
         Args:
-            known: where brokers listened in earlier readings; one that is no longer registered is asked there.
+            known: where brokers listened in earlier readings, longest known first; one that is not registered now is asked there.
+            vouched: those of them that were registered, in the same order; all by default.
 
         Raises:
             UsageError: the connection string of ZooKeeper cannot be read, or, in the first reading, a file of certificates.
@@ -158,22 +164,30 @@ class Reader:
                     raise UsageError(str(error)) from None
                 return self._nothing_asked(known, clean_line(str(error)))
         began, until = now_ms(), time.monotonic() + WHOLE_S
-        endpoints = dict(known)
+        self._vouched = dict.fromkeys(known if vouched is None else vouched)
+        endpoints = self._kept(known)
         waiting = asyncio.ensure_future(self._zookeeper())
         try:
             if not endpoints:
-                endpoints |= (await waiting)[1]
+                registered = (await waiting)[1]
+                endpoints = self._kept(registered, registered)
+            self._listings = Listings(endpoints, self._behind, self._cluster.limits.brokers)
             heard, controllers_read = await asyncio.gather(self._ask(endpoints, until), self._ask_controllers())
             zookeeper, registered = await waiting
         finally:
             waiting.cancel()
-        newest = registered or self._listed(heard)
+        newest = registered or self._listed(heard, endpoints)
         if not newest and not any(one.reading.metadata.answered for one in heard):
             heard += await self._ask_bootstrap(endpoints, until)
-            newest = self._listed(heard)
-        moved = {number: places for number, places in newest.items() if endpoints.get(number) != places}
+            newest = self._listed(heard, endpoints)
+        kept = self._kept({**endpoints, **newest}, registered, heard)
+        moved = {number: places for number, places in kept.items() if endpoints.get(number) != places}
         if moved:
+            self._listings = Listings(kept, self._behind, self._cluster.limits.brokers)
             heard = [*(one for one in heard if one.reading.broker_id not in moved), *await self._ask(moved, until)]
+        heard = [one for one in heard if one.reading.broker_id is None or one.reading.broker_id in kept]
+        endpoints = self._kept(kept, registered, heard)
+        self._forget(endpoints)
         known_at = {one.reading.address for one in heard if one.reading.broker_id is not None}
         # A bootstrap address that turned out to be a broker's is not shown twice.
         readings = sorted(
@@ -184,7 +198,7 @@ class Reader:
             brokers=tuple(readings),
             controllers=tuple(controllers_read),
             zookeeper=zookeeper,
-            endpoints=endpoints | moved,
+            endpoints=endpoints,
         )
 
     def _nothing_asked(self, known: Endpoints, why: str) -> Reading:
@@ -199,6 +213,40 @@ class Reader:
             endpoints=dict(known),
         )
 
+    def _kept(self, endpoints: Endpoints, registered: Collection[int] = (), heard: Sequence[_Heard] = ()) -> Endpoints:
+        """Return at most `limits.brokers` of them, in their order.
+
+        Without registrations in ZooKeeper, it keeps brokers that at least half of the views list that count.
+        """
+        views = () if registered else electorate(_reading(heard))
+        listed = shares(views)
+        vouchers = Vouchers(
+            named=self._named(endpoints),
+            registered=[number for number in endpoints if number in registered or listed.get(number, 0) > HALF],
+            long_known=[number for number in self._vouched if number in endpoints],
+            claimed={
+                view.address: [number for number in view.lists or () if number in endpoints and listed[number] == HALF]
+                for view in views
+            },
+        )
+        ids = frozenset(keep_brokers(self._cluster.limits.brokers, vouchers).ids)
+        return {number: places for number, places in endpoints.items() if number in ids}
+
+    def _named(self, endpoints: Endpoints) -> list[int]:
+        """Return the brokers at addresses in the cluster file, for each address the one that comes first."""
+        found: dict[str, int] = {}
+        for target in flat(registered_targets(chain.from_iterable(endpoints.values()), self._cluster)):
+            if self._logins.names(target):
+                found.setdefault(target.address, target.broker_id)
+        return list(dict.fromkeys(found.values()))
+
+    def _forget(self, endpoints: Endpoints) -> None:
+        """Forget addresses that are no longer asked."""
+        current = {*flat(registered_targets(chain.from_iterable(endpoints.values()), self._cluster))}
+        known = self._securities.items()
+        self._securities = {target: access for target, access in known if target in current or target.broker_id == UNREGISTERED}
+        self._answered_at = {number: target for number, target in self._answered_at.items() if target in current}
+
     async def _ask(self, endpoints: Endpoints, until: float) -> list[_Heard]:
         """Ask brokers, side by side."""
         targets = registered_targets((place for places in endpoints.values() for place in places), self._cluster)
@@ -210,16 +258,22 @@ class Reader:
         await self._learn_securities(targets)
         return list(await asyncio.gather(*(self._ask_broker(UNREGISTERED, [target], until) for target in targets)))
 
-    def _listed(self, heard: Iterable[_Heard]) -> dict[int, tuple[RegisteredEndpoint, ...]]:
-        """Return where brokers listen, as most answers list them."""
+    def _listed(self, heard: Sequence[_Heard], known: Endpoints) -> dict[int, tuple[RegisteredEndpoint, ...]]:
+        """Return where brokers listen that are not known there, as most views list them that count.
+
+        A known broker has moved where more than half of them say so: one party cannot lead the watch away from another.
+        """
+        views = electorate(_reading(heard))
+        counted = {broker.address for broker in views}
         votes: defaultdict[int, Counter[tuple[str, int]]] = defaultdict(Counter)
         for one in heard:
-            for broker in one.listed:
+            for broker in one.listed if one.reading.address in counted else ():
                 votes[broker.broker_id][broker.host, broker.port] += 1
         protocol, found = self._cluster.security.protocol, {}
-        for number in sorted(votes)[: self._cluster.limits.brokers]:
-            (host, port), _ = min(votes[number].items(), key=lambda entry: (-entry[1], entry[0]))
-            found[number] = listed_endpoints([(number, host, port)], 1, protocol)
+        for number in sorted(number for number, share in shares(views).items() if share >= HALF and number in votes):
+            (host, port), times = min(votes[number].items(), key=lambda entry: (-entry[1], entry[0]))
+            if number not in known or times > HALF * len(views):
+                found[number] = listed_endpoints([(number, host, port)], 1, protocol)
         return found
 
     async def _ask_broker(self, number: int, targets: Sequence[Target], until: float) -> _Heard:
@@ -267,13 +321,16 @@ class Reader:
         if target.protocol not in _PROTOCOLS:
             return _Heard(reading=_unasked(broker, target.address, f"protocol {clean_line(target.protocol)}"))
         access = self._securities[target]
-        reading = BrokerReading(broker_id=broker, address=target.address)
-        conversation = AsyncConversation(*target.dialled, self._options(access.security), self._lookups)
+        reading = BrokerReading(
+            broker_id=broker, address=target.address, vouched=number in self._vouched or self._logins.names(target)
+        )
+        conversation: AsyncConversation | None = None
         listed: tuple[ListedBroker, ...] = ()
         operation = "api_versions"
         try:
             async with asyncio.timeout(self._read_s + 1), AsyncExitStack() as stack:
                 with any_answer():
+                    conversation = AsyncConversation(*target.dialled, self._options(access.security), self._lookups)
                     await self._connect(stack, conversation, target)
                     reading = replace(reading, api_versions=ANSWERED, kraft=_offers_quorum(conversation))
                     operation = "metadata"
@@ -284,7 +341,7 @@ class Reader:
                         leader = quorum_leader(await conversation.answer(quorum_request(conversation)))
                         reading = _with_leader(reading, leader)
         except (ReadError, TimeoutError) as error:
-            if operation == "api_versions" and conversation.offers:
+            if operation == "api_versions" and conversation is not None and conversation.offers:
                 reading, operation = replace(reading, api_versions=ANSWERED), "metadata"
             reading = _with_failure(reading, operation, _failure(error))
         return _Heard(reading=reading, listed=listed)
@@ -320,20 +377,11 @@ class Reader:
             raise ReadError(UNSUPPORTED, "no version of Metadata is supported by both sides")
         request = MetadataRequest(version=version, topics=[], allow_auto_topic_creation=False)
         body = await conversation.answer(RawRequest(request, MetadataResponse, MetadataRequest.API_KEY, version))
-        try:
-            found = decode_metadata_answer(bytes(body), version, most_brokers=MOST_LISTED * self._cluster.limits.brokers)
-        except MetadataError as error:
-            raise ReadError(UNREADABLE, str(error)) from None
-        demand(found.error, None, {})
-        behind = self._behind if target.dialled in self._behind else {}
+        found = await self._listings.listing(bytes(body), version, target.dialled)
         reading = replace(
-            reading,
-            metadata=ANSWERED,
-            lists=frozenset(broker.broker_id for broker in found.brokers),
-            cluster_id=found.cluster_id,
-            controller_id=found.controller_id,
+            reading, metadata=ANSWERED, lists=found.ids, cluster_id=found.cluster_id, controller_id=found.controller_id
         )
-        return reading, tuple(as_advertised(broker, behind) for broker in found.brokers)
+        return reading, found.elsewhere
 
     async def _ask_controllers(self) -> list[ControllerReading]:
         targets = controllers(self._cluster)
@@ -345,11 +393,11 @@ class Reader:
         access = self._securities[target]
         if access.refused is not None:
             return ControllerReading(address=target.address, answer=_failure(access.refused))
-        conversation = AsyncConversation(*target.dialled, self._options(access.security), self._lookups)
         leader: int | None = None
         try:
             async with asyncio.timeout(self._read_s + 1), AsyncExitStack() as stack:
                 with any_answer():
+                    conversation = AsyncConversation(*target.dialled, self._options(access.security), self._lookups)
                     await self._connect(stack, conversation, target)
                     if _offers_quorum(conversation):
                         answer = quorum_leader(await conversation.answer(quorum_request(conversation)))
@@ -374,13 +422,14 @@ class Reader:
             found, claimed, reads = await in_thread(lambda: self._znodes(access), self._read_s + 1)
         except ReadError as error:
             return ZookeeperReading(answer=_failure(error)), {}
-        failed = next((read for read in reads if read.outcome == "failed"), None)
+        odd, fatal = _odd_registrations(reads)
+        failed = next(iter(fatal), None)
         if failed is not None:
             outcome = WatchOutcome.UNKNOWN if failed.error in _REFUSED else WatchOutcome.FAILED
             return ZookeeperReading(answer=WatchAnswer(outcome=outcome, error=failed.error)), {}
         reading = ZookeeperReading(
             answer=ANSWERED,
-            brokers=frozenset(found.brokers),
+            brokers=odd.union(found.brokers),
             controller=found.controller,
             controller_epoch=found.controller_epoch,
             cluster_id=found.cluster_id,
@@ -399,6 +448,27 @@ class Reader:
                 return ZnodeSample(session, asking, self._read_s, budget.deadline, budget).control()
         finally:
             self._znodes_turn.release()
+
+
+def _odd_registrations(reads: Iterable[SourceRead]) -> tuple[frozenset[int], list[SourceRead]]:
+    """Return the brokers whose registrations are no registration, and what else could not be read.
+
+    Whoever can write one znode below /brokers/ids must not end what the others say; the audit has a row for each.
+    """
+    odd, failed, prefix = set(), [], f"zookeeper {IDS}/"
+    for read in reads:
+        if read.outcome == "failed":
+            broker = parse_broker_id(read.operation.removeprefix(prefix))
+            if not read.operation.startswith(prefix):
+                failed.append(read)
+            elif broker is not None:
+                odd.add(broker)
+    return frozenset(odd), failed
+
+
+def _reading(heard: Iterable[_Heard]) -> Reading:
+    """Return the views of brokers as a reading, whose ZooKeeper is not known yet."""
+    return Reading(at_ms=0, brokers=tuple(one.reading for one in heard))
 
 
 def _offers_quorum(conversation: AsyncConversation) -> bool:

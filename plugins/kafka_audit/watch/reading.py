@@ -48,7 +48,8 @@ class BrokerReading:
         metadata: of Metadata without topics.
         quorum: of DescribeQuorum, which a broker passes on to the quorum's leader.
         kraft: whether it runs in KRaft mode; None if it did not answer.
-        lists: ids of the brokers in its Metadata.
+        vouched: the cluster file names its address, or it was registered in an earlier reading: its view counts before others.
+        lists: ids of the brokers in its Metadata; of those that are not known, the first only.
         controller_id: -1 where it knows none; in KRaft mode it is a random broker and means nothing.
         leader: the quorum's, -1 where there is none.
         leader_epoch: of that leader.
@@ -60,6 +61,7 @@ class BrokerReading:
     metadata: WatchAnswer = NOT_ASKED
     quorum: WatchAnswer = NOT_ASKED
     kraft: bool | None = None
+    vouched: bool = False
     lists: frozenset[int] | None = None
     cluster_id: str | None = None
     controller_id: int | None = None
@@ -97,7 +99,7 @@ class ZookeeperReading:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """One reading; `at_ms` is when it began, `endpoints` where each broker listens as far as it is known now."""
+    """One reading; `at_ms` is when it began, `endpoints` where each broker listens as far as it is known, longest known first."""
 
     at_ms: int
     brokers: tuple[BrokerReading, ...] = ()

@@ -23,7 +23,7 @@ class SavedWatch:
 
 
 def encode_watch(saved: SavedWatch) -> bytes:
-    """Return it as JSON, equal for equal content."""
+    """Return it as JSON; the order of brokers counts."""
     state = saved.state
     document = {
         "version": _VERSION,
@@ -31,13 +31,14 @@ def encode_watch(saved: SavedWatch) -> bytes:
         "cluster_id": state.cluster_id,
         "endpoints": {
             str(number): [[getattr(place, name) for name in _ENDPOINT] for place in places]
-            for number, places in sorted(state.endpoints.items())
+            for number, places in state.endpoints.items()
         },
+        "known_ms": {str(number): since for number, since in state.known_ms.items()},
         "away_ms": {str(number): since for number, since in sorted(state.away_ms.items())},
         "symptoms": {key: asdict(symptom) for key, symptom in sorted(state.symptoms.items())},
         "pacing": vars(saved.pacing) | {"audited": dict(sorted(saved.pacing.audited.items()))},
     }
-    return (json.dumps(document, indent=1) + "\n").encode()
+    return (json.dumps(document) + "\n").encode()
 
 
 def decode_watch(content: bytes) -> SavedWatch:
@@ -51,6 +52,7 @@ def decode_watch(content: bytes) -> SavedWatch:
             at_ms=int(document["at_ms"]),
             cluster_id=document["cluster_id"],
             endpoints={int(number): _endpoints(int(number), places) for number, places in document["endpoints"].items()},
+            known_ms={int(number): int(since) for number, since in document["known_ms"].items()},
             away_ms={int(number): int(since) for number, since in document["away_ms"].items()},
             symptoms={key: _symptom(symptom) for key, symptom in document["symptoms"].items()},
         )

@@ -41,6 +41,9 @@ _SENTENCES = {
     WatchFault.CUT_FROM_QUORUM: "{party} gets no answer from the quorum's leader: {error}",
 }
 
+MOST_NAMED = 20
+"""Broker ids that one observation names of those that a view lacks, and of those that are not registered."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Observation:
@@ -51,8 +54,8 @@ class Observation:
         broker: whose, None where it is the cluster's.
         address: of the party, None where it is the cluster's.
         error: why there is no answer.
-        missing: registered brokers that a view lacks.
-        unregistered: brokers that it lists and that are not registered.
+        missing: registered brokers that a view lacks, the first `MOST_NAMED`.
+        unregistered: brokers that it lists and that are not registered, as many.
         reported: the controller or leader that the party names; -1 for none.
         expected: the one that is right.
         ids: the cluster id that the party reports, and the right one.
@@ -121,7 +124,11 @@ class Suspicion:
 def _difference(missing: tuple[int, ...], unregistered: tuple[int, ...]) -> str:
     parts = []
     if missing:
-        parts.append(f"does not list {brokers(missing)}")
+        parts.append(f"does not list {_brokers(missing)}")
     if unregistered:
-        parts.append(f"lists {brokers(unregistered)}, not registered")
+        parts.append(f"lists {_brokers(unregistered)}, not registered")
     return "; it ".join(parts)
+
+
+def _brokers(ids: tuple[int, ...]) -> str:
+    return brokers(ids) if len(ids) < MOST_NAMED else f"{MOST_NAMED} brokers or more"

@@ -32,18 +32,20 @@ MOST_BYTES: Mapping[int, int] = MappingProxyType(
         15: 16 * _MIB,  # DescribeGroups: 100 groups of 50 members, each with 2 KB of assignment, are 10 MB
         16: 8 * _MIB,  # ListGroups: 100,000 groups of 60 bytes
         17: _MIB // 16,  # SaslHandshake: a few names
+        18: _MIB // 16,  # ApiVersions: 80 APIs and a few features
         29: 16 * _MIB,  # DescribeAcls: 100,000 ACLs of 100 bytes
         32: 8 * _MIB,  # DescribeConfigs: 300 keys of a broker, or 4 of each of 500 topics with lists of throttled replicas
         35: 8 * _MIB,  # DescribeLogDirs: 100,000 replicas on one broker, 60 bytes each with the topics' names
         36: _MIB // 4,  # SaslAuthenticate: a Kerberos ticket is 64 KB at most
         46: 8 * _MIB,  # ListPartitionReassignments: 100,000 partitions that move, 80 bytes each
+        55: _MIB // 4,  # DescribeQuorum: 2,000 nodes of 50 bytes
         69: 16 * _MIB,  # ConsumerGroupDescribe, as DescribeGroups
     }
 )
 """Largest answer taken, by API key; that of Metadata is `receive_message_max_bytes`."""
 
 MOST_OTHER = _MIB
-"""Largest answer of every other API: ApiVersions, DescribeCluster, DescribeQuorum and ListOffsets take a tenth of it."""
+"""Largest answer of every other API: DescribeCluster and ListOffsets take a tenth of it."""
 
 LARGE_ANSWER = 64 * 1024
 """Bytes from which few answers are objects at a time."""

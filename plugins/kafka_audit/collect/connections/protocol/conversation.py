@@ -93,17 +93,21 @@ class Conversation:
         self._place = host, port
         with silenced():
             self._net = self._make_selector()
-            self._manager = Manager(
-                self._net,
-                options.budget,
-                bootstrap_servers=[host_and_port(host, port)],
-                client_id=CLIENT,
-                client_software_name=CLIENT,
-                client_software_version=__version__,
-                receive_message_max_bytes=options.max_bytes,
-                request_timeout_ms=round(options.read_s * 1000),
-                **options.listener_security.kafka,
-            )
+            try:
+                self._manager = Manager(
+                    self._net,
+                    options.budget,
+                    bootstrap_servers=[host_and_port(host, port)],
+                    client_id=CLIENT,
+                    client_software_name=CLIENT,
+                    client_software_version=__version__,
+                    receive_message_max_bytes=options.max_bytes,
+                    request_timeout_ms=round(options.read_s * 1000),
+                    **options.listener_security.kafka,
+                )
+            except BaseException:  # an address that is none; raised on
+                self._net.close()
+                raise
         self._connection: Any = None
 
     @staticmethod

@@ -1,0 +1,98 @@
+"""What the Metadata answers of one reading list, each content decoded once, and little of it kept."""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from kafka_audit.collect.brokers.metadata import ListedBroker, MetadataError, decode_metadata_answer
+from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
+from kafka_audit.collect.connections.protocol.async_conversation import in_thread
+from kafka_audit.collect.connections.protocol.conversation import demand
+from kafka_audit.collect.rows.source_reads import UNREADABLE, ReadError
+from kafka_audit.model.tables import RegisteredEndpoint
+
+MOST_NEW = 100
+"""Brokers that one view lists and that are not known there, which are kept once any broker is known."""
+
+_LARGE = 64 * 1024  # bytes that are decoded on a thread: a millisecond each 30 KB
+_LONGEST_HOST = 256  # longer than any name that a name server knows
+_MOST_CONTENTS = 100  # views that are remembered to be decoded once: honest ones are nearly all equal
+_DECODE_S = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """What a view lists.
+
+    Attributes:
+        ids: of brokers: all that are known, and the first `MOST_NEW` others.
+        elsewhere: brokers that are not known at that address, as many.
+        cluster_id: None where it names none.
+        controller_id: -1 where it names none.
+    """
+
+    ids: frozenset[int]
+    elsewhere: tuple[ListedBroker, ...]
+    cluster_id: str | None
+    controller_id: int
+
+
+class Listings:
+    """Decodes answers to Metadata without topics."""
+
+    def __init__(
+        self,
+        known: Mapping[int, tuple[RegisteredEndpoint, ...]],
+        behind: Mapping[tuple[str, int], tuple[str, int]],
+        most: int,
+    ) -> None:
+        """Take where brokers are known to listen, see `targets.behind_proxies`, and `limits.brokers`."""
+        self._known = {number: {(place.host, place.port) for place in places} for number, places in known.items()}
+        self._behind = behind
+        self._most_listed = MOST_LISTED * most
+        self._most_new = MOST_NEW if known else self._most_listed  # then few are asked: the addresses in the cluster file
+        self._contents: dict[tuple[int, bool, bytes], Listing] = {}
+        self._turn = asyncio.Semaphore(1)
+
+    async def listing(self, body: bytes, version: int, dialled: tuple[str, int]) -> Listing:
+        """Return what the body of a response lists that came from an address; raises ReadError."""
+        proxied = dialled in self._behind
+        key = (version, proxied, hashlib.blake2b(body, digest_size=16).digest())
+        if (found := self._contents.get(key)) is not None:
+            return found
+        if len(body) <= _LARGE:
+            found = self._decode(body, version, proxied=proxied)
+        else:
+            async with self._turn:
+                found = await in_thread(lambda: self._decode(body, version, proxied=proxied), _DECODE_S)
+        if len(self._contents) < _MOST_CONTENTS:
+            self._contents[key] = found
+        return found
+
+    def _decode(self, body: bytes, version: int, *, proxied: bool) -> Listing:
+        try:
+            answer = decode_metadata_answer(body, version, most_brokers=self._most_listed, check=_demand_no_topics)
+        except MetadataError as error:
+            raise ReadError(UNREADABLE, str(error)) from None
+        demand(answer.error, None, {})
+        brokers = [as_advertised(broker, self._behind) for broker in answer.brokers] if proxied else answer.brokers
+        new = sorted(broker.broker_id for broker in brokers if broker.broker_id not in self._known)[: self._most_new]
+        ids = frozenset(new).union(broker.broker_id for broker in brokers if broker.broker_id in self._known)
+        elsewhere = (
+            broker._replace(host=broker.host[:_LONGEST_HOST], rack=None)
+            for broker in sorted(brokers)
+            if broker.broker_id in ids and (broker.host, broker.port) not in self._known.get(broker.broker_id, ())
+        )
+        return Listing(
+            ids=ids,
+            elsewhere=tuple(islice(elsewhere, self._most_new)),
+            cluster_id=answer.cluster_id,
+            controller_id=answer.controller_id,
+        )
+
+
+def _demand_no_topics(count: int) -> None:
+    if count:
+        raise ReadError(UNREADABLE, f"it lists {count} topics, and none was asked for")
