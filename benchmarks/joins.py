@@ -37,10 +37,10 @@ from views import VERSION, answers
 
 from kafka_audit.cluster.given import ages_needed, given
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.differences import session
-from kafka_audit.differences.measure import SparkMeasure
 from kafka_audit.differences.tables import ViewDifference
 from kafka_audit.model.tables import LARGE, BrokerView, Row, ViewPartition, ViewTopic
+from kafka_audit.spark import session
+from kafka_audit.spark.measure import SparkMeasure
 from kafka_audit.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -2,9 +2,9 @@
 
 import argparse
 
-from kafka_audit.differences.parent import end_with_task
-from kafka_audit.differences.session import start
 from kafka_audit.job import spark_job
+from kafka_audit.spark.parent import end_with_task
+from kafka_audit.spark.session import start
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import cluster_views
 from kafka_audit.checks import Check
 from kafka_audit.cluster.given import given
 from kafka_audit.cluster.view import ClusterView
@@ -60,7 +61,6 @@ from kafka_audit.model.tables import (
     SourceRead,
     ViewBroker,
 )
-from testbed import in_duckdb
 
 CLUSTER_ID = "kX9wAAAAAAAAAAAAAAAAAQ"
 LAYERS = ("dns", "tcp", "api")
@@ -102,7 +102,7 @@ def _differences(snapshot_id: str, rows: tuple[Row, ...]) -> Differences:
     seen = Snapshot(snapshot_id=snapshot_id, cluster="prod", cluster_id=CLUSTER_ID, rows=rows)
     if not any(seen.of(table) for table in LARGE):
         return Differences.from_rows(DIFFERENCES, ())
-    return in_duckdb.measure([seen], {snapshot_id: given(seen, None, ())})[snapshot_id]
+    return cluster_views.differences([seen], {snapshot_id: given(seen, None, ())})[snapshot_id]
 
 
 def _info(spec: Mapping[str, Any]) -> SnapshotInfo:

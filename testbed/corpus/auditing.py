@@ -9,40 +9,17 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from kafka_audit import audit, settings
-from kafka_audit.bounds import isolation
-from kafka_audit.differences import class_archive, session
-from kafka_audit.job import judging, spark_job
+from kafka_audit.job import embedded_job, spark_job
+from kafka_audit.spark import class_archive, session
 from kafka_audit.store import Store
-from testbed import in_duckdb
 from testbed.corpus.scene import NAME, Scene
 from testbed.errors import BedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from kafka_audit.differences.found import Differences
-    from kafka_audit.differences.tables import ListAge
-    from kafka_audit.model.tables import Row
 
 SNAPSHOT_SECONDS = 240
 ENGINES = ("duckdb", "spark")
-
-
-class DuckMeasure:
-    """What Spark is to `job.judging`, over snapshots of a store."""
-
-    def __init__(self, store: Store, ids: Sequence[str]) -> None:
-        """Read the snapshots."""
-        self._snapshots = [store.read(snapshot_id) for snapshot_id in ids]
-
-    def ages(self, given: Mapping[str, Sequence[Row]]) -> dict[str, tuple[ListAge, ...]]:
-        """Return the age of each list that brokers of a KRaft cluster hold."""
-        return in_duckdb.list_ages(self._snapshots, given)
-
-    def differences(self, given: Mapping[str, Sequence[Row]]) -> dict[str, Differences]:
-        """Return what differs."""
-        return in_duckdb.measure(self._snapshots, given)
 
 
 class Auditor:
@@ -97,7 +74,7 @@ class Auditor:
 
     def _answer(self, store: Store, run: str) -> None:
         if self.engine == "duckdb":
-            judging.judge_run(store, run, lambda ids: DuckMeasure(store, ids), isolation.here)
+            embedded_job.answer(store, run)
             return
         if self._spark is None:
             self._spark = session.start("local[*]", class_archive.archive_java_options())

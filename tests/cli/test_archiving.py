@@ -13,9 +13,9 @@ import pytest
 
 from engine.stores import put
 from kafka_audit.cli import archiving, console, main
-from kafka_audit.cli.spark_behind import SparkBehind
-from kafka_audit.differences import class_archive
+from kafka_audit.job.spark_behind import SparkBehind
 from kafka_audit.model.errors import EngineError
+from kafka_audit.spark import class_archive
 
 # What starts in the background, by a program that notes how it was started, and stays for a while.
 STAYS = """#!{python}

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from kafka_audit import __version__
-from kafka_audit.cli import main
+from kafka_audit.cli import engines, main
 
 FILE = """
 clusters:
@@ -94,11 +94,18 @@ def test_the_environment_names_cluster_file_and_store(tmp_path, monkeypatch, cap
 
 def test_missing_java_is_told_before_anything_is_asked(monkeypatch, tmp_path, capfd):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert main(["run", "prod"]) == 1
+    assert main(["run", "prod", "--engine", "spark"]) == 1
     out, err = capfd.readouterr()
     assert out == ""
     assert err.startswith("kafka-audit: Spark requires Java: ")
     assert err.count("\n") == 1
+    assert not list(tmp_path.glob("kafka-audit-store/snapshots/*"))
+
+
+def test_a_missing_spark_is_one_line_that_names_the_extra(monkeypatch, tmp_path, capfd):
+    monkeypatch.setattr(engines.importlib.util, "find_spec", lambda _: None)
+    assert main(["run", "prod", "--engine", "spark"]) == 2
+    assert capfd.readouterr().err.endswith("-m pip install 'kafka-audit[spark]'\n")
     assert not list(tmp_path.glob("kafka-audit-store/snapshots/*"))
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import bundled
-import cluster_views
 import small_cluster
 from bundled import ID
 from collect.fakes import server
@@ -19,6 +18,7 @@ from collect.secured_fakes import SecuredBroker
 from kafka_audit import audit, settings
 from kafka_audit.cli import bundle_reading, main
 from kafka_audit.collect.snapshot import take_snapshot
+from kafka_audit.job import embedded_job
 from kafka_audit.model.errors import StoreError
 from kafka_audit.store import Store
 from kafka_audit.store.bundles import Bundle
@@ -211,7 +211,7 @@ def test_a_bundle_of_a_secured_cluster_holds_nothing_secret(tmp_path, capsys, mo
     store = Store(tmp_path / "store")
     store.write(snapshot)
     audit.prepare_request(store, [ID], None, "run")
-    cluster_views.answer(store, "run")
+    embedded_job.answer(store, "run")
     (document,) = audit.write_reports(store, "run", {"prod": cluster}, show_all=True)
     assert write(store, "prod", tmp_path / "prod.zip", "--config", str(config)) == 0
     said = capsys.readouterr()

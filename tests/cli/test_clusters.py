@@ -56,5 +56,5 @@ def test_run_takes_the_folder(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))  # ends the run before the cluster is read
     assert main(["run", "paymnts", "--config", "clusters.d"]) == 2
     assert "clusters.d: cluster 'paymnts' does not exist; did you mean payments?" in capsys.readouterr().err
-    assert main(["run", "payments", "--config", "clusters.d"]) == 1
+    assert main(["run", "payments", "--config", "clusters.d", "--engine", "spark"]) == 1
     assert "Spark requires Java" in capsys.readouterr().err

@@ -1,28 +1,12 @@
-"""`before-migration` and `after-migration` over three brokers on loopback, measured without Spark."""
+"""`before-migration` and `after-migration` over three brokers on loopback, compared in the same process."""
 
 import json
 from types import SimpleNamespace
 
 import pytest
 
-from cluster_views import answer
 from kafka_audit import cli
-from kafka_audit.cli import commands
-from kafka_audit.store import Store
 from scenarios.loopback_cluster import LoopbackCluster
-
-
-class NoSpark:
-    """Answers at once."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return None
-
-    def answer(self, root, run):
-        answer(Store(root), run)
 
 
 @pytest.fixture
@@ -33,9 +17,7 @@ def cluster():
 
 
 @pytest.fixture
-def run(cluster, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(commands, "SparkBehind", NoSpark)
-    monkeypatch.setattr(commands, "require_java", lambda: None)
+def run(cluster, tmp_path, capsys):
     config = tmp_path / "clusters.yaml"
     config.write_text(json.dumps({"clusters": {"prod": cluster.entry()}}))
 

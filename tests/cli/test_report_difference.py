@@ -6,7 +6,7 @@ import pytest
 
 import small_cluster
 from audit_history import CLUSTER, History, cut_off
-from kafka_audit.cli import commands, main
+from kafka_audit.cli import engines, main
 from kafka_audit.report import digest
 from kafka_audit.store import Store
 from kafka_audit.store.history import DIGEST
@@ -14,9 +14,8 @@ from kafka_audit.store.history import DIGEST
 
 @pytest.fixture
 def told(tmp_path, monkeypatch):
-    """Return a store with three audits and the ids; Spark must not start."""
-    monkeypatch.setattr(commands, "SparkBehind", None)
-    monkeypatch.setattr(commands, "require_java", None)
+    """Return a store with three audits and the ids; no engine must start."""
+    monkeypatch.setattr(engines, "started", None)
     store, history = Store(tmp_path / "store"), History()
     documents = [
         history.audit(*cut_off(1)),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.stores import put
-from kafka_audit.cli.spark_behind import SparkBehind, require_java
+from kafka_audit.job.spark_behind import SparkBehind, require_java
 from kafka_audit.model.errors import EngineError
 
 # What every script starts with: a child that holds stderr open, as the JVM does, and ends when its stdin ends.
@@ -112,7 +112,7 @@ def test_a_failure_beside_it_does_not_wait_for_it(tmp_path, worker):
 
 
 def test_one_that_ignores_sigterm_is_killed(tmp_path, worker, monkeypatch):
-    monkeypatch.setattr("kafka_audit.cli.spark_behind._PATIENCE_S", 0.3)
+    monkeypatch.setattr("kafka_audit.job.spark_behind._PATIENCE_S", 0.3)
     script = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
     spark = _fail_beside(worker(script))
     assert spark._process.returncode == -signal.SIGKILL

@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import pytest
 
 import bundled
-import cluster_views
 from kafka_audit import audit
 from kafka_audit.cli import main
+from kafka_audit.job import embedded_job
 from kafka_audit.model.tables import (
     AuthorityCertificate,
     BrokerIdentity,
@@ -213,7 +213,7 @@ def test_a_bundle_of_it_holds_nothing_secret(audited, tmp_path):
     assert {row.key for row in snapshot.of(BrokerProperty) if row.secret}
     store = Store(audited.folder / f"store-{audited.number}")
     audit.prepare_request(store, [snapshot.snapshot_id], None, "run")
-    cluster_views.answer(store, "run")
+    embedded_job.answer(store, "run")
     audit.write_reports(store, "run", {}, show_all=True)
     target, config = tmp_path / "prod.zip", audited.folder / f"{audited.number}.yaml"
     assert main(["bundle", "prod", "--store", store.root, "--out", str(target), "--config", str(config)]) == 0

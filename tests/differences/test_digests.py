@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+import cluster_views
 from checks import cases, world
 from kafka_audit.cluster.given import ages_needed, given
 from kafka_audit.differences.tables import StateFault
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
-from testbed import in_duckdb
 
 
 def without_digests(snapshot):
@@ -27,7 +27,7 @@ def without_shared_rows(snapshot):
 
 def differences(pairs):
     stored = [one for pair in pairs for one in pair if one is not None]
-    return in_duckdb.measure(stored, {pair[0].snapshot_id: given(*pair, ()) for pair in pairs})
+    return cluster_views.differences(stored, {pair[0].snapshot_id: given(*pair, ()) for pair in pairs})
 
 
 def test_what_differs_does_not_depend_on_them():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_audit.differences import session
+from kafka_audit.spark import session
 
 
 @pytest.fixture(scope="session")

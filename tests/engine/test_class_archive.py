@@ -11,8 +11,9 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from kafka_audit.differences import class_archive, local_settings
-from kafka_audit.differences.class_archive import (
+from kafka_audit.model.errors import EngineError
+from kafka_audit.spark import class_archive, local_settings
+from kafka_audit.spark.class_archive import (
     archive_java_options,
     class_archive_path,
     find_class_archive,
@@ -20,7 +21,6 @@ from kafka_audit.differences.class_archive import (
     is_wanted,
     make,
 )
-from kafka_audit.model.errors import EngineError
 
 RELEASE = 'IMPLEMENTOR="Some Vendor"\nJAVA_VERSION="{0}"\nJAVA_RUNTIME_VERSION="{0}+6"\nOS_ARCH="x86_64"\n'
 CONTENT = b"classes" * 1000
@@ -59,7 +59,7 @@ def made(environ, **how):
 
 
 def test_it_needs_no_pyspark():
-    code = "import sys, kafka_audit.differences.class_archive as c; c.class_archive_path(); sys.exit('pyspark' in sys.modules)"
+    code = "import sys, kafka_audit.spark.class_archive as c; c.class_archive_path(); sys.exit('pyspark' in sys.modules)"
     plugins = str(Path(class_archive.__file__).parents[2])
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": plugins}, check=False).returncode == 0
 

@@ -6,14 +6,13 @@ from dataclasses import replace
 import pytest
 from pyarrow import parquet
 
-import cluster_views
 from engine.stores import put, snapshot_id
-from kafka_audit.differences import measure
-from kafka_audit.differences.local_settings import FOR_FEW_ROWS
-from kafka_audit.job import spark_job
+from kafka_audit.job import embedded_job, spark_job
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import Change, Confidence, Severity, Status
 from kafka_audit.model.tables import LARGE, TopicConfig, ViewPartition, ViewTopic
+from kafka_audit.spark import measure
+from kafka_audit.spark.local_settings import FOR_FEW_ROWS
 
 EMPTY = {"brokers": "none", "topics": "none", "controller_id": -1}
 WORLDS = {
@@ -115,7 +114,7 @@ def judged(store, name):
 @pytest.mark.parametrize("name", WORLDS)
 def test_spark_and_duckdb_say_the_same(store, name):
     store.write_request(replace(store.read_request("r1"), run_id="r2"))
-    cluster_views.answer(store, "r2")
+    embedded_job.answer(store, "r2")
     in_spark, in_duckdb = judged(store, name), store.read_judged("r2", snapshot_id(name))
     assert {one for one in in_spark.differences if in_spark.differences[one]}
     for table, rows in in_duckdb.differences.items():

@@ -5,13 +5,13 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from kafka_audit.differences.local_settings import driver_java_options
+from kafka_audit.spark.local_settings import driver_java_options
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 
 
 def test_they_need_no_pyspark():
-    code = "import sys, kafka_audit.differences.local_settings; sys.exit('pyspark' in sys.modules or 'pyarrow' in sys.modules)"
+    code = "import sys, kafka_audit.spark.local_settings; sys.exit('pyspark' in sys.modules or 'pyarrow' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(PLUGINS)}, check=False).returncode == 0
 
 

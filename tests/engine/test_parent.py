@@ -4,9 +4,9 @@ import os
 import subprocess
 import sys
 
-from kafka_audit.differences.parent import TASK
+from kafka_audit.spark.parent import TASK
 
-WATCH = "import time; from kafka_audit.differences.parent import end_with_task; end_with_task(); time.sleep({seconds})"
+WATCH = "import time; from kafka_audit.spark.parent import end_with_task; end_with_task(); time.sleep({seconds})"
 
 
 def test_it_ends_soon_after_the_task():

@@ -9,13 +9,11 @@ import time
 
 import pytest
 
-from kafka_audit.differences import scratch
-from kafka_audit.differences.local_settings import driver_java_options
-from kafka_audit.differences.scratch import Scratch
+from kafka_audit.bounds import scratch
+from kafka_audit.bounds.scratch import Scratch
+from kafka_audit.spark.local_settings import driver_java_options
 
-HOLD = (
-    "import time; from kafka_audit.differences.scratch import Scratch; s = Scratch(); print(s.path, flush=True); time.sleep(60)"
-)
+HOLD = "import time; from kafka_audit.bounds.scratch import Scratch; s = Scratch(); print(s.path, flush=True); time.sleep(60)"
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[2] / "plugins" / "kafka_audit"
 
 INTERFACES = {
+    "answer": "of an engine: `cli.engines` calls it so",
     "main": "what a process runs first: the console script and each module that Python starts by itself",
     "cases": "of a cause: `incidents.causes.rule.Cause` calls it so",
     "story": "of a cause: `incidents.causes.rule.Cause` calls it so",

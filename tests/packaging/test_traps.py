@@ -128,7 +128,7 @@ def test_the_package_is_this_checkouts():
 ASKS_CONVERTERS = """
 import sys
 from py4j import protocol
-from kafka_audit.differences import session
+from kafka_audit.spark import session
 if sys.argv[1] == "ours":
     session._take_nothing_of_numpy()
 asked = [one.can_convert({}) for one in protocol.INPUT_CONVERTER]

@@ -19,7 +19,7 @@ HERE = SimpleNamespace(popen=lambda command, **options: subprocess.Popen(command
 SPARK_SUBMIT = """#!{python}
 import argparse, sys
 sys.path[:0] = {paths!r}
-from cluster_views import answer
+from kafka_audit.job.embedded_job import answer
 from kafka_audit.store import Store
 parser = argparse.ArgumentParser()
 parser.add_argument("--store"), parser.add_argument("--run")

@@ -21,10 +21,10 @@ from pathlib import Path
 import pytest
 
 import kafka_audit
-from cluster_views import answer
 from hostile_parties.cluster import HostileCluster
 from kafka_audit import audit, settings
-from kafka_audit.differences import scratch
+from kafka_audit.bounds import scratch
+from kafka_audit.job.embedded_job import answer
 from kafka_audit.model.tables import SnapshotInfo
 from kafka_audit.store import Store
 
@@ -88,7 +88,7 @@ class Victims:
 
 
 def is_worker(line):
-    return "kafka_audit.cli.spark_worker" in line
+    return "kafka_audit.job.spark_worker" in line
 
 
 def is_driver(line):

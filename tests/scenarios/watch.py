@@ -5,7 +5,7 @@ import time
 from types import SimpleNamespace
 
 from kafka_audit import audit, settings
-from kafka_audit.cli.spark_behind import SparkBehind
+from kafka_audit.job.spark_behind import SparkBehind
 from kafka_audit.store import Store
 from scenarios.audits import Audits
 

@@ -157,7 +157,8 @@ def auditor(folder):
     from kafka_audit.alerting.channels import Channel  # noqa: PLC0415
     from kafka_audit.alerting.conditions import AlertLimits, AuditResult  # noqa: PLC0415
     from kafka_audit.alerting.messages import Links  # noqa: PLC0415
-    from kafka_audit.cli.spark_behind import SparkBehind  # noqa: PLC0415
+    from kafka_audit.job import embedded_job  # noqa: PLC0415
+    from kafka_audit.job.spark_behind import SparkBehind  # noqa: PLC0415
     from kafka_audit.report import gate  # noqa: PLC0415
     from kafka_audit.store import Store  # noqa: PLC0415
 
@@ -170,9 +171,7 @@ def auditor(folder):
     fill_cache_of_numpy()
 
     def in_duckdb(_root, run_id):
-        from cluster_views import answer  # noqa: PLC0415
-
-        answer(store, run_id)
+        embedded_job.answer(store, run_id)
 
     def audited(asked):
         began = time.monotonic()

@@ -41,7 +41,7 @@ def write_everything(root):
     store.prepare()
     store.write(SNAPSHOT)
     store.write_request(Request(run_id="r1", pairs=()))
-    store.write_for_spark("r1", "kafka_audit.zip", b"PK")
+    store.write_for_job("r1", "kafka_audit.zip", b"PK")
     store.write_report(ID, {"cluster": "prod", "snapshot_id": ID})
     store.write_rendering(ID, "html", "<p>")
     store.conclude_run("r1")

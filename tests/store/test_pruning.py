@@ -36,7 +36,7 @@ def ask(store, run, *pairs, concluded=True, age=timedelta(0)):
     """Leave a run: (judged, compared with) pairs, asked `age` ago."""
     asked = tuple(SnapshotPair(snapshot_id=one, previous_snapshot_id=other) for one, other in pairs)
     store.write_request(Request(run_id=run, pairs=asked))
-    store.write_for_spark(run, "kafka_audit.zip", b"zip")
+    store.write_for_job(run, "kafka_audit.zip", b"zip")
     if concluded:
         store.conclude_run(run)
     if age:

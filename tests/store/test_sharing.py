@@ -446,7 +446,7 @@ def _concluded_run(store, name):
     store.write_report(name, {"cluster": "prod", "schema_version": 2, "prose": "again and " * 500})
     store.write_rendering(name, DIGEST, '{"a": 1}', newest=False)
     store.write_request(Request(run_id="r1", pairs=(SnapshotPair(snapshot_id=name, previous_snapshot_id=None),)))
-    store.write_for_spark("r1", "kafka_audit.zip", b"PK")
+    store.write_for_job("r1", "kafka_audit.zip", b"PK")
     store._files.write(f"runs/r1/judged/{name}.json", b"{}")
     store.conclude_run("r1")
 

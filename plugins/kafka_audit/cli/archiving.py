@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import kafka_audit
+from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.cli import console
-from kafka_audit.differences import class_archive as archives
-from kafka_audit.differences.scratch import Scratch
 from kafka_audit.model.errors import EngineError
+from kafka_audit.spark import class_archive as archives
 
 _WORKER = "kafka_audit.cli.spark_classes"
 _LONGEST_S = 1800.0  # usually half a minute; it has the lowest priority

@@ -94,27 +94,11 @@ def _parser() -> argparse.ArgumentParser:
     def add(name: str, summary: str, description: str) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=summary, description=description, formatter_class=raw, allow_abbrev=False)
 
-    run = add("run", "take a snapshot, compare, check and report", help_texts.RUN)
-    _cluster(run)
-    _store(run)
-    run.add_argument("--baseline", default="latest", metavar="ID|latest|none", help="compare with this snapshot (latest)")
-    _fail_on(run)
-    run.add_argument(
-        "--min-coverage", default=1.0, type=_share, metavar="0..1", help="exit with 4 below this share of answered reads (1.0)"
-    )
-    _format(run)
-    run.add_argument("--all", action="store_true", help="also list checks that pass")
+    _run(add("run", "take a snapshot, compare, check and report", help_texts.RUN))
     snapshot = add("snapshot", "store a snapshot without running checks", help_texts.SNAPSHOT)
     _cluster(snapshot)
     _store(snapshot)
-    diff = add("diff", "compare two snapshots", help_texts.DIFF)
-    diff.add_argument("before", metavar="SNAPSHOT", help="id of the earlier snapshot")
-    diff.add_argument("after", metavar="SNAPSHOT", help="id of the later snapshot")
-    _config(diff)
-    _store(diff)
-    only = forms.only_stdout
-    diff.add_argument("--format", default=only("text"), type=only, metavar="text|json", help="the output on stdout (text)")
-    diff.add_argument("--reports", action="store_true", help="compare the stored reports, without Spark: in seconds")
+    _diff(add("diff", "compare two snapshots", help_texts.DIFF))
     _watch(add("watch", "show who answers, and what is suspected, every few seconds", help_texts.WATCH))
     _report(add("report", "render the report of a stored snapshot or a bundle", help_texts.REPORT))
     _bundle(add("bundle", "write a snapshot and its report to one file, without secrets", help_texts.BUNDLE))
@@ -139,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     _store(after)
     after.add_argument("--baseline", metavar="SNAPSHOT", help="the snapshot to compare with (the newest baseline of the cluster)")
     after.add_argument("--format", default="text", choices=("text", "json"), help="the output on stdout (text)")
+    _engine(after)
     add("alert-test", "send a test alert through every channel", help_texts.ALERT_TEST)
     archive = add("class-archive", "create the class archive with which Spark starts faster", help_texts.CLASS_ARCHIVE)
     archive.add_argument("--again", action="store_true", help="create it even if it exists")
@@ -148,6 +133,30 @@ def _parser() -> argparse.ArgumentParser:
     dags.add_argument("--to", metavar="DIR", help="the folder of DAGs (Airflow's dags_folder)")
     add("demo", "break a real cluster on this host and audit it", "")
     return parser
+
+
+def _run(parser: argparse.ArgumentParser) -> None:
+    _cluster(parser)
+    _store(parser)
+    parser.add_argument("--baseline", default="latest", metavar="ID|latest|none", help="compare with this snapshot (latest)")
+    _fail_on(parser)
+    parser.add_argument(
+        "--min-coverage", default=1.0, type=_share, metavar="0..1", help="exit with 4 below this share of answered reads (1.0)"
+    )
+    _format(parser)
+    parser.add_argument("--all", action="store_true", help="also list checks that pass")
+    _engine(parser)
+
+
+def _diff(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("before", metavar="SNAPSHOT", help="id of the earlier snapshot")
+    parser.add_argument("after", metavar="SNAPSHOT", help="id of the later snapshot")
+    _config(parser)
+    _store(parser)
+    only = forms.only_stdout
+    parser.add_argument("--format", default=only("text"), type=only, metavar="text|json", help="the output on stdout (text)")
+    parser.add_argument("--reports", action="store_true", help="compare the stored reports; nothing is checked again")
+    _engine(parser)
 
 
 def _watch(parser: argparse.ArgumentParser) -> None:
@@ -237,6 +246,7 @@ def _change(parser: argparse.ArgumentParser) -> None:
         "--strict", default="high", type=_severity, metavar="SEVERITY", help="the lowest severity of a blocker (high)"
     )
     parser.add_argument("--keep", action="store_true", help="keep the snapshot as baseline for any result")
+    _engine(parser)
     parser.add_argument("--format", default="text", choices=("text", "json"), help="the output on stdout (text)")
 
 
@@ -260,6 +270,12 @@ def _config(parser: argparse.ArgumentParser) -> None:
 def _store(parser: argparse.ArgumentParser) -> None:
     _out(parser)
     parser.add_argument("--quiet", action="store_true", help="print no progress to stderr")
+
+
+def _engine(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--engine", default="duckdb", choices=("duckdb", "spark"), help="what compares: duckdb in this process, or spark (duckdb)"
+    )
 
 
 def _out(parser: argparse.ArgumentParser) -> None:

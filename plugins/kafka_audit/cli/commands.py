@@ -6,8 +6,7 @@ import time
 from typing import Any
 
 from kafka_audit import audit
-from kafka_audit.cli import archiving, clusters, console, difference, report_difference, reporting
-from kafka_audit.cli.spark_behind import SparkBehind, require_java
+from kafka_audit.cli import clusters, console, difference, engines, report_difference, reporting
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.report import gate
@@ -22,7 +21,10 @@ def run_command(arguments: argparse.Namespace) -> int:
         say(f"wrote {place}")
     reporting.write_report(document, arguments.format.page)
     code, sentence = gate.evaluate_gate(document, arguments.fail_on, arguments.min_coverage)
-    archiving.begin(say)
+    if arguments.engine == engines.SPARK:
+        from kafka_audit.cli import archiving  # noqa: PLC0415 -- it needs Spark
+
+        archiving.begin(say)
     say(sentence)  # last: it is what a terminal shows after all the rest
     return code
 
@@ -34,14 +36,13 @@ def audit_and_report(
     cluster, store = clusters.cluster_without_airflow(arguments), _store(arguments)
     if baseline not in {"latest", "none"}:
         store.verify(baseline)  # report a wrong or damaged id now, not after the audit
-    require_java()
-    with SparkBehind() as spark:
+    with engines.started(arguments.engine) as answer:
         snapshot_id = _collect(cluster, store, say)
         baselines = None if baseline == "latest" else {snapshot_id: _id(baseline)}
         run_id = _run_id()
         asked = audit.prepare_request(store, [snapshot_id], baselines, run_id)
         say(f"comparing with {asked.pairs[0].previous_snapshot_id or 'no snapshot: there is no earlier one'}")
-        spark.answer(store.root, run_id)
+        answer(store, run_id)
         say("writing the report")
         (document,) = audit.write_reports(store, run_id, {cluster.name: cluster}, show_all=show_all)
     return store, document
@@ -65,9 +66,8 @@ def diff_command(arguments: argparse.Namespace) -> int:
     if before.started_ms >= after.started_ms:
         msg = f"{before.snapshot_id} is not older than {after.snapshot_id}; name the earlier snapshot first"
         raise UsageError(msg)
-    require_java()
     described = clusters.clusters_if_any(arguments.config)
-    with SparkBehind() as spark:
+    with engines.started(arguments.engine) as answer:
         run_id = _run_id()
         unjudged = [before.snapshot_id] if store.read_report(before.snapshot_id) is None else []
         asked = audit.prepare_request(store, [after.snapshot_id, *unjudged], {after.snapshot_id: before.snapshot_id}, run_id)
@@ -75,7 +75,7 @@ def diff_command(arguments: argparse.Namespace) -> int:
             msg = f"{after.snapshot_id} cannot be compared: it has no cluster id, because no party reported one"
             raise UsageError(msg)
         say(f"comparing {after.snapshot_id} with {before.snapshot_id}")
-        spark.answer(store.root, run_id)
+        answer(store, run_id)
         document = audit.write_reports(store, run_id, described, newest=False)[0]
         if arguments.format.page == "json":
             reporting.write_report(document, "json")

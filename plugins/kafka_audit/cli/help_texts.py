@@ -3,7 +3,7 @@
 EXIT_CODES = """\
 exit codes:
   0    clean
-  1    internal error, or Spark did not run
+  1    internal error, or the engine did not run
   2    wrong usage or configuration, damaged snapshot, or unwritable store
   3    unmuted failures at or above --fail-on
   4    no such failure, but the share of answered reads is below --min-coverage
@@ -37,6 +37,7 @@ examples:
   kafka-audit run prod --baseline none           do not compare with a previous snapshot
   kafka-audit run prod --format json | jq '.incidents[].headline'
   kafka-audit run prod --format html,md          also write DIR/findings.html and DIR/findings.md
+  kafka-audit run prod --engine spark            compare with Spark, as the DAG does (Java, and the extra `spark`)
   kafka-audit run prod --quiet > page.txt || mail -s "kafka prod" me@example.com < page.txt
 
 """
@@ -53,8 +54,8 @@ DIFF = """\
 Check a snapshot and compare it with an earlier one: changes, and new, ongoing and resolved failures.
 The current reports in the store do not change.
 
-With --reports nothing is checked again and Spark does not start: it compares the two reports in the store, and adds up
-the changes in the reports between them, as the timeline of the page does.
+With --reports nothing is checked again: it compares the two reports in the store, and adds up the changes in the reports
+between them, as the timeline of the page does.
 
 examples:
   kafka-audit diff 20260131T080000Z-prod-1a2b 20260131T090000Z-prod-3c4d
@@ -146,7 +147,7 @@ examples:
 
 exit codes:
   0    go
-  1    internal error, or Spark did not run
+  1    internal error, or the engine did not run
   2    wrong usage or configuration
   3    no-go: there are blockers
   4    not decided: a deciding check is unknown
@@ -159,7 +160,7 @@ example:
 
 exit codes:
   0    as expected
-  1    internal error, or Spark did not run
+  1    internal error, or the engine did not run
   2    wrong usage or configuration, or no baseline
   3    not as expected: an unexpected change, a new failure, or a planned change that is missing
   4    not decided: too few reads were answered, or an earlier failure is unknown now
@@ -180,8 +181,9 @@ exit codes:
 """
 CLASS_ARCHIVE = """\
 Create the class archive for the installed Java and Spark, and print its path. The archive contains the classes that Spark's JVM
-loads at each start, parsed and verified (about 180 MB). Spark starts faster with it. The first `kafka-audit run` creates it in
-the background. Use this command for images and for Airflow workers: the DAG uses an archive but does not create one.
+loads at each start, parsed and verified (about 180 MB). Spark starts faster with it. The first `kafka-audit run --engine spark`
+creates it in the background. Use this command for images and for Airflow workers: the DAG uses an archive but does not create
+one.
 
 The folder is $KAFKA_AUDIT_CACHE, else $XDG_CACHE_HOME/kafka-audit, else ~/.cache/kafka-audit. KAFKA_AUDIT_CACHE=none disables
 class archives. An archive that users other than this one and root can write is ignored.

@@ -10,8 +10,8 @@ import threading
 from pathlib import Path
 
 from kafka_audit.cli import small_run
-from kafka_audit.differences import class_archive, session
 from kafka_audit.job import spark_job
+from kafka_audit.spark import class_archive, session
 
 
 def main(argv: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""What differs: a dozen `.sql` files over partition-sized tables, the columns that each returns, and the runner.
+"""What differs: a dozen `.sql` files over partition-sized tables, the columns that each returns.
 
-The only package that uses Spark. SQL here counts and compares; it contains no status, severity or sentence.
+SQL here counts and compares; it contains no status, severity or sentence. The engines run it: `spark` and `embedded`.
 """

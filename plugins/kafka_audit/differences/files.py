@@ -11,6 +11,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from kafka_audit.differences.tables import (
+    DIFFERENCES,
     DeletedTopic,
     EpochChange,
     FormerLeaderState,
@@ -91,18 +92,29 @@ def query_text(name: str) -> str:
     return files(__package__).joinpath(*f"{name}.sql".split("/")).read_text(encoding="utf-8")
 
 
-def shared_relation_sql(name: str, modes: Iterable[bool]) -> str:
-    """Return the SELECT of a shared relation.
+def parts_of_shared_relation(name: str, modes: Iterable[bool]) -> tuple[str, ...]:
+    """Return the files, as `query_text` takes them, whose rows together are a shared relation.
 
     Args:
         name: of `SHARED`.
         modes: whether clusters are without ZooKeeper, as far as there are such ones: the others' files cost nothing.
     """
     if name not in _BY_MODE:
-        return query_text(f"reference/{name}")
+        return (f"reference/{name}",)
     kinds = [kind for kind, kraft in (("zookeeper", False), ("kraft", True)) if kraft in set(modes)]
-    texts = [query_text(f"reference/{kind}_{_BY_MODE[name]}") for kind in kinds]
-    return "\nUNION ALL\n".join(f"SELECT * FROM (\n{text})" for text in texts)  # noqa: S608 -- our own files
+    return tuple(f"reference/{kind}_{_BY_MODE[name]}" for kind in kinds)
+
+
+def shared_relation_sql(name: str, modes: Iterable[bool]) -> str:
+    """Return the SELECT of a shared relation."""
+    texts = [query_text(part) for part in parts_of_shared_relation(name, modes)]
+    return texts[0] if len(texts) == 1 else "\nUNION ALL\n".join(f"SELECT * FROM (\n{text})" for text in texts)  # noqa: S608 -- our own files
+
+
+def all_files() -> tuple[str, ...]:
+    """Return every file, as `query_text` takes them: those of shared relations, then those of difference tables."""
+    shared = [part for name in SHARED for part in parts_of_shared_relation(name, (False, True))]
+    return (*shared, *(table.table() for table in DIFFERENCES), ListAge.table())
 
 
 def is_empty(name: str, empty: Collection[str]) -> bool:
@@ -121,18 +133,27 @@ def _names_read(text: str) -> set[str]:
 
 
 @cache
-def large_tables(table: type[Row]) -> frozenset[type[Row]]:
-    """Return the large tables that a difference table rests on, of clusters of either mode."""
-    by_name = {table.table(): table for table in LARGE}
-    known, unread = set(), {table.table()}
+def _bases(table: str) -> frozenset[str]:
+    """Return the names that a difference table rests on, in either mode: large tables, given ones and relations."""
+    known, unread = set(), {table}
     while unread:
         name = unread.pop()
         known.add(name)
-        source = "\n".join(shared_relation_sql(name, [mode]) for mode in (False, True)) if name in SHARED else query_text(name)
-        read = _names_read(source)
+        read = _names_read(shared_relation_sql(name, (False, True)) if name in SHARED else query_text(name))
         unread |= read.intersection(SHARED) - known
-        known |= read & by_name.keys()
-    return frozenset(by_name[name] for name in known if name in by_name)
+        known |= read
+    return frozenset(known)
+
+
+def large_tables(table: type[Row]) -> frozenset[type[Row]]:
+    """Return the large tables that a difference table rests on, of clusters of either mode."""
+    return frozenset(large for large in LARGE if large.table() in _bases(table.table()))
+
+
+def shared_relations(tables: Iterable[type[Row]]) -> tuple[str, ...]:
+    """Return the shared relations that difference tables rest on, each after those that it reads."""
+    read = frozenset[str]().union(*(_bases(table.table()) for table in tables))
+    return tuple(name for name in SHARED if name in read)
 
 
 def statement(table: type[Row]) -> str:

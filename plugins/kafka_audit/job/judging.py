@@ -1,4 +1,4 @@
-"""What the Spark job does with one run: reads small tables, lets Spark measure what differs, judges, writes the answer.
+"""What the job does with one run: reads small tables, lets an engine measure what differs, judges, writes the answer.
 
 A snapshot that cannot be read or judged is left out, with its reason. The others are judged all the same.
 """
@@ -20,6 +20,9 @@ from kafka_audit.model.tables import Row, Snapshot
 from kafka_audit.store import Store
 
 log = logging.getLogger(__name__)
+
+DISAGREEMENTS = "disagreements"
+"""The folder of a run with every partition that a view shows differently from the reference; findings list the first ten."""
 
 
 class Measure(Protocol):
@@ -45,7 +48,7 @@ def judge_run(store: Store, run_id: str, measure: Callable[[Sequence[str]], Meas
 
     Raises:
         Exception: what the first snapshot failed for, where none could be judged.
-        EngineError: there is no request, or Spark failed.
+        EngineError: there is no request, or the engine failed.
         StoreError: the store could not be read or written.
     """
     request = store.read_request(run_id)

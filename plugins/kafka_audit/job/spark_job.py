@@ -5,15 +5,12 @@ from collections.abc import Collection, Sequence
 from pyspark.sql import SparkSession
 
 from kafka_audit.bounds import isolation
-from kafka_audit.differences.measure import SparkMeasure
-from kafka_audit.job.judging import judge_run
+from kafka_audit.job.judging import DISAGREEMENTS, judge_run
 from kafka_audit.model.run import run_path
 from kafka_audit.model.tables import LARGE
+from kafka_audit.spark.measure import SparkMeasure
 from kafka_audit.store import Store
 from kafka_audit.store.manifest import Manifest
-
-DISAGREEMENTS = "disagreements"
-"""The folder of a run with every partition that a view shows differently from the reference; findings list the first ten."""
 
 _LARGE = tuple(table.table() for table in LARGE)
 

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby, islice
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -237,6 +238,15 @@ class Store:
             raise self._damaged(manifest, name, "does not match the checksum of the manifest")
         return content
 
+    def local_table(self, manifest: Manifest, name: str, folder: Path) -> Path:
+        """Return the path of a table's file on this machine, in `folder` where the store is elsewhere; raises as `table_file`."""
+        content = self.table_file(manifest, name)
+        if "://" not in self.root:
+            return Path(self.root, _path(manifest, name))
+        copy = folder / f"{manifest.holder(name)}-{name}.parquet"
+        copy.write_bytes(content)
+        return copy
+
     def _damaged(self, manifest: Manifest, name: str, problem: str) -> SnapshotError:
         place, own = self._files.place(_path(manifest, name)), manifest.snapshot_id
         snapshot = "the snapshot" if manifest.holder(name) == own else f"snapshot {own}, which shares the file,"
@@ -313,10 +323,10 @@ class Store:
         return True
 
     def write_request(self, request: Request) -> None:
-        """Write what Spark is asked."""
+        """Write what the job is asked."""
         self._files.write(run_path(request.run_id, "request.json"), request.to_json().encode())
 
-    def write_for_spark(self, run_id: str, name: str, content: bytes) -> None:
+    def write_for_job(self, run_id: str, name: str, content: bytes) -> None:
         """Put a file beside a run's request."""
         self._files.write(run_path(run_id, name), content)
 

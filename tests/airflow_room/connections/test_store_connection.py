@@ -38,7 +38,7 @@ def test_the_store_of_every_process_takes_the_login_of_the_connection(server, mo
     monkeypatch.setenv(VARIABLE, json.dumps(server.connection()))
     store = Store(environment.store_root())
     store.prepare()
-    store.write_for_spark("r1", "x.zip", b"PK")
+    store.write_for_job("r1", "x.zip", b"PK")
     assert server.objects() == {"connected/runs/r1/x.zip": 2}
     assert not [name for name in os.environ if name.startswith("AWS_") and name != "AWS_EC2_METADATA_DISABLED"]
     assert server.secret not in repr(store.__dict__)

@@ -13,7 +13,6 @@ from airflow.triggers.base import TriggerEvent
 
 import kafka_audit
 from audit_history import History, cut_off
-from cluster_views import answer
 from collect.fakes import FakeBroker, server
 from kafka_audit.airflow import KafkaAuditOperator, KafkaCleanSensor
 from kafka_audit.airflow.errors import GateFailed
@@ -23,6 +22,7 @@ from kafka_audit.airflow.operators.clean_trigger import CleanReportTrigger
 from kafka_audit.airflow.operators.decorator import DecoratedAuditOperator
 from kafka_audit.airflow.page.links import AuditReport
 from kafka_audit.airflow.schedule import assets
+from kafka_audit.job.embedded_job import answer
 from kafka_audit.model.errors import EngineError, UsageError
 from kafka_audit.store import Store
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from cluster_views import answer
 from kafka_audit.airflow import xcom_keys
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.tasks import audit_tasks
 from kafka_audit.bounds import isolation
+from kafka_audit.job.embedded_job import answer
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.tables import Snapshot, SnapshotInfo
 from kafka_audit.store import Store

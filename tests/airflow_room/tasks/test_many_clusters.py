@@ -5,11 +5,11 @@ import time
 
 import pytest
 
-from cluster_views import answer
 from collect.fakes import FakeBroker, one_byte_a_second, refused, server
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.tasks import audit_tasks
 from kafka_audit.bounds import isolation
+from kafka_audit.job.embedded_job import answer
 from kafka_audit.store import Store
 from outlet_events import Events
 

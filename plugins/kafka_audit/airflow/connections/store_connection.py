@@ -14,8 +14,8 @@ from typing import Any
 from airflow.sdk.log import mask_secret
 
 from kafka_audit.airflow.connections.named_connection import find_connection
-from kafka_audit.differences.object_stores import is_s3
 from kafka_audit.model.errors import UsageError
+from kafka_audit.spark.object_stores import is_s3
 
 CONNECTION = "kafka_audit_store"
 _FRESH_S = 60.0

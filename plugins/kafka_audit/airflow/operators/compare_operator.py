@@ -16,15 +16,15 @@ import kafka_audit
 from kafka_audit.airflow import environment
 from kafka_audit.airflow.connections import named_connection, store_connection
 from kafka_audit.airflow.tasks import pyfiles
+from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.collect.rows.secret_keys import is_secret
-from kafka_audit.differences import class_archive
-from kafka_audit.differences.local_settings import LOCAL, PRIVATE, UMASK, driver_java_options
-from kafka_audit.differences.object_stores import is_s3, s3a_settings, url
-from kafka_audit.differences.parent import TASK
-from kafka_audit.differences.scratch import Scratch
 from kafka_audit.model.errors import EngineError, UsageError
 from kafka_audit.model.run import run_path
 from kafka_audit.model.text import without_logins
+from kafka_audit.spark import class_archive
+from kafka_audit.spark.local_settings import LOCAL, PRIVATE, UMASK, driver_java_options
+from kafka_audit.spark.object_stores import is_s3, s3a_settings, url
+from kafka_audit.spark.parent import TASK
 
 CONNECTION = "kafka_audit_spark"
 LOCAL_MASTER = '{"conn_type": "spark", "host": "local[*]"}'

@@ -122,7 +122,7 @@ def write_run_request(snapshot_ids: Iterable[str], dag_run_id: str, baseline: st
 
 def write_package(run: str) -> None:
     """Put the package beside the question to Spark, for machines where it is not installed."""
-    _store().write_for_spark(run, pyfiles.NAME, pyfiles.package_zip())
+    _store().write_for_job(run, pyfiles.NAME, pyfiles.package_zip())
 
 
 def run_name(dag_run_id: str) -> str:

@@ -27,9 +27,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kafka_audit import __version__
-from kafka_audit.differences import java, local_settings
-from kafka_audit.differences.scratch import Scratch
+from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.model.errors import EngineError
+from kafka_audit.spark import java, local_settings
 
 VARIABLE = "KAFKA_AUDIT_CACHE"
 FOLDER = "spark-classes"

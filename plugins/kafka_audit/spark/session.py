@@ -7,8 +7,8 @@ from py4j import protocol
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from kafka_audit.differences.local_settings import LOCAL, driver_java_options
-from kafka_audit.differences.object_stores import s3a_settings
+from kafka_audit.spark.local_settings import LOCAL, driver_java_options
+from kafka_audit.spark.object_stores import s3a_settings
 
 _ALWAYS = {
     "spark.sql.session.timeZone": "UTC",

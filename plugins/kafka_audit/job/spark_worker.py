@@ -1,4 +1,4 @@
-"""The process behind `cli.spark_behind.SparkBehind`: starts Spark, reads one request from stdin, writes the result to stdout.
+"""The process behind `job.spark_behind.SparkBehind`: starts Spark, reads one request from stdin, writes the result to stdout.
 
 stdin `{"store": …, "run": …}`; stdout `{"done": true}` or `{"error": …}`, one line each. The end of stdin ends the
 process.
@@ -10,9 +10,9 @@ import select
 import sys
 import threading
 
-from kafka_audit.differences import class_archive, session
 from kafka_audit.job import spark_job
 from kafka_audit.model.errors import AuditError
+from kafka_audit.spark import class_archive, session
 
 
 def main() -> int:

@@ -19,14 +19,14 @@ from types import TracebackType
 from typing import IO, Self, cast
 
 import kafka_audit
-from kafka_audit.differences import java
-from kafka_audit.differences.local_settings import UMASK
-from kafka_audit.differences.scratch import LOG_PREFIX, Scratch
+from kafka_audit.bounds.scratch import LOG_PREFIX, Scratch
 from kafka_audit.model.errors import EngineError
+from kafka_audit.spark import java
+from kafka_audit.spark.local_settings import UMASK
 
 _KEPT_LINES = 2000
 _PATIENCE_S = 10.0
-_WORKER = "kafka_audit.cli.spark_worker"
+_WORKER = "kafka_audit.job.spark_worker"
 
 
 def require_java(environ: Mapping[str, str] = os.environ) -> None:
@@ -52,7 +52,7 @@ class SparkBehind:
     """
 
     def __init__(self, command: Sequence[str] = (sys.executable, "-m", _WORKER)) -> None:
-        """Start; returns at once. `command` has the protocol of `cli.spark_worker`."""
+        """Start; returns at once. `command` has the protocol of `job.spark_worker`."""
         package = str(Path(kafka_audit.__file__).resolve().parents[1])
         try:
             self._scratch = Scratch()

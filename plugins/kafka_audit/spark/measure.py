@@ -1,4 +1,4 @@
-"""Run the files of this package in Spark, over stored and given tables, and return their rows."""
+"""Run the files of `differences` in Spark, over stored and given tables, and return their rows."""
 
 import json
 from collections import defaultdict
@@ -17,12 +17,13 @@ from pyspark.sql.functions import lit
 
 from kafka_audit.differences import files
 from kafka_audit.differences.alike import Alike, without_equal_views
+from kafka_audit.differences.arrow import arrow_table
 from kafka_audit.differences.found import Differences
-from kafka_audit.differences.local_settings import FEW_ROWS, FOR_FEW_ROWS, ONE_TASK, ONE_TASK_ROWS, VERY_FEW_ROWS
-from kafka_audit.differences.object_stores import url
 from kafka_audit.differences.tables import DIFFERENCES, GIVEN, ChosenSample, ListAge
 from kafka_audit.model.errors import EngineError
-from kafka_audit.model.tables import KEY, LARGE, Row, columns, ddl
+from kafka_audit.model.tables import KEY, LARGE, Row, ddl
+from kafka_audit.spark.local_settings import FEW_ROWS, FOR_FEW_ROWS, ONE_TASK, ONE_TASK_ROWS, VERY_FEW_ROWS
+from kafka_audit.spark.object_stores import url
 
 _SNAPSHOT = KEY[0].name
 
@@ -220,7 +221,7 @@ class _Pass:
                 reported[type(row)].append((snapshot_id, row))
         self._modes = {row.kraft for _, row in reported[ChosenSample] if isinstance(row, ChosenSample)} or {False}
         for table, of in reported.items():
-            self._literal(table.table(), _arrow(table, of))
+            self._literal(table.table(), arrow_table(table, of))
 
     def relate(self) -> None:
         """Compute the relations that several files share; they also show which files have no rows.
@@ -293,23 +294,6 @@ class _Pass:
         if kept.isEmpty():
             self._empty.add(name)
         self._name(name, kept)
-
-
-_ARROW: Mapping[str, pa.DataType] = {
-    "bigint": pa.int64(),
-    "double": pa.float64(),
-    "string": pa.string(),
-    "boolean": pa.bool_(),
-    "array<bigint>": pa.list_(pa.int64()),
-    "array<string>": pa.list_(pa.string()),
-}
-
-
-def _arrow(table: type[Row], rows: list[tuple[str, Row]]) -> pa.Table:
-    found = {"snapshot_id": pa.array([snapshot_id for snapshot_id, _ in rows], pa.string())}
-    for column in columns(table):
-        found[column.name] = pa.array([getattr(row, column.name) for _, row in rows], _ARROW[column.sql_type])
-    return pa.table(found)
 
 
 def _row(table: type[Row], raw: Mapping[str, Any]) -> Row:

@@ -1,0 +1,181 @@
+"""Run the files of `differences` in DuckDB, over stored and given tables, and return their rows."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from kafka_audit.bounds.scratch import Scratch
+from kafka_audit.differences import files
+from kafka_audit.differences.alike import Alike, without_equal_views
+from kafka_audit.differences.arrow import arrow_table
+from kafka_audit.differences.found import Differences
+from kafka_audit.differences.tables import DIFFERENCES, GIVEN, ChosenSample, ListAge
+from kafka_audit.embedded import statements
+from kafka_audit.model.errors import EngineError
+from kafka_audit.model.tables import KEY, LARGE, Row, columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredFile:
+    """A Parquet file on this machine.
+
+    Attributes:
+        path: the file.
+        holder: the snapshot that wrote it, whose id its rows have.
+        snapshots: those that share it.
+    """
+
+    path: Path
+    holder: str
+    snapshots: tuple[str, ...]
+
+
+Given = Mapping[str, Sequence[Row]]
+"""Rows of the given tables by judged snapshot."""
+
+MEMORY = "600MB"
+"""What DuckDB may keep in memory; more goes to disk. 200,000 partitions of 100 brokers need less."""
+
+_TYPES = {"bigint": "BIGINT", "double": "DOUBLE", "string": "VARCHAR", "boolean": "BOOLEAN"}
+
+
+class EmbeddedMeasure:
+    """Measures over some snapshots of a store."""
+
+    def __init__(self, where: str, stored: Mapping[str, Sequence[StoredFile]], disagreements: Path | None = None) -> None:
+        """Keep what to measure; nothing is read yet.
+
+        Args:
+            where: the store, for messages.
+            stored: the Parquet files of each large table.
+            disagreements: file to write with every partition that a view shows differently from the reference, a row for each
+                observer; it is not written where all views agree.
+        """
+        self._where = where
+        self._stored = stored
+        self._disagreements = disagreements
+
+    def ages(self, given: Given) -> dict[str, tuple[ListAge, ...]]:
+        """Return how new the lists are that the `ReferenceList` rows of each snapshot name, whatever place they have there.
+
+        Raises:
+            EngineError: a query failed; names the store.
+        """
+        with self._connected(given) as connection:
+            _relate(connection, given, files.shared_relations((ListAge,)))
+            found = _collect(connection, (ListAge,))
+        return {table: tuple(row for row in found[table] if isinstance(row, ListAge)) for table in given}
+
+    def differences(self, given: Given) -> dict[str, Differences]:
+        """Return the differences of every judged snapshot.
+
+        Args:
+            given: the given tables of each.
+
+        Raises:
+            EngineError: a query failed; names the store.
+        """
+        same = without_equal_views(given)
+        with self._connected(same.given) as connection:
+            _relate(connection, same.given, files.SHARED)
+            found = _collect(connection, DIFFERENCES)
+            if self._disagreements is not None:
+                _write_disagreements(connection, same, self._disagreements)
+        return {table: Differences.from_rows(DIFFERENCES, same.spread(table, found[table])) for table in given}
+
+    @contextmanager
+    def _connected(self, given: Given) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Yield a connection on which stored and given tables have their names."""
+        try:
+            with Scratch() as scratch, duckdb.connect(config=_config(scratch.path)) as connection:
+                connection.execute(statements.MACROS)
+                for table in LARGE:
+                    connection.execute(
+                        f"CREATE VIEW {table.table()} AS {_stored_table(table, self._stored.get(table.table(), ()))}"
+                    )
+                reported: dict[type[Row], list[tuple[str, Row]]] = defaultdict(list)
+                for snapshot_id, rows in given.items():
+                    for row in rows:
+                        reported[type(row)].append((snapshot_id, row))
+                for table in GIVEN:
+                    connection.register(table.table(), arrow_table(table, reported[table]))
+                yield connection
+        except (duckdb.Error, OSError) as error:
+            first = str(error).partition("\n")[0]
+            msg = f"{self._where}: the differences between snapshots cannot be computed: {first}"
+            raise EngineError(msg) from error
+
+
+def _config(scratch: Path) -> dict[str, str | bool | int | float | list[str]]:
+    """Return settings: nothing is fetched from anywhere, and what does not fit into memory goes to our own folder."""
+    return {
+        "memory_limit": MEMORY,
+        "temp_directory": str(scratch),
+        "preserve_insertion_order": False,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+
+
+def _stored_table(table: type[Row], stored: Sequence[StoredFile]) -> str:
+    """Return a SELECT over the files of a table. A column that an older file lacks is null, as in Spark."""
+    names = ", ".join(column.name for column in columns(table))
+    typed = ", ".join(f"CAST(NULL AS {_type(column.sql_type)}) AS {column.name}" for column in (*KEY, *columns(table)))
+    nothing = f"SELECT {typed} WHERE false"
+    if not stored:
+        return nothing
+    paths = ", ".join(_text(str(file.path)) for file in stored)
+    everything = f"({nothing} UNION ALL BY NAME SELECT * FROM read_parquet([{paths}], union_by_name = true))"  # noqa: S608
+    if all(file.snapshots == (file.holder,) for file in stored):
+        return f"SELECT snapshot_id, {names} FROM {everything}"  # noqa: S608
+    # A file that two snapshots share is there once.
+    shared = ", ".join(f"({_text(file.holder)}, {_text(name)})" for file in stored for name in file.snapshots)
+    return (
+        f"SELECT holders.snapshot_id, {', '.join(f'rows.{column.name}' for column in columns(table))} FROM {everything} AS rows"  # noqa: S608
+        f" JOIN (VALUES {shared}) AS holders(holder, snapshot_id) ON rows.snapshot_id = holders.holder"
+    )
+
+
+def _type(sql_type: str) -> str:
+    inner = sql_type.removeprefix("array<").removesuffix(">")
+    return _TYPES[inner] + ("[]" if inner != sql_type else "")
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _relate(connection: duckdb.DuckDBPyConnection, given: Given, names: Iterable[str]) -> None:
+    """Compute relations that several files share."""
+    modes = {row.kraft for rows in given.values() for row in rows if isinstance(row, ChosenSample)} or {False}
+    for name in names:
+        connection.execute(f"CREATE TABLE {name} AS {statements.shared_relation(name, modes)}")
+
+
+def _collect(connection: duckdb.DuckDBPyConnection, tables: Iterable[type[Row]]) -> dict[str, list[Row]]:
+    """Return the rows of difference tables by snapshot."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for table in tables:
+        names = [column.name for column in columns(table)]
+        for snapshot_id, *values in connection.execute(statements.embedded_statement(table)).fetchall():
+            cells = (tuple(value) if isinstance(value, list) else value for value in values)
+            found[snapshot_id].append(table(**dict(zip(names, cells, strict=True))))
+    return found
+
+
+def _write_disagreements(connection: duckdb.DuckDBPyConnection, same: Alike, path: Path) -> None:
+    """Write the differences of views, for every observer of such a view."""
+    if connection.execute("SELECT count(*) FROM disagreement").fetchone() == (0,):
+        return
+    rows = [(*key, observer) for key, observers in same.names.items() for observer in observers]
+    connection.execute("CREATE TABLE observer_alike (snapshot_id VARCHAR, name VARCHAR, observer VARCHAR)")
+    connection.executemany("INSERT INTO observer_alike VALUES (?, ?, ?)", rows)
+    connection.execute(
+        "COPY (SELECT d.snapshot_id, a.observer, d.* EXCLUDE (snapshot_id, name) FROM disagreement AS d"  # noqa: S608 -- our own path
+        " JOIN observer_alike AS a ON a.snapshot_id = d.snapshot_id AND a.name = d.name)"
+        f" TO {_text(str(path))} (FORMAT parquet)"
+    )

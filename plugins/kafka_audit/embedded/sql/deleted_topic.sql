@@ -1,0 +1,71 @@
+-- Generated from differences/deleted_topic.sql by `make docs`.
+WITH marked AS (
+  SELECT
+    n.snapshot_id,
+    n.topic,
+    COALESCE(
+      p.deleting
+      AND CASE
+        WHEN n.topic_id IS NULL OR p.topic_id IS NULL
+        THEN n.created = p.created
+        ELSE n.topic_id = p.topic_id
+      END,
+      FALSE
+    ) AS before
+  FROM topic_state AS n
+  LEFT JOIN topic_state AS p
+    ON p.snapshot_id = n.snapshot_id AND p.moment = 'previous' AND p.topic = n.topic
+  WHERE
+    n.moment = 'now' AND n.deleting
+), ranked AS (
+  SELECT
+    *,
+    ROW_NUMBER() OVER (
+      PARTITION BY snapshot_id
+      ORDER BY CASE WHEN before THEN 0 ELSE 1 END NULLS FIRST, topic NULLS FIRST
+    ) AS place
+  FROM marked
+), assigned AS (
+  SELECT DISTINCT
+    p.snapshot_id,
+    p.topic,
+    UNNEST(p.replicas) AS broker_id
+  FROM marked AS m
+  JOIN sampled_partition AS p
+    ON p.snapshot_id = m.snapshot_id AND p.topic = m.topic AND p.now
+), away AS (
+  SELECT
+    a.snapshot_id,
+    a.topic,
+    LIST_SORT(
+      LIST(DISTINCT a.broker_id) FILTER(WHERE
+        NOT a.broker_id IS NULL),
+      'ASC',
+      'NULLS FIRST'
+    ) AS brokers
+  FROM assigned AS a
+  LEFT JOIN known_broker AS k
+    ON k.snapshot_id = a.snapshot_id AND k.moment = 'now' AND k.broker_id = a.broker_id
+  WHERE
+    k.broker_id IS NULL
+    AND a.snapshot_id IN (
+      SELECT
+        snapshot_id
+      FROM known_broker
+      WHERE
+        moment = 'now'
+    )
+  GROUP BY
+    a.snapshot_id,
+    a.topic
+)
+SELECT
+  m.snapshot_id,
+  m.topic,
+  m.before,
+  COALESCE(a.brokers, []) AS unregistered
+FROM ranked AS m
+LEFT JOIN away AS a
+  ON a.snapshot_id = m.snapshot_id AND a.topic = m.topic
+WHERE
+  m.place <= 1000

@@ -1,0 +1,147 @@
+-- Generated from differences/reference/faulty_partition.sql by `make docs`.
+WITH brokers AS (
+  SELECT
+    snapshot_id,
+    broker_id,
+    min_isr,
+    capped,
+    rack,
+    ARRAY_AGG(broker_id) FILTER(WHERE broker_id IS NOT NULL) OVER (PARTITION BY snapshot_id, rack) AS beside,
+    COUNT(rack) OVER (PARTITION BY snapshot_id) AS placed
+  FROM known_broker
+  WHERE
+    moment = 'now'
+), settings AS (
+  SELECT
+    s.snapshot_id,
+    c.topic,
+    MAX(TRY_CAST(c.value AS BIGINT)) AS min_isr
+  FROM chosen_sample AS s
+  JOIN topic_config AS c
+    ON c.snapshot_id = s.source_id AND c.key = 'min.insync.replicas'
+  WHERE
+    s.moment = 'now'
+  GROUP BY
+    s.snapshot_id,
+    c.topic
+), state AS (
+  SELECT
+    n.snapshot_id,
+    n.topic,
+    n.partition,
+    n.replicas,
+    n.leader,
+    n.isr,
+    n.version,
+    n.before,
+    CASE
+      WHEN n.replicas IS NULL OR COALESCE(m.adding, []) IS NULL
+      THEN NULL
+      ELSE LIST_FILTER(
+        LIST_DISTINCT(n.replicas),
+        LAMBDA e : LENGTH(LIST_FILTER(COALESCE(m.adding, []), LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+      )
+    END AS assigned,
+    COALESCE(c.min_isr, b.min_isr) AS needed,
+    COALESCE(b.capped, FALSE) AS capped,
+    COALESCE(ARRAY_LENGTH(m.adding) + ARRAY_LENGTH(m.removing), 0) > 0 AS moving,
+    CASE
+      WHEN ARRAY_LENGTH(b.beside) < b.placed
+      AND ARRAY_LENGTH(n.replicas) > 1
+      AND ARRAY_LENGTH(
+        CASE
+          WHEN n.replicas IS NULL OR b.beside IS NULL
+          THEN NULL
+          ELSE LIST_FILTER(
+            LIST_DISTINCT(n.replicas),
+            LAMBDA e : LENGTH(LIST_FILTER(b.beside, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+          )
+        END
+      ) = 0
+      THEN b.rack
+    END AS rack
+  FROM sampled_partition AS n
+  LEFT JOIN brokers AS b
+    ON b.snapshot_id = n.snapshot_id
+    AND b.broker_id = CASE WHEN n.leader >= 0 THEN n.leader ELSE GET(n.replicas, 0) END
+  LEFT JOIN settings AS c
+    ON c.snapshot_id = n.snapshot_id AND c.topic = n.topic
+  LEFT JOIN reassigned AS m
+    ON m.snapshot_id = n.snapshot_id
+    AND m.moment = 'now'
+    AND m.topic = n.topic
+    AND m.partition = n.partition
+  WHERE
+    n.now AND NOT n.deleting
+), sized AS (
+  SELECT
+    *,
+    CASE
+      WHEN ARRAY_LENGTH(assigned) = 0
+      THEN ARRAY_LENGTH(replicas)
+      ELSE ARRAY_LENGTH(assigned)
+    END AS factor,
+    COALESCE(
+      CASE
+        WHEN assigned IS NULL OR isr IS NULL
+        THEN NULL
+        ELSE LIST_FILTER(
+          LIST_DISTINCT(assigned),
+          LAMBDA e : LENGTH(LIST_FILTER(isr, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+        )
+      END,
+      []
+    ) AS missing,
+    CASE
+      WHEN capped AND needed > ARRAY_LENGTH(replicas)
+      THEN ARRAY_LENGTH(replicas)
+      ELSE needed
+    END AS min_isr
+  FROM state
+  WHERE
+    leader = -1
+    OR ARRAY_LENGTH(isr) < ARRAY_LENGTH(replicas)
+    OR ARRAY_LENGTH(replicas) <= COALESCE(needed, 1)
+    OR NOT rack IS NULL
+), sorted AS (
+  SELECT
+    *,
+    LIST_FILTER(
+      [
+        CASE WHEN leader = -1 THEN 'leaderless' END,
+        CASE WHEN leader >= 0 AND ARRAY_LENGTH(isr) < min_isr THEN 'under_min_isr' END,
+        CASE
+          WHEN leader >= 0 AND ARRAY_LENGTH(isr) = min_isr AND ARRAY_LENGTH(missing) > 0
+          THEN 'at_min_isr'
+        END,
+        CASE WHEN leader >= 0 AND ARRAY_LENGTH(missing) > 0 THEN 'under_replicated' END,
+        CASE WHEN factor > 1 AND factor <= min_isr THEN 'too_few_replicas' END,
+        CASE WHEN NOT rack IS NULL THEN 'one_rack' END,
+        CASE
+          WHEN ARRAY_LENGTH(replicas) = 1
+          AND NOT topic IN ('__consumer_offsets', '__transaction_state', '__share_group_state')
+          THEN 'single_replica'
+        END
+      ],
+      LAMBDA _u : NOT _u IS NULL
+    ) AS kinds
+  FROM sized
+)
+SELECT
+  snapshot_id,
+  topic,
+  partition,
+  replicas,
+  leader,
+  isr,
+  version,
+  before,
+  factor,
+  missing,
+  min_isr,
+  rack,
+  moving,
+  kinds
+FROM sorted
+WHERE
+  ARRAY_LENGTH(kinds) > 0

@@ -1,0 +1,74 @@
+-- Generated from differences/replica_gap.sql by `make docs`.
+WITH counted AS (
+  SELECT
+    snapshot_id,
+    leader,
+    replica,
+    SUM(partitions) AS partitions,
+    SUM(in_sync) AS in_sync,
+    MIN(oldest) AS oldest,
+    MAX(newest) AS newest,
+    SUM(partitions_before) AS partitions_before,
+    SUM(in_sync_before) AS in_sync_before,
+    MAX(newest_before) AS newest_before
+  FROM replica_placement
+  WHERE
+    leader >= 0 AND several
+  GROUP BY
+    snapshot_id,
+    leader,
+    replica
+), placed AS (
+  SELECT
+    *,
+    SUM(in_sync) OVER (PARTITION BY snapshot_id, replica) > in_sync AS follows_others,
+    SUM(CASE WHEN replica = leader THEN 0 ELSE in_sync END) OVER (PARTITION BY snapshot_id, leader) = 0 AS leader_alone
+  FROM counted
+), offline AS (
+  SELECT DISTINCT
+    o.snapshot_id,
+    v.leader,
+    v.replica
+  FROM (
+    SELECT
+      snapshot_id,
+      topic_digest,
+      topic,
+      leader,
+      UNNEST(offline_replicas) AS replica
+    FROM view_partition
+    WHERE
+      ARRAY_LENGTH(offline_replicas) > 0
+  ) AS v
+  JOIN view_topic AS t
+    ON t.snapshot_id = v.snapshot_id
+    AND t.topic_digest = v.topic_digest
+    AND t.topic = v.topic
+  JOIN observer_view AS o
+    ON o.source_id = t.snapshot_id
+    AND o.topics_digest = t.topics_digest
+    AND o.moment = 'now'
+)
+SELECT
+  n.snapshot_id,
+  n.leader,
+  n.replica,
+  n.partitions,
+  n.in_sync,
+  s.steady
+  AND n.partitions_before = n.partitions
+  AND n.in_sync_before = n.in_sync
+  AND COALESCE(n.newest_before = n.newest, FALSE) AS repeated,
+  n.oldest AS oldest_version,
+  n.follows_others,
+  n.leader_alone,
+  NOT o.leader IS NULL AS listed_offline
+FROM placed AS n
+JOIN chosen_sample AS s
+  ON s.snapshot_id = n.snapshot_id AND s.moment = 'now'
+JOIN known_broker AS k
+  ON k.snapshot_id = n.snapshot_id AND k.moment = 'now' AND k.broker_id = n.replica
+LEFT JOIN offline AS o
+  ON o.snapshot_id = n.snapshot_id AND o.leader = n.leader AND o.replica = n.replica
+WHERE
+  n.leader <> n.replica AND n.in_sync < n.partitions
