@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kafka_audit.cli import main
+from kafka_audit.cli import arguments, clusters, main
 
 DEFAULTS = "defaults: {labels: {env: prod}, limits: {audit_s: 60}}\n"
 PAYMENTS = """
@@ -58,3 +58,37 @@ def test_run_takes_the_folder(capsys, monkeypatch, tmp_path):
     assert "clusters.d: cluster 'paymnts' does not exist; did you mean payments?" in capsys.readouterr().err
     assert main(["run", "payments", "--config", "clusters.d", "--engine", "spark"]) == 1
     assert "Spark requires Java" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ((), "name a cluster of the cluster file, or the address of a broker: --bootstrap HOST:PORT"),
+        (("prod", "--bootstrap", "b1:9092"), "'prod' and an address exclude each other"),
+        (("--config", "clusters.d", "--bootstrap", "b1:9092"), "--config and an address exclude each other"),
+        (("--bootstrap", "b1"), "--bootstrap: 'b1' is not a host:port"),
+        (("--bootstrap", "b1:9092", "--name", "a b"), "--name: a cluster's name takes letters"),
+        (("--zookeeper", "z1:2181", "--name", "../x"), "--name: a cluster's name takes letters"),
+    ],
+)
+def test_addresses_in_place_of_a_cluster_file_are_checked(capsys, options, expected):
+    assert main(["run", *options]) == 2
+    said = capsys.readouterr().err
+    assert expected in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        (["--bootstrap", "b1.corp:9092,b2.corp:9092"], "b1.corp"),
+        (["--bootstrap", "[::1]:9092"], "1"),
+        (["--zookeeper", "z1:2181/kafka"], "z1"),
+        (["--bootstrap", "b1:9092", "--zookeeper", "z1:2181", "--name", "orders"], "orders"),
+    ],
+)
+def test_a_cluster_by_its_addresses(address, name):
+    given = arguments.parse_arguments(["run", *address]).args[0]
+    cluster = clusters.cluster_without_airflow(given)
+    assert cluster.name == name
+    assert clusters.what_a_file_adds(cluster).count("{broker_id}") == 3

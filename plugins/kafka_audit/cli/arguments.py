@@ -136,7 +136,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(parser: argparse.ArgumentParser) -> None:
-    _cluster(parser)
+    parser.add_argument("cluster", nargs="?", metavar="CLUSTER", help="a name in the cluster file")
+    _config(parser)
+    parser.add_argument(
+        "--bootstrap", action="append", default=[], metavar="HOST:PORT,…", help="brokers of a cluster without a cluster file"
+    )
+    parser.add_argument("--zookeeper", metavar="HOST:PORT/CHROOT", help="ZooKeeper of a cluster without a cluster file")
+    parser.add_argument("--name", metavar="NAME", help="with an address: the name of the cluster in the store (the first host)")
     _store(parser)
     parser.add_argument("--baseline", default="latest", metavar="ID|latest|none", help="compare with this snapshot (latest)")
     _fail_on(parser)

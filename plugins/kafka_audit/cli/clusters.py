@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 from collections.abc import Mapping
 
 from kafka_audit import settings
@@ -72,9 +73,44 @@ def _table(rows: list[tuple[str, str, str]]) -> str:
 
 
 def cluster_without_airflow(arguments: argparse.Namespace) -> Cluster:
-    """Return the cluster that is named; raises UsageError where it needs an Airflow connection."""
+    """Return the cluster that is named, or at these addresses; raises UsageError where it needs an Airflow connection."""
+    if getattr(arguments, "bootstrap", None) or getattr(arguments, "zookeeper", None):
+        return _cluster_at(arguments)
+    if arguments.cluster is None:
+        msg = "name a cluster of the cluster file, or the address of a broker: --bootstrap HOST:PORT"
+        raise UsageError(msg)
     path, cluster = cluster_file_path(arguments.config), cluster_named(arguments.config, arguments.cluster)
     if cluster.kafka_conn_id is not None:
         msg = f"{path}: {cluster.name}: kafka_conn_id requires Airflow; on the command line, set security instead"
         raise UsageError(msg)
     return cluster
+
+
+def _cluster_at(arguments: argparse.Namespace) -> Cluster:
+    if arguments.cluster is not None or arguments.config is not None:
+        named = "--config" if arguments.cluster is None else repr(arguments.cluster)
+        msg = f"{named} and an address exclude each other; --name sets the name of a cluster without a cluster file"
+        raise UsageError(msg)
+    bootstrap = [address for listed in arguments.bootstrap for address in listed.split(",") if address]
+    first = bootstrap[0] if bootstrap else arguments.zookeeper
+    host = first.partition("/")[0].rpartition(":")[0] or first
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", host).strip("-._")[:80]
+    return settings.cluster_at(arguments.name or name or "cluster", bootstrap=bootstrap, zookeeper=arguments.zookeeper)
+
+
+def what_a_file_adds(cluster: Cluster) -> str:
+    """Return what a cluster file lets an audit measure, as lines for its reader: the file, with three lines to fill in."""
+    if cluster.zookeeper is None:
+        where = f"bootstrap: {json.dumps([*cluster.bootstrap])}"
+    else:
+        where = f"zookeeper: {json.dumps(cluster.zookeeper.connect)}"
+    return f"""\
+a cluster file measures more. In clusters.yaml:
+  clusters:
+    {json.dumps(cluster.name)}:
+      {where}
+      vantages: {{brokers: {{command: [ssh, "kafka-{{broker_id}}"], role: broker}}}}      # do brokers reach each other?
+      logs: {{command: [ssh, "kafka-{{broker_id}}", tail, -n, "20000", /var/log/kafka/server.log]}}
+      properties: ["/etc/kafka/server-{{broker_id}}.properties"]
+  and where brokers require a login: security: {{protocol: SASL_SSL, mechanism: SCRAM-SHA-512, username: …, password_env: …}}
+then: kafka-audit run {cluster.name}      # clusters.example.yaml documents every key"""

@@ -25,6 +25,9 @@ def run_command(arguments: argparse.Namespace) -> int:
         from kafka_audit.cli import archiving  # noqa: PLC0415 -- it needs Spark
 
         archiving.begin(say)
+    if arguments.cluster is None:
+        for line in clusters.what_a_file_adds(clusters.cluster_without_airflow(arguments)).splitlines():
+            say(line)
     say(sentence)  # last: it is what a terminal shows after all the rest
     return code
 

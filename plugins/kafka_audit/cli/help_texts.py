@@ -16,6 +16,7 @@ It only reads: nothing is created or written in an audited cluster.
 
 first steps:
   kafka-audit demo                               break a real cluster on this host and audit it
+  kafka-audit run --bootstrap b1:9092            audit a cluster by the address of a broker
   cp clusters.example.yaml clusters.yaml         describe your clusters
   kafka-audit run prod                           audit a cluster
   kafka-audit watch prod                         show who answers, every 20 seconds
@@ -32,6 +33,7 @@ The report is printed to stdout and written to DIR/findings.json. Snapshots are 
 the cluster file or KAFKA_AUDIT_RETENTION (such as 365d,9000) limits their age and number.
 
 examples:
+  kafka-audit run --bootstrap b1:9092            without a cluster file
   kafka-audit run prod                           ./clusters.yaml, store in ./kafka-audit-store
   kafka-audit run prod --fail-on critical        exit 3 only for failures with an immediate effect
   kafka-audit run prod --baseline none           do not compare with a previous snapshot

@@ -5,7 +5,7 @@ Every error is one line with file, line, key and remedy.
 
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.settings.document import Item, read_yaml_document
@@ -15,6 +15,7 @@ from kafka_audit.settings.inheritance import refuse_too_many, with_defaults
 
 # A cluster's name becomes a folder of the store and a part of snapshot ids.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+_NAME_RULE = "a cluster's name takes letters, digits, `.`, `_` and `-`, at most 80, and starts with a letter or digit"
 
 
 def load(path: str | os.PathLike[str], *, codes: Collection[str] | None = None) -> dict[str, Cluster]:
@@ -49,6 +50,22 @@ def load(path: str | os.PathLike[str], *, codes: Collection[str] | None = None) 
     return {name: parse_cluster(item, name, codes) for name, item in entries.items()}
 
 
+def cluster_at(name: str, *, bootstrap: Sequence[str] = (), zookeeper: str | None = None) -> Cluster:
+    """Return a cluster that nothing but addresses describe, as a cluster file with these keys would; raises `UsageError`.
+
+    Args:
+        name: what to call it.
+        bootstrap: `host:port` of brokers.
+        zookeeper: as `zookeeper` in the cluster file.
+    """
+    if not _NAME.fullmatch(name):
+        Item(value=name, file="--name", line=0).refuse(_NAME_RULE)
+    addresses = [Item(value=address, file="--bootstrap", line=0) for address in bootstrap]
+    entry = {"bootstrap": Item(value=addresses, file="--bootstrap", line=0)} if addresses else {}
+    entry |= {"zookeeper": Item(value=zookeeper, file="--zookeeper", line=0)} if zookeeper else {}
+    return parse_cluster(Item(value=entry, file="--bootstrap", line=0), name, None)
+
+
 def _defaults(item: Item, before: Item | None, *, is_folder: bool) -> Item:
     """Return the defaults, with unknown keys refused even if no cluster inherits them."""
     if is_folder and not is_defaults_file(item.file):
@@ -62,7 +79,7 @@ def _defaults(item: Item, before: Item | None, *, is_folder: bool) -> Item:
 def _add_entries(clusters: Item, entries: dict[str, Item]) -> None:
     for name, item in clusters.names("a mapping of cluster names").items():
         if not _NAME.fullmatch(name):
-            item.refuse("a cluster's name takes letters, digits, `.`, `_` and `-`, at most 80, and starts with a letter or digit")
+            item.refuse(_NAME_RULE)
         if name in entries:
             item.refuse(f"is also in {entries[name].place}; remove one")
         entries[name] = item

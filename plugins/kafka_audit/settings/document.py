@@ -36,7 +36,7 @@ class Item:
 
     value: object
     file: str
-    line: int  # counted from 1
+    line: int  # counted from 1; 0 where `file` is an option of the command
     path: tuple[str, ...] = ()
     heir: str = ""  # the cluster that inherits this value from `defaults`
 
@@ -56,7 +56,7 @@ class Item:
     @property
     def place(self) -> str:
         """Return `file:line`."""
-        return f"{self.file}:{self.line}"
+        return f"{self.file}:{self.line}" if self.line else self.file
 
     def _inheritance(self) -> str:
         if self.heir:
