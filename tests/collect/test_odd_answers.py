@@ -138,7 +138,7 @@ BROKER_ATTACKS = {
     "a partition below zero": (METADATA, set_each(partition_index=-7), "Metadata", "-7 is listed"),
     "a partition twice": (METADATA, twice("topics", "partitions"), "Metadata", "is listed twice"),
     "a topic twice": (METADATA, twice("topics"), "Metadata", "a topic is listed twice"),
-    "a topic of 30,000": (METADATA, set_each(name="t" * 30_000), "Metadata", "a topic's name of 30000 characters"),
+    "a topic of 30,000": (METADATA, set_each(name="t" * 30_000), "Metadata (names)", "of 30000 characters"),
     "metadata of noise": (METADATA, b"\xff" * 64, "Metadata", "no Metadata answer of version"),
     "versions below zero": (VERSIONS, set_each(min_version=-5), "ApiVersions", "in versions -5 to"),
     "versions turned round": (VERSIONS, set_each(min_version=300), "ApiVersions", "in versions 300 to"),
@@ -187,7 +187,7 @@ ZNODE_ATTACKS = {
     "/brokers/ids/007": ("/brokers/ids/007", "no broker id"),
     "/config/brokers/99999999999999999999": ("/config/brokers/99999999999999999999", "no broker id and not"),
     f"/config/brokers/{HUGE}": (f"/config/brokers/{HUGE}", "no broker id and not"),
-    f"/brokers/topics/{'t' * 40_000}": (f"/brokers/topics/{'t' * 40_000}", "a topic's name of 40000 characters"),
+    f"/brokers/topics/{'t' * 40_000}": (f"/brokers/topics/{'t' * 40_000}", "a name of 40000 characters that no topic has"),
 }
 
 

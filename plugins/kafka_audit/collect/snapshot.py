@@ -27,6 +27,7 @@ from kafka_audit.collect.properties import sources as properties
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.collect.rows.collected import Collected, merged
 from kafka_audit.collect.rows.columns import empty
+from kafka_audit.collect.rows.possible_names import without_impossible_names
 from kafka_audit.collect.rows.secret_filter import filtered
 from kafka_audit.collect.rows.source_reads import now_ms
 from kafka_audit.collect.sample import Sampler
@@ -151,7 +152,7 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take_snapshot`
         rows += logs.read_logs(cluster, brokers, registered, number, budget.deadline, logins.passwords())
     # A registry that was left out means that brokers run without it, though the cluster file still names one.
     kraft = cluster.zookeeper is None or runs_without_zookeeper(samples.taken[-1].rows)
-    return replace(found, rows=rows), number, kraft
+    return replace(found, rows=without_impossible_names(rows, number)), number, kraft
 
 
 class _TakenSamples:

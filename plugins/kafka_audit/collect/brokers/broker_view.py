@@ -143,6 +143,8 @@ class BrokerAsker:
                     metadata_version=view.version,
                 )
             )
+            if view.refused is not None:
+                self._rows.append(asking.failed_names(METADATA, view.refused))
         return view
 
     def _view(self, conversation: Conversation, target: Target) -> View:

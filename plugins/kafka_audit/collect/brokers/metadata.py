@@ -9,7 +9,7 @@ import base64
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +18,12 @@ import numpy.typing as npt
 from kafka_audit.collect.connections.protocol.primitive_types import Cursor, WireError
 from kafka_audit.collect.rows.columns import NONE, Ints, Lists
 from kafka_audit.collect.rows.topic_digests import topic_digests
+from kafka_audit.model.names import NameKind, RefusedNames, is_possible
 
 VERSIONS = (1, 13)
 _CLUSTER_ID, _THROTTLE, _OFFLINE, _EPOCH, _TOPIC_OPS, _FLEXIBLE, _TOPIC_ID, _TOP_ERROR = 2, 3, 5, 7, 8, 9, 10, 13
 _CLUSTER_OPS = (8, 10)
-_MOST_NAME = 255  # characters; Kafka's own bound for topics is 249, an id of a cluster has 22
+_MOST_NAME = 255  # characters of a cluster's id, which has 22
 _int32 = struct.Struct("!i").unpack_from
 
 MOST = 2**31
@@ -98,6 +99,7 @@ class MetadataAnswer:
         controller_id: -1 where the broker knows none.
         numbers: of the topics that are known, `NEW` for others, in its order.
         topics: those others.
+        refused: what of its brokers no cluster has; such a broker is not in `brokers`.
     """
 
     version: int
@@ -107,6 +109,7 @@ class MetadataAnswer:
     controller_id: int
     numbers: Sequence[int]
     topics: Sequence[bytes]
+    refused: RefusedNames = field(compare=False)
 
 
 class _TopicCursor(Cursor):
@@ -173,7 +176,8 @@ def _answer(cursor: _TopicCursor, known: Known, most_brokers: int, check: Check)
     version = cursor.version
     if version >= _THROTTLE:
         cursor.int32()
-    brokers = tuple(_brokers(cursor, most_brokers))
+    refused = RefusedNames()
+    brokers = tuple(_brokers(cursor, most_brokers, refused))
     _demand_distinct([listed_broker.broker_id for listed_broker in brokers], "broker")
     cluster_id = cursor.text() if version >= _CLUSTER_ID else None
     if cluster_id is not None and len(cluster_id) > _MOST_NAME:
@@ -187,7 +191,7 @@ def _answer(cursor: _TopicCursor, known: Known, most_brokers: int, check: Check)
         cursor.int32()
     error = cursor.int16() if version >= _TOP_ERROR else 0
     cursor.tags()
-    return MetadataAnswer(version, error, brokers, cluster_id, controller_id, numbers, topics)
+    return MetadataAnswer(version, error, brokers, cluster_id, controller_id, numbers, topics, refused)
 
 
 def _demand_distinct(numbers: list[int], what: str) -> None:
@@ -201,7 +205,7 @@ def _demand_distinct(numbers: list[int], what: str) -> None:
         raise WireError(msg)
 
 
-def _brokers(cursor: _TopicCursor, most: int) -> Iterator[ListedBroker]:
+def _brokers(cursor: _TopicCursor, most: int, refused: RefusedNames) -> Iterator[ListedBroker]:
     count = cursor.length()
     if count > most:
         msg = f"it lists {count} brokers, more than {most}"
@@ -209,14 +213,15 @@ def _brokers(cursor: _TopicCursor, most: int) -> Iterator[ListedBroker]:
     for _ in range(count):
         broker, host, port, rack = cursor.int32(), cursor.name(), cursor.int32(), cursor.text()
         cursor.tags()
-        yield ListedBroker(broker, host, port, rack)
+        if rack is not None and not is_possible(NameKind.RACK, rack):
+            refused.add(NameKind.RACK.value, rack)
+            rack = None
+        if not refused.address(host, port):
+            yield ListedBroker(broker, host.removeprefix("[").removesuffix("]"), port, rack)
 
 
 def _topic_head(cursor: _TopicCursor) -> tuple[int, str, bytes]:
     error, name = cursor.int16(), cursor.name()
-    if len(name) > _MOST_NAME:
-        msg = f"a topic's name of {len(name)} characters"
-        raise WireError(msg)
     topic_id = cursor.take(16) if cursor.version >= _TOPIC_ID else b""
     cursor.at += 1  # is_internal
     return error, name, topic_id

@@ -48,7 +48,7 @@ def _page(conversation: Conversation, topics: Sequence[str]) -> Sequence[Any]:
     answers.once((answers.checked_name(entry.resource_name, "a topic") for entry in found), "a topic")
     if missing := len({*topics} - {entry.resource_name for entry in found}):
         answers.refuse_answer(f"nothing about {missing} of {len(topics)} topics")
-    return found
+    return [entry for entry in found if entry.resource_name in {*topics}]
 
 
 def _own(result: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 -- kafka-python's messages are untyped

@@ -30,6 +30,7 @@ from kafka_audit.collect.brokers.metadata import (
 from kafka_audit.collect.connections.budget import Budget, out_of_time
 from kafka_audit.collect.rows.collected import Large
 from kafka_audit.collect.rows.columns import Ints, empty, nullable, table
+from kafka_audit.model.names import NameKind, is_possible
 from kafka_audit.model.tables import ViewBroker, ViewPartition, ViewTopic
 
 MOST_LISTED = 10
@@ -37,6 +38,7 @@ MOST_LISTED = 10
 
 _BATCH = 50_000  # rows that are decoded at a time
 _MISSES = 8  # known bodies in a row that are others than the common one: then another one is more common
+_REFUSED = -2  # the number of a topic whose name no cluster has
 _ORDERS = 3  # of a topic's partitions that are known again: brokers have them in different orders
 
 _Listed = tuple[str, str | None, str, int]  # name, topic id, topic digest, error
@@ -54,6 +56,7 @@ class View:
     topics_digest: str
     version: int
     error: int
+    refused: str | None  # names in it that no cluster has
 
 
 class ViewBook:
@@ -163,6 +166,7 @@ class ViewBook:
         answer = decode_metadata_answer(body, version, known.by_head, most_brokers=most, check=check)
         brokers = tuple(sorted((as_advertised(broker, behind) for broker in answer.brokers), key=lambda broker: broker.broker_id))
         entries = self._read_topics(answer, budget)
+        entries = entries[entries != _REFUSED]
         topics_digest = self._list_digest(entries, version, budget)
         brokers_digest = _digest(brokers)
         if brokers_digest not in self._brokers:
@@ -177,6 +181,7 @@ class ViewBook:
             topics_digest=topics_digest,
             version=version,
             error=answer.error,
+            refused=answer.refused.text,
         )
 
     def _read_topics(self, answer: MetadataAnswer, budget: Budget) -> Ints:
@@ -188,30 +193,40 @@ class ViewBook:
         for topic in topics:
             weighs = weight(topic, version)
             if batch and rows + weighs > _BATCH:
-                found += self._decode(batch, rows, version, budget)
+                found += self._decode(batch, rows, answer, budget)
                 batch, rows = [], 0
             batch.append(topic)
             rows += weighs
         if batch:
-            found += self._decode(batch, rows, version, budget)
+            found += self._decode(batch, rows, answer, budget)
         numbers = np.array(answer.numbers, np.int64)
         numbers[numbers == NEW] = found
         return numbers
 
-    def _decode(self, pieces: Sequence[bytes], rows: int, version: int, budget: Budget) -> list[int]:
+    def _decode(self, pieces: Sequence[bytes], rows: int, answer: MetadataAnswer, budget: Budget) -> list[int]:
         """Decode some topics of an answer, keep those of a content that is new, and return the numbers of all."""
+        version = answer.version
         budget.demand_time()
         if rows > _BATCH:  # a single topic
             budget.demand_rows(rows)
         decoded = read_topics(pieces, version)
-        fresh = {digest: place for place, digest in enumerate(decoded.digests) if digest not in self._contents}
+        impossible = {place for place, name in enumerate(decoded.names) if not is_possible(NameKind.TOPIC, name)}
+        fresh = {
+            digest: place
+            for place, digest in enumerate(decoded.digests)
+            if digest not in self._contents and place not in impossible
+        }
         budget.add_rows(sum(weight(pieces[place], version) for place in fresh.values()))
         if fresh:
             self._partitions.append(_partitions(decoded, np.array([*fresh.values()], np.int64)))
             self._contents.update(fresh)
         found = []
         listed = zip(decoded.names, decoded.topic_ids, decoded.digests, decoded.errors, strict=True)
-        for piece, entry in zip(pieces, listed, strict=True):
+        for place, (piece, entry) in enumerate(zip(pieces, listed, strict=True)):
+            if place in impossible:
+                answer.refused.add(NameKind.TOPIC.value, entry[0])
+                found.append(_REFUSED)
+                continue
             number = self._listed.get(entry)
             if number is None:
                 number = self._listed[entry] = len(self._entries)

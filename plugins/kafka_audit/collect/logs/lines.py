@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kafka_audit.model.log_signatures import SIGNATURES, Signature
+from kafka_audit.model.names import NameKind, is_possible
 
 MOST_LINES = 50_000
 LONGEST_LINE = 4_000
@@ -150,10 +151,16 @@ def _about(reported: Mapping[str, str]) -> int | None:
 
 
 def _address(reported: Mapping[str, str]) -> str | None:
-    """Return host:port as it is advertised; `host/10.0.0.1:9092` names both what was given and what that resolved to."""
+    """Return host:port as it is advertised, None for a host that no cluster has.
+
+    `host/10.0.0.1:9092` names both what was given and what that resolved to.
+    """
     if "port" in reported:
-        return f"{reported['host']}:{reported['port']}"
-    if "address" not in reported:
+        host, port = reported["host"], reported["port"]
+    elif "address" in reported:
+        given, _, resolved = reported["address"].rpartition("/")
+        host, _, port = resolved.rpartition(":")
+        host = given or host
+    else:
         return None
-    given, _, resolved = reported["address"].rpartition("/")
-    return f"{given}:{resolved.rpartition(':')[2]}" if given else resolved
+    return f"{host}:{port}" if is_possible(NameKind.HOST, host) and port.isdecimal() else None

@@ -3,7 +3,6 @@
 Rows only. A vantage that could not run gives `unknown_probe_rows`, never `failed`, because nothing was probed.
 """
 
-import re
 import socket
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.source_reads import ReadError, clean_line
 from kafka_audit.model.cluster import Vantage
+from kafka_audit.model.names import NameKind, is_port, is_possible
 from kafka_audit.model.tables import Certificate, ControllerProbeFromBroker, Probe
 
 WORKER = "worker"
@@ -30,9 +30,6 @@ _LAYERS_BY_PROTOCOL = {
     "SASL_PLAINTEXT": ("dns", "tcp", "sasl", "api"),
     "SASL_SSL": ("dns", "tcp", "tls", "sasl", "api"),
 }
-_LAST_PORT = 65535
-# Characters that Kafka lets an advertised host have. Anything else comes from no Kafka and goes into no script.
-_HOST = re.compile(r"[0-9A-Za-z_.:%\-]{1,255}")
 
 
 class ProbeStep(NamedTuple):
@@ -73,10 +70,10 @@ def layers(target: Target) -> tuple[str, ...]:
 
 
 def not_probed(host: str, port: int) -> ProbeStep | None:
-    """Return the only step for an address that Kafka could not advertise: it is not resolved and not put into a script."""
-    if _HOST.fullmatch(host) is None:
+    """Return the only step for an address where nothing can listen: it is not resolved and not put into a script."""
+    if not host or not is_possible(NameKind.HOST, host):
         return ProbeStep("dns", "failed", "no host name", None, None, 0)
-    if not 0 < port <= _LAST_PORT:
+    if not port or not is_port(port):
         return ProbeStep("dns", "failed", "no port number", None, None, 0)
     return None
 

@@ -32,6 +32,9 @@ LOGIN_REFUSED, MECHANISM_REFUSED = "SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SA
 UNREADABLE = "unreadable answer"
 """Error of a read whose answer came and makes no sense."""
 
+IMPOSSIBLE = "impossible names"
+"""Error of a read of which a part was left out: names that no cluster has, see `model.names`."""
+
 CONTRADICTS_ZOOKEEPER = "contradicts ZooKeeper"
 """Error of ApiVersions where a broker says that it runs in KRaft mode, and ZooKeeper that brokers run with it."""
 
@@ -149,6 +152,10 @@ class Asking:
             elapsed_ms=self._since(started),
             untrusted_host=error.untrusted_host,
         )
+
+    def failed_names(self, operation: str, refused: str) -> SourceRead:
+        """Return the row of names in an answer that were refused; the rest of the answer was taken, and has its own row."""
+        return self.failed(f"{operation} (names)", ReadError(IMPOSSIBLE, refused, "names that Kafka allows"))
 
     def read(self, rows: list[Row], operation: str, question: Callable[[], _T], started: float | None = None) -> _T | None:
         """Make one read and record its result in `rows`; return the data, None if it failed."""

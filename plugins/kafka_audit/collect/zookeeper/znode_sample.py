@@ -17,7 +17,7 @@ from kafka_audit.collect.connections.budget import Budget, over_limit
 from kafka_audit.collect.connections.priorities import MOST_OF_ONE
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import Ints
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, fitting_rows
+from kafka_audit.collect.rows.source_reads import IMPOSSIBLE, Asking, ReadError, any_answer, clean_line, fitting_rows
 from kafka_audit.collect.zookeeper import migration, znode_health, znodes
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.multi_read import BATCH_PATHS, Contents, Result, Znode, ZnodeReader
@@ -29,6 +29,7 @@ from kafka_audit.collect.zookeeper.security import PLANNED as SECURITY
 from kafka_audit.collect.zookeeper.security import SecurityZnodes
 from kafka_audit.collect.zookeeper.session import Session
 from kafka_audit.collect.zookeeper.znodes import Registration, StateZnode, ZnodeError
+from kafka_audit.model.names import NameKind, is_possible
 from kafka_audit.model.tables import Migration, Row, SourceRead, TopicConfig
 
 IDS, TOPICS, DELETING = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
@@ -50,7 +51,6 @@ PLANNED = (
 
 _KNOWN = (KazooException, KazooTimeoutError, ZnodeError)
 _LONGEST_SHOWN = 200  # characters of a path in a message
-_LONGEST_TOPIC = 255  # characters; Kafka's own bound is 249
 MOST_CHILDREN = 1_000_000
 """Names below one znode that are taken. 200,000 topics are a large cluster's, and more than ZooKeeper lists by default (1 MB)."""
 
@@ -368,10 +368,10 @@ class ZnodeSample:
         names: list[str] = []
         with suppress(NoNodeError):  # no topic was ever created
             names, _ = self.children(TOPICS)
-        for name in (name for name in names if len(name) > _LONGEST_TOPIC):
-            text = f"a topic's name of {len(name)} characters below {TOPICS}"
-            self._fail(f"{TOPICS}/{name}", ReadError("unreadable", text, f"no such znode below {TOPICS}"))
-        kept = [name for name in names if len(name) <= _LONGEST_TOPIC]
+        for name in (name for name in names if not is_possible(NameKind.TOPIC, name)):
+            text = f"a name of {len(name)} characters that no topic has below {TOPICS}"
+            self._fail(f"{TOPICS}/{name}", ReadError(IMPOSSIBLE, text, f"no such znode below {TOPICS}"))
+        kept = [name for name in names if is_possible(NameKind.TOPIC, name)]
         topics, rows, most = RegisteredTopics(), 0, self._budget.limits.rows
         for first, contents in self.each(len(kept), lambda place: f"{TOPICS}/{kept[place]}"):
             found = zip(kept[first:], contents.data, contents.czxid.tolist(), contents.mzxid.tolist(), strict=False)

@@ -10,6 +10,7 @@ from typing import Any
 
 from kazoo.protocol.states import ZnodeStat
 
+from kafka_audit.model.names import NameKind, is_port, is_possible
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
 from kafka_audit.model.text import without_surrogates
 
@@ -252,7 +253,7 @@ def parse_registration(sample: int, broker_id: int, data: bytes, stat: ZnodeStat
     row = RegisteredBroker(
         sample=sample,
         broker_id=broker_id,
-        rack=rack,
+        rack=rack if rack is not None and is_possible(NameKind.RACK, rack) else None,
         ephemeral_owner=stat.ephemeralOwner,
         registered_ms=int(timestamp) if _TIMESTAMP.fullmatch(timestamp) else 0,
         czxid=stat.czxid,
@@ -267,10 +268,11 @@ def parse_registration(sample: int, broker_id: int, data: bytes, stat: ZnodeStat
         msg = "endpoints is not a list, or listener_security_protocol_map is not an object"
         raise ZnodeError(msg)
     read = [(_endpoint(sample, broker_id, entry, protocols), entry) for entry in entries]
+    odd = () if rack is None or row.rack is not None else (f"rack {rack}",)
     return Registration(
         row,
         tuple(endpoint for endpoint, _ in read if endpoint is not None),
-        tuple(str(entry) for endpoint, entry in read if endpoint is None),
+        (*(str(entry) for endpoint, entry in read if endpoint is None), *odd),
     )
 
 
@@ -280,6 +282,6 @@ def _endpoint(sample: int, broker_id: int, entry: object, protocols: Mapping[str
         return None
     listener, host, port = match.groups()
     protocol = protocols.get(listener, listener if listener in _PROTOCOLS else "UNKNOWN")
-    if not isinstance(protocol, str):
+    if not (isinstance(protocol, str) and is_possible(NameKind.LISTENER, listener) and is_port(int(port))):
         return None
     return RegisteredEndpoint(sample=sample, broker_id=broker_id, listener=listener, protocol=protocol, host=host, port=int(port))
