@@ -17,6 +17,7 @@ from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Expect, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import (
+    BOOTSTRAP,
     LARGE,
     TABLES,
     Acl,
@@ -219,6 +220,90 @@ def test_a_vantage_belongs_to_the_snapshot(brokers):
     (info,) = snapshot.of(SnapshotInfo)
     assert (info.client_vantages, info.broker_vantages, info.samples) == (2, 0, 1)
     assert {(row.vantage, row.outcome) for row in snapshot.of(Probe)} == {("worker", "ok"), ("here", "ok"), ("far", "unknown")}
+
+
+AMONG_BROKERS = Vantage(name="hosts", command=("env",), role="broker")
+
+
+def reached_between_brokers(snapshot):
+    """Return how far probes from brokers' hosts came at listener INTERNAL, by host where it is another than loopback."""
+    rows = [row for row in snapshot.of(Probe) if row.listener == "INTERNAL"]
+    assert {row.role for row in rows} <= {"broker"}, "clients need not reach it"
+    return {
+        (row.from_broker, row.broker_id): (row.layer, row.outcome, row.error)
+        for row in rows
+        if row.layer in {"tcp", "api"} or row.error
+    }
+
+
+def with_internal(one, host, port, protocol="PLAINTEXT"):
+    one.configs |= {
+        "advertised.listeners": (f"EXTERNAL://e.example:9092,INTERNAL://{host}:{port}", False),
+        "inter.broker.listener.name": ("INTERNAL", False),
+        "listener.security.protocol.map": (f"EXTERNAL:PLAINTEXT,INTERNAL:{protocol}", False),
+    }
+
+
+def test_a_listener_that_only_settings_name_is_probed_from_brokers_hosts_and_asked_nothing(brokers):
+    with ExitStack() as stack:
+        internal = [FakeBroker(one.id) for one in brokers]
+        for one, inside in zip(brokers, internal, strict=True):
+            with_internal(one, *stack.enter_context(server(inside)))
+        with_internal(brokers[2], "169.254.169.254", 9094)
+        snapshot = snap(cluster(brokers[0].address, vantages=(AMONG_BROKERS,)))
+    reached = reached_between_brokers(snapshot)
+    assert {pair for pair, how in reached.items() if how == ("api", "ok", None)} == {(at, to) for at in range(3) for to in (0, 1)}
+    refused = ("tcp", "unknown", "not dialled: link-local address")
+    assert {how for (_, to), how in reached.items() if to == 2} == {refused}
+    assert {key for one in internal for key, _, _ in one.requests} <= {18, 32}, "a probe asks for versions and the identity"
+    assert {row.listener for row in snapshot.of(BrokerView)} == {BOOTSTRAP}
+
+
+@pytest.mark.parametrize("described", [True, False])
+def test_views_of_two_listeners_differ_by_design_and_are_not_looked_at_again(brokers, described):
+    with ExitStack() as stack:
+        inside = [FakeBroker(one.id) for one in brokers]
+        addresses = {one.id: stack.enter_context(server(one)) for one in inside}
+        for one, other in zip(inside, brokers, strict=True):
+            one.brokers, one.topics, one.controller_id = addresses, other.topics, other.controller_id
+            if described:
+                outer = other.address
+                names = f"EXTERNAL://{outer},INTERNAL://{addresses[one.id][0]}:{addresses[one.id][1]}"
+                for side in (one, other):
+                    side.configs["advertised.listeners"] = (names, False)
+        both = cluster(brokers[0].address, "{}:{}".format(*addresses[0]))
+        snapshot = snap(both)
+        assert [row.reason for row in snapshot.of(Sample)] == ["first"]
+        named = {"EXTERNAL", "INTERNAL"} if described else {BOOTSTRAP}
+        assert {row.listener for row in snapshot.of(BrokerView)} == named
+        # A list that is another on the same listener is still looked at again.
+        brokers[2].brokers = {key: place for key, place in brokers[2].brokers.items() if key != 1}
+        assert len(snap(both).of(Sample)) > 1
+
+
+def test_the_file_of_a_broker_that_may_not_be_asked_says_where_brokers_reach_it(brokers, tmp_path):
+    with server(FakeBroker(0)) as (host, port):
+        brokers[0].may_describe_configs = False
+        brokers[0].operations = 1 << 8
+        (tmp_path / "0").write_text(
+            f"node.id=0\nadvertised.listeners=INTERNAL://{host}:{port}\ninter.broker.listener.name=INTERNAL\n"
+            "listener.security.protocol.map=INTERNAL:PLAINTEXT\n"
+        )
+        snapshot = snap(cluster(brokers[0].address, vantages=(AMONG_BROKERS,), properties=(str(tmp_path / "{broker_id}"),)))
+    assert reached_between_brokers(snapshot) == {(at, 0): ("api", "ok", None) for at in range(3)}
+
+
+def test_a_listener_between_brokers_that_is_known_or_left_out_is_not_probed_once_more(brokers):
+    for one in brokers:
+        host, port = one.address.split(":")
+        with_internal(one, host, port)  # the bootstrap address is of the same listener
+    known = snap(cluster(brokers[0].address, vantages=(AMONG_BROKERS,)))
+    pairs = [(row.from_broker, row.broker_id) for row in known.of(Probe) if (row.vantage, row.layer) == ("hosts", "api")]
+    assert sorted(pairs) == [(at, to) for at in range(3) for to in range(3)]
+    for one in brokers:
+        with_internal(one, *fakes.refused())
+    left_out = snap(cluster(brokers[0].address, vantages=(AMONG_BROKERS,), listeners={"INTERNAL": None}))
+    assert reached_between_brokers(left_out) == {}
 
 
 @pytest.mark.parametrize("options", [{}, {"bootstrap": ("nowhere",)}])

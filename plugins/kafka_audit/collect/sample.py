@@ -1,7 +1,7 @@
 """One sample: ZooKeeper first, then every broker and every vantage in parallel."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
@@ -11,6 +11,7 @@ from kafka_audit.collect import queue_vantages
 from kafka_audit.collect.brokers import broker_view, leader_questions, leader_reads, scram_users
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.discovery import Discovery
+from kafka_audit.collect.brokers.inter_broker_endpoints import inter_broker_endpoints, settings_of
 from kafka_audit.collect.brokers.quorum import ControllerAsker, controllers
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import priorities
@@ -21,14 +22,25 @@ from kafka_audit.collect.connections.protocol.conversation import ClientOptions,
 from kafka_audit.collect.connections.targets import Target, bootstrap_targets, flat, registered_targets
 from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.progress import MANY, BrokerProgress
+from kafka_audit.collect.properties.sources import read_properties_files
 from kafka_audit.collect.rows.collected import Collected, merged
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, now_ms
 from kafka_audit.collect.zookeeper import zookeeper_view
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.migration import without_zookeeper
 from kafka_audit.model.cluster import Cluster
-from kafka_audit.model.tables import Migration, RegisteredEndpoint, Registry, Row, Sample
+from kafka_audit.model.tables import (
+    BOOTSTRAP,
+    BrokerConfig,
+    BrokerProperty,
+    Migration,
+    RegisteredEndpoint,
+    Registry,
+    Row,
+    Sample,
+)
 from kafka_audit.model.text import counted
+from kafka_audit.model.trusted_hosts import normal_host
 
 LANES = 32
 """Brokers and vantages asked at a time, each by one connection or one command."""
@@ -37,6 +49,7 @@ BROKER_SHARE, LEAST_BROKER_READS = 0.25, 10
 """How much of an audit's time one broker may take, at all its addresses together, and at least: so many times `read_s`."""
 
 _MOMENT_S = 0.4
+_FILE_SHARE = 0.1  # of the time that is left, for files of brokers that did not answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +103,7 @@ class Sampler:
                 found = merged(
                     [found, *self._done(self._jobs_on_late(number, {key: some for key, some in missed.items() if some}))]
                 )
+            found = merged([found, *self._done(self._jobs_between_brokers(number, targets, found.rows))])
             found = without_zookeeper(merged([found, Collected(rows=left_out)]))
             found = merged([found, *self._done(self._jobs_on_leaders(number, targets, found))])
             found = merged([found, Collected(rows=tuple(self._from_queues(number, targets, found.rows)))])
@@ -195,6 +209,37 @@ class Sampler:
     def _jobs_on_late(self, number: int, missed: Mapping[int, Sequence[Target]]) -> list[_Job]:
         """Return what to ask of brokers that only an address lists that answered while the others were asked."""
         return [*self._jobs_on_brokers(number, missed.values()), *self._jobs_of_vantages(number, missed, ())]
+
+    def _jobs_between_brokers(self, number: int, known: Mapping[int, Sequence[Target]], rows: Sequence[Row]) -> list[_Job]:
+        """Return the probes, from brokers' hosts, of addresses that only brokers' settings name: they use these themselves."""
+        vantages = tuple(vantage for vantage in self._cluster.vantages if vantage.role == "broker" and vantage.command)
+        # ZooKeeper has registered every listener of a broker, each with its name.
+        unnamed = {broker: some for broker, some in known.items() if all(target.listener == BOOTSTRAP for target in some)}
+        if not vantages or not unnamed:
+            return []
+        settings = self._settings(number, unnamed, rows)
+        listed = {(target.broker_id, normal_host(target.host), target.port) for target in flat(unnamed)}
+        endpoints = (
+            endpoint
+            for endpoint in inter_broker_endpoints(settings, number)
+            if endpoint.broker_id in unnamed and (endpoint.broker_id, normal_host(endpoint.host), endpoint.port) not in listed
+        )
+        targets = flat(registered_targets(endpoints, self._cluster))
+        if not targets:
+            return []
+        among = replace(self._cluster, vantages=vantages)
+        runs = command_vantages.runs(among, number, targets, known, self._logins, self._budget)
+        return [_Job(run=run.rows, without=run.unanswered) for run in runs]
+
+    def _settings(self, number: int, brokers: Collection[int], rows: Sequence[Row]) -> Mapping[int, Mapping[str, str | None]]:
+        """Return what brokers are set to: by their answers, and of those that gave none by their files."""
+        answers = settings_of(rows, BrokerConfig)
+        silent = {*brokers} - answers.keys()
+        if not silent or not self._cluster.properties:
+            return answers
+        until = time.monotonic() + self._budget.left() * _FILE_SHARE
+        files = read_properties_files(self._cluster.properties, silent, number, self._cluster.limits.read_s, until)
+        return settings_of(files, BrokerProperty) | answers
 
     def _jobs_on_brokers(self, number: int, brokers: Iterable[Sequence[Target]]) -> list[_Job]:
         # What the cluster file names first: a password that is wrong is then refused there, and tried nowhere else.

@@ -200,7 +200,9 @@ class _TakenSamples:
         return True
 
     def _whole(self, sample: Collected) -> Collected:
-        return merged([sample, self._of_views(sample.rows)])
+        """Return a sample with the contents of its views, listeners with their names: views of two of them differ by design."""
+        found = merged([sample, self._of_views(sample.rows)])
+        return replace(found, rows=with_listener_names(found.rows))
 
     def _of_views(self, rows: Iterable[Row]) -> Collected:
         """Return the contents of all views in these rows, each once."""

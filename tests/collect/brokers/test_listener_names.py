@@ -11,7 +11,7 @@ def config(value, key="advertised.listeners", broker=1):
     return BrokerConfig(observer=f"broker:{broker}", broker_id=broker, key=key, value=value, source=4, sensitive=False)
 
 
-def probe(host="K1.example.com", port=9092, broker=1, listener=BOOTSTRAP):
+def probe(host="K1.example.com", port=9092, broker=1, listener=BOOTSTRAP, via="127.0.0.1:1"):
     return Probe(
         sample=1,
         vantage="worker",
@@ -22,7 +22,7 @@ def probe(host="K1.example.com", port=9092, broker=1, listener=BOOTSTRAP):
         protocol="PLAINTEXT",
         host=host,
         port=port,
-        via="127.0.0.1:1",
+        via=via,
         layer="tcp",
         outcome="ok",
         error=None,
@@ -30,19 +30,17 @@ def probe(host="K1.example.com", port=9092, broker=1, listener=BOOTSTRAP):
     )
 
 
-def identity(broker=1):
-    return BrokerIdentity(
-        sample=1, broker_id=broker, listener=BOOTSTRAP, address="127.0.0.1:1", answered_by=1, kafka_cluster_id=None
-    )
+def identity(broker=1, address="127.0.0.1:1"):
+    return BrokerIdentity(sample=1, broker_id=broker, listener=BOOTSTRAP, address=address, answered_by=1, kafka_cluster_id=None)
 
 
-def view(broker=1):
+def view(broker=1, address="127.0.0.1:1"):
     return BrokerView(
         sample=1,
         observer=f"broker:{broker}",
         broker_id=broker,
         listener=BOOTSTRAP,
-        address="127.0.0.1:1",
+        address=address,
         kafka_cluster_id=None,
         controller_id=0,
         brokers_listed=1,
@@ -63,7 +61,14 @@ def test_settings_tell_the_listener_of_an_address():
     assert names(told, probe(), view(), identity()) == ["CLIENT", "CLIENT", "CLIENT"]
 
 
-def test_where_two_listeners_were_asked_a_dialled_address_tells_neither():
+def test_where_two_listeners_were_asked_the_dialled_address_tells_which():
+    told = config("CLIENT://k1.example.com:9092,INTERNAL://k1.example.com:9094")
+    inside = "K1.example.com:9094"
+    rows = (told, probe(), probe(port=9094, via=None), view(), view(address=inside), identity(address=inside))
+    assert names(*rows) == ["CLIENT", "INTERNAL", "CLIENT", "INTERNAL", "INTERNAL"]
+
+
+def test_one_address_that_was_dialled_for_two_listeners_tells_neither():
     told = config("CLIENT://k1.example.com:9092,INTERNAL://k1.example.com:9094")
     assert names(told, probe(), probe(port=9094), view()) == ["CLIENT", "INTERNAL", BOOTSTRAP]
 

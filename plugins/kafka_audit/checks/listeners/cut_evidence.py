@@ -108,7 +108,9 @@ class Cuts:
 
     @cached_property
     def _endpoints(self) -> Mapping[tuple[int, str], AdvertisedEndpoint]:
-        return {(endpoint.broker_id, endpoint.listener): endpoint for endpoint in self._view.advertised}
+        # In KRaft only settings name a listener that brokers keep to themselves: no client is given its address.
+        every = (*self._view.endpoints.all, *self._view.advertised)
+        return {(endpoint.broker_id, endpoint.listener): endpoint for endpoint in every}
 
     @cached_property
     def _answered(self) -> frozenset[int]:

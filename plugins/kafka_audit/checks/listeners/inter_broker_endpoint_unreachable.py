@@ -6,6 +6,7 @@ from typing import Any
 from kafka_audit.checks import check
 from kafka_audit.checks.listeners.cut_evidence import CutEvidence, Cuts
 from kafka_audit.cluster.answers.log_lines import says
+from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
@@ -180,7 +181,7 @@ def _no_endpoint(cut: CutEvidence) -> dict[str, str]:
         return {"error": "its inter-broker listener is unknown", "needs": "DescribeConfigs on Cluster"}
     return {
         "error": f"the address of its listener {cut.listener} is unknown",
-        "needs": f"a bootstrap address of listener {cut.listener}",
+        "needs": f"DescribeConfigs on Cluster, {file_of(cut.broker)}, or a bootstrap address of listener {cut.listener}",
     }
 
 

@@ -38,7 +38,7 @@ class AdvertisedEndpoint:
 
 
 def advertised_endpoints(addresses: Iterable[RegisteredAddress], probes: Iterable[Probe]) -> tuple[AdvertisedEndpoint, ...]:
-    """Return what is registered with a listener's name; where nothing is, what was probed."""
+    """Return what is registered with a listener's name; where nothing is, what was probed as clients reach it."""
     registered = [row for row in addresses if row.listener]
     if registered:
         return _sorted(
@@ -49,7 +49,8 @@ def advertised_endpoints(addresses: Iterable[RegisteredAddress], probes: Iterabl
         )
     probed: dict[_Key, list[Probe]] = {}
     for row in probes:
-        probed.setdefault((row.broker_id, row.listener), []).append(row)
+        if row.role == "client":
+            probed.setdefault((row.broker_id, row.listener), []).append(row)
     return tuple(
         AdvertisedEndpoint(
             broker_id=broker,

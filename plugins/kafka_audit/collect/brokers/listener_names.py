@@ -8,6 +8,8 @@ listener. Pure.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from kafka_audit.collect.brokers.inter_broker_endpoints import settings_of
+from kafka_audit.collect.connections.targets import host_and_port
 from kafka_audit.model.advertised_listeners import AdvertisedListener, entries
 from kafka_audit.model.tables import (
     BOOTSTRAP,
@@ -33,23 +35,16 @@ def with_listener_names(rows: Iterable[Row]) -> tuple[Row, ...]:
         rows: of one snapshot; rows of addresses with an unknown listener do not change.
     """
     found = tuple(rows)
-    files, answers = _values(found, BrokerProperty), _values(found, BrokerConfig)
+    files, answers = settings_of(found, BrokerProperty), settings_of(found, BrokerConfig)
     reported = {broker: tuple(entries(own)) for broker, own in (files | answers).items()}  # what a broker runs with counts
     places: dict[int, dict[tuple[str, int], str]] = {}
     for row in found:
         if isinstance(row, Probe) and row.listener == BOOTSTRAP and (name := _name(reported.get(row.broker_id, ()), row)):
             places.setdefault(row.broker_id, {})[row.host, row.port] = name
-    found = tuple(_named(row, places) for row in found)
+    dialled = _dialled(found)
+    found = tuple(_named(row, places, dialled) for row in found)
     by_others = _listed(found, places)
-    return tuple(_named(row, by_others) for row in found) if by_others else found
-
-
-def _values(rows: Iterable[Row], table: type[BrokerConfig] | type[BrokerProperty]) -> dict[int, dict[str, str | None]]:
-    found: dict[int, dict[str, str | None]] = {}
-    for row in rows:
-        if isinstance(row, table):
-            found.setdefault(row.broker_id, {})[row.key] = row.value
-    return found
+    return tuple(_named(row, by_others, dialled) for row in found) if by_others else found
 
 
 def _name(own_listeners: Iterable[AdvertisedListener], row: Probe) -> str | None:
@@ -80,13 +75,22 @@ def _listed(rows: tuple[Row, ...], places: _Places) -> _Places:
     return found
 
 
-def _named(row: Row, places: _Places) -> Row:
+def _dialled(rows: Iterable[Row]) -> Mapping[tuple[int, str], frozenset[tuple[str, int]]]:
+    """Return the advertised addresses of a broker that were dialled at each address, which `reach` may have changed."""
+    found: dict[tuple[int, str], set[tuple[str, int]]] = {}
+    for row in rows:
+        if isinstance(row, Probe) and row.role == "client" and row.listener == BOOTSTRAP:
+            found.setdefault((row.broker_id, row.via or host_and_port(row.host, row.port)), set()).add((row.host, row.port))
+    return {key: frozenset(places) for key, places in found.items()}
+
+
+def _named(row: Row, places: _Places, dialled: Mapping[tuple[int, str], frozenset[tuple[str, int]]]) -> Row:
     if not isinstance(row, Probe | Certificate | BrokerView | BrokerIdentity) or row.listener != BOOTSTRAP:
         return row
     own = places.get(row.broker_id, {})
     if isinstance(row, Probe | Certificate):
         name = own.get((row.host, row.port))
-    else:  # the address is the one that was dialled, which `reach` may have changed
-        names = set(own.values())
+    else:
+        names = {own.get(place) for place in dialled.get((row.broker_id, row.address), own)}
         name = next(iter(names)) if len(names) == 1 else None
     return row if name is None else replace(row, listener=name)

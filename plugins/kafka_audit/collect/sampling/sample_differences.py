@@ -267,9 +267,11 @@ class _BrokerLists:
 
 def _among_brokers(tables: SampleTables, reasons: list[str]) -> set[Key]:
     """Return the listeners on which brokers do not show the same; answers of different versions have different columns."""
-    groups: defaultdict[tuple[str, int], defaultdict[tuple[str, str], list[str]]] = defaultdict(lambda: defaultdict(list))
+    groups: defaultdict[tuple[str, int], defaultdict[tuple[Hashable, str], list[str]]] = defaultdict(lambda: defaultdict(list))
+    listed = _comparable_lists(tables)
     for view in tables.of(BrokerView):
-        groups[view.listener, view.metadata_version][view.brokers_digest, view.topics_digest].append(view.observer)
+        shown = listed.get(view.brokers_digest, view.brokers_digest) if view.listener == BOOTSTRAP else view.brokers_digest
+        groups[view.listener, view.metadata_version][shown, view.topics_digest].append(view.observer)
     found: set[Key] = set()
     # Without a registry, only views show changes: views that changed are another difference.
     among_themselves = tables.registry() is None
@@ -279,6 +281,23 @@ def _among_brokers(tables: SampleTables, reasons: list[str]) -> set[Key]:
             fewest = min(views.values(), key=len)
             reasons.append(f"on {clean_line(listener, 60)} {_names(fewest)} and the other brokers show different views")
     return found
+
+
+def _comparable_lists(tables: SampleTables) -> Mapping[str, frozenset[int]]:
+    """Return the ids in each list of brokers where a broker gave two lists on listeners without name; else nothing.
+
+    Then these are of two listeners, whose addresses differ by design, and which list is of which is not known.
+    """
+    given: defaultdict[str, set[str]] = defaultdict(set)
+    for view in tables.of(BrokerView):
+        if view.listener == BOOTSTRAP:
+            given[view.observer].add(view.brokers_digest)
+    if all(len(digests) == 1 for digests in given.values()):
+        return {}
+    found: defaultdict[str, set[int]] = defaultdict(set)
+    for listed in tables.of(ViewBroker):
+        found[listed.brokers_digest].add(listed.broker_id)
+    return {digest: frozenset(ids) for digest, ids in found.items()}
 
 
 def _acls(tables: SampleTables, reasons: list[str]) -> set[Key]:
