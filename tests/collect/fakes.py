@@ -302,7 +302,8 @@ class Serving(FakeBroker):
 
     `new_groups` (name -> (error, [(client, {topic: partitions})])) are of the consumer protocol: ConsumerGroupDescribe has them,
     and DescribeGroups does not find them. `offsets` by partition: high watermark, last stable offset, and the first offset of a
-    young record. `leaderless` by partition: ELR and LastKnownElr; DescribeTopicPartitions has them, one partition a page.
+    young record (or a function of the seconds that it may be old). `leaderless` by partition: ELR and LastKnownElr;
+    DescribeTopicPartitions has them, one partition a page.
     """
 
     def __init__(self, broker_id):
@@ -340,6 +341,7 @@ class Serving(FakeBroker):
                 error = self.errors.get((topic.name, one.partition_index), 0)
                 end, stable, young = self.offsets.get((topic.name, one.partition_index), (9, 9, -1))
                 latest = stable if getattr(question, "isolation_level", 0) else end
+                young = young(time.time() - one.timestamp / 1000) if callable(young) else young
                 offset = {-2: 0, -1: latest}.get(one.timestamp, young)
                 told = {"partition_index": one.partition_index, "error_code": error, "timestamp": -1, "offset": offset}
                 partitions.append(kind.ListOffsetsPartitionResponse(version=version, leader_epoch=0, **told))

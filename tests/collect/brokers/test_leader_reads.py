@@ -263,14 +263,15 @@ def test_what_an_answer_leaves_out_or_tells_twice_is_seen(version):
 
 
 @pytest.mark.parametrize("version", range(2, 12))
-def test_transactions_that_are_older_than_any_may_be_become_rows(broker, version):
+def test_transactions_that_are_open_for_long_become_rows(broker, version):
     broker.apis[2] = (0, version)
     broker.offsets = {("a", 0): (20, 5, -1), ("a", 1): (20, 5, 7), ("a", 2): (20, 5, 5), ("a", 3): (20, 20, -1)}
+    broker.offsets["a", 4] = (20, 5, lambda age_s: 5 if age_s > 900 else 9)  # it began minutes ago
     broker.errors = {("b", 0): 6}
-    asked = [*(question("a", number) for number in range(4)), question("b", 0), question("c", 0, as_leader=False, leader=0)]
+    asked = [*(question("a", number) for number in range(5)), question("b", 0), question("c", 0, as_leader=False, leader=0)]
     rows = ask(broker, asked, transaction_ms=900_000)
     told = {(row.topic, row.partition, row.stable_offset, row.end_offset, row.older_than_ms) for row in of(rows, OldTransaction)}
-    assert told == {("a", 0, 5, 20, 960_000), ("a", 1, 5, 20, 960_000)}
+    assert told == {("a", 0, 5, 20, 960_000), ("a", 1, 5, 20, 960_000), ("a", 4, 5, 20, 60_000)}
     assert reads(rows)["read_committed offsets"] == ("answered", None, None)
 
 

@@ -7,13 +7,13 @@ from kafka_audit.checks.controller.since_previous import partition_resource
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, StateFault
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Registry
+from kafka_audit.model.tables import Migration, RegisteredPartition, RegisteredTopic, Registry
 
 
 @check(
     code="KA205",
     severity=Severity.CRITICAL,
-    needs=(Registry, RegisteredTopic, RegisteredPartition),
+    needs=(Registry, RegisteredTopic, RegisteredPartition, Migration),
     parts=("controller", "topics"),
     says={
         Status.FAIL: "Brokers will reject the controller; the state of {partitions} has controller epoch {written}, above "
@@ -39,7 +39,8 @@ def state_ahead_of_controller(view: ClusterView) -> Iterator[Judgement]:
     ZooKeeper was not read, `/controller_epoch` is absent, or the state was written during the sample.
 
     ## Passes only when
-    Every state was read, and no state is above `/controller_epoch`.
+    Every state was read, and no state is above `/controller_epoch`. The check does not apply while `/migration` exists and a
+    KRaft controller holds `/controller`: it writes states with its own epoch, and `/controller_epoch` remains the old one.
 
     ## What to do
     Follow the steps of KA204: stop all changes, find out which client wrote to ZooKeeper, and check what else was rolled back.
@@ -50,6 +51,11 @@ def state_ahead_of_controller(view: ClusterView) -> Iterator[Judgement]:
     ## References
     Error 11 STALE_CONTROLLER_EPOCH; `org.apache.kafka.common.errors.ControllerMovedException`.
     """
+    migrating = next((row for row in view.newest(Migration) if row.begun and row.kraft_controller_id is not None), None)
+    if migrating is not None:
+        reason = f"KRaft controller {migrating.kraft_controller_id} migrates the cluster and writes states with its own epoch"
+        yield view.judge("KA205", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        return
     epoch = None if view.state is None else view.state.controller_epoch
     total = view.partitions.count.partitions
     fault = next((row for row in view.differences.of(StateFault) if row.kind == "ahead"), None)

@@ -9,9 +9,11 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, OldTransaction, RegisteredPartition, RegisteredTopic
+from kafka_audit.model.tables.storage import OPEN_FOR_LONG_MS
 
 _READ, _TOPIC = "read_committed offsets", "__transaction_state"
 _TWO_PHASE = "transaction.two.phase.commit.enable"
+_MINUTE_MS = 60_000
 
 
 @check(
@@ -20,15 +22,14 @@ _TWO_PHASE = "transaction.two.phase.commit.enable"
     needs=(OldTransaction, RegisteredTopic, RegisteredPartition, BrokerConfig),
     parts=("topics",),
     says={
-        Status.FAIL: "A transaction in {partition} never ended: read_committed consumers stop at offset {stable} of {end}; "
-        "it is open for more than {minutes} minutes",
+        Status.FAIL: "A transaction in {partition} {lasts}: read_committed consumers stop at offset {stable} of {end}; {since}",
         Status.PASS: "No partition that broker {broker} leads has a transaction that is open for too long",
-        Status.UNKNOWN: "Cannot determine whether partitions of {who} have transactions that never ended ({error})",
+        Status.UNKNOWN: "Cannot determine whether a transaction in {who} never ended ({error})",
         Status.NOT_APPLICABLE: "No transactions: {reason}",
     },
 )
 def transaction_hangs(view: ClusterView) -> Iterator[Judgement]:
-    """A transaction is open for longer than any transaction may be.
+    """A transaction stays open, and read_committed consumers wait for it.
 
     ## Why it matters
     Consumers with `isolation.level=read_committed`, Kafka Streams among them, stop at the first record of an open transaction
@@ -36,13 +37,16 @@ def transaction_hangs(view: ClusterView) -> Iterator[Judgement]:
     operator ends it. Producers and other consumers see no error, and the log cleaner does not pass that offset.
 
     ## Fails when
-    The last stable offset of a partition is below its high watermark, and the record there is older than the brokers'
-    `transaction.max.timeout.ms` (15 minutes by default) and a minute more. Inferred, because producers set the timestamps of
-    records; measured if the stable offset was the same in the previous audit, as long ago. Suspected if the brokers allow
+    The last stable offset of a partition is below its high watermark, and is the same as in the previous audit. HIGH if the
+    record there is older than the brokers' `transaction.max.timeout.ms` (15 minutes by default) and a minute more: measured if
+    records were written since the previous audit, inferred if none were, because producers set the timestamps. MEDIUM if the
+    record is younger than that and older than a minute, and records were written since. Suspected if the brokers allow
     transactions without a time-out (`transaction.two.phase.commit.enable`).
 
     ## Not known when
-    ListOffsets was not answered by the leader: it requires Describe on the topics.
+    The record is older than the time-out, and the previous audit did not see the same stable offset: replays write old
+    timestamps in transactions that are seconds old. Or ListOffsets was not answered by the leader: it requires Describe on the
+    topics.
 
     ## Passes only when
     The broker was read for all partitions that it leads. The check does not apply if the topic `__transaction_state` does not
@@ -66,37 +70,44 @@ def transaction_hangs(view: ClusterView) -> Iterator[Judgement]:
         return
     reads = BrokerReads(view.last_reads, _READ)
     yield from nothing_asked(view, "KA614", reads)
-    rows = view.newest(OldTransaction)
-    for row in rows:
-        yield _failure(view, row)
+    earlier = {(row.topic, row.partition, row.stable_offset): row for row in view.earlier(OldTransaction)}
+    judged: set[int] = set()
+    for row in view.newest(OldTransaction):
+        judgement = _judged(view, row, earlier.get((row.topic, row.partition, row.stable_offset)))
+        if judgement is not None:
+            judged.add(row.broker_id)
+            yield judgement
     for broker in reads.brokers:
         evidence = {"broker": broker, "who": f"broker {broker}"}
         gap = reads.gap(broker)
         if gap is not None:
             yield view.judge("KA614", f"broker/{broker}", Status.UNKNOWN, {**evidence, **gap})
-        elif not any(row.broker_id == broker for row in rows):
+        elif broker not in judged:
             yield view.judge("KA614", f"broker/{broker}", Status.PASS, evidence)
 
 
-def _failure(view: ClusterView, row: OldTransaction) -> Judgement:
-    place = (row.topic, row.partition, row.stable_offset)
-    earlier = any(
-        (transaction.topic, transaction.partition, transaction.stable_offset) == place
-        for transaction in view.earlier(OldTransaction)
-    )
-    confidence = Confidence.MEASURED if earlier else Confidence.INFERRED
+def _judged(view: ClusterView, row: OldTransaction, earlier: OldTransaction | None) -> Judgement | None:
+    """Judge one transaction beside what the previous audit saw of it; None where nothing says that it stays open."""
+    past, waiting = row.older_than_ms > OPEN_FOR_LONG_MS, earlier is not None and earlier.end_offset < row.end_offset
+    partition, minutes = f"{row.topic}-{row.partition}", row.older_than_ms // _MINUTE_MS
+    resource, evidence = f"topic/{row.topic}/partition/{row.partition}", {"partition": partition, "broker": row.broker_id}
+    evidence |= {"topic": row.topic, "number": row.partition, "stable": row.stable_offset, "end": row.end_offset}
+    if not past and not waiting:
+        return None
+    if earlier is None:
+        error = f"seen once: its first record is older than {minutes} minutes by the producer's time"
+        return view.judge("KA614", resource, Status.UNKNOWN, evidence, who=partition, error=error, needs="another audit")
+    confidence = Confidence.MEASURED if waiting else Confidence.INFERRED
     if any(view.settings.get(broker, _TWO_PHASE).value == "true" for broker in view.settings.brokers):
         confidence = Confidence.SUSPECTED
     return view.judge(
         "KA614",
-        f"topic/{row.topic}/partition/{row.partition}",
+        resource,
         Status.FAIL,
+        evidence,
+        severity=None if past else Severity.MEDIUM,
         confidence=confidence,
-        partition=f"{row.topic}-{row.partition}",
-        topic=row.topic,
-        number=row.partition,
-        broker=row.broker_id,
-        stable=row.stable_offset,
-        end=row.end_offset,
-        minutes=row.older_than_ms // 60_000,
+        minutes=minutes,
+        lasts="never ended" if past else "stays open",
+        since=f"it is open for more than {minutes} minutes" if past else "it was open in the previous audit",
     )

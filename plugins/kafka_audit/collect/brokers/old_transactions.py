@@ -1,8 +1,8 @@
-"""Transactions that are open for too long, by ListOffsets of the partitions' leaders: nothing but Describe on topics is needed.
+"""Transactions that are open for long, by ListOffsets of the partitions' leaders: nothing but Describe on topics is needed.
 
 The last stable offset is the first record of the oldest open transaction. It is asked for after the high watermark, so that it
 is below it only where a transaction is open. Then the first record that is young enough is asked for by its timestamp: if it lies
-behind the stable offset, or there is none, the transaction is older.
+behind the stable offset, or there is none, the transaction is older, as far as its producer tells the time.
 """
 
 import time
@@ -19,6 +19,7 @@ from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, any_answer
 from kafka_audit.model.tables import OldTransaction, Row
+from kafka_audit.model.tables.storage import OPEN_FOR_LONG_MS
 
 COMMITTED = "read_committed offsets"
 PAGE = 2000
@@ -44,7 +45,7 @@ class TransactionReads:
         self._version = min(version, list_offsets.HIGHEST)
 
     def rows(self, questions: LeaderQuestions) -> Sequence[Row]:
-        """Return the partitions with transactions that are too old, and how the read ended."""
+        """Return the partitions with transactions that are open for long, and how the read ended."""
         led = questions.at(np.flatnonzero(questions.as_leader))
         started = time.monotonic()
         rows: list[Row] = []
@@ -67,13 +68,24 @@ class TransactionReads:
         return [*rows, self._asking.answered(COMMITTED, started)]
 
     def _old(self, page: LeaderQuestions, stable: Ints, ends: Ints) -> Sequence[Row]:
-        since = round(time.time() * 1000) - self._older_ms
-        young, _ = self._ask(page, since, unknown=0)
-        found = np.flatnonzero((young < 0) | (young > stable)).tolist()
+        found = self._older(page, stable, OPEN_FOR_LONG_MS)
+        page, stable, ends = page.at(found), stable[found], ends[found]
+        past = {*self._older(page, stable, self._older_ms).tolist()} if len(found) else set()
         self._conversation.add_rows(len(found))
-        return [self._row(page.one(place), int(stable[place]), int(ends[place])) for place in found]
+        return [
+            self._row(
+                page.one(place), int(stable[place]), int(ends[place]), self._older_ms if place in past else OPEN_FOR_LONG_MS
+            )
+            for place in range(len(found))
+        ]
 
-    def _row(self, question: LeaderQuestion, stable: int, end: int) -> OldTransaction:
+    def _older(self, page: LeaderQuestions, stable: Ints, than_ms: int) -> Ints:
+        """Return the places of partitions whose record at the stable offset is older."""
+        young, _ = self._ask(page, round(time.time() * 1000) - than_ms, unknown=0)
+        found: Ints = np.flatnonzero((young < 0) | (young > stable))
+        return found
+
+    def _row(self, question: LeaderQuestion, stable: int, end: int, older_ms: int) -> OldTransaction:
         return OldTransaction(
             sample=self._asking.sample,
             observer=self._target.observer,
@@ -82,7 +94,7 @@ class TransactionReads:
             partition=question.partition,
             stable_offset=stable,
             end_offset=end,
-            older_than_ms=self._older_ms,
+            older_than_ms=older_ms,
         )
 
     def _ask(self, page: LeaderQuestions, timestamp: int, *, committed: bool = False, unknown: int = -1) -> tuple[Ints, int]:

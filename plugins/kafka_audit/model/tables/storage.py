@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from kafka_audit.model.tables.row import Row
 
+OPEN_FOR_LONG_MS = 60_000
+"""Age from which an open transaction has a row: producers end theirs within seconds, and by default within a minute."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LogDir(Row):
@@ -64,7 +67,7 @@ class LeadershipAnswer(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class OldTransaction(Row):
-    """A partition whose oldest open transaction is older than transaction.max.timeout.ms, by the offsets of its leader.
+    """A partition whose oldest open transaction is older than a minute, by the offsets of its leader.
 
     Read only if the topic of transactions exists. Partitions with younger transactions have no row.
     """
@@ -76,7 +79,7 @@ class OldTransaction(Row):
     partition: int
     stable_offset: int  # the last stable offset: the first record of that transaction; read_committed stops there
     end_offset: int  # the high watermark
-    older_than_ms: int  # the record at the stable offset has a timestamp that is older than this
+    older_than_ms: int  # age of the record at the stable offset by its timestamp: above a minute, or above the time-out
 
 
 @dataclass(frozen=True, kw_only=True)
