@@ -11,10 +11,12 @@ from typing import Any
 import yaml
 
 import kafka_audit.checks
+from checks.populated import populated
 from checks.world import World
 from kafka_audit.checks import Check, run
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status, as_text
+from testbed.population.contents import WHOLE
 
 HERE = Path(__file__).parent
 CHECKS = Path(kafka_audit.checks.__file__).parent
@@ -79,9 +81,20 @@ def every_case() -> list[tuple[str, str]]:
     return [(code, name) for code in case_files() for name in cases(code)]
 
 
-BLIND = {
+def near_cases() -> list[tuple[str, str]]:
+    """Return the cases that look most like a fault and are none."""
+    return [(code, name) for code, name in every_case() if cases(code)[name].get("near")]
+
+
+def among_others(code: str, name: str) -> str:
+    """Return the name of a case that is judged beside the topics of a cluster in use."""
+    return f"{code}-{name} among others"
+
+
+WORLDS = {
     # What is taken away, and which tables a check needs for that to keep it from passing.
     "healthy": {},
+    "populated": {"now": populated(WHOLE)},
     "no_zookeeper": {"now": {"zookeeper": "none"}},
     "no_controller_znode": {
         "now": {
@@ -115,7 +128,7 @@ BLIND = {
         "now": {"info": {"mode": "kraft"}, "zookeeper": "none", "views": {one: {"answers": False} for one in (1, 2)}}
     },
 }
-"""Worlds in which something was not read, judged by every check."""
+"""Worlds judged by every check: two healthy ones, and those in which something was not read."""
 
 
 @dataclass

@@ -2,11 +2,13 @@
 
 import pytest
 
-from checks.cases import BLIND, Judged, base, cases, every_case, preset
-from checks.world import row_judgements, snapshots
+from checks.cases import WORLDS, Judged, among_others, base, cases, every_case, near_cases, preset
+from checks.populated import populated
+from checks.world import merged, row_judgements, snapshots
 from cluster_views import cluster_views
 from kafka_audit.checks import catalogue
 from kafka_audit.checks.run import judge
+from testbed.population.contents import FEW
 
 
 def _codes(items: list[pytest.Item]) -> set[str]:
@@ -19,14 +21,17 @@ def _codes(items: list[pytest.Item]) -> set[str]:
 
 @pytest.fixture(scope="session")
 def judged(request) -> Judged:
-    """Every check that selected tests are about (`-k KA101`), on its cases and every blind world; those of the gate too."""
+    """Every check that selected tests are about (`-k KA101`), on its cases and every other world; those of the gate too."""
     wanted = _codes(request.session.items)
     checks = {code: check for code, check in catalogue().items() if code in wanted}
-    worlds = {f"{code}-{name}": cases(code)[name] for code, name in every_case() if code in checks} | BLIND
-    views = cluster_views({name: snapshots(base(), name, case) for name, case in worlds.items()})
+    worlds = {f"{code}-{name}": cases(code)[name] for code, name in every_case() if code in checks} | WORLDS
+    others = merged(base(), populated(FEW))
+    near = {among_others(code, name): cases(code)[name] for code, name in near_cases() if code in checks}
+    pairs = {name: snapshots(base(), name, case) for name, case in worlds.items()}
+    views = cluster_views(pairs | {name: snapshots(others, name, case) for name, case in near.items()})
     judged = Judged(views=views)
-    for name, case in worlds.items():
-        own = checks if name in BLIND else {code: check for code, check in checks.items() if name.startswith(f"{code}-")}
+    for name, case in (worlds | near).items():
+        own = checks if name in WORLDS else {code: check for code, check in checks.items() if name.startswith(f"{code}-")}
         if name.startswith("KA302-"):
             preset(views[name], row_judgements(base(), name, case))
         for kind in ("audit", "gate"):

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from checks.cases import Judged, cases, every_case, told
+from checks.cases import Judged, among_others, cases, every_case, near_cases, told
 from kafka_audit.checks import catalogue
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.incidents.findings import findings_with_lifecycle
@@ -52,6 +52,23 @@ def is_record(value: object) -> bool:
 @pytest.mark.parametrize(("code", "name"), [pytest.param(code, name, id=f"{code}-{name}") for code, name in every_case()])
 def test_case(judged, code, name):
     assert_as_written(judged, code, name)
+
+
+ALONE = {
+    ("KA507", "going_on_between_the_samples"): "it counts the replicas of its own topics",
+    ("KA606", "the_cluster_has_one_broker"): "other topics have replicas on three brokers",
+    ("KA609", "one_broker"): "other topics have replicas on three brokers",
+    ("KA911", "nothing"): "other topics have settings",
+}
+AMONG_OTHERS = [pytest.param(*one, id="-".join(one)) for one in near_cases() if one not in ALONE]
+
+
+@pytest.mark.parametrize(("code", "name"), AMONG_OTHERS)
+def test_what_is_no_fault_is_none_among_the_topics_of_a_cluster_in_use(judged, code, name):
+    alone, others = (judged.of(code, one) for one in (f"{code}-{name}", among_others(code, name)))
+    assert {one.resource for one in others if one.status is Status.FAIL} == set()
+    unknown = [{one.resource for one in judgements if one.status is Status.UNKNOWN} for judgements in (alone, others)]
+    assert unknown[0] == unknown[1]
 
 
 @pytest.mark.parametrize("code", [code for code, check in catalogue().items() if check.kind == "audit"])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.cases import BLIND, case_files, cases, demand_known_keys, severity
+from checks.cases import WORLDS, case_files, cases, demand_known_keys, severity
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.messages import message
 from kafka_audit.checks.run import judge
@@ -95,7 +95,7 @@ def test_cases_show_the_fault_and_its_nearest_false_positive(check):
 def test_messages_use_evidence_that_is_there(judged, check):
     """Every judgement of every case can be put into words."""
     seen = set()
-    for name in (*(f"{check.code}-{case}" for case in cases(check.code)), *BLIND):
+    for name in (*(f"{check.code}-{case}" for case in cases(check.code)), *WORLDS):
         for judgement in judged.of(check.code, name):
             seen.add(judgement.status)
             template = check.says[judgement.status]
@@ -117,7 +117,7 @@ def test_what_to_do_names_evidence_of_failures(judged, check):
 
 @every_check
 def test_not_known_says_what_would_be_needed(judged, check):
-    for name in (*(f"{check.code}-{case}" for case in cases(check.code)), *BLIND):
+    for name in (*(f"{check.code}-{case}" for case in cases(check.code)), *WORLDS):
         for judgement in judged.of(check.code, name):
             if judgement.status is Status.UNKNOWN:
                 assert judgement.evidence["error"]
@@ -128,14 +128,15 @@ def test_not_known_says_what_would_be_needed(judged, check):
 
 @every_check
 def test_severity_and_confidence_belong_to_failures(judged, check):
-    for name in (*(f"{check.code}-{case}" for case in cases(check.code)), *BLIND):
+    for name in (*(f"{check.code}-{case}" for case in cases(check.code)), *WORLDS):
         for judgement in judged.of(check.code, name):
             assert judgement.severity is None or judgement.status is Status.FAIL
 
 
+@pytest.mark.parametrize("world", ["healthy", "populated"])
 @every_check
-def test_nothing_fails_in_a_cluster_that_agrees_with_itself(judged, check):
-    judgements = judged.of(check.code, "healthy")
+def test_nothing_fails_in_a_cluster_that_agrees_with_itself(judged, check, world):
+    judgements = judged.of(check.code, world)
     assert judgements
     failed = [one for one in judgements if one.status is Status.FAIL]
     # Most clusters have one PLAINTEXT listener for all, and so has that world: weak, and no fault. KA911 counts what there is.
@@ -143,7 +144,7 @@ def test_nothing_fails_in_a_cluster_that_agrees_with_itself(judged, check):
     assert failed == [] or {severity(check, one) for one in failed} == {weak.get(check.code)}
 
 
-@pytest.mark.parametrize("world", [world for world in BLIND if world != "healthy"])
+@pytest.mark.parametrize("world", [world for world in WORLDS if world not in {"healthy", "populated"}])
 @every_check
 def test_nothing_passes_for_lack_of_input(judged, check, world):
     """What passes or fails where something was not read does so where all was read, too. `test_inputs` does this with faults."""
@@ -154,7 +155,7 @@ def test_nothing_passes_for_lack_of_input(judged, check, world):
     if check.code in ABOUT_READS or (check.code, world) == ("KA802", "no_zookeeper"):  # no server of it serves
         new = {(resource, status) for resource, status in new if status is not Status.FAIL}
     if (check.code, world) != ("KA911", "one_topic_unread"):  # the only setting of a topic there is that topic's
-        assert new == set(), f"in the world {world!r} of `BLIND` this was not read, and yet"
+        assert new == set(), f"in the world {world!r} of `WORLDS` this was not read, and yet"
 
 
 @pytest.mark.parametrize(
