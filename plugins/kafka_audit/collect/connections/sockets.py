@@ -78,15 +78,24 @@ NEVER = tuple(
         ("100.100.100.200/32", "cloud metadata address"),
         ("168.63.129.16/32", "cloud metadata address"),
         ("192.0.0.192/32", "cloud metadata address"),
-        ("fd00:ec2::254/128", "cloud metadata address"),
-        ("fd20:ce::254/128", "cloud metadata address"),
+        ("fd00:ec2::/32", "cloud metadata address"),  # of Amazon: metadata, credentials of pods, time and names
+        ("fd20:ce::254/128", "cloud metadata address"),  # of Google
+        ("fd00:c1::a9fe:a9fe/128", "cloud metadata address"),  # of Oracle
+        ("fd00:42::42/128", "cloud metadata address"),  # of Scaleway
     )
 )
-# Where IPv6 addresses hold an IPv4 one, at which bit of the 128 it ends: mapped, compatible, NAT64, 6to4.
+# Where IPv6 addresses hold an IPv4 one, and at which bit of the 128 it ends: mapped, compatible, translated, NAT64, 6to4, Teredo.
 HOLDING = tuple(
     (ipaddress.ip_network(network), shift)
-    for network, shift in (("::ffff:0:0/96", 0), ("::/96", 0), ("64:ff9b::/96", 0), ("2002::/16", 80))
-)
+    for network, shift in (
+        ("::ffff:0:0/96", 0), ("::/96", 0), ("::ffff:0:0:0/96", 0), ("64:ff9b::/96", 0), ("2002::/16", 80),
+        ("2001::/32", 64),
+    )
+)  # fmt: skip
+TEREDO = ipaddress.ip_network("2001::/32")
+LOCAL_NAT64 = ipaddress.ip_network("64:ff9b:1::/48")  # of RFC 8215, in which an operator takes any prefix length of RFC 6052
+ISATAP = (0x00005EFE, 0x02005EFE)
+IPV4 = 0xFFFFFFFF
 
 
 class Failure(Exception):  # noqa: N818 -- a layer that does not work is a result, no error
@@ -171,10 +180,24 @@ def never_dialled(address: str) -> "str | None":
     except ValueError:
         return "no address"
     forms = [found]
-    if found.version == 6:  # noqa: PLR2004 -- IPv6
-        held = [shift for network, shift in HOLDING if found in network and int(found) > 1]
-        forms += [ipaddress.ip_address((int(found) >> shift) & 0xFFFFFFFF) for shift in held]
+    if found.version == 6 and int(found) > 1:  # noqa: PLR2004 -- IPv6
+        forms += [ipaddress.ip_address(number) for number in held_addresses(found)]
     return next((kind for form in forms for network, kind in NEVER if form in network), None)
+
+
+def held_addresses(address: ipaddress.IPv6Address) -> "list[int]":
+    """Return the IPv4 addresses that an IPv6 address holds, to which a translator or a tunnel would lead."""
+    number = int(address)
+    held = [(number >> shift) & IPV4 for network, shift in HOLDING if address in network]
+    if address in TEREDO:
+        held.append(~number & IPV4)
+    if (number >> 32) & IPV4 in ISATAP:
+        held.append(number & IPV4)
+    if address in LOCAL_NAT64:  # behind prefixes of 48, 56, 64 and 96 bits; bits 64 to 71 are no part, zeros are behind it
+        high, low = (number >> 64) & 0xFFFF, number & ((1 << 56) - 1)
+        forms = ((40, high << 16 | low >> 40), (32, (high & 0xFF) << 24 | low >> 32), (24, low >> 24), (0, low & IPV4))
+        held += [found for zeros, found in forms if found >> 24 and not low & ((1 << zeros) - 1)]
+    return held
 
 
 def allowed(addresses: "list[tuple[int, tuple[str, int]]]", named: bool) -> "list[tuple[int, tuple[str, int]]]":  # noqa: FBT001 -- goes to vantages

@@ -158,25 +158,66 @@ unresolved() { # HOST that getent does not find: prints whether the name does no
   esac
 }
 
-never() { # ADDRESS, as the resolver writes it -> KIND of those that are never dialled; fails for any other
-  local address=${1%%%*}
-  case $address in
-    ::ffff:*.*) address=${address#::ffff:} ;;
-    ::*.*) address=${address#::} ;;
-  esac
-  case $address in
-    169.254.* | fe[89ab][0-9a-f]:* | 64:ff9b::a9fe:* | 2002:a9fe:*) KIND='link-local address' ;;
-    22[4-9].* | 23[0-9].* | ff[0-9a-f][0-9a-f]:* | 64:ff9b::e[0-9a-f][0-9a-f][0-9a-f]:* | 2002:e[0-9a-f][0-9a-f][0-9a-f]:*)
-      KIND='multicast address'
-      ;;
-    0.* | :: | 64:ff9b:: | 64:ff9b::?([0-9a-f])?([0-9a-f])[0-9a-f] | 64:ff9b::?([0-9a-f])[0-9a-f]:* | 2002::* | 2002:?([0-9a-f])[0-9a-f]:*)
-      KIND='unspecified address'
-      ;;
-    255.255.255.255 | 64:ff9b::ffff:ffff | 2002:ffff:ffff:*) KIND='broadcast address' ;;
-    100.100.100.200 | 64:ff9b::6464:64c8 | 2002:6464:64c8:* | 168.63.129.16 | 64:ff9b::a83f:8110 | 2002:a83f:8110:* | 192.0.0.192 | \
-      64:ff9b::c000:c0 | 2002:c000:c0:* | fd00:ec2::254 | fd20:ce::254) KIND='cloud metadata address' ;;
+ipv4_kind() { # IPv4 ADDRESS -> KIND of those that are never dialled; fails for any other
+  case $1 in
+    169.254.*) KIND='link-local address' ;;
+    22[4-9].* | 23[0-9].*) KIND='multicast address' ;;
+    0.*) KIND='unspecified address' ;;
+    255.255.255.255) KIND='broadcast address' ;;
+    100.100.100.200 | 168.63.129.16 | 192.0.0.192) KIND='cloud metadata address' ;;
     *) return 1 ;;
   esac
+}
+
+numbers() { # IPv6 ADDRESS, as the resolver writes it -> PARTS, its eight numbers of 16 bits
+  local address=$1 part head tail
+  if [[ $address =~ ^(.*:)([0-9]+)\.([0-9]+)\.([0-9]+)\.([0-9]+)$ ]]; then
+    printf -v part '%x:%x' $((BASH_REMATCH[2] << 8 | BASH_REMATCH[3])) $((BASH_REMATCH[4] << 8 | BASH_REMATCH[5]))
+    address=${BASH_REMATCH[1]}$part
+  fi
+  IFS=: read -ra head <<<"${address%%::*}"
+  [[ $address == *::* ]] && IFS=: read -ra tail <<<"${address#*::}"
+  while ((${#head[@]} + ${#tail[@]} < 8)); do head+=(0); done
+  PARTS=()
+  for part in "${head[@]}" "${tail[@]}"; do PARTS+=($((16#${part:-0}))); done
+}
+
+held() { # -> HELD, the IPv4 addresses that the IPv6 address in PARTS holds, to which a translator or a tunnel would lead
+  local p=("${PARTS[@]}") low=$((PARTS[6] << 16 | PARTS[7])) six=$((PARTS[0] | PARTS[1] | PARTS[2] | PARTS[3])) number
+  local middle=$((p[4] & 255))
+  HELD=()
+  ((six == 0 && (p[4] == 0 && p[5] == 65535 || p[4] == 0 && p[5] == 0 && low > 1 || p[4] == 65535 && p[5] == 0))) && HELD+=($low)
+  ((p[0] == 0x64 && p[1] == 0xff9b && (p[2] | p[3] | p[4] | p[5]) == 0)) && HELD+=($low)
+  ((p[0] == 0x2002)) && HELD+=($((p[1] << 16 | p[2])))
+  ((p[0] == 0x2001 && p[1] == 0)) && HELD+=($((p[2] << 16 | p[3])) $((~low & 0xffffffff)))
+  (((p[4] == 0 || p[4] == 0x200) && p[5] == 0x5efe)) && HELD+=($low)
+  if ((p[0] == 0x64 && p[1] == 0xff9b && p[2] == 1)); then # behind prefixes of 48, 56, 64 and 96 bits, with zeros behind it
+    number=$((p[3] << 16 | middle << 8 | p[5] >> 8))
+    ((number >> 24 && (p[5] & 255) == 0 && low == 0)) && HELD+=($number)
+    number=$(((p[3] & 255) << 24 | middle << 16 | p[5]))
+    ((number >> 24 && low == 0)) && HELD+=($number)
+    number=$((middle << 24 | p[5] << 8 | p[6] >> 8))
+    ((number >> 24 && (low & 0xffffff) == 0)) && HELD+=($number)
+    ((low >> 24)) && HELD+=($low)
+  fi
+  return 0
+}
+
+never() { # ADDRESS, as the resolver writes it -> KIND of those that are never dialled; fails for any other
+  local address=${1%%%*} number
+  case $address in
+    *.*.*.*) [[ $address == *:* ]] || { ipv4_kind "$address"; return; } ;;
+    fe[89ab][0-9a-f]:*) KIND='link-local address' && return ;;
+    ff[0-9a-f][0-9a-f]:*) KIND='multicast address' && return ;;
+    ::) KIND='unspecified address' && return ;;
+    fd00:ec2:* | fd20:ce::254 | fd00:c1::a9fe:a9fe | fd00:42::42) KIND='cloud metadata address' && return ;;
+  esac
+  numbers "$address"
+  held
+  for number in "${HELD[@]}"; do
+    ipv4_kind "$((number >> 24)).$((number >> 16 & 255)).$((number >> 8 & 255)).$((number & 255))" && return
+  done
+  return 1
 }
 
 run_layers() { # HOST PORT LAYERS NAMED: prints "layer NAME" before each layer and "step OUTCOME|ERROR|DETAIL|NEEDS" after it
