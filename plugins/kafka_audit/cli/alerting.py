@@ -7,7 +7,7 @@ from kafka_audit.airflow import internals
 from kafka_audit.alerting import delivery
 from kafka_audit.cli import console
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import our_line
 
 NOT_DELIVERED = 3
 _LONGEST_ERROR = 500
@@ -28,7 +28,7 @@ def alert_test_command(_arguments: argparse.Namespace) -> int:
         msg = f"alerts require Airflow, which is not installed here ({error}); run the command on an Airflow worker"
         raise UsageError(msg) from None
     tests = [delivery.send_test_message(channel) for channel in alert_channels.every_channel()]
-    console.write_result("\n".join(clean(test.text, _LONGEST_ERROR) for test in tests))
+    console.write_result("\n".join(our_line(test.text, _LONGEST_ERROR) for test in tests))
     if not any(test.configured for test in tests):
         connections = f"{alert_channels.MAIL} or {alert_channels.SLACK}"
         msg = f"no channel is configured; create an Airflow connection {connections} (docs/alerts.md)"

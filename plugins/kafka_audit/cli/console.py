@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TextIO
 
-from kafka_audit.model.text import clean, inert, without_logins
+from kafka_audit.model.text import inert, our_line, without_logins
 
 _LONGEST_LINE = 500
 _LONGEST_ERROR = 2000
@@ -26,7 +26,7 @@ class Progress:
     def __call__(self, text: str) -> None:
         """Write one line; `text` may hold what a cluster said."""
         if not self._quiet:
-            line = inert(clean(without_logins(text), _LONGEST_LINE))
+            line = inert(our_line(without_logins(text), _LONGEST_LINE))
             print(f"{time.monotonic() - self._start:6.1f} s  {line}", file=self._stream, flush=True)
 
 
@@ -35,12 +35,12 @@ class OneLine(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line; tracebacks are left out."""
-        return inert(clean(without_logins(f"kafka-audit: {record.name}: {record.getMessage()}"), _LONGEST_LINE))
+        return inert(our_line(without_logins(f"kafka-audit: {record.name}: {record.getMessage()}"), _LONGEST_LINE))
 
 
 def complain(text: str) -> None:
     """Write one line about what went wrong to stderr; `text` may hold what a file or a cluster said."""
-    sys.stderr.write(f"kafka-audit: {inert(clean(without_logins(text), _LONGEST_ERROR))}\n")
+    sys.stderr.write(f"kafka-audit: {inert(our_line(without_logins(text), _LONGEST_ERROR))}\n")
 
 
 def write_result(text: str, *, commands: bool = False) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_audit.model.finding import Severity
-from kafka_audit.model.text import clean, counted
+from kafka_audit.model.text import clean, counted, our_line
 
 LIVES = (
     ("new", "New"),
@@ -45,7 +45,7 @@ def finding_line(finding: Mapping[str, Any]) -> str:
     """Return the line of a finding."""
     muted = " (muted)" if finding["muted"] else ""
     where = clean(finding["resource"]["name"])
-    return f"  {finding['severity']:<8}  {finding['code']}  {where}{muted}: {clean(finding['message'])}"
+    return f"  {finding['severity']:<8}  {finding['code']}  {where}{muted}: {our_line(finding['message'])}"
 
 
 def _from_to(change: Mapping[str, Any]) -> str:

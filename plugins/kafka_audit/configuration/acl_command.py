@@ -2,7 +2,7 @@
 
 import shlex
 
-from kafka_audit.model.text import clean, is_plain_word, word
+from kafka_audit.model.text import is_plain_word, our_line, word
 
 TOOL = "kafka-acls.sh --bootstrap-server <broker>:9092 --command-config admin.properties"
 
@@ -57,8 +57,8 @@ def _option(name: str, value: str) -> str:
 
 
 def _exact(value: str) -> str:
-    shown = clean(value, _LARGEST)
+    shown = our_line(value, _LARGEST)
     if shown == value:
         return value if is_plain_word(value) else word(value) if word(value)[1:-1] == value else shlex.quote(value)
     escaped = (character if character not in "\\'" else f"\\{character}" for character in value)
-    return "$'" + "".join(part if len(part) > 1 else clean(part) for part in escaped) + "'"
+    return "$'" + "".join(part if len(part) > 1 else our_line(part) for part in escaped) + "'"

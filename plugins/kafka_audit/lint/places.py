@@ -8,7 +8,7 @@ from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.configuration.starts import StartRefusal
 from kafka_audit.model.linted import FileLine
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import our_line
 
 HIDDEN = "[hidden]"
 _LONGEST = 160
@@ -38,8 +38,8 @@ def line_of_property(setting: Property, text: str, hidden: Sequence[str]) -> Fil
     if is_secret(setting.key, setting.value) or not value or _shows_secret(shown, hidden):
         value = HIDDEN if is_secret(setting.key, setting.value) else setting.value
         shown = f"{setting.key}={value}"
-    if len(shown) > _LONGEST or clean(shown) != shown:
-        shown, value = clean(shown, _LONGEST), clean(value, _LONGEST)
+    if len(shown) > _LONGEST or our_line(shown) != shown:
+        shown, value = our_line(shown, _LONGEST), our_line(value, _LONGEST)
     start = shown.rfind(value) if value and value in shown else 0
     return FileLine(line=setting.line, text=shown, start=start, end=start + len(value) if start else len(shown))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import clean, our_line
 from kafka_audit.report.text import clean_prose, wrap
 
 _INDENT = " " * 6
@@ -14,7 +14,7 @@ _MOST = 50
 def before_change_text(report: Mapping[str, Any], *, width: int) -> str:
     """Return the report of the gate."""
     lines = [
-        *wrap(clean(report["headline"], 500), width),
+        *wrap(our_line(report["headline"], 500), width),
         "",
         f"Snapshot {clean(report['snapshot_id'])}, the baseline for the comparison.",
     ]
@@ -26,7 +26,8 @@ def before_change_text(report: Mapping[str, Any], *, width: int) -> str:
 
 def after_change_text(report: Mapping[str, Any], *, width: int) -> str:
     """Return the comparison with the baseline."""
-    lines = [*wrap(clean(report["headline"], 500), width), "", f"{clean(report['baseline'])} -> {clean(report['snapshot_id'])}"]
+    snapshots = f"{clean(report['baseline'])} -> {clean(report['snapshot_id'])}"
+    lines = [*wrap(our_line(report["headline"], 500), width), "", snapshots]
     lines += _section("NOT EXPECTED", [_change(change, width) for change in report["not_meant"]])
     lines += _section("MISSING", [list(wrap(clean_prose(sentence), width, "    ")) for sentence in report["not_done"]])
     lines += _section("NEW FAILURES", [_item({"source": "audit", **item}, width) for item in report["new"]])
@@ -46,7 +47,7 @@ def _section(title: str, items: Sequence[Sequence[str]]) -> list[str]:
 
 def _item(item: Mapping[str, str], width: int) -> list[str]:
     source = "" if item["source"] == "audit" else f" [{clean(item['source'])}]"
-    sentence = f"{item['code']} {clean(item['resource'])}{source}: {clean(item['message'], 1000)}"
+    sentence = f"{item['code']} {clean(item['resource'])}{source}: {our_line(item['message'], 1000)}"
     return [*wrap(sentence, width, "    "), *_remedy(item["remedy"], width)]
 
 

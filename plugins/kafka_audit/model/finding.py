@@ -7,7 +7,7 @@ from enum import IntEnum, StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import our_line
 
 
 class Severity(IntEnum):
@@ -169,7 +169,7 @@ def bounded(evidence: Mapping[str, Value], limit: int) -> dict[str, Value]:
 def _clean(value: Any, limit: int) -> Any:  # noqa: ANN401 -- of the kind that it gets
     if isinstance(value, Mapping):
         return {key: _clean(part, limit) for key, part in value.items()}
-    return clean(value, limit) if isinstance(value, str) else value
+    return our_line(value, limit) if isinstance(value, str) else value
 
 
 def _first_parts(values: tuple[Any, ...], limit: int) -> Iterator[Any]:

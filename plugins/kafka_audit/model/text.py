@@ -49,7 +49,16 @@ _SHOWN = _Shown({code: _shown(chr(code)) for code in range(128)})
 
 
 def clean(text: object, limit: int = LONGEST) -> str:
-    r"""Return `text` on one line, fit for a terminal, a mail or a page.
+    r"""Return a value that another party supplied, on one line, fit for a sentence on a terminal, in a mail or on a page.
+
+    As `our_line`, and without backticks: in our sentences what stands between two of them is code that can be copied, and only
+    the sentence's own template may say so. Cleaning twice changes nothing.
+    """
+    return our_line(text, limit).replace("`", "'")
+
+
+def our_line(text: object, limit: int = LONGEST) -> str:
+    r"""Return a sentence or a command of ours on one line, fit for a terminal, a mail or a page.
 
     Control, bidirectional, invisible and enclosing characters become their `\uXXXX` escapes, so that no name can move the
     cursor, turn the reading direction or hide. What is longer than `limit` is cut and says how long it was. Cleaning twice
@@ -90,7 +99,7 @@ def is_plain_word(text: str) -> bool:
 
 def word(text: str) -> str:
     """Return a cluster-supplied string as one word of a shell command: it can be copied, runs nothing and is no option."""
-    shown = clean(text)
+    shown = our_line(text)
     if shown.startswith("-"):
         shown = f"\\u002d{shown[1:]}"
     if is_plain_word(shown):
@@ -139,7 +148,7 @@ def start_upper(text: str) -> str:
 
 def fitting(candidates: Sequence[str], limit: int = LONGEST_HEADLINE) -> str:
     """Return the first candidate of at most `limit` characters, else the last one, cut."""
-    return next((text for text in candidates if len(text) <= limit), clean(candidates[-1], limit))
+    return next((text for text in candidates if len(text) <= limit), our_line(candidates[-1], limit))
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity, Status
-from kafka_audit.model.text import clean, counted
+from kafka_audit.model.text import clean, counted, our_line
 
 CLEAN, FAILED, UNCOVERED = 0, 3, 4
 """Exit codes of the gate (contract)."""
@@ -57,7 +57,7 @@ def _headline(document: Mapping[str, Any], failed: list[Mapping[str, Any]]) -> s
     reported = [incident for incident in document["incidents"] if fingerprints & set(incident["findings"])]
     if reported:
         more = len(reported) - 1
-        return clean(reported[0]["headline"]) + (f" and {counted(more, 'more incident')}" if more else "")
+        return our_line(reported[0]["headline"]) + (f" and {counted(more, 'more incident')}" if more else "")
     worst = max(failed, key=lambda finding: Severity[finding["severity"]])
     more = len(failed) - 1
-    return clean(worst["message"]) + (f" and {counted(more, 'more finding')}" if more else "")
+    return our_line(worst["message"]) + (f" and {counted(more, 'more finding')}" if more else "")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_audit.model.finding import Severity
-from kafka_audit.model.text import clean, counted
+from kafka_audit.model.text import counted, our_line
 
 INCIDENT, UNJUDGED, QUIET = "Incident", "Not judged", "No incident"
 GROUPS = (INCIDENT, UNJUDGED, QUIET)
@@ -82,5 +82,5 @@ def state_of_basis(basis: Basis, min_coverage: float) -> CheckState:
 def _incident(basis: Basis) -> CheckState:
     more = basis.incidents - 1
     note = f"{basis.severity.lower()}, {basis.lifecycle}"
-    headline = clean(basis.headline) + (f", and {counted(more, 'more incident')}" if more else "")
+    headline = our_line(basis.headline) + (f", and {counted(more, 'more incident')}" if more else "")
     return CheckState(group=INCIDENT, mark=basis.severity.lower(), word="incident", note=note, sentence=headline)

@@ -5,9 +5,22 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_audit.model.text import brokers, clean, counted, listing, ranges, start_upper, word
+from kafka_audit.model.text import brokers, clean, counted, listing, our_line, ranges, start_upper, word
 
-__all__ = ["LIFECYCLE", "Paint", "brokers", "clean", "clean_prose", "counted", "listing", "ranges", "start_upper", "word", "wrap"]
+__all__ = [
+    "LIFECYCLE",
+    "Paint",
+    "brokers",
+    "clean",
+    "clean_prose",
+    "counted",
+    "listing",
+    "our_line",
+    "ranges",
+    "start_upper",
+    "word",
+    "wrap",
+]  # fmt: skip
 
 LIFECYCLE = {"new": "+ new", "ongoing": "= ongoing", "resolved": "− resolved", "incomparable": "≁ incomparable"}  # noqa: RUF001
 """How a report marks a finding's place in time: the sign reads without colour, the word aloud."""
@@ -41,7 +54,7 @@ class Paint:
 
 def clean_prose(text: str, limit: int = 1000) -> str:
     """Return text of several lines with each line cleaned: line breaks are ours, everything else may be the cluster's."""
-    return "\n".join(clean(line, limit) for line in text.split("\n"))
+    return "\n".join(our_line(line, limit) for line in text.split("\n"))
 
 
 def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> Iterator[str]:

@@ -8,7 +8,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model.finding import Resource, Status, as_text
 from kafka_audit.model.trusted_hosts import is_host, trusted_hosts_line
-from kafka_audit.report.text import brokers, clean, clean_prose, counted, listing
+from kafka_audit.report.text import brokers, clean, clean_prose, counted, listing, our_line
 
 _BEGINNING = "Cannot determine "
 """Of the messages of checks that do not know."""
@@ -132,7 +132,7 @@ def _question(finding: Mapping[str, Any]) -> str:
     """Return what is not known, without the words that every check begins with."""
     check = catalogue().get(finding["code"])
     template = check.says.get(Status.UNKNOWN, "") if check and "last_known" not in finding else ""
-    return clean(finding["message"][len(_BEGINNING) if template.startswith(_BEGINNING) else 0 :], 1000)
+    return our_line(finding["message"][len(_BEGINNING) if template.startswith(_BEGINNING) else 0 :], 1000)
 
 
 def _named(roots: Sequence[Resource]) -> str:

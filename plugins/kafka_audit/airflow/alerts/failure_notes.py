@@ -5,12 +5,12 @@ from typing import Any
 
 from kafka_audit.airflow import xcom_keys
 from kafka_audit.airflow.errors import GateFailed
-from kafka_audit.model.text import clean, without_logins
+from kafka_audit.model.text import our_line, without_logins
 
 
 def note_failure(context: Mapping[str, Any]) -> None:
     """Leave the reason of a failure; the callback of tasks before the gates."""
-    context["ti"].xcom_push(key=xcom_keys.WHY, value=clean(failure_reason(context), xcom_keys.WHY_CHARS))
+    context["ti"].xcom_push(key=xcom_keys.WHY, value=our_line(failure_reason(context), xcom_keys.WHY_CHARS))
 
 
 def failure_reason(context: Mapping[str, Any]) -> str:

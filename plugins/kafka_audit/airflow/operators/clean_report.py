@@ -8,7 +8,7 @@ from typing import Any
 from kafka_audit.airflow.connections import store_connection
 from kafka_audit.airflow.schedule import assets
 from kafka_audit.model.errors import SnapshotError, StoreError
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import our_line
 from kafka_audit.report.gate import CLEAN, evaluate_gate
 from kafka_audit.store.history import History
 
@@ -47,7 +47,7 @@ class CleanReport:
         try:
             document = self._last_report()
         except (StoreError, SnapshotError) as error:  # the next audit, or the next try, may mend it
-            log.warning("%s: the last report cannot be read: %s", self.cluster, clean(error, _LONGEST))
+            log.warning("%s: the last report cannot be read: %s", self.cluster, our_line(error, _LONGEST))
             return None
         if document is None:
             log.info("%s: there is no report in %s", self.cluster, self.store)

@@ -20,7 +20,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.model.errors import EngineError, SnapshotError, UsageError
 from kafka_audit.model.labels import with_labels
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import our_line
 from kafka_audit.report.gate import CLEAN, evaluate_gate
 from kafka_audit.store import Store
 from kafka_audit.store.history import History
@@ -152,7 +152,7 @@ def report_run(
     def failed(snapshot_id: str, why: str) -> None:
         log.error("%s gets no report: %s", snapshot_id, why)
         if noted is not None:
-            noted(cluster_of(snapshot_id) or snapshot_id, clean(why, xcom_keys.WHY_CHARS))
+            noted(cluster_of(snapshot_id) or snapshot_id, our_line(why, xcom_keys.WHY_CHARS))
 
     store = _store()
     turns = isolation.InTurn(len(store.read_request(run).pairs))

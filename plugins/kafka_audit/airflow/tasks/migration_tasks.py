@@ -14,7 +14,7 @@ from kafka_audit.airflow.tasks import audit_tasks, proposed_files
 from kafka_audit.migration import after, approval_text, before, plain_text, proposed_listeners
 from kafka_audit.migration import plan as plans
 from kafka_audit.migration.plan import Plan
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import our_line
 from kafka_audit.report import verdicts
 from kafka_audit.store import Store
 from kafka_audit.store.baselines import COMPARISONS, DECISIONS, Baselines
@@ -103,4 +103,4 @@ def differ(cluster: str, judged: Mapping[str, str], baseline_id: str) -> None:
     report = after.report_after_change(document, *snapshots, kept, datetime.now(UTC))
     log.info("%s\n%s", Baselines(store.root, COMPARISONS).keep(report), plain_text.after_change_text(report, width=WIDTH))
     if report["verdict"] != verdicts.AS_EXPECTED:
-        raise AirflowFailException(clean(report["headline"], 500))
+        raise AirflowFailException(our_line(report["headline"], 500))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted, LintedFinding
-from kafka_audit.model.text import clean, inert
+from kafka_audit.model.text import clean, inert, our_line
 from kafka_audit.report.lint_document import shown_findings
 
 
@@ -30,7 +30,7 @@ def _line(file: Linted, linted: LintedFinding) -> str:
 
 
 def _annotation(kind: str, file: Linted, line: int, title: str, message: str) -> str:
-    text = "\n".join(clean(row, 2000) for row in message.splitlines())
+    text = "\n".join(our_line(row, 2000) for row in message.splitlines())
     return f"::{kind} file={_property(clean(file.path, 4096))},line={line},title={_property(title)}::{_message(text)}"
 
 

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted, LintedFinding
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import clean, our_line
 from kafka_audit.report.lint_document import shown_findings
 
 
@@ -50,4 +50,4 @@ def _case(suite: ET.Element, classname: str, linted: LintedFinding, fail_on: Sev
 
 def _legal(text: str) -> str:
     """Return text that XML 1.0 can hold: no control characters but line breaks, no halves of characters."""
-    return "\n".join(clean(line, 4000) for line in text.split("\n"))
+    return "\n".join(our_line(line, 4000) for line in text.split("\n"))

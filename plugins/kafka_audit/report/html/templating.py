@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kafka_audit.model.text import clean, counted, ranges
+from kafka_audit.model.text import clean, counted, our_line, ranges
 
 _LONGEST = 4000
 _CODE = re.compile(r"`([^`\n]{1,400})`")
@@ -48,7 +48,7 @@ def asset(file: str) -> str:
 
 def _finalize(value: Any) -> Any:  # noqa: ANN401 -- whatever a template shows
     """Clean what a template shows, wherever it came from: no string reaches a page as it is."""
-    return clean(value, _LONGEST) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return our_line(value, _LONGEST) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def name(value: object, limit: int = 120) -> Markup:
@@ -58,13 +58,13 @@ def name(value: object, limit: int = 120) -> Markup:
 
 def html_prose(value: str, limit: int = 2000) -> Markup:
     """Return sentences as markup: one line each, with code between backticks; all else is text."""
-    lines = (_CODE.sub(r"<code>\1</code>", str(escape(clean(line, limit)))) for line in value.split("\n"))
+    lines = (_CODE.sub(r"<code>\1</code>", str(escape(our_line(line, limit)))) for line in value.split("\n"))
     return Markup("<bdi>{}</bdi>").format(Markup("<br>".join(lines)))  # noqa: S704 -- escaped line by line, two lines above
 
 
 def commands(lines: Iterable[str]) -> Markup:
     """Return lines of code as text, each as it can be copied."""
-    return Markup("\n").join(clean(line, _LONGEST) for line in lines)
+    return Markup("\n").join(our_line(line, _LONGEST) for line in lines)
 
 
 def by_broker(numbers: Mapping[str, int], limit: int = 8) -> str:

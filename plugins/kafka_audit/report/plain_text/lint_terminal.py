@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import FileLine, Linted, LintedFinding
 from kafka_audit.report.lint_document import shown_findings
-from kafka_audit.report.text import Paint, clean, clean_prose, counted, listing, wrap
+from kafka_audit.report.text import Paint, clean, clean_prose, counted, listing, our_line, wrap
 
 _INDENT = " " * 10
 _STARTS = {True: "starts", False: "does not start", None: "unknown whether it starts"}
@@ -53,7 +53,8 @@ class _LintPage:
 
     def finding(self, linted: LintedFinding) -> Iterator[str]:
         finding, severity = linted.finding, linted.finding.severity.name
-        lines = list(wrap(f"{finding.code}  {clean(finding.message, 2000)}", self.width, severity.ljust(len(_INDENT)), _INDENT))
+        text = f"{finding.code}  {our_line(finding.message, 2000)}"
+        lines = list(wrap(text, self.width, severity.ljust(len(_INDENT)), _INDENT))
         yield lines[0].replace(severity, self.paint(severity, severity), 1)
         yield from lines[1:]
         if linted.place is not None:
@@ -70,7 +71,7 @@ class _LintPage:
             by = "in the file" if linted.muted_here else "by the mute list"
             why = f": {clean(linted.muted_because)}" if linted.muted_because else ""
             place = f", line {linted.place.line}" if linted.place else ""
-            text = f"muted {by}{why}. {linted.finding.code}{place}: {clean(linted.finding.message, 500)}"
+            text = f"muted {by}{why}. {linted.finding.code}{place}: {our_line(linted.finding.message, 500)}"
             yield from wrap(text, self.width, "  ", "    ")
 
     def rest(self, rest: Sequence[LintedFinding]) -> Iterator[str]:
@@ -82,7 +83,7 @@ class _LintPage:
         for linted in rest:
             finding = linted.finding
             needs = f" {clean_prose(finding.remediation)}" if finding.status is Status.UNKNOWN else ""
-            text = f"{finding.status.value.replace('_', ' ').lower()}  {finding.code}  {clean(finding.message, 1000)}{needs}"
+            text = f"{finding.status.value.replace('_', ' ').lower()}  {finding.code}  {our_line(finding.message, 1000)}{needs}"
             yield from wrap(text, self.width, "  ", "    ")
 
     def foot(self, files: Sequence[Linted]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kafka_audit.cluster.answers.reads import observer_name
-from kafka_audit.model.text import clean, counted
+from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import matrix, state, unknowns
 from kafka_audit.report.text import LIFECYCLE
 from kafka_audit.report.views import NOT_ASKED, who
@@ -30,7 +30,7 @@ def markdown_report(document: Mapping[str, Any]) -> str:
 
 def escaped(value: object, limit: int = 1000) -> str:
     """Return a string as Markdown shows it: no character of it is markup, a link or a mention."""
-    pieces = _CALLING.split(clean(value, limit))
+    pieces = _CALLING.split(our_line(value, limit))
     return "".join(f"`{piece}`" if number % 2 else _escaped(piece) for number, piece in enumerate(pieces))
 
 
@@ -43,7 +43,7 @@ def markdown_prose(value: str) -> str:
     """Return sentences of ours with the commands between their backticks as code."""
     reported = " ".join(value.split("\n"))
     pieces = _CODE.split(reported)
-    return "".join(f"`{clean(piece, 400)}`" if number % 2 else escaped(piece, 2000) for number, piece in enumerate(pieces))
+    return "".join(f"`{our_line(piece, 400)}`" if number % 2 else escaped(piece, 2000) for number, piece in enumerate(pieces))
 
 
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
 
 def _fenced(commands: Sequence[str]) -> Iterator[str]:
     """Yield commands in a fence that is longer than any row of backticks in them."""
-    shown = [clean(command, 4000) for command in commands]
+    shown = [our_line(command, 4000) for command in commands]
     longest = max((len(run) for command in shown for run in re.findall("`+", command)), default=0)
     fence = "`" * max(3, longest + 1)
     yield from (f"   {line}" for line in (f"{fence}sh", *shown, fence))

@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_audit.model.finding import CHANGES, Resource, Severity
 from kafka_audit.report import matrix, reach, unknowns
-from kafka_audit.report.text import LIFECYCLE, Paint, clean, clean_prose, counted, wrap
+from kafka_audit.report.text import LIFECYCLE, Paint, clean, clean_prose, counted, our_line, wrap
 
 _INDENT = " " * 10
 _FIRST = 10
@@ -76,7 +76,7 @@ class _AuditPage:
 
     def incident(self, incident: Mapping[str, Any]) -> Iterator[str]:
         severity = incident["severity"]
-        lines = list(wrap(clean(incident["headline"]), self.width, severity.ljust(len(_INDENT)), _INDENT))
+        lines = list(wrap(our_line(incident["headline"]), self.width, severity.ljust(len(_INDENT)), _INDENT))
         yield lines[0].replace(severity, self.paint(severity, severity), 1)
         yield from lines[1:]
         yield from self.reasons(incident)
@@ -90,7 +90,7 @@ class _AuditPage:
         why += [("-", e) for e in incident["evidence_against"]]
         yield from self.section("WHY")
         for sign, evidence in why:
-            yield from self.signed(sign, clean(f"{evidence['observer']}: {evidence['text']}", 1000))
+            yield from self.signed(sign, our_line(f"{evidence['observer']}: {evidence['text']}", 1000))
         for text in incident["not_known"]:
             yield from self.signed(self.paint("unknown", "?"), text)
         if before:
@@ -120,7 +120,7 @@ class _AuditPage:
         for number, step in enumerate(numbered, 1):
             text = step["text"] if step["kind"] == "see" else f"{_STEP[step['kind']]}: {step['text']}"
             yield from wrap(clean_prose(text), self.width, f"    {number}  ", "       ")
-            yield from (f"         {clean(command, 4000)}" for command in step["commands"])
+            yield from (f"         {our_line(command, 4000)}" for command in step["commands"])
             if step["cost"]:
                 yield from wrap(clean_prose(f"Cost: {step['cost']}"), self.width, "       ")
         for step in steps:
@@ -165,7 +165,7 @@ class _AuditPage:
             shown = group if len(group) <= _FIRST else group[:_ALIKE]
             for finding in shown:
                 place = clean(finding["resource"]["name"])
-                text = f"{code} {LIFECYCLE[finding['lifecycle']]}  {place}: {clean(finding['message'], 1000)}"
+                text = f"{code} {LIFECYCLE[finding['lifecycle']]}  {place}: {our_line(finding['message'], 1000)}"
                 yield from self.labelled(severity, text)
             if len(group) > len(shown):
                 topics = {resource.topic for f in group if (resource := Resource.from_dict(f["resource"])).partition is not None}
@@ -181,9 +181,9 @@ class _AuditPage:
 
     def earlier(self) -> Iterator[str]:
         for incident in self.document["resolved_incidents"]:
-            yield from wrap(f"RESOLVED  {clean(incident['headline'])} ({incident['cause']})", self.width, "", _INDENT)
+            yield from wrap(f"RESOLVED  {our_line(incident['headline'])} ({incident['cause']})", self.width, "", _INDENT)
         for incident in self.document["incomparable_incidents"]:
-            text = f"OPEN, UNKNOWN NOW  {clean(incident['headline'])} ({incident['cause']})"
+            text = f"OPEN, UNKNOWN NOW  {our_line(incident['headline'])} ({incident['cause']})"
             yield from wrap(text, self.width, "", _INDENT)
 
     def not_known(self) -> Iterator[str]:
@@ -201,7 +201,7 @@ class _AuditPage:
             return
         yield self.paint("bold", "NOT COVERED")
         for text in self.document["never_asked"]:
-            yield from wrap(clean(text, 500), self.width, "  – ", "    ")  # noqa: RUF001 -- the sign for "not asked"
+            yield from wrap(our_line(text, 500), self.width, "  – ", "    ")  # noqa: RUF001 -- the sign for "not asked"
 
     def foot(self) -> Iterator[str]:
         counts = self.document["lifecycle_counts"]
