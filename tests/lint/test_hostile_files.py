@@ -3,6 +3,8 @@
 import json
 import os
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -123,9 +125,10 @@ def test_only_regular_files_are_opened(folder, capsys):
     code, paths, said = linted(capsys, *names)
     assert (code, paths) == (2, ["good.properties"])
     told = dict(line.removeprefix("kafka-audit: ").split(".properties: ") for line in said.splitlines())
-    assert (told["pipe"], told["socket"], told["zero"]) == ("is not a regular file",) * 3
-    assert told["kernel"] == "is a kernel file, /proc/version"
-    assert told["messages"] == "is a kernel file, /proc/kmsg"
+    assert (told["pipe"], told["socket"]) == ("is not a regular file",) * 2
+    assert {told[name] for name in ("zero", "kernel", "messages")} == {
+        "a link leads out of the folder that is linted; name the file itself"
+    }
     assert told["loop"].startswith("cannot be read: Too many levels of symbolic links")
 
 
@@ -133,7 +136,7 @@ def test_a_folder_with_all_of_them_is_searched(folder, capsys):
     irregular(folder)
     code, paths, said = linted(capsys, ".")
     assert (code, paths) == (2, ["good.properties"])
-    assert said.count("is a kernel file") == 2
+    assert said.count("a link leads out") == 3
 
 
 @pytest.mark.parametrize("pattern", ["**/*.properties", "conf/**/*.properties", "{folder}/**/*.properties"])
@@ -178,3 +181,95 @@ def test_a_broker_file_of_five_thousand_lines_and_a_chart_of_two_megabytes_are_j
     assert (folder / "chart.yaml").stat().st_size > 2_000_000
     _, paths, said = linted(capsys, ".")
     assert (set(paths), said) == ({"long.properties", "chart.yaml", "good.properties"}, "")
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """A checkout beside files of the build host; it is the working directory."""
+    host, checkout = tmp_path / "host", tmp_path / "checkout"
+    for folder in (host, checkout / "conf"):
+        folder.mkdir(parents=True)
+    (host / "there.properties").write_text(GOOD)
+    (checkout / "conf" / "good.properties").write_text(GOOD)
+    monkeypatch.chdir(checkout)
+    return checkout
+
+
+def answer(capsys, *arguments):
+    code = main(["lint", *arguments, "--format", "json"])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+@pytest.mark.parametrize("argument", ["conf/x.properties", "conf", "conf/*.properties", "."])
+@pytest.mark.parametrize("relative", [True, False], ids=["relative", "absolute"])
+def test_a_link_out_of_the_tree_is_refused_whether_it_leads_to_a_file_or_not(tree, capsys, argument, relative):
+    link, answers = tree / "conf" / "x.properties", []
+    for name in ("there.properties", "gone.properties"):
+        link.symlink_to(f"../../host/{name}" if relative else tree.parent / "host" / name)
+        answers.append(answer(capsys, argument))
+        link.unlink()
+    assert answers[0] == answers[1]
+    code, out, err = answers[0]
+    assert code == 2
+    assert "x.properties: a link leads out of the folder that is linted" in err
+    assert [file["path"] for file in json.loads(out)["files"]] == (
+        [] if argument == "conf/x.properties" else ["conf/good.properties"]
+    )
+
+
+@pytest.mark.parametrize("argument", ["sub/there.properties", "sub", "s*/there.properties", "sub/*.properties", "."])
+def test_a_folder_that_is_a_link_out_of_the_tree_is_not_entered_whether_it_is_there_or_not(tree, capsys, argument):
+    link, answers = tree / "sub", []
+    for name in ("host", "gone"):
+        link.symlink_to(tree.parent / name)
+        answers.append(answer(capsys, argument, "conf"))
+        link.unlink()
+    assert answers[0] == answers[1]
+    assert GOOD not in str(answers)
+
+
+def test_links_within_the_tree_are_followed_as_kubernetes_makes_them(tree, capsys):
+    data = tree / "mounted" / "..2026_11_26"
+    data.mkdir(parents=True)
+    (data / "server.properties").write_text(GOOD)
+    (tree / "mounted" / "..data").symlink_to("..2026_11_26")
+    (tree / "mounted" / "server.properties").symlink_to("..data/server.properties")
+    for argument in ("mounted", "mounted/server.properties", "mounted/*.properties", str(tree / "mounted")):
+        code, paths, err = linted(capsys, argument)
+        assert (code in {0, 3}, [Path(path).name for path in paths], err) == (True, ["server.properties"], "")
+
+
+def test_a_file_elsewhere_is_read_where_the_user_names_it(tree, capsys):
+    for argument in ("../host/there.properties", str(tree.parent / "host")):
+        assert [Path(path).name for path in linted(capsys, argument)[1]] == ["there.properties"]
+
+
+def test_nothing_that_a_file_names_is_opened(tree):
+    """In a process of its own: what Python opens cannot be watched for a while."""
+    host = tree.parent / "host"
+    (host / "secrets.properties").write_text("password=hunter2\n")
+    (host / "meta.properties").write_text("broker.id=1\n")
+    lines = [
+        "broker.id=1", "zookeeper.connect=zk:2181", f"log.dirs={host}", "listeners=SSL://:9093",
+        f"ssl.keystore.location={host}/there.properties", f"ssl.truststore.location={host}/there.properties",
+        "config.providers=file,directory",
+        "config.providers.file.class=org.apache.kafka.common.config.provider.FileConfigProvider",
+        f"ssl.keystore.password=${{file:{host}/secrets.properties:password}}",
+        f"password.encoder.secret=${{directory:{host}:secrets.properties}}",
+    ]  # fmt: skip
+    (tree / "conf" / "good.properties").write_text("\n".join(lines))
+    watch = f"""
+import sys
+opened = []
+sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event in {{"open", "os.listdir", "os.scandir"}} else None)
+from kafka_audit.bounds import child_process
+from kafka_audit.cli import main
+child_process.is_possible = lambda: False  # a child's list would be lost
+main(["lint", "conf", "--format", "json"])
+print("OPENED", len(opened) > 100, [path for path in opened if path.startswith({str(host)!r})])
+"""
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", watch], capture_output=True, text=True, check=True, env=environ)
+    assert "OPENED True []" in done.stdout
+    assert "hunter2" not in done.stdout

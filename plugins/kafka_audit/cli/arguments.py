@@ -188,6 +188,9 @@ def _lint(parser: argparse.ArgumentParser) -> None:
     formats = "|".join(_LINT_FORMATS)
     parser.add_argument("--format", default="text", type=_lint_format, metavar=formats, help="the output on stdout (text)")
     parser.add_argument("--all", action="store_true", help="also list checks that pass, and reasons for unknown results")
+    parser.add_argument(
+        "--on-host", action="store_true", help="this host runs the broker: check that the key stores which its file names exist"
+    )
     _config(parser)
     parser.add_argument("--cluster", metavar="NAME", help="the cluster whose mute list is used")
     parser.add_argument(

@@ -34,6 +34,7 @@ def lint_command(arguments: argparse.Namespace) -> int:
         today=datetime.now(UTC).date(),
         version=_version(arguments.kafka_version),
         against=_against(arguments),
+        on_host=arguments.on_host,
         show_all=arguments.all,
     )
     outcome = files.lint_files(arguments.files, rules)

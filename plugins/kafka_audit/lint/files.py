@@ -80,7 +80,7 @@ def _culprits(error: ChildError, targets: Sequence[LintTarget], rules: Rules) ->
 
 def _linted(targets: Sequence[LintTarget], rules: Rules, note: Callable[[tuple[str, ...]], None]) -> Outcome:
     """Judge files; `note` gets the paths of those that come next."""
-    sources, errors = reading.read_lint_targets(targets, rules.checks, note)
+    sources, errors = reading.read_lint_targets(targets, rules.checks, note, on_host=rules.on_host)
     order = {id(broker): number for number, broker in enumerate(broker for source in sources for broker in source.brokers)}
     found = []
     for group in members.cluster_groups(sources):

@@ -39,6 +39,7 @@ class Rules:
     today: date
     version: str | None = None
     against: ClusterView | None = None
+    on_host: bool = False  # the files are of a broker of this host, so key stores that they name are looked up here
     show_all: bool = True  # what passes or does not apply, too; words for a thousand files take their time
 
 

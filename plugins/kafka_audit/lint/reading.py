@@ -1,6 +1,11 @@
-"""Which files are meant, and what is in them: with `stores`, the only place of `lint` that reads files."""
+"""Which files are meant, and what is in them: with `stores`, the only place of `lint` that reads files.
+
+The files may come from anyone who opens a pull request. A link that leads out of what the user named is not followed, whether
+there is something at its end or not.
+"""
 
 import glob
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,10 +45,19 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class LintTarget:
-    """A file to read; `named` by the user, or found in a folder, where files about other software are skipped."""
+    """A file to read; `named` by the user, or found in a folder, where files about other software are skipped.
+
+    `tree` is the folder, without links, outside of which nothing is opened.
+    """
 
     path: str
     named: bool
+    tree: Path
+
+    @property
+    def leads_out(self) -> bool:
+        """Whether a link leads out of the tree."""
+        return _leads_out(self.path, self.tree)
 
 
 def lint_targets(arguments: Sequence[str]) -> tuple[LintTarget, ...]:
@@ -61,23 +75,42 @@ def lint_targets(arguments: Sequence[str]) -> tuple[LintTarget, ...]:
 
 def _meant(argument: str) -> Iterator[LintTarget]:
     path = Path(argument).expanduser()
-    if path.is_dir():
-        yield from _below(path)
+    here = _real(Path.cwd())
+    if not path.is_absolute() and ".." not in path.parts and _leads_out(path, here):
+        yield LintTarget(path=str(path), named=True, tree=here)
+    elif path.is_dir():
+        yield from _below(path, _real(path))
     elif path.exists() or not glob.has_magic(argument):
-        yield LintTarget(path=str(path), named=True)
+        yield LintTarget(path=str(path), named=True, tree=_real(path.parent))
     else:
-        matches = sorted(_like(path))
+        parts = path.parts
+        fixed = next(number for number, part in enumerate(parts) if glob.has_magic(part))
+        tree = _real(Path(*parts[:fixed]))
+        matches = sorted(match for match in _like(path, fixed) if not _leads_out(Path(match).parent, tree))
         if not matches:
             msg = f"{argument}: no file matches"
             raise UsageError(msg)
         for match in matches:
-            yield from _below(Path(match)) if Path(match).is_dir() else (LintTarget(path=match, named=False),)
+            if not _leads_out(match, tree) and Path(match).is_dir():
+                yield from _below(Path(match), tree)
+            else:
+                yield LintTarget(path=match, named=False, tree=tree)
 
 
-def _like(pattern: Path) -> Iterator[str]:
-    """Yield what a pattern means, as shells do: nothing hidden, unless it says so, and `**` goes through no link to a folder."""
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _leads_out(path: str | Path, tree: Path) -> bool:
+    return not _real(Path(path)).is_relative_to(tree)
+
+
+def _like(pattern: Path, fixed: int) -> Iterator[str]:
+    """Yield what a pattern means, as shells do: nothing hidden, unless it says so, and `**` goes through no link to a folder.
+
+    Its first `fixed` parts are no pattern.
+    """
     parts = pattern.parts
-    fixed = next(number for number, part in enumerate(parts) if glob.has_magic(part))
     rest = [part if part == "**" else part.replace("**", "*") for part in parts[fixed:]]
     shown = any(part.startswith(".") for part in rest)
     folder = Path(*parts[:fixed])
@@ -87,24 +120,32 @@ def _like(pattern: Path) -> Iterator[str]:
             yield str(path)
 
 
-def _below(folder: Path) -> Iterator[LintTarget]:
-    files = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(_ENDINGS) and path.is_file()]
+def _below(folder: Path, tree: Path) -> Iterator[LintTarget]:
+    named = (path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(_ENDINGS))
+    files = [path for path in named if _leads_out(path, tree) or path.is_file()]
     kept = [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts[:-1])]
     if not kept:
         msg = f"{folder}: contains no {', '.join(_ENDINGS)} file"
         raise UsageError(msg)
-    yield from (LintTarget(path=str(path), named=False) for path in kept)
+    yield from (LintTarget(path=str(path), named=False, tree=tree) for path in kept)
 
 
 def read_lint_targets(
-    all_targets: Iterable[LintTarget], checks: Mapping[str, Check], note: Callable[[tuple[str, ...]], None] = lambda _: None
+    all_targets: Iterable[LintTarget],
+    checks: Mapping[str, Check],
+    note: Callable[[tuple[str, ...]], None] = lambda _: None,
+    *,
+    on_host: bool = False,
 ) -> tuple[list[Source], list[str]]:
-    """Return the files that describe brokers, and a line for each that could not be read; `note` gets the path of each before."""
+    """Return the files that describe brokers, and a line for each that could not be read.
+
+    `note` gets the path of each before it is read. With `on_host`, key stores that a file names are looked up on this host.
+    """
     sources, errors = [], []
     for target in all_targets:
         note((target.path,))
         try:
-            source = _source(target, checks)
+            source = _source(target, checks, on_host=on_host)
         except UsageError as error:
             errors.append(str(error))
             continue
@@ -113,15 +154,15 @@ def read_lint_targets(
     return sources, errors
 
 
-def _source(target: LintTarget, checks: Mapping[str, Check]) -> Source | None:
-    data = _bytes(target.path)
+def _source(target: LintTarget, checks: Mapping[str, Check], *, on_host: bool) -> Source | None:
+    data = _bytes(target)
     try:
         brokers = forms.read_described(data, target.path)
         if brokers:
             trailing = target.path.lower().endswith(_YAML)
             muted, there = (
                 ignores.find_ignores(data, checks, trailing=trailing),
-                tuple(stores.found(described) for described in brokers),
+                tuple(stores.found(described) for described in brokers) if on_host else (),
             )
             return Source(path=target.path, data=data, brokers=brokers, ignores=muted, stores=there)
     except PropertiesError as error:
@@ -135,7 +176,11 @@ def _source(target: LintTarget, checks: Mapping[str, Check]) -> Source | None:
     return None
 
 
-def _bytes(path: str) -> bytes:
+def _bytes(target: LintTarget) -> bytes:
+    path = target.path
+    if target.leads_out:
+        msg = f"{path}: a link leads out of the folder that is linted; name the file itself"
+        raise UsageError(msg)
     try:
         return regular_files.read_regular_file(path, MOST_BYTES)
     except FileRefusedError as error:

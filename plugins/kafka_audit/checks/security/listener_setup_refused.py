@@ -33,12 +33,12 @@ def listener_setup_refused(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     By server.properties, Kafka cannot parse the JAAS configuration of an enabled mechanism. Inferred: it is missing while the
     file contains JAAS configurations of other mechanisms. Or the inter-broker listener uses TLS and has no keystore: Kafka
-    tests it against itself. Or, on the host of the broker's log directory (`meta.properties` with its id), a keystore or
-    truststore does not exist; `lint` checks this.
+    tests it against itself. Or a keystore or truststore does not exist on the host of the broker: `kafka-audit lint --on-host`
+    checks this there.
 
     ## Not known when
-    The file contains no JAAS configuration: the JVM may have one by `-Djava.security.auth.login.config`. Or the keystores are
-    on another host, or exist, and their passwords were not tested. Or a value contains a placeholder.
+    The file contains no JAAS configuration: the JVM may have one by `-Djava.security.auth.login.config`. Or the keystores were
+    not looked up on the host of the broker, or exist, and their passwords were not tested. Or a value contains a placeholder.
 
     ## Passes only when
     Every enabled mechanism of every SASL listener has a valid JAAS configuration, and no listener has a keystore. The check
