@@ -22,7 +22,10 @@ MATCHES = {
     "b*.kafka.corp": (["b1.kafka.corp", "b.kafka.corp"], ["a1.kafka.corp", "b.c.kafka.corp", "b.evil.example.kafka.corp"]),
     "*-kafka-*.prod.example.com": (["a-kafka-1.prod.example.com"], ["a-kafka.prod.example.com", "a-kafka-1.test.example.com"]),
     "*.*.kafka.corp": (["a.b.kafka.corp", "a.b.c.kafka.corp"], ["b.kafka.corp"]),
-    "*.internal": (["b1.prod.internal"], ["internal", "b1.internal.example"]),
+    "*.prod.internal": (["b1.prod.internal"], ["prod.internal", "b1.internal.example"]),
+    "*.kafka.svc.cluster.local": (["b-0.b.kafka.svc.cluster.local"], ["b-0.b.evil.svc.cluster.local"]),
+    "*.mine.workers.dev": (["b1.mine.workers.dev"], ["mine.workers.dev", "b1.theirs.workers.dev"]),
+    "*.corp.ne.jp": (["b1.corp.ne.jp"], ["b1.evil.ne.jp"]),
     "kafka-*": (["kafka-1", "KAFKA-x"], ["kafka-1.evil.example", "kafka", "xkafka-1"]),
     "*x*": (["kafkax"], ["0x7f000001", "0x", "x.evil.example"]),
     "b1.kafka.example": (["b1.kafka.example"], ["b1.\u212aafka.example", "b1.\uff4bafka.example"]),
@@ -35,7 +38,9 @@ MATCHES = {
                                                    ["b1.evil.westeurope.cloudapp.azure.com"]),
     "b1.westeurope.cloudapp.azure.com": (["b1.westeurope.cloudapp.azure.com"], ["b2.westeurope.cloudapp.azure.com"]),
     "*.corp.co.uk": (["b1.corp.co.uk"], ["b1.co.uk"]),
-    "*.eu-west-1.compute.internal": (["ip-10-0-0-1.eu-west-1.compute.internal"], ["compute.internal"]),
+    "ip-10-0-0-1.eu-west-1.compute.internal": (
+        ["ip-10-0-0-1.eu-west-1.compute.internal"], ["ip-10-0-0-2.eu-west-1.compute.internal"]
+    ),
     "10.20.0.7": (["10.20.0.7"], ["10.20.0.70", "10.20.0.7.evil.example", "010.020.000.007", "169869319"]),
     "10.20.0.0/16": (
         ["10.20.0.0", "10.20.255.255"],
@@ -67,7 +72,7 @@ REFUSED = {
     "*.*": "sends the password to foreign hosts",
     "**": "sends the password to foreign hosts",
     "*:9092": "sends the password to foreign hosts",
-    "*.com": "sends the password to foreign hosts",
+    **dict.fromkeys(["*.com", "*.internal", "*.local", "b*.local", "*.svc"], "sends the password to foreign hosts"),
     **dict.fromkeys(
         [
             "*.amazonaws.com",
@@ -85,9 +90,29 @@ REFUSED = {
             "*.co.uk",
             "*.COM.au",
             "b*.co.jp",
+            "*.ne.jp",
+            "*.workers.dev",
+            "b*.workers.dev",
+            "*.kawasaki.jp",
+            "*.any.kawasaki.jp",
+            "*.github.io",
+            "*.eu-west-1.compute.internal",
+            "*.compute.internal",
+            "*.ec2.internal",
+            "*.internal.cloudapp.net",
+            "*.service.consul",
         ],
         "sends the password to hosts of other customers below ",
     ),
+    **{
+        f"*.{domain}": f"sends the password to pods of every namespace; name the namespace, such as *.kafka.{way_out}"
+        for domain, way_out in (
+            ("svc.cluster.local", "svc.cluster.local"),
+            ("pod.cluster.local", "pod.cluster.local"),
+            ("cluster.local", "svc.cluster.local"),
+            ("svc.k8s.corp", "svc.k8s.corp"),
+        )
+    },
     "*.com.": "is not a host; write a name (b1.kafka.corp)",
     "kafka.*": "sends the password to foreign hosts",
     "*example.com": "sends the password to foreign hosts",  # evilexample.com

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from types import MappingProxyType
+
+from kafka_audit.model.shared_domains import is_of_all_namespaces, is_shared
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,40}}")
@@ -15,22 +16,8 @@ _NUMERIC = re.compile(r"\d+|0x[0-9a-f]*")
 _LAST_PORT = 65535
 _SHORTEST_PREFIX = {4: 8, 6: 7}  # 10.0.0.0/8 and fc00::/7 are the largest networks that one company has
 _OWN_DOMAIN = 2  # labels below which any party can register a name: kafka.corp has one owner, com has many
-_PRIVATE = frozenset({"corp", "home", "internal", "intranet", "lan", "local", "localdomain", "private", "test"})
-"""Domains of one label without public registration (RFC 6762, appendix G, and ICANN's `internal`)."""
-_SHARED = MappingProxyType(
-    {
-        "amazonaws.com": 4, "amazonaws.com.cn": 4,  # *.CLUSTER.ID.c2.kafka.REGION of MSK is one cluster's
-        "cloud.goog": 2,  # *.CLUSTER.REGION.managedkafka.PROJECT of Google
-        "cloudapp.azure.com": 2, "cloudapp.net": 1, "servicebus.windows.net": 1, "azurecontainer.io": 2, "azurewebsites.net": 1,
-        "trafficmanager.net": 1, "bc.googleusercontent.com": 1, "run.app": 1, "appspot.com": 1, "oraclecloud.com": 2,
-        "aivencloud.com": 1, "confluent.cloud": 3, "digitaloceanspaces.com": 1, "ondigitalocean.app": 1, "herokuapp.com": 1,
-        "fly.dev": 1, "github.io": 1, "ngrok.io": 1, "ngrok.app": 1, "duckdns.org": 1, "nip.io": 4, "sslip.io": 4,
-    }
-)  # fmt: skip
-"""Domains in which strangers receive names, by how many labels below are needed for names of one customer alone. Not complete:
-that is the public suffix list, which changes weekly."""
-
-_OF_COUNTRIES = re.compile(r"(?:ac|co|com|edu|gov|net|org)\.[a-z]{2}")
+_PRIVATE = frozenset({"corp", "home", "intranet", "lan", "localdomain", "private", "test"})
+"""Domains of one label without public registration (RFC 6762, appendix G)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +27,12 @@ class HostPattern:
     name: str | None = None
     network: IPv4Network | IPv6Network | None = None
     port: int | None = None
+
+    @property
+    def names_one_host(self) -> bool:
+        """Whether it is a name or an IP address as it is, and no pattern or network."""
+        one = self.network is not None and self.network.num_addresses == 1
+        return one or (self.name is not None and "*" not in self.name)
 
     def matches(self, host: str, port: int) -> bool:
         """Return whether an address belongs to the pattern. The host is taken as text: no name is resolved."""
@@ -156,24 +149,17 @@ def _demand_owned(name: str) -> None:
         raise ValueError(msg)
     fixed = labels[max(at for at, label in enumerate(labels) if "*" in label) + 1 :]
     short_name = len(labels) == 1 and name.strip("*-_")  # a name without a dot is of this machine's own networks
-    if _is_shared(fixed):
+    if is_of_all_namespaces(fixed):
+        domain = ".".join(fixed if fixed[0] in {"svc", "pod"} else ("svc", *fixed))
+        msg = f"sends the password to pods of every namespace; name the namespace, such as *.kafka.{domain}"
+        raise ValueError(msg)
+    if len(fixed) >= _OWN_DOMAIN and is_shared(fixed):
         msg = f"sends the password to hosts of other customers below {'.'.join(fixed)}; list your hosts, each without *"
         raise ValueError(msg)
     if short_name or len(fixed) >= _OWN_DOMAIN or (fixed and fixed[-1] in _PRIVATE):
         return
     msg = "sends the password to foreign hosts; end it with your own domain, such as *.kafka.corp"
     raise ValueError(msg)
-
-
-def _is_shared(labels: Sequence[str]) -> bool:
-    """Return whether strangers are known to receive names below these labels, or below a part of what is below them."""
-    domain = ".".join(labels)
-    if _OF_COUNTRIES.fullmatch(domain):
-        return True
-    return len(labels) >= _OWN_DOMAIN and any(
-        f".{shared}".endswith(f".{domain}") or (domain.endswith(f".{shared}") and len(labels) - shared.count(".") - 1 < own)
-        for shared, own in _SHARED.items()
-    )
 
 
 def _fits(pattern: Sequence[str], labels: Sequence[str]) -> bool:

@@ -213,6 +213,25 @@ def test_a_mechanism_that_hands_the_password_over_wants_tls_where_only_a_pattern
     assert trusts(tls, target("b2"))
 
 
+@pytest.mark.parametrize("pattern", ["*.kafka.corp", "b*.kafka.corp", "10.20.0.0/16"])
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512", "PLAIN"])
+def test_without_tls_a_pattern_never_suffices(pattern, mechanism):
+    """Nothing proves who is at the other end, so the file names each host."""
+    host = "10.20.0.2" if "/" in pattern else "b2.kafka.corp"
+    described = Cluster(
+        name="c", bootstrap=("b1:9092",), trusted_hosts=(pattern,), security=password(mechanism, "SASL_PLAINTEXT")
+    )
+    assert not trusts(described, target(host, protocol="SASL_PLAINTEXT"))
+    assert trusts(replace(described, security=password(mechanism)), target(host))
+    by_name = replace(described, trusted_hosts=(pattern, host))
+    assert trusts(by_name, target(host, protocol="SASL_PLAINTEXT")) == (mechanism != "PLAIN")
+    with pytest.raises(ReadError) as caught:
+        ClusterLogins(described, SECRETS).listener_security(target(host, protocol="SASL_PLAINTEXT"))
+    if mechanism != "PLAIN":
+        assert "without TLS, a pattern or a network of trusted_hosts is no proof" in caught.value.message
+        assert caught.value.needs == f'trusted_hosts: ["{host}"]'
+
+
 def test_a_certificate_is_no_password():
     described = Cluster(name="c", bootstrap=("b1:9092",), security=Security(protocol="SSL"))
     assert trusts(described, target("anyone", protocol="SSL"))

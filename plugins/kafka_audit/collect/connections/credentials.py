@@ -179,8 +179,10 @@ class ClusterLogins:
         """Return whether the cluster file names the address that is dialled, as host:port."""
         return _compared(*target.dialled) in self._named
 
-    def _matches(self, target: Target) -> bool:
-        return any(pattern.matches(*target.dialled) for pattern in self._trusted)
+    def _matches(self, target: Target, *, by_name: bool) -> bool:
+        """Return whether `trusted_hosts` matches a target; with `by_name`, patterns and networks do not count."""
+        patterns = (pattern for pattern in self._trusted if pattern.names_one_host or not by_name)
+        return any(pattern.matches(*target.dialled) for pattern in patterns)
 
     def demand_known(self, target: Target) -> Security:
         """Return the security of a listener; raises NotAsked if the cluster file has none or another one."""
@@ -300,15 +302,20 @@ class ClusterLogins:
         mechanism = security.mechanism or ""
         if mechanism not in _FOR_TRUSTED or self.names(target):
             return
-        if not security.protocol.endswith("SSL") and mechanism in IN_CLEAR_TEXT:
+        if mechanism in IN_CLEAR_TEXT and not security.protocol.endswith("SSL"):
             where = f"{clean_line(target.address)} is not in the cluster file"
             raise ReadError(
                 NOT_TRUSTED,
                 f"not tried: {mechanism} without TLS sends the password in clear text, and {where}",
                 f"{clean_line(target.advertised)} in bootstrap of the cluster file, or a listener with TLS or SCRAM",
             )
-        if not self._matches(target):
+        clear_text = not security.protocol.endswith("SSL")
+        if not self._matches(target, by_name=clear_text):
             message = f"not tried: {clean_line(target.address)} is not in the cluster file and not in its trusted_hosts"
+            if clear_text and self._matches(target, by_name=False):
+                message = (
+                    f"not tried: without TLS, a pattern or a network of trusted_hosts is no proof of {clean_line(target.address)}"
+                )
             raise ReadError(
                 NOT_TRUSTED, message, trust_advice(target.host), normal_host(target.host) if is_host(target.host) else None
             )
