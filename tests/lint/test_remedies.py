@@ -126,7 +126,7 @@ def test_a_setting_that_the_page_does_not_name_is_named():
 def test_messages_of_kafka_are_not_changed():
     said = _said("KA413", NAMES["environment"], key="super.users", says="super.users: expected `super.users`")
     assert "Correct `KAFKA_SUPER_USERS` in the environment of service kafka1 before the next start." in said
-    assert "Kafka says: super.users: expected `super.users`" in said
+    assert "Kafka says: super.users: expected 'super.users'" in said
 
 
 def test_a_setting_of_a_listener_has_its_variable():

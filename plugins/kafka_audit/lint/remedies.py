@@ -24,7 +24,7 @@ _FILE = re.compile(r"server\.properties(?: of (?:broker \{broker\}|all brokers))
 _OF_BROKERS = re.compile(
     r"server\.properties of ((?:broker|brokers|node) [0-9][0-9, and]*[0-9]|(?:broker|node) [0-9])( and of the others)?"
 )
-_IN_CLUSTER_FILE = " (`properties` in the cluster file)"
+_IN_CLUSTER_FILE = re.compile(r" \([`']properties[`'] in the cluster file\)")
 _BY_LISTENER = "listener.name."
 _ODD = re.compile(r"[^a-z0-9_.<>-]")
 _OF_AUTHORIZERS = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
@@ -186,5 +186,5 @@ def _field(page: str, key: str, names: SettingNames, version: str) -> Iterator[s
 
 def _to_know(text: str, names: SettingNames, version: str) -> str:
     written = _AS_WRITTEN.get(names.form, "the file as {} gets it")
-    text = _OF_BROKERS.sub(lambda match: written.format(f"{match[1]}{match[2] or ''}"), text.replace(_IN_CLUSTER_FILE, ""))
+    text = _OF_BROKERS.sub(lambda match: written.format(f"{match[1]}{match[2] or ''}"), _IN_CLUSTER_FILE.sub("", text))
     return _spans(text, names, version)
