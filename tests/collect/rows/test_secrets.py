@@ -4,7 +4,9 @@ import base64
 import json
 import time
 from dataclasses import replace
+from urllib.parse import quote
 
+import pyarrow as pa
 import pytest
 
 from collect.columns import rows_of
@@ -239,6 +241,76 @@ def test_the_auditor_s_own_password_is_in_no_row():
 
 def without_secrets(rows, *more, **named):
     return filtered(Collected(rows=rows), *more, **named).rows
+
+
+def encoded(secret, user="auditor"):
+    """Yield what a party may make of the secret that it received."""
+    raw = secret.encode()
+    yield from (
+        secret,
+        secret[::-1],
+        raw.hex(),
+        raw.hex().upper(),
+        quote(secret, safe=""),
+        repr(secret)[1:-1],
+        json.dumps(secret)[1:-1],
+    )
+    for message in (
+        raw,
+        b"\0" + user.encode() + b"\0" + raw,
+        b"x" + user.encode() + b"\0" + user.encode() + b"\0" + raw,
+        raw + b"=1",
+    ):
+        yield base64.b64encode(message).decode()
+        yield base64.urlsafe_b64encode(message).decode()
+        yield message.hex()
+
+
+SECRET_WORDS = ["correct-horse9", "pa%ss/wo+rd?~", "gr\u00f6\u00dfe und mehr"]
+
+
+@pytest.mark.parametrize("secret", SECRET_WORDS)
+def test_no_form_of_the_auditor_s_password_is_in_any_value(secret):
+    """A broker repeats it in a setting, an error, a host, a principal, a topic, a log line."""
+    inner = [
+        secret,
+        secret[::-1],
+        secret.encode().hex(),
+        *(base64.b64encode(b"\0" * n + secret.encode()).decode()[4:-4] for n in range(3)),
+    ]
+    for form in encoded(secret):
+        said = f"we know {form}, do we"
+        rows = (
+            BrokerConfig(observer="broker:1", broker_id=1, key="broker.motto", value=said, source=4, sensitive=False),
+            SourceRead(sample=1, observer="broker:1", operation="Metadata", target="b", outcome="failed", message=said),
+            RegisteredEndpoint(sample=1, broker_id=1, listener="P", protocol="PLAINTEXT", host=form, port=9092),
+            Acl(acls_digest="d", resource_type="Topic", resource_name=form, pattern_type="LITERAL", principal=f"User:{form}",
+                host="*", operation="Read", permission="ALLOW"),
+        )  # fmt: skip
+        table = pa.table({"key": ["x.motto"], "value": [said]})
+        found = filtered(Collected(rows=rows, large={TopicConfig: table}), {secret})
+        shown = repr(found.rows) + repr(found.large[TopicConfig].to_pylist())
+        assert MASK in shown, form
+        assert [part for part in inner if part in shown] == [], form
+
+
+@pytest.mark.parametrize("value", ["a=1; pass=hunter2; x", "pwd=hunter2", 'x, "pass"=hunter2', "jdbc:x;pw=hunter2"])
+def test_a_value_with_a_password_inside_is_a_secret(value):
+    assert is_secret("broker.motto", value)
+    assert "hunter2" not in masked(f"it said {value}") or value.startswith("x,")
+
+
+@pytest.mark.parametrize("value", ["bypass=true", "compass=north", "User:pass;User:b", "passes=2", "RULE:[1:$1](.*)s/@.*//"])
+def test_a_value_that_only_looks_like_it_stays(value):
+    assert not is_secret("broker.motto", value)
+
+
+def test_of_a_short_password_no_form_is_searched_that_words_hold():
+    """Reversed, `pots` is stop; its base64 has five characters, which ids of topics hold by chance."""
+    read = SourceRead(
+        sample=1, observer="broker:1", operation="Metadata", target="b", outcome="failed", message="stop cG90c9 706f7473"
+    )
+    assert without_secrets((read,), {"pots"})[0].message == f"stop cG90c9 {MASK}"
 
 
 def test_a_short_password_shreds_no_names():

@@ -42,7 +42,7 @@ TOKEN = re.compile(
 REST = re.compile(r"LoginModule|-----BEGIN|encryptedPassword|\bBearer\s|\bBasic\s", re.IGNORECASE)
 """Prefixes after which the rest of the text is secret."""
 
-_PAIR = re.compile(r"(?:passw(?:or)?d|passphrase|secret|token)[\"']?\s*+=", re.IGNORECASE)
+_PAIR = re.compile(r"(?:passw(?:or)?d|passphrase|secret|token|(?<![a-z])(?:pass|pwd|pw))[\"']?\s*+=", re.IGNORECASE)
 
 
 def is_secret_key(key: str) -> bool:
