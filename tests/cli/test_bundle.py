@@ -3,9 +3,11 @@
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ from kafka_audit.cli import bundle_reading, main
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.job import embedded_job
 from kafka_audit.model.errors import StoreError
-from kafka_audit.store import Store
+from kafka_audit.store import Store, bundles
 from kafka_audit.store.bundles import Bundle
 from kafka_audit.store.files import Files
 from kafka_audit.store.history import History
@@ -276,3 +278,85 @@ def test_an_import_that_the_store_refuses_leaves_nothing(bundle, tmp_path, monke
     with Bundle(bundle) as opened, pytest.raises(StoreError, match="no space left"):
         opened.copy_into(store)
     assert [path for path in (tmp_path / "support").rglob("*") if path.is_file()] == []
+
+
+def with_report(bundle, target, change, **manifest):
+    """Write the bundle with another report, and with other values in its manifest."""
+    told = bundled.contents(bundle)
+    document = json.loads(told["snapshot/findings.json"])
+    change(document)
+    changes = {"snapshot/findings.json": json.dumps(document).encode()}
+    if manifest:
+        changes["snapshot/manifest.json"] = json.dumps(json.loads(told["snapshot/manifest.json"]) | manifest).encode()
+    return bundled.rewritten(bundle, target, changes)
+
+
+ODD = {
+    "no begin": lambda report: report.pop("started_at"),
+    "an end that is no time": lambda report: report.update(finished_at="soon"),
+    "an end without a zone": lambda report: report.update(finished_at="2026-09-14T18:00:00"),
+    "an end before the beginning": lambda report: report.update(
+        started_at="2026-09-14T18:00:00Z", finished_at="2026-09-13T18:00:00Z"
+    ),
+    "more answers than a number holds": lambda report: report["coverage"].update(answered=10**400),
+    "a count that is a text": lambda report: report["coverage"].update(asked="1"),
+    "no lifecycles": lambda report: report.pop("lifecycle_counts"),
+    "a change without a resource": lambda report: report["changes"].append({"kind": "x", "before": None, "after": None}),
+    "a cell of no letter": lambda report: report["matrix"]["observers"].append({"name": 7}),
+    "a number that JSON has not": lambda report: report["findings"][0]["evidence"].update(x=float("nan")),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_report_that_no_version_wrote_is_not_imported(bundle, tmp_path, capsys, odd):
+    hostile = with_report(bundle, tmp_path / "hostile.zip", ODD[odd])
+    assert main(["import", str(hostile), "--store", str(tmp_path / "support"), "--quiet"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "hostile.zip: " in line
+    assert [path for path in (tmp_path / "support").rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize(
+    ("report", "manifest"),
+    [
+        ({"finished_at": "2999-01-01T00:00:00Z"}, {}),
+        ({"started_at": "2999-01-01T00:00:00Z", "finished_at": "2999-01-01T00:00:01Z"}, {}),
+        ({}, {"finished_ms": 32_472_144_000_000}),
+        ({}, {"started_ms": 32_472_144_000_000, "finished_ms": 32_472_144_000_001}),
+        ({}, {"finished_ms": 10**30}),
+        ({}, {"started_ms": -1}),
+    ],
+)
+def test_a_bundle_of_the_future_is_not_imported(bundle, tmp_path, capsys, report, manifest):
+    hostile = with_report(bundle, tmp_path / "hostile.zip", lambda document: document.update(report), **manifest)
+    assert main(["import", str(hostile), "--store", str(tmp_path / "support"), "--quiet"]) == 2
+    assert re.search(r"in the future|in the past|ended before it began", capsys.readouterr().err)
+    assert [path for path in (tmp_path / "support").rglob("*") if path.is_file()] == []
+
+
+def test_an_id_of_the_future_is_not_imported(tmp_path, capsys):
+    """By its id, it would be the newest for ever."""
+    store = bundled.judged_store(tmp_path / "store", "29990101T000000Z-prod-0001")
+    bundles.write_bundle(store, "29990101T000000Z-prod-0001", tmp_path / "later.zip", page=lambda _: "", cluster=None)
+    assert main(["import", str(tmp_path / "later.zip"), "--store", str(tmp_path / "support"), "--quiet"]) == 2
+    assert "was taken in the future" in capsys.readouterr().err
+
+
+def test_a_clock_that_is_a_little_ahead_is_no_future(tmp_path, capsys):
+    snapshot_id = f"{datetime.now(UTC) + timedelta(minutes=2):%Y%m%dT%H%M%SZ}-prod-0001"
+    store = bundled.judged_store(tmp_path / "store", snapshot_id)
+    bundles.write_bundle(store, snapshot_id, tmp_path / "prod.zip", page=lambda _: "", cluster=None)
+    assert main(["import", str(tmp_path / "prod.zip"), "--store", str(tmp_path / "support"), "--quiet"]) == 0
+    assert capsys.readouterr().out == f"{snapshot_id}\n"
+
+
+def test_a_bundle_is_made_of_no_snapshot_of_the_future(tmp_path, capsys):
+    store = bundled.judged_store(tmp_path / "store")
+    later = "29990101T000000Z-prod-0001"
+    snapshot = small_cluster.snapshot(bundled.SPEC, later)
+    store.write(snapshot)
+    bundled.judge(store, snapshot)
+    assert store.newest("prod").snapshot_id == ID
+    assert write(store, "prod", tmp_path / "prod.zip") == 0
+    assert f"{later} was taken in the future" in capsys.readouterr().err
+    assert json.loads(bundled.contents(tmp_path / "prod.zip")["bundle.json"])["snapshot_id"] == ID

@@ -5,11 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jinja2 import TemplateError
-
 from kafka_audit.bounds import child_process
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.text import clean
+from kafka_audit.report.every_page import UNSHOWN
 from kafka_audit.store import Store, bundles
 from kafka_audit.store.manifest import cluster_of
 
@@ -17,9 +16,6 @@ _T = TypeVar("_T")
 
 _SECONDS, _MEGABYTES = 120.0, 2048
 """An entry has at most a quarter of the memory."""
-
-_UNSHOWN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, TemplateError)
-"""What a report raises that is none where it is shown: its parts are not checked one by one."""
 
 
 def is_bundle(subject: str) -> bool:
@@ -43,7 +39,7 @@ def rendered(path: str | os.PathLike[str], render: Callable[[Mapping[str, Any]],
         with bundles.Bundle(path) as bundle:
             try:
                 found = render(bundle.report)
-            except _UNSHOWN as error:
+            except UNSHOWN as error:
                 why = clean(f"{type(error).__name__}: {error}")
                 msg = f"{clean(os.fspath(path))}: its report cannot be shown ({why}); ask for a new bundle"
                 raise SnapshotError(msg) from None

@@ -10,7 +10,7 @@ from kafka_audit.report import formats
 from kafka_audit.settings.redacted import redacted_cluster
 from kafka_audit.store import Store, bundles
 from kafka_audit.store.history import History
-from kafka_audit.store.manifest import Manifest, cluster_of
+from kafka_audit.store.manifest import Manifest, cluster_of, is_of_future
 
 
 def bundle_command(arguments: argparse.Namespace) -> int:
@@ -38,8 +38,11 @@ def _snapshot(store: Store, subject: str, say: console.Progress) -> Manifest:
             raise UsageError(msg)
         return store.manifest(subject)
     for snapshot_id in ids[subject]:
-        if store.read_report(snapshot_id) is not None:
+        if is_of_future(snapshot_id):
+            say(f"{snapshot_id} was taken in the future; searching an earlier one")
+        elif store.read_report(snapshot_id) is not None:
             return store.manifest(snapshot_id)
-        say(f"{snapshot_id} has no report; searching an earlier one")
+        else:
+            say(f"{snapshot_id} has no report; searching an earlier one")
     msg = f"{store.root}: no snapshot of {subject} has a report; `kafka-audit run {subject}` creates one"
     raise UsageError(msg)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_audit.cli import bundle_reading, console
-from kafka_audit.report import formats
+from kafka_audit.report.every_page import require_publishable
 from kafka_audit.store import Store
 
 
@@ -16,7 +16,7 @@ def import_command(arguments: argparse.Namespace) -> int:
     store.prepare()
 
     def snapshot_of(report: Mapping[str, Any]) -> str:
-        formats.FILES["html"](report)  # what cannot be shown is not imported
+        require_publishable(report)
         return str(report["snapshot_id"])
 
     snapshot_id = bundle_reading.rendered(arguments.bundle, snapshot_of, store)

@@ -83,9 +83,9 @@ def _against(arguments: argparse.Namespace) -> ClusterView | None:
     from kafka_audit.store import Store  # noqa: PLC0415 -- it brings pyarrow along, which files alone do without
 
     store = Store(arguments.out)
-    manifest = next((manifest for manifest in store.manifests() if manifest.cluster == arguments.against), None)
+    manifest = store.newest(arguments.against)
     if manifest is None:
-        known = sorted({manifest.cluster for manifest in store.manifests()})
+        known = store.clusters()
         near = did_you_mean(arguments.against, known) or (
             f"; the clusters are {', '.join(known)}" if known else "; the store is empty"
         )

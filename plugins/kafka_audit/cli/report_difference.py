@@ -1,10 +1,11 @@
 """What `diff --reports` prints: two stored reports are compared without Spark, as the timeline of the page does."""
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
 from kafka_audit.cli import difference
-from kafka_audit.model.errors import UsageError
+from kafka_audit.model.errors import SnapshotError, UsageError
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report.digest import Digest, read_digest
 from kafka_audit.report.html import timeline
@@ -47,7 +48,10 @@ def _report(history: History, snapshot_id: str, root: str) -> dict[str, Any]:
 def _digests(history: History, snapshot_ids: list[str]) -> Iterator[Digest]:
     for snapshot_id in snapshot_ids:
         written = history.written(snapshot_id)
-        digest = None if written is None else read_digest(history, snapshot_id, written)
+        digest = None
+        if written is not None:
+            with contextlib.suppress(SnapshotError):  # what one in between changed is not known, and a note says so
+                digest = read_digest(history, snapshot_id, written)
         if digest is not None:
             yield digest
 

@@ -10,10 +10,13 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import clean
 from kafka_audit.report.state import Basis, CheckState, basis, state_of_basis
+from kafka_audit.store import reports
 from kafka_audit.store.history import History
+from kafka_audit.store.manifest import is_of_future
 
 VERSION = 1
 """Of the form in which a digest is stored; another one is passed over, and the report itself is read."""
@@ -77,10 +80,37 @@ def restored(row: Mapping[str, Any], snapshot_id: str, min_coverage: float) -> D
         lanes = tuple(Lane(**lane | {"severity": Severity[lane["severity"]]}) for lane in row["lanes"])
         own = {"lanes": lanes, "basis": Basis(**row["basis"]), "changes": tuple(row["changes"]), "min_coverage": min_coverage}
         found = Digest(**values | own)
-        state_of_basis(found.basis, min_coverage)
-    except (KeyError, TypeError, ValueError, AttributeError):
+        _require_whole(found)
+    except _NO_DIGEST:
         return None
     return found
+
+
+_NO_DIGEST = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+_LARGEST = 2**53
+
+
+def _require_whole(digest: Digest) -> None:
+    """Raise one of `_NO_DIGEST` where a page could not show a digest: its page shows many clusters."""
+    about, basis = digest, digest.basis
+    lanes, changes = digest.lanes, digest.changes
+    numbers = [about.asked, about.answered, about.unknown, about.brokers, about.changes_omitted]
+    numbers += [basis.asked, basis.answered, basis.incidents, basis.failed, *(lane.number for lane in lanes)]
+    numbers += [number for counts in digest.results.values() for number in counts.values()]
+    texts = [about.snapshot_id, about.cluster, about.confidence, basis.headline, basis.lifecycle, basis.worst, *digest.results]
+    texts += [text for lane in lanes for text in (lane.code, lane.label)]
+    texts += [text for change in changes for text in (change["kind"], change["resource"])]
+    maybe = [about.previous_snapshot_id, about.finished_at, about.mode]
+    maybe += [text for change in changes for text in (change["before"], change["after"])]
+    if not all(type(number) is int and 0 <= number <= _LARGEST for number in numbers):
+        raise ValueError
+    if not all(isinstance(text, str) for text in [*texts, *(text for text in maybe if text is not None)]):
+        raise TypeError
+    if not reports.times_are_past({"started_at": None, "finished_at": about.finished_at}):
+        raise ValueError
+    if basis.severity not in {"", *Severity.__members__}:
+        raise ValueError
+    state_of_basis(basis, about.min_coverage)
 
 
 def read_digest(history: History, snapshot_id: str, written: datetime, min_coverage: float = 1.0) -> Digest | None:
@@ -93,14 +123,25 @@ def read_digest(history: History, snapshot_id: str, written: datetime, min_cover
         min_coverage: as `Digest.state` needs it.
 
     Raises:
-        SnapshotError: this version cannot show the report.
+        SnapshotError: this version cannot show the report, or it is of the future.
     """
+    if is_of_future(snapshot_id):
+        msg = f"{snapshot_id} was taken in the future; correct the clock of the host that audits, and remove the snapshot"
+        raise SnapshotError(msg)
     stored = history.digest(snapshot_id, written)
     digest = restored(stored, snapshot_id, min_coverage) if stored else None
     if digest is not None:
         return digest
     document = history.report(snapshot_id)
-    return condense(document, min_coverage) if document else None
+    if not document:
+        return None
+    try:
+        found = condense(document, min_coverage)
+        _require_whole(found)
+    except _NO_DIGEST as error:
+        msg = f"the report on {snapshot_id} has parts that no report has ({type(error).__name__}); remove it, and judge it again"
+        raise SnapshotError(msg) from None
+    return found
 
 
 def condense(document: Mapping[str, Any], min_coverage: float = 1.0) -> Digest:

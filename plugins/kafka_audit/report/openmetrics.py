@@ -26,16 +26,31 @@ _Document = Mapping[str, Any]
 _Samples = Mapping[tuple[str, ...], float]
 
 
-def openmetrics(documents: Sequence[_Document]) -> str:
-    """Return the numbers of reports, one of each cluster; the text ends with `# EOF`."""
-    registry = CollectorRegistry()
-    registry.register(_Reports(documents))
-    return bytes(generate_latest(registry)).decode()  # type: ignore[no-untyped-call]
+def openmetrics(documents: Sequence[_Document], unreadable: Sequence[str] = ()) -> str:
+    """Return the numbers of reports, one of each cluster; the text ends with `# EOF`.
+
+    Args:
+        documents: the reports; one whose numbers are none counts as unreadable.
+        unreadable: the clusters whose newest report cannot be read.
+    """
+    whole, odd = [], [*unreadable]
+    for document in documents:
+        try:
+            whole.append(_numbers(document))
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+            odd.append(str(document["cluster"]))
+    return _exposed(_Reports(whole, odd))
 
 
 def openmetrics_report(document: _Document) -> str:
-    """Return the numbers of a report."""
-    return openmetrics([document])
+    """Return the numbers of a report; raises what a report raises that is none."""
+    return _exposed(_Reports([_numbers(document)], ()))
+
+
+def _exposed(reports: "_Reports") -> str:
+    registry = CollectorRegistry()
+    registry.register(reports)
+    return bytes(generate_latest(registry)).decode()  # type: ignore[no-untyped-call]
 
 
 def _incidents(document: _Document) -> _Samples:
@@ -88,9 +103,10 @@ _METRICS: Mapping[str, tuple[str, Sequence[str], Callable[[_Document], _Samples]
     ),
     "brokers_probed": ("Brokers that a vantage probed.", ("vantage",), lambda document: _cells(document, _PROBED)),
     "brokers_reached": ("Brokers that a vantage reached.", ("vantage",), lambda document: _cells(document, _REACHED)),
-    "started_timestamp_seconds": ("Start of the newest audit.", (), lambda document: _single(_seconds(document["started_at"]))),
-    "finished_timestamp_seconds": ("End of the newest audit.", (), lambda document: _single(_seconds(document["finished_at"]))),
+    "started_timestamp_seconds": ("Start of the newest audit.", (), lambda document: _seconds(document["started_at"])),
+    "finished_timestamp_seconds": ("End of the newest audit.", (), lambda document: _seconds(document["finished_at"])),
 }
+_UNREADABLE = "1 for each cluster whose newest report cannot be read."
 
 
 def gauges(document: _Document) -> Iterator[tuple[str, dict[str, str], float]]:
@@ -101,20 +117,38 @@ def gauges(document: _Document) -> Iterator[tuple[str, dict[str, str], float]]:
             yield f"kafka_audit_{name}", {"cluster": clean(document["cluster"])} | found, number
 
 
-class _Reports(Collector):
-    """Documents as a collector: what a registry asks for metrics."""
+_Numbers = Mapping[str, Sequence[tuple[Sequence[str], float]]]
 
-    def __init__(self, documents: Sequence[_Document]) -> None:
-        self._documents = documents
+
+def _numbers(document: _Document) -> _Numbers:
+    """Return the samples of a report by the name of the metric, each with all of its labels."""
+    found: dict[str, list[tuple[Sequence[str], float]]] = {name: [] for name in _METRICS}
+    for name, (_, _, samples_of) in _METRICS.items():
+        for values, number in samples_of(document).items():
+            found[name].append(((clean(document["cluster"]), *map(clean, values)), float(number)))
+    return found
+
+
+class _Reports(Collector):
+    """The numbers of documents as a collector: what a registry asks for metrics."""
+
+    def __init__(self, reports: Sequence[_Numbers], unreadable: Sequence[str]) -> None:
+        self._reports = reports
+        self._unreadable = unreadable
 
     def collect(self) -> Iterator[Metric]:
-        for name, (text, labels, samples_of) in _METRICS.items():
+        for name, (text, labels, _) in _METRICS.items():
             family = GaugeMetricFamily(f"kafka_audit_{name}", text, labels=("cluster", *labels))
-            for document in self._documents:
-                for values, number in samples_of(document).items():
-                    family.add_metric((clean(document["cluster"]), *map(clean, values)), number)
+            for report in self._reports:
+                for values, number in report[name]:
+                    family.add_metric(values, number)
+            yield family
+        if self._unreadable:
+            family = GaugeMetricFamily("kafka_audit_unreadable", _UNREADABLE, labels=("cluster",))
+            for cluster in self._unreadable:
+                family.add_metric((clean(cluster),), 1.0)
             yield family
 
 
-def _seconds(text: str) -> float:
-    return datetime.fromisoformat(text).timestamp()
+def _seconds(text: str | None) -> _Samples:
+    return {} if text is None else _single(datetime.fromisoformat(text).timestamp())

@@ -37,7 +37,7 @@ from kafka_audit.model.text import did_you_mean
 from kafka_audit.store import parquet, pruning, refused, reports
 from kafka_audit.store.files import Files
 from kafka_audit.store.local_disk import STAGING
-from kafka_audit.store.manifest import Manifest, TableFile, cluster_of
+from kafka_audit.store.manifest import Manifest, TableFile, cluster_of, is_of_future, require_past
 
 log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -112,9 +112,15 @@ class Store:
             others: further files of its folder, by name: `findings.json`, `differences.json`.
 
         Raises:
-            SnapshotError: there is a snapshot of this id, or one of a cluster that has the same name and another id.
+            SnapshotError: there is a snapshot of this id, or one of a cluster that has the same name and another id; or it is of
+                the future.
         """
         own, folder = manifest.snapshot_id, _folder(manifest.snapshot_id)
+        try:
+            require_past(manifest)
+        except ValueError as error:
+            msg = f"snapshot {own}: {error}"
+            raise SnapshotError(msg) from None
         for name in self._files.names("snapshots"):
             if cluster_of(name) == manifest.cluster and (found := self._manifest(name)) is not None:
                 if name == own:
@@ -266,6 +272,17 @@ class Store:
         path = f"{_folder(snapshot_id)}/manifest.json"
         text = self._files.read(path)
         return None if text is None else Manifest.from_json(text, place=self._files.place(path), snapshot_id=snapshot_id)
+
+    def clusters(self) -> list[str]:
+        """Return the names of all clusters that have a snapshot, in order."""
+        return sorted({cluster for name in self._files.names("snapshots") if (cluster := cluster_of(name)) is not None})
+
+    def newest(self, cluster: str) -> Manifest | None:
+        """Return the manifest of the newest published snapshot of a cluster, none of the future; raises `SnapshotError`."""
+        own = (
+            name for name in reversed(self._files.names("snapshots")) if cluster_of(name) == cluster and not is_of_future(name)
+        )
+        return next(filter(None, map(self._manifest, own)), None)
 
     def manifests(self) -> list[Manifest]:
         """Return the manifests of all published snapshots, newest first; raises `SnapshotError` at one that cannot be read."""

@@ -270,6 +270,8 @@ class Bundle:
         except ValueError as error:
             self._refuse(_FINDINGS, str(error), "render it with the version that wrote it, or ask for a new bundle")
         about = (self.manifest.cluster, self.manifest.cluster_id)
+        if not reports.times_are_past(report):
+            self._refuse(_FINDINGS, "does not name two times in the past as started_at and finished_at")
         if not reports.can_be_shown(report, self.manifest.snapshot_id) or (report["cluster"], report["cluster_id"]) != about:
             self._refuse(_FINDINGS, "is not a report of this snapshot that this version can show")
         return report

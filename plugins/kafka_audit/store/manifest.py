@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
 from kafka_audit.model.errors import SnapshotError
@@ -117,6 +117,30 @@ def cluster_of(snapshot_id: str) -> str | None:
     """Return the cluster that a snapshot's id names, None for a folder that is no snapshot's."""
     match = SNAPSHOT_ID.fullmatch(snapshot_id)
     return match["cluster"] if match else None
+
+
+SKEW = timedelta(minutes=5)
+"""How far the clock of the host that audited may be ahead of this one."""
+
+
+def is_of_future(snapshot_id: str, now: datetime | None = None) -> bool:
+    """Return whether the id of a snapshot names a time that is still to come: sorted by time, it would be the newest for ever."""
+    at = taken_at(snapshot_id)
+    return at is not None and at > (now or datetime.now(UTC)) + SKEW
+
+
+def require_past(manifest: Manifest, now: datetime | None = None) -> None:
+    """Raise ValueError, with what is wrong, where a snapshot names a time that is none, or still to come."""
+    latest = (now or datetime.now(UTC)) + SKEW
+    if taken_at(manifest.snapshot_id) is None:
+        message = "its id names no time"
+    elif is_of_future(manifest.snapshot_id, now) or manifest.finished_ms > latest.timestamp() * 1000:
+        message = "it was taken in the future; correct the clock of the host that audits"
+    elif not 0 <= manifest.started_ms <= manifest.finished_ms:
+        message = "it ended before it began"
+    else:
+        return
+    raise ValueError(message)
 
 
 def taken_at(snapshot_id: str) -> datetime | None:

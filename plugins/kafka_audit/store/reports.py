@@ -4,15 +4,27 @@ import gzip
 import json
 import zlib
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
 from kafka_audit.model.finding import SCHEMA_VERSION, Confidence, Lifecycle, Severity, Status
 from kafka_audit.model.text import clean
 from kafka_audit.store.files import Files
+from kafka_audit.store.manifest import SKEW
 
-_HEAD = ("cluster", "cluster_id", "finished_at", "coverage", "counts", "findings", "incidents", "matrix", "previous_snapshot_id")
+_HEAD = (
+    "cluster",
+    "cluster_id",
+    "started_at",
+    "finished_at",
+    "coverage",
+    "counts",
+    "findings",
+    "incidents",
+    "matrix",
+    "previous_snapshot_id",
+)
 
 
 REPORT = "findings.json"
@@ -78,7 +90,17 @@ def parse_report(text: bytes) -> dict[str, Any]:
 
 def can_be_shown(report: Mapping[str, Any], snapshot_id: str) -> bool:
     """Return whether a report is of that snapshot and has all that its pages need; reports of the first versions said less."""
-    return all(key in report for key in _HEAD) and fits(report, snapshot_id)
+    return all(key in report for key in _HEAD) and times_are_past(report) and fits(report, snapshot_id)
+
+
+def times_are_past(report: Mapping[str, Any], now: datetime | None = None) -> bool:
+    """Return whether begin and end of the audit are times, known or not, and none of them is still to come."""
+    latest = (now or datetime.now(UTC)) + SKEW
+    try:
+        times = [datetime.fromisoformat(at) for at in (report["started_at"], report["finished_at"]) if at is not None]
+        return all(at <= latest for at in times) and times == sorted(times)
+    except (KeyError, TypeError, ValueError):
+        return False
 
 
 def fits(report: Mapping[str, Any], snapshot_id: str) -> bool:

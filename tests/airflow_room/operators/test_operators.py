@@ -222,6 +222,25 @@ def test_a_snapshot_that_is_being_judged_hides_no_report(store):
     assert wanted(store).find(NOW)["snapshot_id"] == snapshot_id
 
 
+def test_a_report_of_the_future_is_not_clean(store, caplog):
+    """Whoever can put one into a store would open the sensor for ever."""
+    report(store, finished=NOW + timedelta(minutes=4))
+    assert wanted(store).find(NOW) is not None, "a clock may be a little ahead"
+    report(store, finished=NOW + timedelta(minutes=6))
+    assert wanted(store).find(NOW) is None
+    assert "is of the future" in caplog.text
+
+
+def test_a_snapshot_of_the_future_hides_no_report(store, caplog):
+    later = "29990101T000000Z-prod-0001"
+    document = History().audit() | {"snapshot_id": later, "finished_at": f"{NOW:%Y-%m-%dT%H:%M:%SZ}"}
+    store.write_report(later, document)
+    assert wanted(store).find(NOW) is None
+    assert f"snapshot {later} is of the future and does not count" in caplog.text
+    snapshot_id = report(store)
+    assert wanted(store).find(NOW)["snapshot_id"] == snapshot_id
+
+
 def sensor(**more):
     return KafkaCleanSensor(task_id="clean", cluster="prod", poke_interval=0, max_age=timedelta(days=36_500), **more)
 

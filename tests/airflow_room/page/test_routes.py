@@ -12,6 +12,7 @@ from airflow_page import BROKEN, QUIET, RUN, of_run
 from kafka_audit.airflow.page import links
 from kafka_audit.airflow.page.routes import app
 from kafka_audit.airflow.tasks import audit_tasks
+from kafka_audit.report import digest
 
 HEADLINE = "Broker 2 is cut off: controller 0 cannot reach the address it advertises"
 
@@ -248,3 +249,62 @@ def test_the_metrics_are_those_of_the_newest_report_of_each_cluster(viewer):
 
 def test_the_json_is_the_report(viewer):
     assert json.loads(viewer.get(f"/snapshots/{QUIET}/findings.json").text)["snapshot_id"] == QUIET
+
+
+ODD = {
+    "the end is no time": {"finished_at": "soon"},
+    "the beginning is missing": {"started_at": ...},
+    "the end is to come": {"finished_at": "2999-01-01T00:00:00Z"},
+    "answers beyond any number": {"coverage": {"asked": 1, "answered": 10**400, "unknown": []}},
+    "the matrix is a number": {"matrix": {"brokers": 7, "observers": [], "controller": None, "endpoints": {}}},
+    "a severity that is none": {"findings": [], "incidents": [], "counts": {}},
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_report_costs_its_own_row_and_no_other_cluster(viewer, store, tmp_path, odd):
+    """However it got into the store: `import` takes none of these."""
+    document = store.read_report(BROKEN[1]) | ODD[odd]
+    (tmp_path / "store" / "snapshots" / BROKEN[1] / "findings.digest.json").unlink(missing_ok=True)
+    store.write_report(BROKEN[1], {key: value for key, value in document.items() if value is not ...}, newest=False)
+    overview = viewer.get("/")
+    assert overview.status_code == 200
+    assert "is not valid for this version" in overview.text
+    assert "quiet.eu" in overview.text
+    assert HEADLINE in overview.text, "the report before is the newest that can be shown"
+    metrics = viewer.get("/metrics")
+    assert metrics.status_code == 200
+    assert 'kafka_audit_reads_asked{cluster="quiet.eu"}' in metrics.text
+    assert 'kafka_audit_unreadable{cluster="prod"} 1.0' in metrics.text
+    timeline = viewer.get("/clusters/prod/timeline")
+    assert timeline.status_code == 200
+    assert BROKEN[0] in timeline.text
+    assert "is not valid for this version" in timeline.text
+
+
+def test_metrics_of_readable_reports_name_none_that_is_not(viewer):
+    assert "kafka_audit_unreadable" not in viewer.get("/metrics").text
+
+
+def test_an_odd_digest_is_passed_over_for_the_report(viewer, store, tmp_path):
+    place = tmp_path / "store" / "snapshots" / BROKEN[1] / "findings.digest.json"
+    whole = json.loads(digest.digest_text(store.read_report(BROKEN[1])))
+    for odd in (
+        {"answered": 10**400},
+        {"finished_at": "soon"},
+        {"finished_at": "2999-01-01T00:00:00Z"},
+        {"results": {"KA302": {"FAIL": "x"}}},
+    ):
+        place.write_text(json.dumps(whole | odd))
+        assert HEADLINE in viewer.get("/").text
+
+
+def test_a_snapshot_of_the_future_is_not_the_newest(viewer, store):
+    later = "29990101T000000Z-prod-0001"
+    document = store.read_report(BROKEN[1]) | {"snapshot_id": later, "incidents": [], "findings": []}
+    store.write_report(later, document, newest=False)
+    overview = viewer.get("/").text
+    assert HEADLINE in overview
+    assert f"Snapshot {later}" in overview
+    assert HEADLINE in viewer.get("/clusters/prod").text
+    assert 'kafka_audit_incidents{cluster="prod"} 1.0' in viewer.get("/metrics").text

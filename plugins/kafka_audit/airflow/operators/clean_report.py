@@ -11,6 +11,7 @@ from kafka_audit.model.errors import SnapshotError, StoreError
 from kafka_audit.model.text import our_line
 from kafka_audit.report.gate import CLEAN, evaluate_gate
 from kafka_audit.store.history import History
+from kafka_audit.store.manifest import SKEW, is_of_future
 
 log = logging.getLogger(__name__)
 _LONGEST = 500
@@ -52,7 +53,13 @@ class CleanReport:
         if document is None:
             log.info("%s: there is no report in %s", self.cluster, self.store)
             return None
+        if document["finished_at"] is None:
+            log.info("%s: the last report, %s, has no time", self.cluster, document["snapshot_id"])
+            return None
         age = (now or datetime.now(UTC)) - datetime.fromisoformat(document["finished_at"])
+        if age < -SKEW:
+            log.warning("%s: the last report, %s, is of the future", self.cluster, document["snapshot_id"])
+            return None
         if age > timedelta(seconds=self.max_age_s):
             log.info("%s: the last report, %s, is too old", self.cluster, document["snapshot_id"])
             return None
@@ -64,6 +71,9 @@ class CleanReport:
         store_connection.use()
         history = History(self.store)
         for snapshot_id in history.snapshots().get(self.cluster, ()):
+            if is_of_future(snapshot_id):  # else nothing would be newer, ever
+                log.warning("%s: snapshot %s is of the future and does not count", self.cluster, snapshot_id)
+                continue
             document = history.report(snapshot_id)
             if document is not None:  # else it is being judged, or its audit failed
                 return document

@@ -154,9 +154,15 @@ def raw(visible: VisibleClusters, snapshot_id: str, form: str) -> Response:
 @app.get("/metrics")
 def metrics(visible: VisibleClusters) -> Response:
     """Return the numbers of each cluster's newest report, for Prometheus."""
-    names = sorted(name for name in cache.snapshots(environment.store_root()) if name in visible)
-    newest = [digest for name in names for digest in _digests(visible, name, 1)[0]]
-    text = openmetrics.openmetrics([_document(visible, digest.snapshot_id) for digest in newest])
+    documents, unreadable = [], []
+    for name in sorted(name for name in cache.snapshots(environment.store_root()) if name in visible):
+        newest, problems = _digests(visible, name, 1)
+        try:
+            documents += [_document(visible, digest.snapshot_id) for digest in newest]
+        except SnapshotError as error:
+            problems = [errors.sentence(error)]
+        unreadable += [name] if problems else []
+    text = openmetrics.openmetrics(documents, unreadable)
     return Response(text, media_type=openmetrics.CONTENT_TYPE_LATEST)
 
 
@@ -175,8 +181,11 @@ def show_history(  # noqa: PLR0913, PLR0917 -- a query
     chain = _between(name, a, b) or digests[-2:]
     compared = None
     if len(chain) > 1:
-        first, last = (_document(visible, digest.snapshot_id) for digest in (chain[0], chain[-1]))
-        compared = timeline.compare_reports(first, last, chain[1:])
+        try:
+            first, last = (_document(visible, digest.snapshot_id) for digest in (chain[0], chain[-1]))
+            compared = timeline.compare_reports(first, last, chain[1:])
+        except (SnapshotError, LookupError, TypeError, ValueError, AttributeError) as error:
+            problems = [*problems, f"The reports cannot be compared. {errors.sentence(error)}"]
     return pages.history_page(
         name,
         digests,
