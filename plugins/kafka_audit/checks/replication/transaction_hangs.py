@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
+from kafka_audit.checks.controller import since_previous
 from kafka_audit.checks.gaps import nothing_asked
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.cluster.view import ClusterView
@@ -38,15 +39,15 @@ def transaction_hangs(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     The last stable offset of a partition is below its high watermark, and is the same as in the previous audit. HIGH if the
-    record there is older than the brokers' `transaction.max.timeout.ms` (15 minutes by default) and a minute more: measured if
-    records were written since the previous audit, inferred if none were, because producers set the timestamps. MEDIUM if the
+    record there is older than the brokers' `transaction.max.timeout.ms` (15 minutes by default) and a minute more, and either
+    records were written since the previous audit or that audit is as long ago: producers set the timestamps. MEDIUM if the
     record is younger than that and older than a minute, and records were written since. Suspected if the brokers allow
     transactions without a time-out (`transaction.two.phase.commit.enable`).
 
     ## Not known when
-    The record is older than the time-out, and the previous audit did not see the same stable offset: replays write old
-    timestamps in transactions that are seconds old. Or ListOffsets was not answered by the leader: it requires Describe on the
-    topics.
+    The record is older than the time-out, and the previous audit did not see the same stable offset, or saw it a short time ago
+    while no record was written since: replays write old timestamps in transactions that are seconds old. Or ListOffsets was not
+    answered by the leader: it requires Describe on the topics.
 
     ## Passes only when
     The broker was read for all partitions that it leads. The check does not apply if the topic `__transaction_state` does not
@@ -94,10 +95,12 @@ def _judged(view: ClusterView, row: OldTransaction, earlier: OldTransaction | No
     evidence |= {"topic": row.topic, "number": row.partition, "stable": row.stable_offset, "end": row.end_offset}
     if not past and not waiting:
         return None
-    if earlier is None:
-        error = f"seen once: its first record is older than {minutes} minutes by the producer's time"
-        return view.judge("KA614", resource, Status.UNKNOWN, evidence, who=partition, error=error, needs="another audit")
-    confidence = Confidence.MEASURED if waiting else Confidence.INFERRED
+    if not waiting and (earlier is None or (since_previous.minutes(view) or 0) < minutes):
+        seen = "seen once" if earlier is None else "seen a short time ago, too"
+        error = f"{seen}: its first record is older than {minutes} minutes by the producer's time"
+        needs = f"another audit, {minutes} minutes after the first that saw it"
+        return view.judge("KA614", resource, Status.UNKNOWN, evidence, who=partition, error=error, needs=needs)
+    confidence = Confidence.MEASURED
     if any(view.settings.get(broker, _TWO_PHASE).value == "true" for broker in view.settings.brokers):
         confidence = Confidence.SUSPECTED
     return view.judge(
