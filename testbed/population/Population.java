@@ -37,6 +37,7 @@ import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.acl.AclPermissionType;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
@@ -44,9 +45,9 @@ import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
-import org.apache.kafka.common.utils.SecurityUtils;
 
 /**
  * Fills a cluster with what a line of JSON names, prints «ready», and stays: members of groups and open transactions live as
@@ -157,12 +158,16 @@ public class Population {
     private static KafkaFuture<Void> acls(Admin admin) {
         List<AclBinding> wanted = new ArrayList<>();
         for (JsonNode acl : spec.get("acls")) {
-            ResourcePattern pattern = new ResourcePattern(SecurityUtils.resourceType(acl.get(0).asText()), acl.get(1).asText(),
+            ResourcePattern pattern = new ResourcePattern(ResourceType.fromString(constant(acl.get(0))), acl.get(1).asText(),
                 PatternType.valueOf(acl.get(2).asText()));
             wanted.add(new AclBinding(pattern, new AccessControlEntry(acl.get(3).asText(), acl.get(4).asText(),
-                SecurityUtils.operation(acl.get(5).asText()), AclPermissionType.valueOf(acl.get(6).asText().toUpperCase()))));
+                AclOperation.fromString(constant(acl.get(5))), AclPermissionType.fromString(constant(acl.get(6))))));
         }
         return wanted.isEmpty() ? KafkaFuture.completedFuture(null) : admin.createAcls(wanted).all();
+    }
+
+    private static String constant(JsonNode name) {
+        return name.asText().replaceAll("(?<=[a-z])(?=[A-Z])", "_").toUpperCase();
     }
 
     private static Optional<KafkaFuture<Void>> scramUsers(Admin admin) {
