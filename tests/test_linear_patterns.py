@@ -33,9 +33,9 @@ def sources():
             yield path, ".".join(("kafka_audit", *parts)).removesuffix(".py").removesuffix(".__init__")
 
 
-def called(tree):
+def called(nodes):
     """Yield (name, method) for NAME.method(…), and (NAME, method) of what is passed on as NAME.method."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and node.attr in USED and isinstance(node.value, ast.Name):
             yield node.value.id, node.attr
 
@@ -44,33 +44,34 @@ def collected():
     """Return {id: (pattern, methods)}: compiled ones of modules, and constants in calls of `re`. Equal ones are one."""
     found = {}
     for path, module in sources():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        used = {}
-        for name, method in called(tree):
-            used.setdefault(name, set()).add(method)
+        text = path.read_text(encoding="utf-8")
         try:
             loaded = importlib.import_module(module)
         except ImportError:  # Airflow's, where that is not installed
             loaded = None
-        for name, value in vars(loaded).items() if loaded else ():
-            for number, one in enumerate(patterns_in(value)):
-                if isinstance(one.pattern, str | bytes):
-                    known = found.setdefault(one, ([], set()))
-                    known[0].append(f"{module.removeprefix('kafka_audit.')}.{name}{f'[{number}]' if number else ''}")
-                    known[1].update(used.get(name) or passed_on(used, loaded))
-        for node in ast.walk(tree):
-            call = node if isinstance(node, ast.Call) else None
-            if (
-                call
-                and isinstance(call.func, ast.Attribute)
-                and isinstance(call.func.value, ast.Name)
-                and call.func.value.id == "re"
-            ):
+        patterns = [
+            (f"{name}{f'[{number}]' if number else ''}", name, one)
+            for name, value in (vars(loaded).items() if loaded else ())
+            for number, one in enumerate(patterns_in(value))
+            if isinstance(one.pattern, str | bytes)
+        ]
+        if not patterns and not re.search(r"\bre\.(?:" + "|".join(USED) + r")\(", text):
+            continue  # parsing hundreds of files takes each of the processes that run tests seconds
+        nodes = list(ast.walk(ast.parse(text)))
+        used = {}
+        for name, method in called(nodes):
+            used.setdefault(name, set()).add(method)
+        for place, name, one in patterns:
+            known = found.setdefault(one, ([], set()))
+            known[0].append(f"{module.removeprefix('kafka_audit.')}.{place}")
+            known[1].update(used.get(name) or passed_on(used, loaded))
+        for call in (node for node in nodes if isinstance(node, ast.Call)):
+            if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id == "re":
                 first = call.args[0] if call.args else None
                 if call.func.attr in USED and isinstance(first, ast.Constant):
                     flags = functools.reduce(int.__or__, [getattr(re, n.attr).value for n in ast.walk(call) if is_flag(n)], 0)
                     known = found.setdefault(re.compile(first.value, flags), ([], set()))
-                    known[0].append(f"{module.removeprefix('kafka_audit.')}:{node.lineno}")
+                    known[0].append(f"{module.removeprefix('kafka_audit.')}:{call.lineno}")
                     known[1].add(call.func.attr)
     return {" ".join(names): (one, sorted(methods) or ["search"]) for one, (names, methods) in found.items()}
 

@@ -252,4 +252,4 @@ def _made(kind: type[Some], raw: Mapping[str, Any], where: str) -> Some:
 
 
 def _load(path: Path) -> dict[str, Any]:
-    return yaml.safe_load(path.read_text()) or {}
+    return yaml.load(path.read_text(), yaml.CSafeLoader) or {}

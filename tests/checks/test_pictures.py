@@ -18,7 +18,7 @@ from kafka_audit.incidents.findings import findings_with_lifecycle
 
 @cache
 def pictures() -> dict[str, Any]:
-    raw = yaml.safe_load((HERE.parent / "incidents" / "cases" / "pictures.yml").read_text())
+    raw = yaml.load((HERE.parent / "incidents" / "cases" / "pictures.yml").read_text(), yaml.CSafeLoader)
     return {name: {"world": raw["world"]} | case for name, case in raw["cases"].items()}
 
 

@@ -30,7 +30,7 @@ from kafka_audit.model.tables import BrokerView, Registry, Row, Snapshot, TopicC
 
 @cache
 def base() -> World:
-    return yaml.safe_load((Path(__file__).parents[1] / "checks" / "base.yaml").read_text())
+    return yaml.load((Path(__file__).parents[1] / "checks" / "base.yaml").read_text(), yaml.CSafeLoader)
 
 
 KRAFT = {"info": {"mode": "kraft"}, "zookeeper": "none"}

@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parent / "cases"
 CASES = {
     f"{path.stem}-{name}": case
     for path in sorted(FOLDER.glob("*.yaml"))
-    for name, case in yaml.safe_load(path.read_text(encoding="utf-8")).items()
+    for name, case in yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader).items()
 }
 
 

@@ -12,7 +12,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.lint import files
 from kafka_audit.lint.judging import Rules
 
-BASE = yaml.safe_load((Path(__file__).parents[1] / "checks" / "base.yaml").read_text())
+BASE = yaml.load((Path(__file__).parents[1] / "checks" / "base.yaml").read_text(), yaml.CSafeLoader)
 FILE = """broker.id={id}
 zookeeper.connect=zk:2181
 listeners={listeners}

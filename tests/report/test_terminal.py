@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 CASES = [
     (path.stem, name)
     for path in sorted((HERE.parent / "incidents" / "cases").glob("*.yaml"))
-    for name in yaml.safe_load(path.read_text(encoding="utf-8"))
+    for name in yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
 ]
 READS = [{"observer": "broker:0"}, {"observer": "zookeeper", "operation": "zookeeper /brokers/ids"}]
 CALM = {"brokers": {0: "a:9092", 1: "b:9092"}, "views": {0: "full", 1: "full"}, "reads": READS}
