@@ -40,7 +40,7 @@ class Cluster(BaseCluster):
         host = bed.hosts.add(f"{plan.name}-zookeeper", f"10.99.{plan.number}.2")
         self.zookeeper = zookeeper(host, self.folder / "zookeeper", jars)
         self.zookeeper.folder.mkdir(parents=True, exist_ok=True)
-        tls = plan.security is not None and plan.security.zookeeper == "tls"
+        tls = plan.security is not None and plan.security.zookeeper_tls
         self.zookeeper_connect = f"{host.address}:{ZOOKEEPER_TLS_PORT if tls else ZOOKEEPER_PORT}{plan.chroot}"
         if self.secured:
             self.secured.secure_zookeeper(self.zookeeper)

@@ -144,26 +144,29 @@ class Secured:
 
     def audit_zookeeper(self, connect: str, user: str = AUDITOR) -> object:
         """Return the ``zookeeper`` of a clusters.yaml for a user."""
-        match self.security.zookeeper:
-            case "sasl" | "offered":
-                return {"connect": connect, "sasl": {"username": user, "password_env": PASSWORD_VARIABLE}}
-            case "tls":
-                pair = self.party(user)
-                files = {"cert_file": str(pair.certificate), "key_file": str(pair.key)}
-                return {"connect": connect, "tls": {"ca_file": str(self.authority.ca_file), **files}}
-            case _:
-                return connect
+        access: dict[str, object] = {"connect": connect}
+        if self._zookeeper_logs_in:
+            access["sasl"] = {"username": user, "password_env": PASSWORD_VARIABLE}
+        if self.security.zookeeper_tls:
+            pair = self.party(user)
+            files = {"cert_file": str(pair.certificate), "key_file": str(pair.key)}
+            access["tls"] = {"ca_file": str(self.authority.ca_file), **files}
+        return access if len(access) > 1 else connect
+
+    @property
+    def _zookeeper_logs_in(self) -> bool:
+        return self.security.zookeeper in {"sasl", "offered", "tls_offered"}
 
     def secure_zookeeper(self, server: Server) -> None:
         """Give the ZooKeeper server what it needs for SASL or TLS."""
-        if self.security.zookeeper in {"sasl", "offered"}:
+        if self._zookeeper_logs_in:
             users = {f"user_{user}": password for user, password in self.security.users.items()}
             server.properties["authProvider.1"] = "org.apache.zookeeper.server.auth.SASLAuthenticationProvider"
             server.jvm = [
                 f"-Djava.security.auth.login.config={self._private('zookeeper.jaas', digest_jaas('Server', users))}",
                 f"-Dzookeeper.DigestAuthenticationProvider.superDigest={_super_digest(self._super_password)}",
             ]
-        elif self.security.zookeeper == "tls":
+        if self.security.zookeeper_tls:
             address = server.properties.pop("clientPortAddress")
             server.properties.pop("clientPort")
             server.properties |= {"secureClientPort": str(ZOOKEEPER_TLS_PORT), "secureClientPortAddress": address}
@@ -176,7 +179,7 @@ class Secured:
         if self.security.zookeeper == "sasl":
             server.jvm = self.zookeeper_login()
             server.properties["zookeeper.set.acl"] = "true"
-        elif self.security.zookeeper == "tls":
+        elif self.security.zookeeper_tls:
             server.properties["zookeeper.ssl.client.enable"] = "true"
             server.properties["zookeeper.clientCnxnSocket"] = "org.apache.zookeeper.ClientCnxnSocketNetty"
             server.properties |= _stores("zookeeper.", self.party(f"broker-{broker}", server.host.address, broker))
@@ -193,7 +196,7 @@ class Secured:
                 return {"super": self._super_password, "owner": BROKER}
             case "offered":
                 return {"super": self._super_password}
-            case "tls":
+            case "tls" | "tls_offered":
                 pair = self.party("bed")
                 files = {"ca": str(self.authority.ca_file), "certfile": str(pair.certificate), "keyfile": str(pair.key)}
                 return {"use_ssl": True, **files}

@@ -145,7 +145,8 @@ class Security:
         mistypes: brokers that log in to others with a wrong password.
         authority_days: days until the certificate of the authority expires.
         zookeeper: ``plain``; ``sasl``: DIGEST-MD5 for the same users and zookeeper.set.acl; ``offered``: ZooKeeper accepts
-            these logins, and brokers connect without one; ``tls``: only a TLS port, for which clients need a certificate.
+            these logins, and brokers connect without one; ``tls``: only a TLS port, for which clients need a certificate;
+            ``tls_offered``: both.
         tokens: for listeners with OAUTHBEARER.
         tickets: for listeners with GSSAPI.
         controller_login: whether KRaft controllers accept only clients that log in, with PLAIN: they start before they know
@@ -164,7 +165,7 @@ class Security:
     forgets: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     mistypes: tuple[int, ...] = ()
     authority_days: int = 4000
-    zookeeper: Literal["plain", "offered", "sasl", "tls"] = "plain"
+    zookeeper: Literal["plain", "offered", "sasl", "tls", "tls_offered"] = "plain"
     tokens: Tokens | None = None
     tickets: Tickets | None = None
     controller_login: bool = False
@@ -183,7 +184,12 @@ class Security:
     @property
     def tls(self) -> bool:
         """Whether brokers need certificates."""
-        return self.zookeeper == "tls" or any(one.tls for one in self.listeners)
+        return self.zookeeper_tls or any(one.tls for one in self.listeners)
+
+    @property
+    def zookeeper_tls(self) -> bool:
+        """Whether ZooKeeper has a TLS port alone."""
+        return self.zookeeper in {"tls", "tls_offered"}
 
     @property
     def scram_mechanisms(self) -> list[str]:

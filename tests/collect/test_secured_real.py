@@ -76,11 +76,11 @@ class Audited:
             "vantages": {"here": {"command": [str(self.noting)]}},
         }
 
-    def snapshot(self, entry, password=None):
+    def snapshot(self, entry, password=None, **more):
         self.number += 1
         config, out = self.folder / f"{self.number}.yaml", self.folder / f"store-{self.number}"
         config.write_text(json.dumps({"clusters": {"prod": entry}}))
-        environment = {**os.environ, "PYTHONPATH": str(PLUGINS), **self.secured.audit_environment()}
+        environment = {**os.environ, "PYTHONPATH": str(PLUGINS), **self.secured.audit_environment(), **more}
         if password is not None:
             environment["KAFKA_AUDIT_PASSWORD"] = password
         command = [sys.executable, "-m", "kafka_audit.cli", "snapshot", "prod", "--config", str(config), "--out", str(out)]
@@ -270,6 +270,50 @@ def test_a_broker_that_only_zookeeper_lists_gets_no_login_until_the_file_trusts_
         assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1"}
 
 
+# What a broker does whose own credentials are off: this handler knows no SCRAM, so it refuses every SCRAM login.
+REFUSES = {
+    "listener.name.clients.scram-sha-512.sasl.server.callback.handler.class": (
+        "org.apache.kafka.common.security.plain.internals.PlainServerCallbackHandler"
+    )
+}
+
+
+def test_one_of_three_brokers_that_refuses_the_right_password_is_named_and_the_others_are_read_in_full(tmp_path):
+    """It has the lowest id and is named first."""
+    clients = Listener(protocol="SASL_PLAINTEXT", name="CLIENTS", port=BROKER_PORT + 1, mechanisms=("SCRAM-SHA-512",))
+    with Bed(tmp_path / "bed") as bed:
+        cluster = bed.cluster(
+            "3.9.1", brokers=3, security=Security(listeners=(Listener(), clients), asked="PLAINTEXT"), per_broker={0: REFUSES}
+        )
+        cluster.create_topic("orders", {0: [0, 1, 2]})
+        cluster.await_settled()
+        audited = Audited(tmp_path, bed, cluster)
+        hosts = [broker.host.address for broker in cluster.brokers.values()]
+        entry = audited.entry(["CLIENTS"]) | {"bootstrap": [f"{host}:{clients.port}" for host in hosts], "trusted_hosts": []}
+        entry["listeners"]["PLAINTEXT"] = "skip"
+        entry.pop("vantages")
+        for without in ((), ("zookeeper",)):
+            if without:
+                entry["security"] = entry["listeners"].pop("CLIENTS")
+            snapshot = audited.snapshot({key: value for key, value in entry.items() if key not in without})
+            failed_at = {row.target for row in snapshot.of(SourceRead) if row.outcome == "failed" and row.target}
+            assert failed_at == {f"{hosts[0]}:{clients.port}"}
+            assert {row.broker_id for row in snapshot.of(BrokerView)} == {1, 2}
+            reads = [row for row in snapshot.of(SourceRead) if row.observer in {"broker:1", "broker:2"}]
+            assert {row.outcome for row in reads} == {"answered"}
+            assert {"DescribeConfigs BROKER", "DescribeLogDirs"} <= {row.operation for row in reads}
+            store = Store(audited.folder / f"store-{audited.number}")
+            audit.prepare_request(store, [snapshot.snapshot_id], None, "run")
+            cluster_views.answer(store, "run")
+            (document,) = audit.write_reports(store, "run", {})
+            incident = next(one for one in document["incidents"] if one["cause"] == "KA001")
+            assert incident["headline"] == "Broker 0 refuses the login that brokers 1 and 2 accept"
+        refusals = {
+            broker.id: sum("ailed authentication" in line for line in said_by(broker)) for broker in cluster.brokers.values()
+        }
+        assert refusals == {0: 2, 1: 0, 2: 0}, "one for each of the two audits"
+
+
 def said_by(broker):
     return [line for path in broker.log_dir.glob("*.log") for line in path.read_text(errors="replace").splitlines()]
 
@@ -296,6 +340,34 @@ def test_zookeeper_by_tls_and_a_listener_that_wants_a_certificate(tmp_path):
             reads = [row for row in audited.snapshot(entry | {"zookeeper": access}).of(SourceRead) if row.observer == "zookeeper"]
             assert {(row.outcome, row.error) for row in reads} == {("failed", error)}
             assert all("zookeeper.tls" in row.needs for row in reads)
+
+
+def test_a_zookeeper_of_a_ca_that_the_machine_trusts_and_ca_file_does_not_gets_no_session_and_no_login(tmp_path):
+    with bed_with(tmp_path, "3.9.1", zookeeper="tls_offered") as audited:
+        log = audited.cluster.zookeeper.log_dir / "server.log"
+
+        def lines(text):
+            return [line for line in log.read_text(errors="replace").splitlines() if text in line]
+
+        logins, sessions = "authenticated client: authenticationID=auditor", "Established session"
+        entry = {key: value for key, value in audited.entry([]).items() if key != "listeners"}
+        snapshot = audited.snapshot(entry)
+        assert [row.broker_id for row in snapshot.of(RegisteredBroker)] == [0]
+        assert [row.outcome for row in snapshot.of(SourceRead) if row.observer == "zookeeper" and row.outcome != "answered"] == []
+        assert lines(logins), log.read_text(errors="replace")[-3000:]
+        before = len(lines(logins)), len(lines(sessions))
+        access = entry["zookeeper"]
+        pinned = access | {"tls": access["tls"] | {"ca_file": str(Authority(tmp_path, "other").ca_file)}}
+        machine = {"SSL_CERT_FILE": access["tls"]["ca_file"]}
+        snapshot = audited.snapshot(entry | {"zookeeper": pinned}, **machine)
+        asked = [row for row in snapshot.of(SourceRead) if row.observer.startswith("zookeeper")]
+        assert {(row.outcome, row.error) for row in asked} == {("failed", "certificate of an unknown issuer")}
+        assert (len(lines(logins)), len(lines(sessions))) == before
+        # The same machine without `ca_file`, so that its own authorities count: they do trust this server.
+        unpinned = access | {"tls": {key: file for key, file in access["tls"].items() if key != "ca_file"}}
+        snapshot = audited.snapshot(entry | {"zookeeper": unpinned}, **machine)
+        assert [row.broker_id for row in snapshot.of(RegisteredBroker)] == [0]
+        assert len(lines(logins)) > before[0]
 
 
 def test_a_wrong_name_and_an_expired_certificate_are_told_apart_and_cost_their_listener_only(tmp_path):

@@ -291,13 +291,23 @@ def test_a_host_that_is_trusted_is_read_like_the_others(authority):
         assert outcomes(reading, "metadata") == {0: "answered", 1: "answered", 2: "answered"}
 
 
-def test_a_wrong_password_is_refused_once_and_not_tried_with_each_reading(authority):
+def test_a_wrong_password_is_refused_three_times_and_not_tried_with_each_reading(authority):
     with ExitStack() as stack:
         made = secured(stack, authority, {"auditor": "another"})
         readings = read(described(*made, security=wanted(authority)), 3, secrets={"AUDITOR": PASSWORD})
-        assert sum(len(one.handshakes) for one in made) == 1
+        assert sum(len(one.handshakes) for one in made) == 3
         for reading in readings:
             assert set(outcomes(reading, "metadata").values()) == {"unknown"}
+
+
+def test_a_broker_that_refuses_the_right_password_keeps_no_other_from_being_read(authority):
+    with ExitStack() as stack:
+        made = secured(stack, authority, {"auditor": PASSWORD})
+        made[0].users = {"auditor": "another"}
+        readings = read(described(*made, security=wanted(authority)), 2, secrets={"AUDITOR": PASSWORD})
+        for reading in readings:
+            assert outcomes(reading, "metadata") == {0: "unknown", 1: "answered", 2: "answered"}
+        assert len(made[0].logins) == 1
 
 
 def test_a_token_is_fetched_again_before_it_ends_and_without_one_nothing_is_suspected(authority, tmp_path):

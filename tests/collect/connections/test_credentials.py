@@ -154,16 +154,35 @@ def test_a_mechanism_that_is_not_enabled_is_not_tried():
     assert fake.logins == []
 
 
-@pytest.mark.parametrize(("mechanism", "attempts"), [("SCRAM-SHA-512", 1), ("PLAIN", 2)])
-def test_a_refused_login_is_not_tried_at_every_address(mechanism, attempts):
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-512", "PLAIN"])
+def test_a_refused_login_is_not_tried_at_every_address(mechanism):
     fake = broker(mechanism, password="another")  # noqa: S106 -- of a fake
-    with server(fake) as one, server(fake) as two, server(fake) as three:
-        listed = tuple(f"{host}:{port}" for host, port in (one, two, three))
+    with ExitStack() as stack:
+        places = [stack.enter_context(server(fake)) for _ in range(5)]
+        listed = tuple(f"{host}:{port}" for host, port in places)
         logins = ClusterLogins(Cluster(name="c", bootstrap=listed, security=login(mechanism=mechanism)), SECRETS)
-        answers = [reads(ask(target(where), None, logins=logins))["Metadata"] for where in (one, two, three, one)]
-    assert len(fake.logins) == attempts
-    assert {error for _, error, _, _ in answers} == {"SASL_AUTHENTICATION_FAILED"}
-    assert [message for _, _, message, _ in answers][attempts:] == [f"not tried again: {SAID}"] * (4 - attempts)
+        answers = [reads(ask(target(where), None, logins=logins))["Metadata"] for where in (*places, places[0])]
+    assert len(fake.logins) == 3
+    assert [error for _, error, _, _ in answers] == [*["SASL_AUTHENTICATION_FAILED"] * 3, *["login paused"] * 2, answers[0][1]]
+    assert answers[-1][2] == f"not tried again: {SAID}"
+
+
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-512", "PLAIN"])
+@pytest.mark.parametrize("refusing", [1, 2])
+def test_brokers_that_refuse_the_right_login_cost_themselves_although_they_are_named_first(mechanism, refusing):
+    with ExitStack() as stack:
+        parties = [broker(mechanism, **({"password": "another"} if number < refusing else {})) for number in range(4)]
+        places = [stack.enter_context(server(fake)) for fake in parties]
+        for fake in parties:
+            fake.brokers = dict(enumerate(places))
+        listed = tuple(f"{host}:{port}" for host, port in places)
+        described = Cluster(name="c", bootstrap=listed, security=login(mechanism=mechanism), limits=QUICK)
+        snapshot = take_snapshot(described, snapshot_id="s", say=str, secrets=SECRETS)
+    assert {row.observer for row in snapshot.of(BrokerView)} == {f"broker:{number}" for number in range(refusing, 4)}
+    refused = {row.target for row in snapshot.of(SourceRead) if row.error == "SASL_AUTHENTICATION_FAILED"}
+    assert refused == {*listed[:refusing]}
+    assert "login paused" not in {row.error for row in snapshot.of(SourceRead)}
+    assert [len(fake.logins) for fake in parties[:refusing]] == [1] * refusing
 
 
 def test_a_login_that_one_broker_refuses_and_others_accept_is_tried_at_the_others():
@@ -364,14 +383,14 @@ def test_brokers_without_zookeeper_are_found_and_read_with_a_login():
     assert [len(one.logins) for one in fakes_] == [2, 1, 1]  # the first is asked for the others, too
 
 
-def test_a_wrong_password_is_tried_once_in_a_whole_audit():
+def test_a_wrong_password_is_tried_three_times_in_a_whole_audit():
     fake = broker("SCRAM-SHA-256", password="another")  # noqa: S106 -- of a fake
-    with server(fake) as one, server(fake) as two, server(fake) as three:
-        listed = tuple(f"{host}:{port}" for host, port in (one, two, three))
+    with ExitStack() as stack:
+        listed = tuple(f"{host}:{port}" for host, port in (stack.enter_context(server(fake)) for _ in range(6)))
         described = Cluster(name="c", bootstrap=listed, security=login(mechanism="SCRAM-SHA-256"), limits=QUICK)
         snapshot = take_snapshot(described, snapshot_id="s", say=str, secrets=SECRETS)
-    assert fake.logins == ["auditor"]
-    assert {row.error for row in snapshot.of(SourceRead)} == {"SASL_AUTHENTICATION_FAILED"}
+    assert fake.logins == ["auditor"] * 3
+    assert {row.error for row in snapshot.of(SourceRead)} == {"SASL_AUTHENTICATION_FAILED", "login paused"}
     (judged,) = {one.status for one in source_not_collected(ClusterView.of_files(snapshot))}
     assert judged == Status.FAIL  # KA001, so the exit code is 3
 

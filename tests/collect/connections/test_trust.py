@@ -251,17 +251,18 @@ def test_a_ticket_goes_to_named_and_trusted_addresses_alone(monkeypatch):
 
 
 @pytest.mark.parametrize("mechanism", ["OAUTHBEARER", "GSSAPI", "SCRAM-SHA-512"])
-def test_a_broker_that_refuses_a_token_or_ticket_ends_no_attempt_at_another_as_a_password_would(monkeypatch, mechanism):
+def test_brokers_that_refuse_a_token_or_ticket_pause_no_attempt_at_another_as_they_would_with_a_password(monkeypatch, mechanism):
     """It may be the broker's own key or rule that is wrong, and no account is locked."""
     monkeypatch.setattr(Tickets, "request", lambda *_: None)
     security = Security(protocol="SASL_SSL", mechanism="GSSAPI") if mechanism == "GSSAPI" else password(mechanism)
-    logins = ClusterLogins(Cluster(name="c", bootstrap=("b1:9092", "b2:9092"), security=security), SECRETS)
-    with pytest.raises(ReadError), logins.listener_security(target("b1")).attempt(0.1):
-        raise ReadError(LOGIN_REFUSED, "refused")
+    hosts = [f"b{number}" for number in range(4)]
+    logins = ClusterLogins(Cluster(name="c", bootstrap=tuple(f"{host}:9092" for host in hosts), security=security), SECRETS)
     tried = []
-    with suppress(ReadError), logins.listener_security(target("b2")).attempt(0.1):
-        tried.append("b2")
-    assert tried == ([] if mechanism == "SCRAM-SHA-512" else ["b2"])
+    for host in hosts:
+        with suppress(ReadError), logins.listener_security(target(host)).attempt(0.1):
+            tried.append(host)
+            raise ReadError(LOGIN_REFUSED, "refused")
+    assert tried == (hosts[:3] if mechanism == "SCRAM-SHA-512" else hosts)
 
 
 def test_a_ticket_is_for_the_host_that_the_broker_advertises_also_if_another_is_dialled(monkeypatch):

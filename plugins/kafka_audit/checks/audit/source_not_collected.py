@@ -57,6 +57,10 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
     and `SCRAM not verified`: do not trust the process at this address with the password. Find out whose process it is before
     you change a password.
 
+    `SASL_AUTHENTICATION_FAILED`: the broker refuses the login. If other brokers accept the same user and password, they are
+    right, and the fault is at this broker: find out which process listens there. `login paused`: the login was not tried, because
+    three other brokers refused it and none accepted it, and more attempts could lock the account.
+
     `no token` and `token refused`: the auditor received no access token (OAUTHBEARER), so it did not log in. The message
     contains the response of the token endpoint; `security` in the cluster file contains its URL and the client ID.
 

@@ -19,6 +19,9 @@ NOT_TRUSTED, REFUSED_JAAS = "not trusted", "unreadable JAAS text"
 SCRAM_WEAK, SCRAM_FALSE = "weak SCRAM", "SCRAM not verified"
 """The errors of reads where the auditor ended its login, because of what the other end sent."""
 
+LOGIN_PAUSED = "login paused"
+"""The error of reads where the login was not tried, because other brokers refused it and none accepted it yet."""
+
 NO_TOKEN = frozenset({"no token", "token refused"})
 """The errors of reads where the auditor received no access token to log in with, so that the broker was not asked."""
 

@@ -54,9 +54,6 @@ could pass it on to the broker and act as the auditor there. A client certificat
 machine, and the name in it is public.
 """
 
-_REFUSALS = {"PLAIN": 2}
-"""How many refusals without any success end a listener's logins, where more than one: each broker has its own list for PLAIN."""
-
 
 class NotAsked(ReadError):  # noqa: N818 -- ReadError's own name
     """The cluster file has no security for a listener, so one read represents all."""
@@ -246,10 +243,10 @@ class ClusterLogins:
         options |= {"sasl_plain_username": security.username, "sasl_plain_password": password}
         needs = f"a user and password that listener {_name(target)} accepts ({security.username}, {security.password_env})"
         proves = mechanism not in IN_CLEAR_TEXT
-        attempt = self._attempt(target, security, mechanism)
+        attempt = self._attempt(target, security)
         return ListenerSecurity(kafka=options, hidden=hidden, proves=proves, attempt=attempt, needs=needs)
 
-    def _attempt(self, target: Target, security: Security, mechanism: str) -> _Attempt:
+    def _attempt(self, target: Target, security: Security) -> _Attempt:
         """Return how a password is tried at a target.
 
         Refusals of tokens and tickets lock no account, and each broker has its own keys and rules for them: one that refuses
@@ -260,7 +257,7 @@ class ClusterLogins:
             listener=target.listener,
             host=None if self.names(target) else normal_host(target.dialled[0]),
         )
-        return partial(self._attempts.setdefault(security, Attempts(_REFUSALS.get(mechanism, 1))).at, place)
+        return partial(self._attempts.setdefault(security, Attempts()).at, place)
 
     def _password(self, security: Security) -> str:
         password = self._secrets.get(security.password_env or "")

@@ -1,21 +1,34 @@
-"""How often one login is tried: few attempts at a time until an address accepts it, none after enough refusals."""
+"""How often one login is tried: few attempts at a time until an address accepts it, and a pause after enough refusals.
 
+Each address is tried once. One that accepts the login shows that it is right there, so a refusal elsewhere is a fault of who
+refuses. While none has accepted it, it may be wrong: directories lock an account after three to ten wrong passwords.
+"""
+
+import math
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from kafka_audit.collect.rows.source_reads import LOGIN_REFUSED, ReadError
+from kafka_audit.collect.rows.source_reads import LOGIN_PAUSED, LOGIN_REFUSED, ReadError, clean_line
+
+NAMED_REFUSALS = 3
+"""How many named addresses of a listener may refuse a login that none accepted, before it pauses there.
+
+One would be enough for a wrong password. But any broker can refuse the right one, which must not end the audit of the others.
+"""
 
 MATCHED_REFUSALS = 5
-"""How many refusing hosts that the cluster file does not name end the attempts at such hosts.
+"""The same for hosts that the cluster file does not name, together with the named ones: anybody may have listed them."""
 
-Accounts lock after three to ten wrong passwords in most directories, and one hostile host must not end the audit of the others.
-"""
+PAUSE_S = 60.0
+"""How long a login pauses. Then one more address is tried, and after each refusal it pauses again."""
 
 PATIENCE_S = 2.0
 """How long an attempt that hangs holds up others. A login takes milliseconds, with a directory behind it up to a second."""
+
+_SHOWN = 5  # addresses in a message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,19 +50,19 @@ class LoginTarget:
 class _LoginState:
     accepted: bool = False
     refused: set[str] = field(default_factory=set)  # addresses; hosts for what the cluster file does not name
+    last: float = -math.inf  # refusal, of `time.monotonic()`
 
 
 class Attempts:
     """Attempts with one user and password, at any address.
 
     A refusal counts against the login only if the cluster file names the address: otherwise a party that writes a znode could
-    end the audit of every broker. Elsewhere it counts for that address, and `MATCHED_REFUSALS` of them end the attempts at
+    end the audit of every broker. Elsewhere it counts for that address, and `MATCHED_REFUSALS` of them pause the attempts at
     such hosts.
     """
 
-    def __init__(self, refusals: int) -> None:
-        """Take how many refusals at one listener's named addresses are enough, while none of them accepted the login."""
-        self._enough = refusals
+    def __init__(self) -> None:
+        """Start without any."""
         self._changed = threading.Condition()
         self._named: dict[str, _LoginState] = {}  # by listener
         self._matched = _LoginState()
@@ -94,20 +107,33 @@ class Attempts:
             elif error.error == LOGIN_REFUSED:
                 self._refused.setdefault(place.address, error)
                 self._state(place).refused.add(place.host or place.address)
+                self._state(place).last = time.monotonic()
 
     def _demand_hope(self, place: LoginTarget) -> None:
-        here, named = self._refused.get(place.address), self._named.get(place.listener, _LoginState())
+        here = self._refused.get(place.address)
         if here is not None:
-            raise _not_again(here)
-        if not named.accepted and len(named.refused) >= self._enough:
-            raise _not_again(self._refused[min(named.refused)])
-        if place.host is not None and not self._accepted(place) and len(self._matched.refused) >= MATCHED_REFUSALS:
-            text = f"not tried: {len(self._matched.refused)} hosts that the cluster file does not name refused the login"
-            raise ReadError(LOGIN_REFUSED, text, f"a login that {place.address} accepts, or this address in bootstrap")
+            raise ReadError(here.error, f"not tried again: {here.message}", here.needs)
+        if self._accepted(place):
+            return
+        states = [self._named.get(place.listener, _LoginState())] + ([] if place.host is None else [self._matched])
+        since = time.monotonic() - PAUSE_S
+        if any(not self._has_room(place, state, set()) and state.last > since for state in states):
+            raise self._paused(place)
 
     def _accepted(self, place: LoginTarget) -> bool:
         named = self._named.get(place.listener, _LoginState()).accepted
         return named or (place.host is not None and self._matched.accepted)
+
+    def _has_room(self, place: LoginTarget, state: _LoginState, trying: set[str]) -> bool:
+        """Return whether a refusal more, beside those of the attempts in progress, is still few."""
+        here = state.refused | trying
+        if state is self._matched:
+            return len(here) + len(self._named.get(place.listener, _LoginState()).refused) < MATCHED_REFUSALS
+        if not here:
+            return True  # each listener has one attempt: brokers may keep users by listener
+        others = [other for other in self._named.values() if other is not state]
+        unknown = not any(other.accepted for other in others)
+        return len(here) + (sum(len(other.refused) for other in others) if unknown else 0) < NAMED_REFUSALS
 
     def _may_try(self, place: LoginTarget) -> bool:
         """Return whether the refusals stay few even if all attempts in progress are refused."""
@@ -118,11 +144,15 @@ class Attempts:
         if any(target.address == place.address for target in trying):
             return False
         named = {target.address for target in trying if target.host is None and target.listener == place.listener}
+        state = self._state(place)
         if place.host is None:  # never waits for hosts that the cluster file does not name
-            return len(named | self._state(place).refused) < self._enough
+            return self._has_room(place, state, named) or not named  # after a pause, one at a time
         hosts = {target.host for target in trying if target.host is not None}
-        return not named and place.host not in hosts and len(hosts | self._matched.refused) < MATCHED_REFUSALS
+        return not named and place.host not in hosts and (self._has_room(place, state, hosts) or not hosts)
 
-
-def _not_again(known: ReadError) -> ReadError:
-    return ReadError(known.error, f"not tried again: {known.message}", known.needs)
+    def _paused(self, place: LoginTarget) -> ReadError:
+        refused = sorted({*self._named.get(place.listener, _LoginState()).refused, *self._matched.refused})
+        shown = ", ".join(clean_line(address, 80) for address in refused[:_SHOWN])
+        text = f"not tried: more refusals could lock the account; {len(refused)} refused the login and none accepted it ({shown})"
+        known = next((self._refused[address].needs for address in refused if address in self._refused), None)
+        return ReadError(LOGIN_PAUSED, text, known or f"a login that {place.address} accepts")

@@ -29,6 +29,9 @@ SCRAM_WEAK, SCRAM_FALSE = "weak SCRAM", "SCRAM not verified"
 CLUSTER_DENIED = "CLUSTER_AUTHORIZATION_FAILED"
 MAY_DESCRIBE = "Describe on Cluster"
 LOGIN_REFUSED, MECHANISM_REFUSED = "SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM"
+LOGIN_PAUSED = "login paused"
+"""Error of a read whose login was not tried, because others refused it and none accepted it yet."""
+
 UNREADABLE = "unreadable answer"
 """Error of a read whose answer came and makes no sense."""
 
@@ -40,8 +43,8 @@ CONTRADICTS_ZOOKEEPER = "contradicts ZooKeeper"
 
 LASTING = frozenset(
     {
-        NOT_SUPPORTED, NO_CREDENTIALS, NOT_TRUSTED, TOKEN_REFUSED, SCRAM_WEAK, SCRAM_FALSE, LOGIN_REFUSED, MECHANISM_REFUSED,
-        CLUSTER_DENIED, "TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED",
+        NOT_SUPPORTED, NO_CREDENTIALS, NOT_TRUSTED, TOKEN_REFUSED, SCRAM_WEAK, SCRAM_FALSE, LOGIN_REFUSED, LOGIN_PAUSED,
+        MECHANISM_REFUSED, CLUSTER_DENIED, "TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED",
     }
 )  # fmt: skip
 """Errors of a read that another sample a few seconds later cannot change."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.incidents.causes import grouped, undecided, unread_sources
+from kafka_audit.incidents.causes import grouped, refused_logins, undecided, unread_sources
 from kafka_audit.incidents.causes.controller import behind_controllers, cut_from_controllers, quorum, registry
 from kafka_audit.incidents.causes.listeners import addresses, cut_off, internal_names, unreachable_endpoints
 from kafka_audit.incidents.causes.rule import Case, Cause, Story
@@ -34,10 +34,10 @@ TABLE: tuple[Cause, ...] = (
     cut_off.CUT_OFF,
     *refused_broker.REFUSED,
     unread_sources.UNTRUSTED,
-    unread_sources.DOUBTFUL_LOGIN,
+    refused_logins.DOUBTFUL_LOGIN,
     unread_sources.WITHOUT_TOKEN,
     unread_sources.WITHOUT_TICKET,
-    unread_sources.LOGIN_REFUSED,
+    refused_logins.LOGIN_REFUSED,
     internal_names.INSIDE_NAMES,
     unreachable_endpoints.UNREACHABLE_ENDPOINTS,
     behind_controllers.BEHIND_CONTROLLERS,

@@ -8,12 +8,7 @@ from kafka_audit.cluster.answers.reads import (
     NO_TICKET,
     NO_TOKEN,
     NOT_TRUSTED,
-    SCRAM_FALSE,
-    SCRAM_WEAK,
-    addresses_of,
-    is_login_refusal,
     observer_name,
-    without_login,
 )
 from kafka_audit.incidents.causes.repair import do_not, prove, reconnect_commands
 from kafka_audit.incidents.causes.rule import (
@@ -27,14 +22,10 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import BrokerView, SourceRead
-from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper, word
+from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper
 from kafka_audit.model.trusted_hosts import trusted_hosts_line
 
 _NAMED = 2
-_WRITE_AGAIN = (
-    "kafka-configs.sh --bootstrap-server <broker>:<port> --command-config <admin.properties> --alter "
-    "--add-config 'SCRAM-SHA-512=[iterations=8192,password=<password>]' --entity-type users --entity-name <auditor>"
-)
 _HOSTS = 100  # of a line for the cluster file
 
 
@@ -45,7 +36,8 @@ def failed_reads(case: Case, root: Finding) -> tuple[SourceRead, ...]:
     return tuple(read for read in failed if of.get(read.observer, "cluster") == root.resource.name)
 
 
-def _of_brokers(case: Case) -> tuple[Finding, ...]:
+def roots_of_brokers(case: Case) -> tuple[Finding, ...]:
+    """Return the roots that are about brokers."""
     return tuple(root for root in case.roots if root.resource.is_of_broker)
 
 
@@ -58,49 +50,31 @@ def untrusted(case: Case) -> Iterable[Case]:
     """Take the brokers where no login was tried, because the cluster file does not trust their addresses, as one fault."""
     roots = tuple(
         root
-        for root in _of_brokers(case)
+        for root in roots_of_brokers(case)
         if (failed := failed_reads(case, root)) and all(read.error == NOT_TRUSTED for read in failed)
     )
     return (replace(case, roots=roots),) if roots else ()
 
 
-def doubtful(case: Case) -> Iterable[Case]:
-    """Take the brokers where the auditor ended its login as one fault for each reason."""
-    for error in (SCRAM_WEAK, SCRAM_FALSE):
-        roots = tuple(root for root in _of_brokers(case) if any(read.error == error for read in failed_reads(case, root)))
-        if roots:
-            yield replace(case, roots=roots)
-
-
 def tokens(case: Case) -> Iterable[Case]:
     """Take the brokers where no login was tried for lack of an access token as one fault: all take the same one."""
-    roots = tuple(root for root in _of_brokers(case) if any(read.error in NO_TOKEN for read in failed_reads(case, root)))
+    roots = tuple(root for root in roots_of_brokers(case) if any(read.error in NO_TOKEN for read in failed_reads(case, root)))
     return (replace(case, roots=roots),) if roots else ()
 
 
 def tickets(case: Case) -> Iterable[Case]:
     """Take the brokers where no login was tried for lack of a Kerberos ticket as one fault for each thing that is missing."""
     found: dict[str, list[Finding]] = {}
-    for root in _of_brokers(case):
+    for root in roots_of_brokers(case):
         needed = next((read.needs or "" for read in failed_reads(case, root) if read.error == NO_TICKET), None)
         if needed is not None:
             found.setdefault(needed, []).append(root)
     return tuple(replace(case, roots=tuple(roots)) for roots in found.values())
 
 
-def logins(case: Case) -> Iterable[Case]:
-    """Take the brokers that were reached and refuse the auditor's login as one fault: it is one account."""
-    roots = tuple(
-        root
-        for root in _of_brokers(case)
-        if any(is_login_refusal(read.error) and not without_login(read.error) for read in failed_reads(case, root))
-    )
-    return (replace(case, roots=roots),) if roots else ()
-
-
 def silent(case: Case) -> Iterable[Case]:
     """Take brokers without a view as one fault, those that answered in part as another, other sources as a third."""
-    of_brokers = _of_brokers(case)
+    of_brokers = roots_of_brokers(case)
     for without in (True, False):
         roots = tuple(root for root in of_brokers if _without_view(case, root) is without)
         if roots:
@@ -110,7 +84,8 @@ def silent(case: Case) -> Iterable[Case]:
         yield replace(case, roots=others)
 
 
-def _who(case: Case) -> str:
+def brokers_of(case: Case) -> str:
+    """Return the brokers of a case for a sentence."""
     addresses = sorted(root.resource.address for root in case.roots if root.resource.address is not None)
     if not addresses:
         return brokers(case.brokers)
@@ -119,9 +94,9 @@ def _who(case: Case) -> str:
     return listing([*(f"broker {broker}" for broker in case.brokers), *(f"the broker at {text}" for text in addresses)], 3)
 
 
-def _with_names(case: Case, headline: str) -> str:
+def headline_with_names(case: Case, headline: str) -> str:
     """Return a headline with the brokers' names, or with their number where the names are too long."""
-    return fitting([headline.format(who) for who in (_who(case), counted(len(case.roots), "broker"))])
+    return fitting([headline.format(who) for who in (brokers_of(case), counted(len(case.roots), "broker"))])
 
 
 def untrusted_story(case: Case) -> Story:
@@ -133,9 +108,9 @@ def untrusted_story(case: Case) -> Story:
     single = len(case.roots) == 1
     them, addresses = ("it", "its address") if single else ("them", "their addresses")
     return Story(
-        headline=_with_names(case, "The cluster file does not trust {}: the auditor did not log in there"),
-        impact=f"The {'view' if single else 'views'} of {_who(case)} {'is' if single else 'are'} unknown, and checks that need "
-        f"{'it' if single else 'them'} are inconclusive.",
+        headline=headline_with_names(case, "The cluster file does not trust {}: the auditor did not log in there"),
+        impact=f"The {'view' if single else 'views'} of {brokers_of(case)} {'is' if single else 'are'} unknown, and checks that "
+        f"need {'it' if single else 'them'} are inconclusive.",
         confidence=case.confidence(),
         why="No login was tried: a password goes only to addresses that the cluster file names or trusts, and only the cluster "
         f"lists {them}.",
@@ -163,47 +138,6 @@ def untrusted_story(case: Case) -> Story:
     )
 
 
-def doubtful_story(case: Case) -> Story:
-    """Return the story that what answers as a broker is not to be trusted with the password."""
-    reads = [read for root in case.roots for read in failed_reads(case, root)]
-    read = next(read for read in reads if read.error in {SCRAM_WEAK, SCRAM_FALSE})
-    weak, single = read.error == SCRAM_WEAK, len(case.roots) == 1
-    reason = "its SCRAM is too weak" if weak else "its SCRAM is not verified"
-    sent = "No proof of the password was sent." if weak else "A proof of the password may have been sent."
-    return Story(
-        headline=_with_names(
-            case, f"The auditor ended its login at {{}}: {reason if single else reason.replace('its', 'their')}"
-        ),
-        impact=f"The {'view' if single else 'views'} of {_who(case)} {'is' if single else 'are'} unknown. {sent}",
-        confidence=case.confidence(),
-        why="The auditor checked what the other end sent.",
-        speaks_for=_reads(case) or evidence_of(case.roots),
-        not_known=("Not known: whether these are your brokers. To know: which process listens there, on its own host.",),
-        steps=(
-            Step(
-                kind="see",
-                text="See on that host which process listens there (reads only).",
-                commands=tuple(f"ss -ltnp 'sport = :{port}'" for port in _ports(reads)),
-            ),
-            Step(
-                kind="quick",
-                text="If it is your broker, write the auditor's SCRAM credential again, with 4096 to 16384 iterations.",
-                commands=(_WRITE_AGAIN,),
-            ),
-            Step(
-                kind="quick",
-                text="If it is not, find out why the cluster lists it"
-                + (", and change the auditor's password: it can be guessed from the proof." if not weak else "."),
-            ),
-            prove(case),
-        ),
-    )
-
-
-def _ports(reads: Iterable[SourceRead]) -> list[int]:
-    return [*dict.fromkeys(port for read in reads for _, port in addresses_of(read.target))][:3]
-
-
 def _wrapped(text: str) -> Iterable[str]:
     """Yield a list of a cluster file over several lines, as YAML takes it."""
     return textwrap.wrap(text, 110, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
@@ -216,7 +150,7 @@ def token_story(case: Case) -> Story:
     needed = f"Needed: {read.needs}." if read.needs else "Needed: an access token."
     return Story(
         headline=fitting([f"The auditor has no access token: {why}", "The auditor has no access token, and did not log in"]),
-        impact=f"Checks that need the view of {_who(case)} are inconclusive. No login was tried there.",
+        impact=f"Checks that need the view of {brokers_of(case)} are inconclusive. No login was tried there.",
         confidence=case.confidence(),
         why="The issuer of the tokens answered so." if read.error == "token refused" else "No token was received.",
         speaks_for=evidence_of_reads([read]) or evidence_of(case.roots),
@@ -236,7 +170,7 @@ def token_story(case: Case) -> Story:
 def ticket_story(case: Case) -> Story:
     """Return the story that the auditor has no Kerberos ticket, in the words of the Kerberos library."""
     read = next(read for root in case.roots for read in failed_reads(case, root) if read.error == NO_TICKET)
-    why, who = clean(read.message or NO_TICKET, 300), _who(case)
+    why, who = clean(read.message or NO_TICKET, 300), brokers_of(case)
     return Story(
         headline=fitting(
             [
@@ -263,31 +197,10 @@ def ticket_story(case: Case) -> Story:
     )
 
 
-def login_story(case: Case) -> Story:
-    """Return the story that the auditor is not let in."""
-    subject, single = _who(case), len(case.roots) == 1
-    return Story(
-        headline=start_upper(_with_names(case, f"{{}} {'refuses' if single else 'refuse'} the auditor: it cannot log in")),
-        impact=f"Checks that need the view of {subject} are inconclusive. It is unknown whether clients can log in.",
-        confidence=case.confidence(),
-        why="The brokers themselves answered so.",
-        speaks_for=_reads(case) or evidence_of(case.roots),
-        not_known=("Not known: whether the account is wrong here or was removed there. To know: the command below.",),
-        steps=(
-            Step(kind="see", text="See it yourself (reads only), with the auditor's account.", commands=tuple(_log_in(case))),
-            Step(
-                kind="quick",
-                text="Correct `security` in the cluster file, or the environment variable or Airflow connection that it names.",
-            ),
-            prove(case),
-        ),
-    )
-
-
 def silent_story(case: Case) -> Story:
     """Return the story: which source gave nothing, or not everything."""
     reads = [read for root in case.roots for read in failed_reads(case, root)]
-    subject, single = _who(case), len(case.roots) == 1
+    subject, single = brokers_of(case), len(case.roots) == 1
     of_broker = case.roots[0].resource.name != "cluster"
     serve = "serves" if single else "serve"
     impact = "What it reports is unknown, and checks that need it are inconclusive."
@@ -296,7 +209,7 @@ def silent_story(case: Case) -> Story:
         impact=impact if single else impact.replace("it reports", "they report").replace("need it", "need them"),
         confidence=case.confidence(),
         why="The read itself failed.",
-        speaks_for=_reads(case) or evidence_of(case.roots),
+        speaks_for=evidence_of_failed_reads(case) or evidence_of(case.roots),
         not_known=(f"Not known: whether {subject} {serve} others. To know: the command below on a client's host.",)
         if of_broker
         else (),
@@ -314,12 +227,6 @@ def silent_story(case: Case) -> Story:
             prove(case),
         ),
     )
-
-
-def _log_in(case: Case) -> Iterable[str]:
-    addresses = dict.fromkeys(read.target for root in case.roots for read in failed_reads(case, root))
-    for address in list(addresses)[:3]:
-        yield f"kafka-broker-api-versions.sh --bootstrap-server {word(address)} --command-config client.properties"
 
 
 def _headlines(case: Case, who: str, reads: list[SourceRead]) -> list[str]:
@@ -344,7 +251,8 @@ def _headlines(case: Case, who: str, reads: list[SourceRead]) -> list[str]:
     return [f"{full}{where}{error}", f"{subject}: no answer{where}{error}", full, subject, f"{many} give no view"]
 
 
-def _reads(case: Case) -> tuple[Evidence, ...]:
+def evidence_of_failed_reads(case: Case) -> tuple[Evidence, ...]:
+    """Return the failed reads of all roots as evidence."""
     return evidence_of_reads([read for root in case.roots for read in failed_reads(case, root)])
 
 
@@ -353,14 +261,6 @@ UNTRUSTED = Cause(
     meaning="the cluster file does not trust the addresses of brokers, so that no login was tried",
     cases=untrusted,
     story=untrusted_story,
-)
-
-DOUBTFUL_LOGIN = Cause(
-    codes=("KA001",),
-    meaning="the party at the address of a broker requests a weak SCRAM proof, or does not prove that it has the credential",
-    cases=doubtful,
-    story=doubtful_story,
-    explains=(Explains(codes=("KA301", "KA002"), where=at_the_broker),),
 )
 
 WITHOUT_TOKEN = Cause(
@@ -377,14 +277,6 @@ WITHOUT_TICKET = Cause(
     cases=tickets,
     story=ticket_story,
     explains=(Explains(codes=("KA002",), where=at_the_broker),),
-)
-
-LOGIN_REFUSED = Cause(
-    codes=("KA001",),
-    meaning="brokers do not accept the auditor's login",
-    cases=logins,
-    story=login_story,
-    explains=(Explains(codes=("KA301", "KA002"), where=at_the_broker),),
 )
 
 SILENT = Cause(
