@@ -1,7 +1,11 @@
 """Access tokens of a token endpoint: what is sent, what is said of each fault, and what is never said."""
 
 import json
+import subprocess
+import sys
+import threading
 import time
+from pathlib import Path
 
 import httpx
 import jwt
@@ -143,6 +147,58 @@ def test_an_endpoint_that_drips_ends_on_time(endpoint):
     error, message, _ = refused(endpoint.url, seconds=0.5)
     assert time.monotonic() - started < 2
     assert (error, "does not answer (no answer for 0.5 s)" in message) == ("no token", True)
+
+
+# A server of its own process, so that what is counted here is ours: it begins as told and then sends a byte now and then.
+DRIPPING = """
+import socket, sys, time
+listener = socket.create_server(("127.0.0.1", 0))
+listener.setblocking(False)
+print(listener.getsockname()[1], flush=True)
+taken = []
+while True:
+    try:
+        taken.append(listener.accept()[0])
+        taken[-1].sendall(bytes.fromhex(sys.argv[1]))
+    except BlockingIOError:
+        pass
+    for one in taken[:]:
+        try:
+            one.send(b"\\0")
+        except OSError:
+            taken.remove(one)
+            one.close()
+    time.sleep(0.02)
+"""
+BEGINNINGS = {
+    "headers": ("http", b"HTTP/1.1 200 OK\r\nX-Y: "),
+    "body": ("http", b"HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n{"),
+    "handshake": ("https", b"\x16\x03\x03\x40\x00"),
+}
+
+
+def open_files():
+    return len([*Path("/proc/self/fd").iterdir()])
+
+
+@pytest.mark.parametrize(("scheme", "beginning"), BEGINNINGS.values(), ids=BEGINNINGS)
+def test_fifty_attempts_at_an_endpoint_that_drips_leave_neither_a_thread_nor_a_socket(scheme, beginning):
+    command = [sys.executable, "-c", DRIPPING, beginning.hex()]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        url = f"{scheme}://127.0.0.1:{process.stdout.readline().strip()}/token"
+        refused(url, seconds=0.5)  # imports
+        threads, files = threading.active_count(), open_files()
+        for _ in range(50):
+            assert refused(url, seconds=0.05)[0] == "no token"
+        end = time.monotonic() + 5
+        while (threading.active_count() > threads or open_files() > files) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert threading.active_count() <= threads + 1
+        assert open_files() <= files + 2
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_the_end_of_a_token_is_its_own_where_the_endpoint_states_none(endpoint):

@@ -7,11 +7,13 @@ followed, because the file does not name where they lead.
 import json
 import re
 import ssl
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from kafka_audit.collect.connections.budget import end_connection
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.silenced import silenced
 from kafka_audit.collect.connections.sockets import HANDSHAKE_REFUSED, tls_words
@@ -47,8 +49,12 @@ def fetch_oidc_token(oidc: Oidc, tls: ssl.SSLContext, client_id: str, secret: st
     """
     where = shown_endpoint(oidc.token_endpoint)
     started = time.monotonic()
-    # On a thread: a name server or an endpoint that drips outlasts every time-out of a client library.
-    (answer,) = side_by_side([lambda: _post(oidc, tls, client_id, secret, seconds)], 1, started + seconds)
+    connections = _Connections()
+    try:
+        # On a thread: a name server or an endpoint that drips outlasts every time-out of a client library.
+        (answer,) = side_by_side([lambda: _post(oidc, tls, client_id, secret, seconds, connections)], 1, started + seconds)
+    finally:
+        connections.end()
     if answer is None:
         raise _unanswered(where, f"no answer for {time.monotonic() - started:.1f} s")
     if isinstance(answer, ReadError):
@@ -68,19 +74,52 @@ def token_of_answer(status: int, body: bytes, where: str, client: "TokenClient")
     raise _refusal(status, found, where, client)
 
 
-def _post(oidc: Oidc, tls: ssl.SSLContext, client_id: str, secret: str, seconds: float) -> tuple[int, bytes]:
+class _Connections:
+    """The connections of one request. `end` ends them, also in a handshake, so that the thread that waits for them ends."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: list[Any] = []  # sockets
+        self._ended = False
+
+    def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Keep a connection that is made, as httpx's extension `trace` reports it; raises TimeoutError after the end."""
+        if not event.endswith("connect_tcp.complete"):
+            return
+        connection = info["return_value"].get_extra_info("socket").dup()  # TLS takes the socket away from its object
+        with self._lock:
+            if not self._ended:
+                self._open.append(connection)
+                return
+        connection.close()
+        raise TimeoutError
+
+    def end(self) -> None:
+        """End them; no other is used from now on."""
+        with self._lock:
+            self._ended, left, self._open = True, self._open, []
+        for connection in left:
+            end_connection(connection)
+            connection.close()
+
+
+def _post(  # noqa: PLR0913, PLR0917 -- see `fetch_oidc_token`
+    oidc: Oidc, tls: ssl.SSLContext, client_id: str, secret: str, seconds: float, connections: _Connections
+) -> tuple[int, bytes]:
     import httpx  # noqa: PLC0415 -- takes a tenth of a second, and few clusters need it
 
     where = shown_endpoint(oidc.token_endpoint)
     form = {"grant_type": "client_credentials"} | ({"scope": oidc.scope} if oidc.scope else {})
     # Uncompressed: what a few bytes unpack to is not bounded.
     headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+    request: dict[str, Any] = {"data": form, "auth": (client_id, secret), "headers": headers}
+    request["extensions"] = {"trace": connections.trace}
     body = bytearray()
     try:
         with (
             silenced("httpx"),
             httpx.Client(verify=tls, timeout=seconds, follow_redirects=False) as client,
-            client.stream("POST", oidc.token_endpoint, data=form, auth=(client_id, secret), headers=headers) as response,
+            client.stream("POST", oidc.token_endpoint, **request) as response,
         ):
             for part in response.iter_raw():
                 body += part
