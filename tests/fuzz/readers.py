@@ -468,12 +468,31 @@ def bundle_file(data):
         pass
 
 
-@_reader(ReadError)
+_TOKEN_SECRET = "s3cr+t/of:the=auditor"  # noqa: S105 -- of nobody
+
+
+@_reader(words=words.TOKENS)
 def token_answer(data):
-    """The answer of a token endpoint: a status that its first byte chooses, and a body."""
+    """The answer of a token endpoint: a status that its first byte chooses, and a body, which may repeat the secret."""
     status = (200, 301, 400, 401, 429, 500)[data[0] % 6] if data else 200
-    client = oidc.TokenClient("audit", "a-secret", None)
-    oidc.token_of_answer(status, data[1:], "https://idp.example.com/token", client)
+    client = oidc.TokenClient("audit", _TOKEN_SECRET, "kafka")
+    body = data[1:].replace(b"SECRET", _TOKEN_SECRET.encode())
+    found = _token_or_error(status, body, client)
+    if isinstance(found, ReadError):
+        assert found.error in {source_reads.NO_TOKEN, source_reads.TOKEN_REFUSED}
+        assert _TOKEN_SECRET not in f"{found.message} {found.needs}"
+        _stored([Asking(sample=1, observer="broker:0", target="b0:9092").failed("Metadata", found)])
+    else:
+        assert 0 < found.lifetime_s <= 86_400
+        assert found.value.isascii()
+        assert found.about.isprintable()
+
+
+def _token_or_error(status, body, client):
+    try:
+        return oidc.token_of_answer(status, body, "https://idp.example.com/token", client)
+    except ReadError as error:
+        return error
 
 
 # --- logs, vantages, certificates, and what must not be shown

@@ -139,6 +139,8 @@ def seeds():
             b'\0{"access_token":"eyJh.eyJz.c2ln","token_type":"Bearer","expires_in":300}',
             b'\2{"error":"invalid_client","error_description":"Invalid client or Invalid client credentials"}',
             b"\5<html>Bad Gateway</html>",
+            b'\0{"access_token":"eyJhbGciOiJSUzI1NiJ9.eyJleHAiOjE3fQ.c2ln"}',
+            b'\3{"error":"invalid_client","error_description":"SECRET is wrong"}',
         ],
         "bundle_file": [_bundle()],
         "znode": _znodes(),

@@ -59,3 +59,7 @@ password= token Bearer\x20 :\x20 " = ?sig= eyJhbGciOi
 """)
 SECRETS = _words(r"password :// : @ secret= -----BEGIN Bearer\x20 ?sig= eyJ AKIA \n token .ms")
 VANTAGES = _words(r"kafka-audit\t 0\t tcp\tok\t dns\tfailed\t certificate\t \t \n")
+TOKENS = JSON + _words(r"""
+"access_token" "expires_in" "token_type" "error" "error_description" "invalid_client" "invalid_scope" "unauthorized_client" SECRET
+eyJhbGciOiJSUzI1NiJ9. eyJleHAiOjE3fQ. eyJleHAiOiIxZTk5OSIsImF1ZCI6WzFdfQ. eyJpc3MiOnt9LCJzdWIiOltdfQ. .. = - 300 0.5 1e308 ***
+""")
