@@ -294,7 +294,8 @@ def test_a_host_that_is_trusted_is_read_like_the_others(authority):
 def test_a_wrong_password_is_refused_three_times_and_not_tried_with_each_reading(authority):
     with ExitStack() as stack:
         made = secured(stack, authority, {"auditor": "another"})
-        readings = read(described(*made, security=wanted(authority)), 3, secrets={"AUDITOR": PASSWORD})
+        patient = described(*made, security=wanted(authority), limits=Limits(read_s=5.0))  # no attempt ends without an answer
+        readings = read(patient, 3, secrets={"AUDITOR": PASSWORD})
         assert sum(len(one.handshakes) for one in made) == 3
         for reading in readings:
             assert set(outcomes(reading, "metadata").values()) == {"unknown"}
@@ -322,7 +323,8 @@ def test_a_token_is_fetched_again_before_it_ends_and_without_one_nothing_is_susp
             endpoint.answer = next(answers)
             time.sleep(2)
 
-        readings = read(described(*made, security=wants), 3, secrets={"AUDITOR": PASSWORD}, between=wait)
+        patient = described(*made, security=wants, limits=Limits(read_s=5.0))
+        readings = read(patient, 3, secrets={"AUDITOR": PASSWORD}, between=wait)
         assert len(endpoint.issued) == 2, "one for all brokers, and another when it ends"
     found = [{*outcomes(reading, "metadata").values()} for reading in readings]
     assert found == [{"answered"}, {"answered"}, {"unknown"}]

@@ -165,6 +165,7 @@ class Reader:
                 return self._nothing_asked(known, clean_line(str(error)))
         began, until = now_ms(), time.monotonic() + WHOLE_S
         self._vouched = dict.fromkeys(known if vouched is None else vouched)
+        self._asked: dict[object, asyncio.Future[_Heard]] = {}
         endpoints = self._kept(known)
         waiting = asyncio.ensure_future(self._zookeeper())
         try:
@@ -316,7 +317,16 @@ class Reader:
             return _Access(security=self._logins.without_login(target) if known else ListenerSecurity(), refused=error)
 
     async def _converse(self, number: int, target: Target) -> _Heard:
-        """Ask at one address."""
+        """Ask at one address, once in a reading: what is behind it answers for each broker that is said to listen there."""
+        place = target.dialled, target.listener, target.protocol, target.host
+        if place not in self._asked:
+            self._asked[place] = asyncio.ensure_future(self._converse_once(number, target))
+        heard = await self._asked[place]
+        broker = None if number == UNREGISTERED else number
+        vouched = number in self._vouched or self._logins.names(target)
+        return replace(heard, reading=replace(heard.reading, broker_id=broker, vouched=vouched))
+
+    async def _converse_once(self, number: int, target: Target) -> _Heard:
         broker = None if number == UNREGISTERED else number
         if target.protocol not in _PROTOCOLS:
             return _Heard(reading=_unasked(broker, target.address, f"protocol {clean_line(target.protocol)}"))

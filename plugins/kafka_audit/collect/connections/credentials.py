@@ -22,6 +22,7 @@ from typing import Any
 
 from kafka_audit.collect.connections.kerberos import SERVICE, Tickets
 from kafka_audit.collect.connections.login_attempts import Attempts, LoginTarget
+from kafka_audit.collect.connections.scram_keys import SaltedPasswords, ScramKeys
 from kafka_audit.collect.connections.sockets import TlsContexts
 from kafka_audit.collect.connections.targets import PLAINTEXT, Target, host_and_port, routes, split_address
 from kafka_audit.collect.connections.tls import UNVERIFIED, TlsAccess, TlsFiles
@@ -80,6 +81,7 @@ class ListenerSecurity:
     attempt: _Attempt = field(default=_anyhow, repr=False)
     needs: str | None = None  # what would help where the login is refused
     tokens: TokenCache | None = field(default=None, repr=False)
+    scram: ScramKeys | None = None
 
     @property
     def ends_at(self) -> float:
@@ -112,6 +114,7 @@ class ClusterLogins:
         self._secrets = secrets
         self._attempts: dict[Security, Attempts] = {}
         self._tokens: dict[Security, TokenCache] = {}
+        self._salted = SaltedPasswords()
         self._tickets = Tickets()
         self._offered: dict[str, str] = {}
         self.files = TlsFiles(cluster)
@@ -244,7 +247,9 @@ class ClusterLogins:
         needs = f"a user and password that listener {_name(target)} accepts ({security.username}, {security.password_env})"
         proves = mechanism not in IN_CLEAR_TEXT
         attempt = self._attempt(target, security)
-        return ListenerSecurity(kafka=options, hidden=hidden, proves=proves, attempt=attempt, needs=needs)
+        address = host_and_port(*_compared(*target.dialled))
+        keys = ScramKeys(salted=self._salted, address=address, mechanism=mechanism, password=password) if proves else None
+        return ListenerSecurity(kafka=options, hidden=hidden, proves=proves, attempt=attempt, needs=needs, scram=keys)
 
     def _attempt(self, target: Target, security: Security) -> _Attempt:
         """Return how a password is tried at a target.

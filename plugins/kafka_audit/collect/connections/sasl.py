@@ -9,7 +9,7 @@ import binascii
 import hmac
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from kafka.errors import SaslAuthenticationFailedError
 from kafka.net.sasl import SASL_MECHANISMS, register_sasl_mechanism
@@ -69,44 +69,45 @@ class _OAuth(SaslMechanismOAuth):  # type: ignore[misc] # see above
 
 
 class _Scram(SaslMechanismScram):  # type: ignore[misc] # see above
-    def __init__(self, **config: Any) -> None:  # noqa: ANN401 -- kafka-python's call
+    def __init__(self, *, scram_keys: "SaltsPasswords | None" = None, **config: Any) -> None:  # noqa: ANN401 -- kafka-python's call
         super().__init__(**config)
-        self._scram_client = BoundedScramClient(
-            config["sasl_plain_username"], config["sasl_plain_password"], config["sasl_mechanism"]
-        )
+        login = config["sasl_plain_username"], config["sasl_plain_password"], config["sasl_mechanism"]
+        self._scram_client = BoundedScramClient(*login, scram_keys)
 
     def auth_bytes(self) -> bytes:
         return _HiddenMessage(super().auth_bytes())
 
 
+class SaltsPasswords(Protocol):
+    """Knows salted passwords, see `scram_keys`."""
+
+    def compute(self, salt: bytes, iterations: int) -> bytes:
+        """Return the salted password; raises ScramError."""
+
+
 class BoundedScramClient(ScramClient):  # type: ignore[misc] # see above
     """The client's side of SCRAM, which computes no proof before the server's parameters are known to be strong enough."""
 
-    def __init__(self, user: str, password: str, mechanism: str) -> None:
+    def __init__(self, user: str, password: str, mechanism: str, keys: SaltsPasswords | None = None) -> None:
         """Take a login; the name's `=` and `,` are encoded as RFC 5802 requires, which kafka-python does not do."""
         super().__init__(user.replace("=", "=3D").replace(",", "=2C"), password, mechanism)
         self._mechanism = mechanism
+        self._keys = keys
 
     def process_server_first_message(self, server_first_message: bytes) -> None:
         """Take nonce, salt and iterations, and compute the proof; raises ScramError."""
         message = bytes(server_first_message)
-        parts = _parts(_FIRST, message, "first")
-        nonce, salt, iterations = parts[1], _decoded(parts[2], "first"), int(parts[3])
+        nonce, _, _ = parse_first(message, self._mechanism)
         if not nonce.startswith(self.nonce) or nonce == self.nonce:
             raise ScramError(SCRAM_FALSE, "the server's nonce does not extend ours", _MALFORMED_NEEDS)
-        if iterations < LEAST_ITERATIONS:
-            text = (
-                f"its SCRAM parameters are too weak: {iterations} of at least {LEAST_ITERATIONS} iterations, so the password "
-                "could be computed from the proof; the auditor sent none"
-            )
-            needs = f"your broker at that address, and a {self._mechanism} credential of at least {LEAST_ITERATIONS} iterations"
-            raise ScramError(SCRAM_WEAK, text, needs)
-        if iterations > MOST_ITERATIONS:
-            text = f"it requires {iterations} SCRAM iterations; at most {MOST_ITERATIONS} are allowed"
-            raise ScramError(SCRAM_FALSE, text, f"a {self._mechanism} credential of at most {MOST_ITERATIONS} iterations")
-        if not salt:
-            raise ScramError(SCRAM_FALSE, "its SCRAM salt is empty", _MALFORMED_NEEDS)
         super().process_server_first_message(message)
+
+    def create_salted_password(self, salt: bytes, iterations: int) -> None:
+        """Compute the salted password, or find it."""
+        if self._keys is None:
+            super().create_salted_password(salt, iterations)
+        else:
+            self.salted_password = self._keys.compute(salt, iterations)
 
     def process_server_final_message(self, server_final_message: bytes) -> None:
         """Demand the signature that only who knows the credential can make; raises ScramError."""
@@ -114,6 +115,25 @@ class BoundedScramClient(ScramClient):  # type: ignore[misc] # see above
         if not hmac.compare_digest(signature, self.server_signature):
             text = "the server's signature is wrong: it does not have the user's SCRAM credential"
             raise ScramError(SCRAM_FALSE, text, _MALFORMED_NEEDS)
+
+
+def parse_first(message: bytes, mechanism: str) -> tuple[bytes, bytes, int]:
+    """Return nonce, salt and iterations of a server's first message; raises ScramError, also if they are weak or many."""
+    parts = _parts(_FIRST, message, "first")
+    salt, iterations = _decoded(parts[2], "first"), int(parts[3])
+    if iterations < LEAST_ITERATIONS:
+        text = (
+            f"its SCRAM parameters are too weak: {iterations} of at least {LEAST_ITERATIONS} iterations, so the password "
+            "could be computed from the proof; the auditor sent none"
+        )
+        needs = f"your broker at that address, and a {mechanism} credential of at least {LEAST_ITERATIONS} iterations"
+        raise ScramError(SCRAM_WEAK, text, needs)
+    if iterations > MOST_ITERATIONS:
+        text = f"it requires {iterations} SCRAM iterations; at most {MOST_ITERATIONS} are allowed"
+        raise ScramError(SCRAM_FALSE, text, f"a {mechanism} credential of at most {MOST_ITERATIONS} iterations")
+    if not salt:
+        raise ScramError(SCRAM_FALSE, "its SCRAM salt is empty", _MALFORMED_NEEDS)
+    return parts[1], salt, iterations
 
 
 def _parts(pattern: re.Pattern[bytes], message: bytes, which: str) -> re.Match[bytes]:

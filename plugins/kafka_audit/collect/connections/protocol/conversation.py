@@ -97,6 +97,7 @@ class Conversation:
                 self._manager = Manager(
                     self._net,
                     options.budget,
+                    options.listener_security.scram,
                     bootstrap_servers=[host_and_port(host, port)],
                     client_id=CLIENT,
                     client_software_name=CLIENT,
