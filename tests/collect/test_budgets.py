@@ -19,6 +19,7 @@ from hostile_parties.broker import HostileBroker
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import announce, hang
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree, registration
+from kafka_audit.bounds.kept_brokers import keep_brokers
 from kafka_audit.collect.brokers.acls import AclBook
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
@@ -281,17 +282,37 @@ def test_a_flood_of_brokers_does_not_push_out_those_that_were_there():
 
 def test_each_broker_has_one_address_before_any_has_two():
     listed = {broker: [target(("h", 1), broker, f"L{n}") for n in range(1 if broker else 100)] for broker in range(5)}
-    kept = priorities.prioritized_targets(listed, (), 10, 7)
+    kept = priorities.kept_targets(listed, range(5), (), 7)
     assert {broker: len(some) for broker, some in kept.items()} == {0: 3, 1: 1, 2: 1, 3: 1, 4: 1}
-    assert priorities.prioritized_targets(listed, {("h", 1)}, 3, 1000) == {broker: listed[broker] for broker in range(3)}
-    named = [target(("named", 9), 4)]
-    assert [*priorities.prioritized_targets({**listed, 4: named}, {("named", 9)}, 2, 1000)] == [4, 0], "the cluster file names it"
+    assert priorities.kept_targets(listed, range(3), (), 1000) == {broker: listed[broker] for broker in range(3)}
+
+
+def asked_of(listed, most, named=(), **vouched):
+    return keep_brokers(most, priorities.vouchers_of_targets(listed, vouched.pop("rows", ()), named, **vouched)).ids
+
+
+def test_an_address_of_the_cluster_file_is_that_of_one_broker_however_many_claim_it():
+    listed = {broker: [target(("h", broker), broker)] for broker in range(5)} | {4: [target(("named", 9), 4)]}
+    assert asked_of(listed, 2, {("named", 9)}) == (4, 0)
+    flood = {broker: [target(("named", 9), broker)] for broker in range(100)}
+    honest = {5000: [target(("h", 1), 5000)]}
+    registered = [decoded(1, 5000, registration(("h", 1)), ZnodeStat(**dict.fromkeys(ZnodeStat._fields, 0))).broker]
+    assert asked_of({**flood, **honest}, 2, {("named", 9)}, rows=registered) == (0, 5000)
+
+
+def test_low_ids_that_one_address_lists_do_not_displace_what_the_others_list():
+    honest, claims = [1000, 5000], {"b1:1": {1000, 5000}, "b2:1": {1000, 5000}, "evil:1": {*range(30)}}
+    listed = {broker: [target(("h", broker), broker)] for broker in (*range(30), *honest)}
+    assert asked_of(listed, 3, claims=claims) == (1000, 5000, 0)
+    claims = {"b1:1": {5000}, "evil:1": {*range(30)}}
+    assert 5000 in asked_of({broker: listed[broker] for broker in (*range(30), 5000)}, 2, claims=claims)
+    assert 5000 in asked_of({broker: listed[broker] for broker in (*range(30), 5000)}, 2, known=[5000])
 
 
 def test_a_thousand_brokers_with_three_listeners_are_asked_whole():
     listed = {broker: [target(("h", 1), broker, f"L{n}") for n in range(3)] for broker in range(1000)}
     limits = Limits()
-    assert priorities.prioritized_targets(listed, (), limits.brokers, limits.endpoints) == listed
+    assert priorities.kept_targets(listed, asked_of(listed, limits.brokers), (), limits.endpoints) == listed
 
 
 def commanded(count, limits, role="broker", listeners=1):

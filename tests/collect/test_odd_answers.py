@@ -400,7 +400,7 @@ def test_texts_from_anywhere_are_read_or_left_out(text, data):
 
 def talk(answer):
     """Return what stands for a conversation in which this is the only answer."""
-    return SimpleNamespace(version=lambda *_: 1, ask=lambda _: answer, add_rows=lambda _: None)
+    return SimpleNamespace(version=lambda *_: 1, ask=lambda _: answer, add_rows=lambda *_: None)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from kafka_audit.bounds.kept_brokers import keep_brokers
 from kafka_audit.collect.brokers.discovery import Discovery
 from kafka_audit.collect.connections import priorities
 from kafka_audit.collect.connections.budget import Budget
@@ -46,6 +47,7 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
     logins = ClusterLogins(cluster, secrets)
     budget = Budget(cluster).part(read_s * ERRAND_READS)
     rows: Sequence[Row] = ()
+    claims: priorities.Claims = {}
     try:
         with quiet():
             if cluster.zookeeper is not None:
@@ -58,12 +60,13 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
                 )
             if not rows and cluster.bootstrap:
                 options = ClientOptions(read_s=read_s, logins=logins, budget=budget)
-                rows = Discovery(cluster, 1, options, budget.deadline).listed()
+                discovery = Discovery(cluster, 1, options, budget.deadline)
+                rows, claims = discovery.listed(), discovery.claims
     finally:
         budget.close()
     listed = registered_targets([row for row in rows if isinstance(row, RegisteredEndpoint)], cluster)
-    order = {broker: listed[broker] for broker in priorities.order(listed, rows)}
-    kept = priorities.prioritized_targets(order, budget.named, limits.brokers, min(limits.endpoints, limits.probes))
+    brokers = keep_brokers(limits.brokers, priorities.vouchers_of_targets(listed, rows, budget.named, claims=claims))
+    kept = priorities.kept_targets(listed, brokers.ids, budget.named, min(limits.endpoints, limits.probes))
     targets = [target for target in flat(kept) if _is_probed(target)]
     written = _written(rows)
     return {

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import zip_longest
 from types import MappingProxyType
 
+from kafka_audit.bounds.kept_brokers import keep_brokers
 from kafka_audit.collect import queue_vantages
 from kafka_audit.collect.brokers import broker_view, leader_questions, leader_reads, scram_users
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
@@ -33,6 +34,7 @@ from kafka_audit.model.tables import (
     BOOTSTRAP,
     BrokerConfig,
     BrokerProperty,
+    BrokerView,
     Migration,
     RegisteredEndpoint,
     Registry,
@@ -82,6 +84,8 @@ class Sampler:
         self._budget = budget
         self._answers = answers
         self._decoded_znodes = DecodedZnodes()
+        self._known: dict[int, None] = {}  # brokers that answered in earlier samples
+        self._claims: priorities.Claims = {}
 
     def take(self, number: int, reason: str) -> Collected:
         """Return what one sample gave; the contents of views stay in the book.
@@ -98,6 +102,8 @@ class Sampler:
             late = () if discovery is None else discovery.listed()
             if {*late} - {*endpoints}:
                 asked = {*flat(targets)}
+                self._claims = {} if discovery is None else discovery.claims
+                self._known |= dict.fromkeys(targets)  # they were asked: the late ones are only added to them
                 targets, left_out = self._targets(number, dict.fromkeys((*endpoints, *late)), found)
                 missed = {broker: [one for one in some if one not in asked] for broker, some in targets.items()}
                 found = merged(
@@ -107,6 +113,7 @@ class Sampler:
             found = without_zookeeper(merged([found, Collected(rows=left_out)]))
             found = merged([found, *self._done(self._jobs_on_leaders(number, targets, found))])
             found = merged([found, Collected(rows=tuple(self._from_queues(number, targets, found.rows)))])
+        self._known = dict.fromkeys(row.broker_id for row in found.rows if isinstance(row, BrokerView))
         sample = Sample(sample=number, started_ms=started, finished_ms=now_ms(), reason=reason)
         return replace(found, rows=(sample, *found.rows, *self._authorities(number)))
 
@@ -164,12 +171,14 @@ class Sampler:
             return (), None
         self._say(f"asking {len(self._cluster.bootstrap)} bootstrap addresses for their brokers …")
         discovery = Discovery(self._cluster, number, self._options(), self._budget.deadline)
-        return discovery.listed_soon(), discovery
+        endpoints, self._claims = discovery.listed_soon(), discovery.claims
+        return endpoints, discovery
 
     def _beside_the_registry(self, number: int, registered: tuple[RegisteredEndpoint, ...]) -> tuple[RegisteredEndpoint, ...]:
         """Return what brokers list, where a migration has begun and some of them register with KRaft controllers alone."""
         known = flat(registered_targets(registered, self._cluster))
-        listed = Discovery(self._cluster, number, self._options(), self._budget.deadline, known).listed()
+        discovery = Discovery(self._cluster, number, self._options(), self._budget.deadline, known)
+        listed, self._claims = discovery.listed(), discovery.claims
         unregistered = {endpoint.broker_id for endpoint in listed} - {endpoint.broker_id for endpoint in registered}
         return listed if unregistered else registered
 
@@ -179,10 +188,11 @@ class Sampler:
         """Return the addresses to ask by broker, in the order of asking, and rows for those over `limits`."""
         limits = self._cluster.limits
         listed = registered_targets(endpoints, self._cluster)
-        order = priorities.order(listed, found.rows, found.assigned()) if len(listed) > LANES else [*listed]
-        kept = priorities.prioritized_targets(
-            {broker: listed[broker] for broker in order}, self._budget.named, limits.brokers, limits.endpoints
+        named, assigned = self._budget.named, found.assigned()
+        vouchers = priorities.vouchers_of_targets(
+            listed, found.rows, named, assigned=assigned, known=self._known, claims=self._claims
         )
+        kept = priorities.kept_targets(listed, keep_brokers(limits.brokers, vouchers).ids, named, limits.endpoints)
         asking = Asking(sample=number, observer="limits", target=self._cluster.name)
         brokers_left, left = len(listed) - len(kept), len(flat(listed)) - len(flat(kept))
         if not left:

@@ -2,8 +2,8 @@
 
 import os
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from types import MappingProxyType
@@ -12,14 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_audit import __version__
+from kafka_audit.bounds.kept_brokers import Vouchers, keep_brokers
 from kafka_audit.collect.brokers.broker_view import API_VERSIONS, CONFIGS
 from kafka_audit.collect.brokers.consumer_groups import GROUPS
 from kafka_audit.collect.brokers.listener_names import with_listener_names
 from kafka_audit.collect.brokers.privileged_reads import LOG_DIRS, REASSIGNMENTS
 from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections.budget import GRACE_S, Budget
+from kafka_audit.collect.connections.budget import GRACE_S, Budget, over_limit
 from kafka_audit.collect.connections.credentials import ClusterLogins
+from kafka_audit.collect.connections.priorities import named_brokers, registered_brokers
 from kafka_audit.collect.connections.targets import behind_proxies
 from kafka_audit.collect.logs import sources as logs
 from kafka_audit.collect.probes.endpoint_probes import WORKER
@@ -29,7 +31,7 @@ from kafka_audit.collect.rows.collected import Collected, merged
 from kafka_audit.collect.rows.columns import empty
 from kafka_audit.collect.rows.possible_names import without_impossible_names
 from kafka_audit.collect.rows.secret_filter import filtered
-from kafka_audit.collect.rows.source_reads import now_ms
+from kafka_audit.collect.rows.source_reads import Asking, now_ms
 from kafka_audit.collect.sample import Sampler
 from kafka_audit.collect.sampling import sample_again
 from kafka_audit.collect.sampling.shared_rows import without_repeated_rows
@@ -50,6 +52,7 @@ from kafka_audit.model.tables import (
     Probe,
     Reassignment,
     RegisteredBroker,
+    RegisteredEndpoint,
     RegisteredPartition,
     RegisteredTopic,
     Registry,
@@ -140,16 +143,20 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take_snapshot`
     samples = _TakenSamples(cluster, sampler, book, say, within.deadline)
     samples.take()
     found, number = samples.collected(), len(samples.taken)
-    rows, brokers = found.rows, _brokers(found)
+    rows = found.rows
+    kept = keep_brokers(cluster.limits.brokers, _vouchers(found, samples.taken[-1], budget.named))
+    if kept.cut and (cluster.properties or cluster.logs is not None):
+        asking = Asking(sample=number, observer="limits", target=cluster.name)
+        rows += (asking.failed("read the files of all brokers", over_limit(kept.message, "brokers")),)
     if cluster.properties:
         say(f"reading {counted(len(cluster.properties), 'path')} of server.properties …")
         until = time.monotonic() + budget.left() / (1 if cluster.logs is None else 2)
-        rows += properties.read_properties_files(cluster.properties, brokers, number, cluster.limits.read_s, until)
+        rows += properties.read_properties_files(cluster.properties, kept.ids, number, cluster.limits.read_s, until, budget)
         rows += sampler.ask_scram_users(rows, number, budget.part(budget.left() / (1 if cluster.logs is None else 2)))
     if cluster.logs is not None:
         say("reading the end of the brokers' logs …")
         registered = [row for row in samples.taken[-1].rows if isinstance(row, RegisteredBroker)]
-        rows += logs.read_logs(cluster, brokers, registered, number, budget.deadline, logins.passwords())
+        rows += logs.read_logs(cluster, kept.ids, registered, number, budget, logins.passwords())
     # A registry that was left out means that brokers run without it, though the cluster file still names one.
     kraft = cluster.zookeeper is None or runs_without_zookeeper(samples.taken[-1].rows)
     return replace(found, rows=without_impossible_names(rows, number)), number, kraft
@@ -262,10 +269,32 @@ def _answered(samples: Sequence[Collected], operation: str | tuple[str, ...]) ->
         known |= here
 
 
-def _brokers(collected: Collected) -> set[int]:
-    """Return every broker id: registrations, assignments, views."""
-    named = {row.broker_id for row in collected.rows if isinstance(row, RegisteredBroker | BrokerView | ViewBroker)}
-    return {number for number in named | collected.assigned() if number >= 0}
+def _vouchers(found: Collected, newest: Collected, named: Collection[tuple[str, int]]) -> Vouchers:
+    """Return who vouches for the broker ids of a snapshot: registrations, views, assignments.
+
+    A list of brokers that several views hold counts as that of two parties, so that it comes before what one lists.
+    """
+    assigned = found.assigned()
+    registered = registered_brokers((row for row in newest.rows if isinstance(row, RegisteredBroker)), assigned)
+    holders = Counter(row.brokers_digest for row in newest.rows if isinstance(row, BrokerView))
+    lists: defaultdict[str, list[ViewBroker]] = defaultdict(list)
+    for row in found.rows:
+        if isinstance(row, ViewBroker) and row.brokers_digest in holders:
+            lists[row.brokers_digest].append(row)
+    order = sorted(lists, key=lambda digest: (-holders[digest], digest))
+    places = [(row.broker_id, row.host, row.port) for row in newest.rows if isinstance(row, RegisteredEndpoint)]
+    places += [(row.broker_id, row.host, row.port) for digest in order for row in lists[digest]]
+    claims = {
+        f"{digest}/{turn}": [row.broker_id for row in lists[digest]]
+        for digest in order
+        for turn in range(min(2, holders[digest]))
+    }
+    return Vouchers(
+        named=named_brokers(places, named),
+        registered=registered,
+        long_known=[row.broker_id for row in newest.rows if isinstance(row, BrokerView) and row.broker_id >= 0],
+        claimed={**claims, "assigned": [broker for broker in assigned if broker >= 0]},
+    )
 
 
 def _info(cluster: Cluster, started: int, samples: int, rows: Sequence[Row], *, kraft: bool) -> SnapshotInfo:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.logs import sources, tails
 from kafka_audit.model.cluster import Cluster, Limits, Logs
 from kafka_audit.model.tables import LogLine, RegisteredBroker, SourceRead
@@ -37,7 +38,7 @@ def registration(broker, ms, czxid=41):
 
 def read(logs, brokers=(0,), registered=(), settle_s=0.3):
     cluster = Cluster(name="c", logs=logs, limits=Limits(settle_s=settle_s, read_s=5))
-    rows = sources.read_logs(cluster, brokers, registered, 1, time.monotonic() + 60)
+    rows = sources.read_logs(cluster, brokers, registered, 1, Budget(deadline=time.monotonic() + 60))
     return [r for r in rows if isinstance(r, LogLine)], [r for r in rows if isinstance(r, SourceRead)]
 
 
@@ -161,7 +162,7 @@ def test_of_each_log_the_newest_files_are_read(tmp_path):
 def test_what_cannot_be_read_is_a_row_that_says_what_is_needed(tmp_path, logs, brokers, error):
     filled = Logs(paths=tuple(one.replace("{tmp}", str(tmp_path)) for one in logs.paths), command=logs.command)
     cluster = Cluster(name="c", logs=filled, limits=Limits(read_s=0.5))
-    (row,) = sources.read_logs(cluster, brokers, (), 1, time.monotonic() + 20)
+    (row,) = sources.read_logs(cluster, brokers, (), 1, Budget(deadline=time.monotonic() + 20))
     assert (row.outcome, row.error) == ("failed", error)
     assert row.needs
     assert row.message

@@ -116,7 +116,7 @@ class AclBook:
                     return found
                 named = digest(found)
                 if named not in self._sets:
-                    budget.add_rows(len(found))
+                    budget.add_rows(len(found), len(body))
                 self._bodies[key] = named
                 self._sets[named] = found
             named = self._bodies[key]

@@ -221,8 +221,7 @@ class BrokerAsker:
         """Return the broker's settings; raises ReadError. One without a name may be any, so then none of them is known."""
         entries = answers.each(self._describe(conversation, str(target.broker_id)).configs, "settings")
         answers.once((answers.checked_name(entry.name, "a setting") for entry in entries), "a setting")
-        _demand_honest_size(entries)
-        conversation.add_rows(len(entries))
+        conversation.add_rows(len(entries), _honest_size(entries))
         return tuple(self._config(target, entry) for entry in entries)
 
     def _config(self, target: Target, entry: Any) -> BrokerConfig:  # noqa: ANN401 -- see _describe
@@ -313,8 +312,8 @@ def _checked(message: Any) -> Any:  # noqa: ANN401 -- see BrokerAsker._describe
     return message
 
 
-def _demand_honest_size(entries: Sequence[Any]) -> None:
-    """Raise ReadError for settings that no broker has, before any of them is read."""
+def _honest_size(entries: Sequence[Any]) -> int:
+    """Return how many characters settings have; raises ReadError for more than any broker has, before any of them is read."""
     longest = max((len(entry.name) for entry in entries), default=0)
     if longest > LONGEST_KEY:
         answers.refuse_answer(f"a setting with a name of {longest} characters")
@@ -322,6 +321,7 @@ def _demand_honest_size(entries: Sequence[Any]) -> None:
     if len(entries) > MOST_SETTINGS or size > MOST_SETTINGS_TEXT:
         message = f"{len(entries)} settings of {size} characters, more than {MOST_SETTINGS} or {MOST_SETTINGS_TEXT}"
         raise ReadError(_TOO_LARGE, message, "fewer and shorter settings of this broker")
+    return size
 
 
 def _config(target: Target, entry: Any) -> BrokerConfig:  # noqa: ANN401 -- see BrokerAsker._describe

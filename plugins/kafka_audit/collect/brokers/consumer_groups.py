@@ -133,7 +133,8 @@ class GroupReads:
                 refused = refused or error
                 continue
             members = answers.each(group.members, "members of a group")
-            self._conversation.add_rows(len(members))
+            texts = (text for member in members for text in (group.group_id, member.client_id, member.client_host))
+            self._conversation.add_rows(len(members), sum(len(text or "") for text in texts))
             for member in members:
                 yield GroupMember(
                     sample=self._asking.sample,

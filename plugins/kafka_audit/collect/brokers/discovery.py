@@ -25,6 +25,9 @@ class Discovery:
     """Asks all bootstrap addresses at once which brokers there are.
 
     An address that does not answer is asked again with all others later, and gets its rows there.
+
+    Attributes:
+        claims: the ids that each address listed, as far as they were read.
     """
 
     def __init__(
@@ -40,10 +43,10 @@ class Discovery:
             also: further addresses to ask.
         """
         behind = behind_proxies(cluster)
-        jobs = [
-            partial(_listed_by, target, options, behind if target.dialled in behind else {})
-            for target in (*bootstrap_targets(cluster, ()), *also)
-        ]
+        targets = [*bootstrap_targets(cluster, ()), *also]
+        jobs = [partial(_listed_by, target, options, behind if target.dialled in behind else {}) for target in targets]
+        self._parties = [target.address for target in targets]
+        self.claims: dict[str, frozenset[int]] = {}
         # Half of what is left at the most: to learn who is there must not cost what there is to ask of them.
         until = time.monotonic() + max(0.0, deadline - time.monotonic()) / 2
         self._asked = Running(jobs, _LANES, until)
@@ -59,10 +62,12 @@ class Discovery:
         return self._endpoints(self._asked.results_soon(bool, _MOMENT_S))
 
     def _endpoints(self, answers: Iterable[tuple[ListedBroker, ...] | ReadError | None]) -> tuple[RegisteredEndpoint, ...]:
-        found = [answer for answer in answers if not isinstance(answer, ReadError)]
+        by_party = zip(self._parties, answers, strict=True)
+        answered = {party: answer or () for party, answer in by_party if not isinstance(answer, ReadError)}
+        self.claims = {party: frozenset(broker.broker_id for broker in answer) for party, answer in answered.items()}
         # A broker that many list comes before one that a single answer names.
         listed = Counter(
-            place for answer in found for place in {(broker.broker_id, broker.host, broker.port) for broker in answer or ()}
+            place for answer in answered.values() for place in {(broker.broker_id, broker.host, broker.port) for broker in answer}
         )
         return listed_endpoints(sorted(listed, key=lambda broker: (-listed[broker], broker)), self._sample, self._protocol)
 

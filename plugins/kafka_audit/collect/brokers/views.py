@@ -170,7 +170,7 @@ class ViewBook:
         topics_digest = self._list_digest(entries, version, budget)
         brokers_digest = _digest(brokers)
         if brokers_digest not in self._brokers:
-            budget.add_rows(len(brokers))
+            budget.add_rows(len(brokers), sum(len(broker.host) + len(broker.rack or "") for broker in brokers))
         self._brokers[brokers_digest] = brokers
         return View(
             kafka_cluster_id=answer.cluster_id,

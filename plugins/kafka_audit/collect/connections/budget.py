@@ -19,6 +19,9 @@ from kafka_audit.model.trusted_hosts import normal_host
 OVER_LIMIT = "over the limit"
 """The error of a read of which a part was left out, or that was ended, because of `limits`."""
 
+ROW_BYTES = 256
+"""Bytes of a row that is an object; one that holds more counts as several."""
+
 GRACE_S = 1.0
 """How long after `limits.audit_s` an audit may end at the latest: to close what is open and to note what is missing."""
 
@@ -140,8 +143,14 @@ class Budget:
         """How many bytes `receive` counts at present."""
         return self._shared.bytes
 
-    def add_rows(self, count: int) -> None:
-        """Count rows that answers become; raises ReadError where it would be more than `limits.rows`, and counts none then."""
+    def add_rows(self, count: int, size: int = 0) -> None:
+        """Count rows that answers become; raises ReadError where it would be more than `limits.rows`, and counts none then.
+
+        Args:
+            count: of the rows.
+            size: bytes or characters in them: long ones count as several.
+        """
+        count = max(count, size // ROW_BYTES)
         with self._shared.condition:
             if self._shared.rows + count > self._shared.most_rows:
                 message = f"all different answers together exceed {self._shared.most_rows} rows"

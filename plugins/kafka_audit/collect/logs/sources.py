@@ -5,6 +5,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
+from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.logs import rows, tails
 from kafka_audit.collect.logs.rows import Tail
@@ -12,7 +13,7 @@ from kafka_audit.collect.logs.tails import LogSource
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean_line
 from kafka_audit.model.cluster import Cluster, Logs
-from kafka_audit.model.tables import RegisteredBroker, Row
+from kafka_audit.model.tables import LogLine, RegisteredBroker, Row
 
 PLACEHOLDER = "{broker_id}"
 _LANES = 16
@@ -31,7 +32,7 @@ def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what t
     brokers: Collection[int],
     registered: Iterable[RegisteredBroker],
     sample: int,
-    deadline: float,
+    budget: Budget,
     passwords: Collection[str] = (),
 ) -> tuple[Row, ...]:
     """Return what brokers wrote, and a `SourceRead` row for each log and each failure.
@@ -43,12 +44,12 @@ def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what t
         brokers: all known ids.
         registered: ZooKeeper's newest rows; none in KRaft.
         sample: number of the sample of the rows.
-        deadline: bound of all, of `time.monotonic()`.
+        budget: the audit's: its end, and the rows of all logs.
         passwords: of the cluster file; no variable with one of them gets to a command.
     """
     if cluster.logs is None:
         return ()
-    reader = _LogReader(cluster, deadline, command_vantages.without_secrets(os.environ, cluster, passwords))
+    reader = _LogReader(cluster, budget.deadline, command_vantages.without_secrets(os.environ, cluster, passwords))
     places, failed = _places(cluster.logs, sorted(brokers))
     found: list[Row] = [_asking(place, sample).failed(operation(place), error) for place, error in failed]
     answers = reader.read(places)
@@ -69,14 +70,18 @@ def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what t
     for broker, some in newest.items():
         reads: list[Row] = []
         asking = Asking(sample=sample, observer=f"logs:{broker}", target=", ".join(clean_line(tail.log) for tail in some))
-        lines = partial(_lines, broker, some, zones[broker], starts, sample)
+        lines = partial(_lines, broker, some, zones[broker], starts, sample, budget)
         line_rows = asking.read(reads, "logs, what they say", lines)
         found += reads if line_rows is None else line_rows  # that they were read has its row already
     return tuple(found)
 
 
-def _lines(broker: int, some: Sequence[Tail], zone: rows.Zone, starts: Mapping[int, int], sample: int) -> tuple[Row, ...]:
-    return tuple(rows.log_rows(broker, some, zone, starts, sample))
+def _lines(  # noqa: PLR0913, PLR0917 -- see `read_logs`
+    broker: int, some: Sequence[Tail], zone: rows.Zone, starts: Mapping[int, int], sample: int, budget: Budget
+) -> tuple[Row, ...]:
+    found = tuple(rows.log_rows(broker, some, zone, starts, sample))
+    budget.add_rows(len(found), sum(len(row.text) for row in found if isinstance(row, LogLine)))
+    return found
 
 
 class _LogReader:

@@ -13,12 +13,13 @@ from upath import UPath
 
 from kafka_audit.bounds import regular_files
 from kafka_audit.bounds.regular_files import FileRefusedError
+from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.properties import rows
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
 from kafka_audit.configuration.files import java
 from kafka_audit.configuration.files.java import PropertiesError, Property
-from kafka_audit.model.tables import Row
+from kafka_audit.model.tables import BrokerProperty, Row
 
 OPERATION = "properties"
 PLACEHOLDER = "{broker_id}"
@@ -69,8 +70,8 @@ class _Content:
     properties: Mapping[str, Property]
 
 
-def read_properties_files(
-    paths: Sequence[str], brokers: Iterable[int], sample: int, read_s: float, deadline: float
+def read_properties_files(  # noqa: PLR0913, PLR0917 -- what, and within which bounds
+    paths: Sequence[str], brokers: Iterable[int], sample: int, read_s: float, deadline: float, budget: Budget | None = None
 ) -> tuple[Row, ...]:
     """Return the settings and logins of all files, and a `SourceRead` row for each file and each failure.
 
@@ -80,10 +81,15 @@ def read_properties_files(
         sample: number of the sample of the rows.
         read_s: bound of each file, in seconds.
         deadline: bound of all, of `time.monotonic()`.
+        budget: the audit's, for rows: those of files are counted before they are opened.
     """
-    known = sorted(set(brokers))
+    known, budget = sorted(set(brokers)), budget or Budget()
     files = _files(paths, known)
     found: list[Row] = [_unfilled(path, sample) for path in paths if PLACEHOLDER in path and not known]
+    try:
+        budget.add_rows(len(files))
+    except ReadError as error:
+        return (*found, _File(path="", source=f"{len(files)} files", broker_id=None).asking(sample).failed(OPERATION, error))
     turns = 1 + len(files) // _LANES
     until = min(deadline, time.monotonic() + read_s * turns)
     contents = side_by_side([partial(_content, file) for file in files], _LANES, until)
@@ -98,7 +104,9 @@ def read_properties_files(
     for broker, held in sorted(by_broker.items()):
         try:
             with any_answer():
-                found += _rows_of(held[0], sample, key) if len(held) == 1 else _ambiguous(held, sample)
+                own = _rows_of(held[0], sample, key) if len(held) == 1 else _ambiguous(held, sample)
+                budget.add_rows(len(own), sum(len(row.value or "") for row in own if isinstance(row, BrokerProperty)))
+                found += own
         except ReadError as error:
             found.append(held[0][0].asking(sample, broker).failed(OPERATION, error))
     return tuple(found)

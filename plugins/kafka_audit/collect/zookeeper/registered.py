@@ -8,13 +8,14 @@ from types import MappingProxyType
 import numpy as np
 import pyarrow as pa
 
+from kafka_audit.bounds.kept_brokers import Vouchers, keep_brokers
+from kafka_audit.collect.connections.priorities import named_brokers, registered_brokers
 from kafka_audit.collect.rows.collected import Large
 from kafka_audit.collect.rows.columns import NONE, Ints, Lists, nullable, table
 from kafka_audit.collect.rows.topic_digests import topic_digests
 from kafka_audit.collect.zookeeper.partition_states import States
 from kafka_audit.collect.zookeeper.znodes import Assignment, Registration
 from kafka_audit.model.tables import Reassignment, RegisteredPartition, RegisteredTopic, Registry, Row
-from kafka_audit.model.trusted_hosts import normal_host
 
 
 class RegisteredTopics:
@@ -215,10 +216,6 @@ def by_priority(
         named: addresses in the cluster file, hosts in small letters.
         assigned: brokers to which partitions are assigned.
     """
-
-    def rank(broker: int) -> tuple[bool, bool, int, int]:
-        registration = registered[broker]
-        in_file = any((normal_host(endpoint.host), endpoint.port) in named for endpoint in registration.endpoints)
-        return (not in_file, broker not in assigned, registration.broker.czxid, broker)
-
-    return sorted(registered, key=rank)
+    order = registered_brokers((registration.broker for registration in registered.values()), assigned)
+    places = ((broker, place.host, place.port) for broker in order for place in registered[broker].endpoints)
+    return [*keep_brokers(len(order), Vouchers(named=named_brokers(places, named), registered=order)).ids]

@@ -285,7 +285,8 @@ class ZnodeSample:
             self._fail(path, error)
         else:
             if isinstance(found, tuple):
-                self._budget.add_rows(len(found))  # over the limit, all of the set fails
+                size = len(result.data) if isinstance(result, Znode) else 0
+                self._budget.add_rows(len(found), size)  # over the limit, all of the set fails
             return found
         return None
 

@@ -189,9 +189,9 @@ class Conversation:
         """Note how long the broker throttles after an answer that was left as bytes, so that the next request waits."""
         self._connection.note_throttle(throttle_ms)
 
-    def add_rows(self, count: int) -> None:
-        """Count rows that an answer becomes, before they are made; raises ReadError over `limits.rows`."""
-        self._options.budget.add_rows(count)
+    def add_rows(self, count: int, size: int = 0) -> None:
+        """Count rows that an answer becomes, of so many bytes, before they are made; raises ReadError over `limits.rows`."""
+        self._options.budget.add_rows(count, size)
 
     @property
     def budget(self) -> Budget:

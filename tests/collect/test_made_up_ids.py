@@ -1,0 +1,145 @@
+"""Made-up broker ids, by topics or by a broker: what is started, opened and kept for each id is bounded."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from collect.fakes import refused
+from hostile_parties.cluster import HostileCluster
+from kafka_audit.bounds.kept_brokers import Vouchers
+from kafka_audit.collect.connections.budget import OVER_LIMIT
+from kafka_audit.collect.logs import tails
+from kafka_audit.collect.probes import command_vantages
+from kafka_audit.collect.properties import sources
+from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.snapshot import _vouchers, take_snapshot
+from kafka_audit.model.cluster import Cluster, Limits, Logs, Vantage, ZookeeperAccess
+from kafka_audit.model.tables import BrokerView, SourceRead, ViewBroker
+
+MOST = 20
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Count what is started and opened."""
+    found = Counter()
+    run, bytes_of, tail = command_vantages.run_vantage_command, sources._bytes, tails.read_log_tail
+
+    def command(*given, **options):
+        found["commands"] += 1
+        return run(*given, **options)
+
+    def opened(file):
+        found["files"] += 1
+        return bytes_of(file)
+
+    def read(*given):
+        found["logs"] += 1
+        return tail(*given)
+
+    monkeypatch.setattr(command_vantages, "run_vantage_command", command)
+    monkeypatch.setattr(tails, "run_vantage_command", command, raising=False)
+    monkeypatch.setattr(sources, "_bytes", opened)
+    monkeypatch.setattr(tails, "read_log_tail", read)
+    return found
+
+
+def snap(parties, tmp_path, *, zookeeper=True, **limits):
+    """Take a snapshot with logs, files and a vantage for each broker."""
+    access = ZookeeperAccess(connect=parties.zookeeper.address) if zookeeper else None
+    cluster = Cluster(
+        name="c",
+        zookeeper=access,
+        bootstrap=tuple(one.address for one in parties.brokers),
+        properties=(f"{tmp_path}/{{broker_id}}.properties",),
+        logs=Logs(command=("echo", "{broker_id}")),
+        vantages=(Vantage(name="v", role="broker", command=("false", "{broker_id}")),),
+        limits=Limits(**{"read_s": 3.0, "settle_s": 0.1, "audit_s": 60.0, "brokers": MOST} | limits),
+    )
+    for broker in range(3):
+        (tmp_path / f"{broker}.properties").write_text(f"broker.id={broker}\nlog.dirs=/data\n")
+    return take_snapshot(cluster, snapshot_id="s", say=lambda _: None, secrets={})
+
+
+def limits_row(snapshot):
+    return {row.operation: row.message for row in snapshot.of(SourceRead) if row.observer == "limits"}
+
+
+def read_of(snapshot, what):
+    """Return of which brokers a file or log was read."""
+    reads = (row for row in snapshot.of(SourceRead) if row.outcome == "answered")
+    return {row.observer for row in reads if row.observer.startswith(f"{what}:")}
+
+
+@pytest.mark.parametrize("made_up", [400, 140_000])
+def test_replicas_that_a_topic_makes_up_start_no_process_and_open_no_file(tmp_path, started, made_up):
+    """400 ids started 403 processes; 140,000 wrote 60,087 rows."""
+    with HostileCluster(brokers=3) as parties:
+        ids = [*range(10_000, 10_000 + made_up)]
+        partitions = {str(place): ids[place * 200 : place * 200 + 200] for place in range(-(-made_up // 200))}
+        parties.zookeeper.znodes["/brokers/topics/flood"] = json.dumps({"version": 1, "partitions": partitions}).encode()
+        for number, replicas in partitions.items():
+            state = {"controller_epoch": 1, "leader": replicas[0], "version": 1, "leader_epoch": 0, "isr": replicas[:1]}
+            parties.zookeeper.znodes[f"/brokers/topics/flood/partitions/{number}/state"] = json.dumps(state).encode()
+        snapshot = snap(parties, tmp_path)
+    assert started["logs"] <= 2 * MOST, "each is read again where its time zone is unknown"
+    assert started["files"] <= MOST
+    samples = max(row.sample for row in snapshot.of(SourceRead))
+    assert started["commands"] <= 3 * 2 * samples + 2 * MOST, "vantages: of three brokers, with python3 and with bash"
+    assert read_of(snapshot, "properties") == {f"properties:{broker}" for broker in range(3)}, "the honest ones are read"
+    assert read_of(snapshot, "logs") == {f"logs:{broker}" for broker in range(3)} | {
+        f"logs:{broker}" for broker in range(10_000, 10_000 + MOST - 3)
+    }
+    message = limits_row(snapshot)["read the files of all brokers"]
+    assert message.startswith(f"{made_up + 3 - MOST} of {made_up + 3} broker ids are left out: 100")
+    assert len(snapshot.rows) < 1000
+
+
+@pytest.mark.parametrize("zookeeper", [True, False])
+def test_brokers_that_one_broker_makes_up_displace_none_that_others_list(tmp_path, started, zookeeper):
+    with HostileCluster(brokers=3) as parties:
+        closed = refused()
+        own = parties.brokers[2].brokers
+        parties.brokers[2].brokers = {**own, **dict.fromkeys(range(100, 290), closed)}
+        snapshot = snap(parties, tmp_path, zookeeper=zookeeper)
+    assert {row.broker_id for row in snapshot.of(BrokerView)} >= {0, 1, 2}
+    assert started["files"] <= MOST
+    assert started["logs"] <= 2 * MOST
+    assert read_of(snapshot, "properties") == {f"properties:{broker}" for broker in range(3)}
+    assert limits_row(snapshot)["read the files of all brokers"].startswith(f"{193 - MOST} of 193 broker ids are left out: ")
+
+
+def test_the_honest_twin_is_read_whole_and_no_row_is_about_limits(tmp_path, started):
+    with HostileCluster(brokers=3) as parties:
+        snapshot = snap(parties, tmp_path)
+    assert limits_row(snapshot) == {}
+    assert started["files"] == 3
+    for what in ("properties", "logs"):
+        assert read_of(snapshot, what) == {f"{what}:{broker}" for broker in range(3)}
+
+
+def test_files_count_as_rows(tmp_path, started):
+    with HostileCluster(brokers=3) as parties:
+        snapshot = snap(parties, tmp_path, rows=2)
+    assert started["files"] == 0
+    errors = {row.observer: row.error for row in snapshot.of(SourceRead) if row.observer.startswith("properties")}
+    assert errors == {"properties:3 files": OVER_LIMIT}
+
+
+def test_a_list_that_one_broker_gives_is_one_claim_and_one_that_many_give_is_more():
+    views = [
+        BrokerView(
+            sample=1, observer=f"broker:{broker}", broker_id=broker, listener="L", address="a:1", kafka_cluster_id=None,
+            controller_id=0, brokers_listed=1, topics_listed=0, brokers_digest=digest, topics_digest="t", metadata_version=9,
+        )
+        for broker, digest in ((0, "same"), (1, "same"), (2, "other"))
+    ]  # fmt: skip
+    listed = [
+        ViewBroker(brokers_digest=digest, broker_id=broker, host="h", port=1, rack=None)
+        for digest, broker in (("same", 7), ("other", 8))
+    ]
+    found = _vouchers(Collected(rows=(*views, *listed)), Collected(rows=tuple(views)), {("h", 1)})
+    assert found == Vouchers(
+        named=[7], registered=[], long_known=[0, 1, 2], claimed={"same/0": [7], "same/1": [7], "other/0": [8], "assigned": []}
+    )
