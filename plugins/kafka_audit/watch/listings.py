@@ -52,7 +52,7 @@ class Listings:
         self._known = {number: {(place.host, place.port) for place in places} for number, places in known.items()}
         self._behind = behind
         self._most_listed = MOST_LISTED * most
-        self._most_new = MOST_NEW if known else self._most_listed  # then few are asked: the addresses in the cluster file
+        self._most_new = MOST_NEW if known else most
         self._contents: dict[tuple[int, bool, bytes], Listing] = {}
         self._turn = asyncio.Semaphore(1)
 

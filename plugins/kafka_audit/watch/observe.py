@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import chain, islice
+from itertools import islice
 from typing import TypeVar
 
 from kafka_audit.watch.reading import BrokerReading, Reading, ZookeeperReading
@@ -47,7 +47,10 @@ def registered_brokers(reading: Reading) -> frozenset[int] | None:
 
 def shares(views: Collection[BrokerReading]) -> dict[int, float]:
     """Return by how many of these views each broker is listed, as a share of 1."""
-    listed = Counter(chain.from_iterable(broker.lists or () for broker in views))
+    listed: Counter[int] = Counter()
+    for ids, times in Counter(broker.lists or frozenset() for broker in views).items():  # views of honest brokers are equal
+        for broker in ids:
+            listed[broker] += times
     return {broker: times / len(views) for broker, times in listed.items()}
 
 
