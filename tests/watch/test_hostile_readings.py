@@ -160,7 +160,7 @@ def test_a_broker_that_really_moved_is_followed(brokers):
 
 
 @pytest.mark.parametrize(
-    "host", ["[::1]", "[::1", "::1]", "", "a b", "x ;touch P;#", "x" * 30_000, "\x00", "é", "1.2.3.4.5", "a..b", "%"]
+    "host", ["[::1]", "[::1", "::1]", "", "a b", "x ;touch P;#", "x" * 30_000, "\x00", "é", "1.2.3.4.5", "a..b", "%", "[[::1]]"]
 )
 def test_an_odd_host_is_one_row(brokers, host):
     for one in brokers:
@@ -187,3 +187,4 @@ def test_an_odd_registration_ends_neither_the_reading_of_zookeeper_nor_that_of_o
     assert reading.zookeeper.answer.answered
     assert {0, 1, 2} <= reading.zookeeper.brokers
     assert (WatchFault.NO_ANSWER, 2) in suspected(state)
+    assert ((WatchFault.NO_ANSWER, 7) in suspected(state)) == (name == "7"), "registered, and at no address"

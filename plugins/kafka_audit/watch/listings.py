@@ -17,7 +17,6 @@ MOST_NEW = 100
 """Brokers that one view lists and that are not known there, which are kept once any broker is known."""
 
 _LARGE = 64 * 1024  # bytes that are decoded on a thread: a millisecond each 30 KB
-_LONGEST_HOST = 256  # longer than any name that a name server knows
 _MOST_CONTENTS = 100  # views that are remembered to be decoded once: honest ones are nearly all equal
 _DECODE_S = 5.0
 
@@ -29,12 +28,14 @@ class Listing:
     Attributes:
         ids: of brokers: all that are known, and the first `MOST_NEW` others.
         elsewhere: brokers that are not known at that address, as many.
+        nowhere: those of `ids` that it lists at an address that no broker has.
         cluster_id: None where it names none.
         controller_id: -1 where it names none.
     """
 
     ids: frozenset[int]
     elsewhere: tuple[ListedBroker, ...]
+    nowhere: frozenset[int]
     cluster_id: str | None
     controller_id: int
 
@@ -78,15 +79,16 @@ class Listings:
             raise ReadError(UNREADABLE, str(error)) from None
         demand(answer.error, None, {})
         brokers = [as_advertised(broker, self._behind) for broker in answer.brokers] if proxied else answer.brokers
-        new = sorted(broker.broker_id for broker in brokers if broker.broker_id not in self._known)[: self._most_new]
-        ids = frozenset(new).union(broker.broker_id for broker in brokers if broker.broker_id in self._known)
+        listed = {broker.broker_id for broker in brokers}.union(number for number in answer.nowhere if number >= 0)
+        ids = (listed & self._known.keys()).union(sorted(listed - self._known.keys())[: self._most_new])
         elsewhere = (
-            broker._replace(host=broker.host[:_LONGEST_HOST], rack=None)
+            broker._replace(rack=None)
             for broker in sorted(brokers)
             if broker.broker_id in ids and (broker.host, broker.port) not in self._known.get(broker.broker_id, ())
         )
         return Listing(
-            ids=ids,
+            ids=frozenset(ids),
+            nowhere=frozenset(ids.intersection(answer.nowhere)),
             elsewhere=tuple(islice(elsewhere, self._most_new)),
             cluster_id=answer.cluster_id,
             controller_id=answer.controller_id,

@@ -39,6 +39,7 @@ from kafka_audit.collect.connections.targets import (
     registered_targets,
 )
 from kafka_audit.collect.rows.source_reads import (
+    IMPOSSIBLE,
     LASTING,
     NO_TICKET,
     NO_TOKEN,
@@ -55,7 +56,7 @@ from kafka_audit.collect.zookeeper.znodes import parse_broker_id
 from kafka_audit.model.cluster import Cluster, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import RegisteredEndpoint, SourceRead
-from kafka_audit.watch.listings import Listings
+from kafka_audit.watch.listings import Listing, Listings
 from kafka_audit.watch.observe import HALF, electorate, shares
 from kafka_audit.watch.reading import (
     ANSWERED,
@@ -87,10 +88,11 @@ _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 
 @dataclass(frozen=True, kw_only=True)
 class _Heard:
-    """What one party answered, and the brokers that it lists with their addresses."""
+    """What one party answered, the brokers that it lists elsewhere than they are known, and those at no possible address."""
 
     reading: BrokerReading
     listed: tuple[ListedBroker, ...] = ()
+    nowhere: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +191,7 @@ class Reader:
         heard = [one for one in heard if one.reading.broker_id is None or one.reading.broker_id in kept]
         endpoints = self._kept(kept, registered, heard)
         self._forget(endpoints)
+        heard += _nowhere(heard, zookeeper, kept)
         known_at = {one.reading.address for one in heard if one.reading.broker_id is not None}
         # A bootstrap address that turned out to be a broker's is not shown twice.
         readings = sorted(
@@ -335,7 +338,7 @@ class Reader:
             broker_id=broker, address=target.address, vouched=number in self._vouched or self._logins.names(target)
         )
         conversation: AsyncConversation | None = None
-        listed: tuple[ListedBroker, ...] = ()
+        found: Listing | None = None
         operation = "api_versions"
         try:
             async with asyncio.timeout(self._read_s + 1), AsyncExitStack() as stack:
@@ -345,7 +348,14 @@ class Reader:
                     reading = replace(reading, api_versions=ANSWERED, kraft=_offers_quorum(conversation))
                     operation = "metadata"
                     access.demand_login()
-                    reading, listed = await self._metadata(conversation, reading, target)
+                    found = await self._metadata(conversation, target)
+                    reading = replace(
+                        reading,
+                        metadata=ANSWERED,
+                        lists=found.ids,
+                        cluster_id=found.cluster_id,
+                        controller_id=found.controller_id,
+                    )
                     operation = "quorum"
                     if reading.kraft:
                         leader = quorum_leader(await conversation.answer(quorum_request(conversation)))
@@ -354,7 +364,9 @@ class Reader:
             if operation == "api_versions" and conversation is not None and conversation.offers:
                 reading, operation = replace(reading, api_versions=ANSWERED), "metadata"
             reading = _with_failure(reading, operation, _failure(error))
-        return _Heard(reading=reading, listed=listed)
+        if found is None:
+            return _Heard(reading=reading)
+        return _Heard(reading=reading, listed=found.elsewhere, nowhere=found.nowhere)
 
     async def _connect(self, stack: AsyncExitStack, conversation: AsyncConversation, target: Target) -> None:
         login = conversation.mechanism
@@ -379,19 +391,13 @@ class Reader:
             if alone:
                 self._login_turn.release()
 
-    async def _metadata(
-        self, conversation: AsyncConversation, reading: BrokerReading, target: Target
-    ) -> tuple[BrokerReading, tuple[ListedBroker, ...]]:
+    async def _metadata(self, conversation: AsyncConversation, target: Target) -> Listing:
         version = min(conversation.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
         if not version:
             raise ReadError(UNSUPPORTED, "no version of Metadata is supported by both sides")
         request = MetadataRequest(version=version, topics=[], allow_auto_topic_creation=False)
         body = await conversation.answer(RawRequest(request, MetadataResponse, MetadataRequest.API_KEY, version))
-        found = await self._listings.listing(bytes(body), version, target.dialled)
-        reading = replace(
-            reading, metadata=ANSWERED, lists=found.ids, cluster_id=found.cluster_id, controller_id=found.controller_id
-        )
-        return reading, found.elsewhere
+        return await self._listings.listing(bytes(body), version, target.dialled)
 
     async def _ask_controllers(self) -> list[ControllerReading]:
         targets = controllers(self._cluster)
@@ -432,18 +438,17 @@ class Reader:
             found, claimed, reads = await in_thread(lambda: self._znodes(access), self._read_s + 1)
         except ReadError as error:
             return ZookeeperReading(answer=_failure(error)), {}
-        odd, fatal = _odd_registrations(reads)
-        failed = next(iter(fatal), None)
+        unreadable, failed = _failed_znodes(reads)
         if failed is not None:
-            outcome = WatchOutcome.UNKNOWN if failed.error in _REFUSED else WatchOutcome.FAILED
-            return ZookeeperReading(answer=WatchAnswer(outcome=outcome, error=failed.error)), {}
+            return ZookeeperReading(answer=failed), {}
         reading = ZookeeperReading(
             answer=ANSWERED,
-            brokers=odd.union(found.brokers),
+            brokers=frozenset(found.brokers).union(unreadable),
             controller=found.controller,
             controller_epoch=found.controller_epoch,
             cluster_id=found.cluster_id,
             claimed=claimed,
+            unreadable=unreadable,
         )
         return reading, {number: one.endpoints for number, one in found.brokers.items() if one.endpoints}
 
@@ -460,20 +465,38 @@ class Reader:
             self._znodes_turn.release()
 
 
-def _odd_registrations(reads: Iterable[SourceRead]) -> tuple[frozenset[int], list[SourceRead]]:
-    """Return the brokers whose registrations are no registration, and what else could not be read.
+def _failed_znodes(reads: Iterable[SourceRead]) -> tuple[Mapping[int, WatchAnswer], WatchAnswer | None]:
+    """Return the brokers whose registrations could not be read, and what became of another znode that could not be read.
 
     Whoever can write one znode below /brokers/ids must not end what the others say; the audit has a row for each.
     """
-    odd, failed, prefix = set(), [], f"zookeeper {IDS}/"
+    unreadable, prefix = {}, f"zookeeper {IDS}/"
     for read in reads:
         if read.outcome == "failed":
-            broker = parse_broker_id(read.operation.removeprefix(prefix))
+            outcome = WatchOutcome.UNKNOWN if read.error in _REFUSED else WatchOutcome.FAILED
+            answer = WatchAnswer(outcome=outcome, error=read.error)
             if not read.operation.startswith(prefix):
-                failed.append(read)
-            elif broker is not None:
-                odd.add(broker)
-    return frozenset(odd), failed
+                return {}, answer
+            broker = parse_broker_id(read.operation.removeprefix(prefix))
+            if broker is not None:
+                unreadable[broker] = answer
+    return unreadable, None
+
+
+def _nowhere(heard: Sequence[_Heard], zookeeper: ZookeeperReading | None, asked: Collection[int]) -> list[_Heard]:
+    """Return the brokers that belong to the cluster and were not asked: no party gives an address that a broker can have."""
+    answers = {} if zookeeper is None else dict(zookeeper.unreadable)
+    views = electorate(_reading(heard))
+    counted, share = {view.address for view in views}, shares(views)
+    impossible = WatchAnswer(outcome=WatchOutcome.FAILED, error=IMPOSSIBLE)
+    for one in heard:
+        listed = one.nowhere if one.reading.address in counted else ()
+        answers |= {number: impossible for number in listed if share[number] >= HALF and number not in answers}
+    return [
+        _Heard(reading=BrokerReading(broker_id=number, address="an unknown address", api_versions=answer))
+        for number, answer in sorted(answers.items())
+        if number not in asked
+    ]
 
 
 def _reading(heard: Iterable[_Heard]) -> Reading:

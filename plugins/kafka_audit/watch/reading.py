@@ -86,6 +86,7 @@ class ZookeeperReading:
         brokers: ids below /brokers/ids.
         controller: in /controller, None where there is none.
         controller_epoch: in /controller_epoch.
+        unreadable: registered brokers whose registration could not be read as a whole, and why.
         claimed: KRaft controllers claim the cluster, which migrates: ZooKeeper is no longer the reference.
     """
 
@@ -94,6 +95,7 @@ class ZookeeperReading:
     controller: int | None = None
     controller_epoch: int | None = None
     cluster_id: str | None = None
+    unreadable: Mapping[int, WatchAnswer] = field(default_factory=dict)
     claimed: bool = False
 
 

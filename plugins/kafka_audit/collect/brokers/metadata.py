@@ -100,6 +100,7 @@ class MetadataAnswer:
         numbers: of the topics that are known, `NEW` for others, in its order.
         topics: those others.
         refused: what of its brokers no cluster has; such a broker is not in `brokers`.
+        nowhere: the ids of those brokers.
     """
 
     version: int
@@ -110,6 +111,7 @@ class MetadataAnswer:
     numbers: Sequence[int]
     topics: Sequence[bytes]
     refused: RefusedNames = field(compare=False)
+    nowhere: Sequence[int] = ()
 
 
 class _TopicCursor(Cursor):
@@ -177,7 +179,8 @@ def _answer(cursor: _TopicCursor, known: Known, most_brokers: int, check: Check)
     if version >= _THROTTLE:
         cursor.int32()
     refused = RefusedNames()
-    brokers = tuple(_brokers(cursor, most_brokers, refused))
+    nowhere: list[int] = []
+    brokers = tuple(_brokers(cursor, most_brokers, refused, nowhere))
     _demand_distinct([listed_broker.broker_id for listed_broker in brokers], "broker")
     cluster_id = cursor.text() if version >= _CLUSTER_ID else None
     if cluster_id is not None and len(cluster_id) > _MOST_NAME:
@@ -191,7 +194,7 @@ def _answer(cursor: _TopicCursor, known: Known, most_brokers: int, check: Check)
         cursor.int32()
     error = cursor.int16() if version >= _TOP_ERROR else 0
     cursor.tags()
-    return MetadataAnswer(version, error, brokers, cluster_id, controller_id, numbers, topics, refused)
+    return MetadataAnswer(version, error, brokers, cluster_id, controller_id, numbers, topics, refused, nowhere)
 
 
 def _demand_distinct(numbers: list[int], what: str) -> None:
@@ -205,7 +208,7 @@ def _demand_distinct(numbers: list[int], what: str) -> None:
         raise WireError(msg)
 
 
-def _brokers(cursor: _TopicCursor, most: int, refused: RefusedNames) -> Iterator[ListedBroker]:
+def _brokers(cursor: _TopicCursor, most: int, refused: RefusedNames, nowhere: list[int]) -> Iterator[ListedBroker]:
     count = cursor.length()
     if count > most:
         msg = f"it lists {count} brokers, more than {most}"
@@ -216,7 +219,9 @@ def _brokers(cursor: _TopicCursor, most: int, refused: RefusedNames) -> Iterator
         if rack is not None and not is_possible(NameKind.RACK, rack):
             refused.add(NameKind.RACK.value, rack)
             rack = None
-        if not refused.address(host, port):
+        if refused.address(host, port):
+            nowhere.append(broker)
+        else:
             yield ListedBroker(broker, host.removeprefix("[").removesuffix("]"), port, rack)
 
 
