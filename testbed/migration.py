@@ -103,6 +103,14 @@ class Migration:
         self._await("KRaft controllers take over", lambda: self._logged(_TAKEN_OVER), START_SECONDS)
         self.await_views()
 
+    def restart_controllers(self) -> None:
+        """Restart the controllers: the next leader of the quorum has a higher epoch."""
+        for server in self.controllers.values():
+            server.signal_stop()
+            server.await_end()
+            server.launch()
+        self.await_views()
+
     def convert_brokers(self, ids: Iterable[int] | None = None) -> None:
         """Restart brokers (None: all that are not yet), one after the other, without ZooKeeper."""
         for broker in sorted(self._cluster.brokers if ids is None else ids):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenarios.audits import Audits, failing
+from scenarios.audits import Audits, failing, finding_of
 from testbed import Bed
 from testbed.migration import Migration
 
@@ -33,14 +33,27 @@ def assert_phase(audit, phase, state):
     assert not {code for code, _ in failing(audit.report)} & {"KA201", "KA202", "KA204", "KA205", "KA105", "KA113"}
 
 
+def written_by(cluster):
+    """Return the epochs of controllers in the states of partitions."""
+    return {state["controller_epoch"] for state in cluster.partition_states().values()}
+
+
 def test_each_phase_is_named_and_none_is_a_fault(bed, cluster, tmp_path):
     moving = Migration(bed, cluster)
     audits = Audits(bed, cluster, tmp_path / "audits")
 
+    before = written_by(cluster)
     moving.start_controllers()
     assert_phase(audits.by_command("far"), "prepared", "no broker is prepared")
     moving.prepare_brokers()
     assert_phase(audits.by_dag("far", "dual-write.log"), "dual write", "KRaft controller 200 has taken over")
+    for _ in range(2):
+        moving.restart_controllers()
+    moving.prepare_brokers()  # leaders move, and their states carry KRaft's epoch
+    later = audits.by_command("far", "--all")
+    assert_phase(later, "dual write", "KRaft controller 200 has taken over")
+    assert finding_of(later.report, "KA205", "cluster")["status"] == "NOT_APPLICABLE"
+    assert max(written_by(cluster)) > max(before), "else nothing is shown"
     moving.convert_brokers([0])
     mixed = "Broker 0 runs without ZooKeeper, brokers 1 and 2 still use it"
     assert_phase(audits.by_command("far"), "brokers change", mixed)
