@@ -179,6 +179,13 @@ def test_the_listener_between_brokers_is_judged_though_no_bootstrap_address_lead
     assert finding_of(whole.report, "KA302", where)["status"] == "PASS"
     assert [one for one in whole.report["findings"] if one["code"] == "KA301" and "INTERNAL" in one["resource"]["name"]] == []
 
+    both = [cluster.brokers[0].address, f"{cluster.brokers[0].host.address}:9094"]
+    audits.describe("near", limits=QUICK, vantages=entry["vantages"], bootstrap=both)
+    of_both = audits.by_command("near", "--all")
+    assert (of_both.code, "sample 2" in of_both.said) == (0, False), of_both.said
+    assert finding_of(of_both.report, "KA302", where)["status"] == "PASS"
+
+    audits.describe("near", limits=QUICK, vantages=entry["vantages"], bootstrap=both[:1])
     for follower in (0, 1):
         bed.cut(cluster.brokers[follower].host, cluster.brokers[2].host)
     broken = audits.by_command("near", "--all")
