@@ -16,7 +16,7 @@ from kazoo.protocol.states import ZnodeStat
 
 from collect import fakes
 from hostile_parties.broker import HostileBroker
-from hostile_parties.cluster import HostileCluster
+from hostile_parties.cluster import BARE, HostileCluster
 from hostile_parties.party import announce, hang
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree, registration
 from kafka_audit.bounds.kept_brokers import keep_brokers
@@ -452,7 +452,7 @@ def test_a_socket_of_an_audit_that_is_over_is_closed():
 
 def test_names_below_a_znode_are_bounded(monkeypatch):
     monkeypatch.setattr("kafka_audit.collect.zookeeper.znode_sample.MOST_CHILDREN", 5)
-    with HostileCluster(brokers=1) as parties:
+    with HostileCluster(brokers=1, contents=BARE) as parties:
         for number in range(6):
             parties.zookeeper.znodes[f"/config/users/u{number}"] = b'{"config":{}}'
         access = ZookeeperAccess(connect=parties.zookeeper.address)

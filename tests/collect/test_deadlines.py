@@ -74,7 +74,7 @@ def test_what_a_zookeeper_told_before_it_dripped_is_kept():
         parties.zookeeper.script["/config/users"] = drip(2)
         snapshot = taken(Cluster(name="c", zookeeper=ZookeeperAccess(connect=parties.zookeeper.address), limits=QUICK))
     assert {row.broker_id for row in snapshot.of(RegisteredBroker)} == {0, 1}
-    assert {row.topic for row in snapshot.of(RegisteredTopic)} == {"orders"}
+    assert {row.topic for row in snapshot.of(RegisteredTopic)} == set(parties.topics)
 
 
 @pytest.mark.timeout(60)  # without a bound the audit never ends

@@ -1,7 +1,7 @@
 """A small cluster of honest parties on loopback, each of which may become hostile; seconds to audit, no JVM.
 
     with HostileCluster(brokers=3) as cluster:
-        cluster.create_topic("orders", {0: [0, 1, 2]})
+        cluster.create_topic("payments", {0: [0, 1, 2]})
         cluster.brokers[2].script[32] = hang
         cluster.zookeeper.znodes["/config/brokers/0"] = b"…"
         take(Cluster(name="c", **…))           # or a cluster file: {"clusters": {"c": cluster.entry()}}
@@ -10,19 +10,24 @@ Brokers listen at 127.0.0.11, .12, … of this machine, ZooKeeper at 127.0.0.10;
 """
 
 import base64
+import json
 import uuid
 from contextlib import ExitStack
 
 from hostile_parties.broker import HostileBroker
 from hostile_parties.zookeeper import HostileZookeeper, Znodes, kafka_tree, topic_tree
+from testbed.population.contents import FEW, Contents, topics
 
 CLUSTER_ID = "hostilehostilehostileA"
+BARE = Contents(topics=0, acls=0)
+"""The topic «orders» and nothing else, for tests that count."""
 
 
 class HostileCluster:
     """Brokers 0 to n - 1 and a ZooKeeper; its methods change what all of them say, as an honest cluster's controller does."""
 
-    def __init__(self, brokers=3, *, cluster_id=CLUSTER_ID, network="127.0.0", **broker_options):
+    def __init__(self, brokers=3, *, cluster_id=CLUSTER_ID, network="127.0.0", contents=FEW, **broker_options):
+        self._contents = contents
         self._cluster_id = cluster_id
         self.brokers = [
             HostileBroker(number, cluster_id, host=f"{network}.{11 + number}", **broker_options) for number in range(brokers)
@@ -41,7 +46,16 @@ class HostileCluster:
         self.zookeeper.znodes = Znodes(kafka_tree(addresses, {}, cluster_id=self._cluster_id))
         self._stack.enter_context(self.zookeeper)
         self.create_topic("orders", {number: self._replicas(number) for number in range(3)})
+        self._populate()
         return self
+
+    def _populate(self):
+        """Let it hold what clusters in use hold: topics with odd names and settings, internal ones, groups, users with quotas."""
+        made = [(one["name"], one["partitions"], one["settings"]) for one in topics(self._contents.topics, len(self.brokers))]
+        made += [(name, 3, {"cleanup.policy": "compact"}) for name in ("__consumer_offsets", "__transaction_state")]
+        for name, partitions, settings in made if self._contents != BARE else ():
+            self.create_topic(name, {number: self._replicas(number) for number in range(partitions)})
+            self.zookeeper.znodes[f"/config/topics/{name}"] = json.dumps({"version": 1, "config": settings}).encode()
 
     def __exit__(self, *_):
         self._stack.close()
