@@ -287,7 +287,7 @@ def test_no_form_of_the_auditor_s_password_is_in_any_value(secret):
             Acl(acls_digest="d", resource_type="Topic", resource_name=form, pattern_type="LITERAL", principal=f"User:{form}",
                 host="*", operation="Read", permission="ALLOW"),
         )  # fmt: skip
-        table = pa.table({"key": ["x.motto"], "value": [said]})
+        table = pa.table({"observer": ["zookeeper"], "topic": [form], "key": ["x.motto"], "value": [said]})
         found = filtered(Collected(rows=rows, large={TopicConfig: table}), {secret})
         shown = repr(found.rows) + repr(found.large[TopicConfig].to_pylist())
         assert MASK in shown, form
