@@ -4,10 +4,12 @@ Headlines and reports quote what a cluster said, topic names and principals incl
 """
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import Enum
 
 from kafka_audit.alerting.messages import AlertMessage
 from kafka_audit.model.text import our_line
+from kafka_audit.report.plain_text import markdown
 
 SUBJECT_CHARS = 180
 LINE_CHARS = 1_000
@@ -53,6 +55,33 @@ def slack(message: AlertMessage) -> str:
         lines.append(f"`{_mrkdwn(our_line(message.command, LINE_CHARS))}`")
     lines += [f"<{_mrkdwn(link)}|{name}>" if _is_web(link) else f"{name}: {_mrkdwn(link)}" for name, link in _links(message)]
     return "\n".join(lines)
+
+
+class Markup(Enum):
+    """What a channel makes of characters in a text."""
+
+    NONE = "plain text"
+    HTML = "HTML"
+    MARKDOWN = "Markdown"
+    SLACK = "Slack's mrkdwn"
+
+
+def placeholders(message: AlertMessage, markup: Markup) -> Mapping[str, str]:
+    """Return what the placeholders of a notifier's argument stand for, escaped for the channel that shows it."""
+    text = html_mail(message) if markup is Markup.HTML else _escaped(plain_text(message), markup)
+    return {"subject": _escaped(subject(message), markup), "text": text, "key": message.key, "action": message.action}
+
+
+def _escaped(text: str, markup: Markup) -> str:
+    match markup:
+        case Markup.HTML:
+            return html.escape(text)
+        case Markup.SLACK:
+            return _mrkdwn(text)
+        case Markup.MARKDOWN:
+            return "\n".join(markdown.escaped(line, LINE_CHARS) for line in text.split("\n"))
+        case Markup.NONE:
+            return text
 
 
 def _facts(message: AlertMessage) -> list[str]:

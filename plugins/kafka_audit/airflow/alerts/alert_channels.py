@@ -21,6 +21,7 @@ from kafka_audit.airflow.connections import named_connection
 from kafka_audit.alerting import rendering
 from kafka_audit.alerting.channels import Channel
 from kafka_audit.alerting.messages import AlertMessage
+from kafka_audit.alerting.rendering import Markup
 from kafka_audit.model.errors import UsageError
 from kafka_audit.report import formats
 
@@ -129,7 +130,10 @@ def _notifier(number: int, path: str, arguments: Mapping[str, Any]) -> Channel:
         except (ImportError, AttributeError, ValueError) as error:
             msg = f"{NOTIFIERS}: {path} cannot be imported ({error})"
             raise UsageError(msg) from None
-        notifier(**{key: _filled(value, message) for key, value in arguments.items()}).notify({})
+        filled = {
+            key: _filled(value, rendering.placeholders(message, markup(path, key, arguments))) for key, value in arguments.items()
+        }
+        notifier(**filled).notify({})
 
     return Channel(
         name=f"{name.lower()}-{number}",
@@ -140,18 +144,28 @@ def _notifier(number: int, path: str, arguments: Mapping[str, Any]) -> Channel:
     )
 
 
-def _filled(value: Any, message: AlertMessage) -> Any:  # noqa: ANN401 -- whatever a notifier takes
+_MARKDOWN = ("discord", "mattermost", "teams", "telegram")
+
+
+def markup(path: str, argument: str, arguments: Mapping[str, Any]) -> Markup:
+    """Return what an argument of a notifier is shown as, by its name, the format that another one sets, and the package."""
+    form = str(arguments.get("body_format", "")).lower()
+    if "html" in argument.lower() or form == "html":
+        return Markup.HTML
+    if form == "markdown":
+        return Markup.MARKDOWN
+    package = path.lower()
+    if "slack" in package:
+        return Markup.SLACK
+    return Markup.MARKDOWN if any(name in package for name in _MARKDOWN) else Markup.NONE
+
+
+def _filled(value: Any, placeholders: Mapping[str, str]) -> Any:  # noqa: ANN401 -- whatever a notifier takes
     """Put a message into the placeholders of an argument; what a cluster said is not filled again."""
     if isinstance(value, dict):
-        return {key: _filled(inner, message) for key, inner in value.items()}
+        return {key: _filled(inner, placeholders) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_filled(inner, message) for inner in value]
+        return [_filled(inner, placeholders) for inner in value]
     if not isinstance(value, str):
         return value
-    placeholders = {
-        "subject": rendering.subject(message),
-        "text": rendering.plain_text(message),
-        "key": message.key,
-        "action": message.action,
-    }
     return re.sub(r"\{(subject|text|key|action)\}", lambda match: placeholders[match[1]], value)
