@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import kafka_audit
+from kafka_audit.bounds import child_environment
 from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.cli import console
 from kafka_audit.model.errors import EngineError
@@ -91,4 +92,5 @@ def spark_environment() -> dict[str, str]:
     """Return the environment of our processes that start Spark; they import this package from any working directory."""
     package = str(Path(kafka_audit.__file__).resolve().parents[1])
     paths = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**{name: value for name, value in os.environ.items() if name not in _LEFT_OUT}, "PYTHONPATH": paths}
+    kept = child_environment.of_spark(os.environ)
+    return {**{name: value for name, value in kept.items() if name not in _LEFT_OUT}, "PYTHONPATH": paths}

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import IO, Self, cast
 
 import kafka_audit
+from kafka_audit.bounds import child_environment
 from kafka_audit.bounds.scratch import LOG_PREFIX, Scratch
 from kafka_audit.model.errors import EngineError
 from kafka_audit.spark import java
@@ -68,7 +69,11 @@ class SparkBehind:
             text=True,
             encoding="utf-8",
             errors="replace",
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": str(self._scratch.path)},
+            env={
+                **child_environment.of_spark(os.environ),
+                "PYTHONPATH": os.pathsep.join(paths),
+                "TMPDIR": str(self._scratch.path),
+            },
             pass_fds=[self._scratch.lock],  # until the worker has ended, too
             umask=UMASK,  # Spark writes into the store
             start_new_session=True,  # Ctrl-C reaches us alone, and one signal reaches worker and JVM

@@ -68,6 +68,7 @@ class Vantage:
     role: str = "client"  # or "broker": run once per broker, on that broker's host
     queue: str | None = None
     command: tuple[str, ...] | None = None
+    env: tuple[str, ...] = ()  # names of variables that the command gets besides those that such commands need
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +77,7 @@ class Logs:
 
     command: tuple[str, ...] | None = None
     paths: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()  # as of a vantage
 
 
 @dataclass(frozen=True, kw_only=True)

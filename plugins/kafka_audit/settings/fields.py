@@ -18,8 +18,8 @@ CLUSTER_KEYS = (
 )  # fmt: skip
 """The keys of a cluster, and of `defaults`."""
 
-_VANTAGE = ("queue", "command", "role")
-_LOGS = ("command", "paths")
+_VANTAGE = ("queue", "command", "role", "env")
+_LOGS = ("command", "paths", "env")
 _EXPECT = tuple(f.name for f in fields(Expect))
 _LIMITS = tuple(f.name for f in fields(Limits))
 _KEEP = tuple(f.name for f in fields(Keep))
@@ -39,6 +39,7 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
 """The place of every key, for the suggestion if it is misplaced."""
 
 _ROLES = ("client", "broker")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _LEAST_BYTES = 1024 * 1024  # less would not hold one broker's settings
 _CODE = re.compile(r"KA(?!000)[0-9]{3}")
 
@@ -131,6 +132,8 @@ def _vantage(name: str, item: Item, *, one_host: bool) -> Vantage:
         item.refuse("worker is the reserved name of the host that runs the audit; choose another name")
     if ("queue" in given) == ("command" in given):
         item.refuse("requires exactly one of queue: NAME and command: [PROGRAM, ARGUMENT, …]")
+    if "queue" in given and "env" in given:
+        given["env"].refuse("is for the command of a vantage; a queue has the environment of its worker")
     role = given["role"].choice(_ROLES) if "role" in given else "client"
     if "queue" in given:
         if role == "broker":
@@ -139,7 +142,18 @@ def _vantage(name: str, item: Item, *, one_host: bool) -> Vantage:
     command = _command(given["command"])
     if role == "broker" and not one_host and not any("{broker_id}" in word for word in command):
         given["command"].refuse("must contain {broker_id}: with role: broker, the command runs on the host of each broker")
-    return Vantage(name=name, role=role, command=command)
+    return Vantage(name=name, role=role, command=command, env=_variables(given))
+
+
+def _variables(given: Mapping[str, Item]) -> tuple[str, ...]:
+    """Return the names of variables that a command gets besides those that such commands need."""
+    if "env" not in given:
+        return ()
+    names = given["env"].items("a list of names of variables, such as [VAULT_ADDR]")
+    for item in names:
+        if _VARIABLE.fullmatch(item.text("the name of a variable")) is None:
+            item.refuse("is not the name of an environment variable; values are set there, not here")
+    return tuple(item.text() for item in names)
 
 
 def _command(item: Item) -> tuple[str, ...]:
@@ -154,8 +168,10 @@ def _logs(item: Item) -> Logs:
     given = item.fields(_LOGS, ELSEWHERE)
     if ("command" in given) == ("paths" in given):
         item.refuse("requires exactly one of command: [PROGRAM, ARGUMENT, …] and paths: [PATH, …]")
+    if "paths" in given and "env" in given:
+        given["env"].refuse("is for a command; paths are read without one")
     if "command" in given:
-        return Logs(command=_command(given["command"]))
+        return Logs(command=_command(given["command"]), env=_variables(given))
     return Logs(paths=_paths(given["paths"]))
 
 

@@ -35,7 +35,11 @@ def redacted_cluster(cluster: Cluster) -> dict[str, Any]:
             "properties": [_path(path) for path in cluster.properties],
             "logs": None
             if cluster.logs is None
-            else {"command": _command(cluster.logs.command), "paths": [_path(path) for path in cluster.logs.paths]},
+            else {
+                "command": _command(cluster.logs.command),
+                "paths": [_path(path) for path in cluster.logs.paths],
+                **({"env": list(cluster.logs.env)} if cluster.logs.env else {}),
+            },
             "expect": asdict(cluster.expect),
             "limits": asdict(cluster.limits),
             "keep": asdict(cluster.keep),
@@ -97,7 +101,8 @@ def _tls(tls: Tls | None) -> dict[str, Any] | None:
 
 
 def _vantage(vantage: Vantage) -> dict[str, Any]:
-    return {"name": vantage.name, "role": vantage.role, "queue": vantage.queue, "command": _command(vantage.command)}
+    env = {"env": list(vantage.env)} if vantage.env else {}
+    return {"name": vantage.name, "role": vantage.role, "queue": vantage.queue, "command": _command(vantage.command), **env}
 
 
 def _command(command: Sequence[str] | None) -> list[str] | None:

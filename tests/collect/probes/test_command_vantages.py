@@ -22,11 +22,11 @@ from kafka_audit.collect.connections.tls import UNVERIFIED
 from kafka_audit.collect.probes import command_vantages, endpoint_probes, probe_script
 from kafka_audit.collect.probes.command_vantages import (
     bash_text,
+    command_environment,
     parse_probe_output,
     python_text,
     run_vantage_command,
     runs,
-    without_secrets,
 )
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage, ZookeeperAccess
 from kafka_audit.model.secrets import Secrets
@@ -291,8 +291,19 @@ def test_passwords_stay_here():
         security=Security(**named("KAFKA")),
         listeners={"L": Security(**named("LISTENER")), "skipped": None},
     )
-    environment = {"ZK": "1", "KAFKA": "2", "LISTENER": "3", "PATH": "/bin"}
-    assert without_secrets(environment, secret) == {"PATH": "/bin"}
+    environment = {
+        "ZK": "1",
+        "KAFKA": "2",
+        "LISTENER": "3",
+        "PATH": "/bin",
+        "OTHER_CLUSTER": "4",
+        "KUBECONFIG": "k",
+        "LC_ALL": "C",
+    }
+    kept = {"PATH": "/bin", "KUBECONFIG": "k", "LC_ALL": "C"}
+    assert command_environment(secret, environ=environment) == kept
+    more = ("VAULT_ADDR", "KAFKA", "LISTENER")
+    assert command_environment(secret, (), more, environment | {"VAULT_ADDR": "v"}) == kept | {"VAULT_ADDR": "v"}
 
 
 def test_the_script_for_python_needs_nothing_newer_than_3_6():
@@ -408,8 +419,10 @@ def test_a_vantage_gets_no_variable_that_holds_a_password_whatever_its_name():
         "KAFKA_AUDIT_PASSWORD": "p",
         "HOME": "/",
         "KEY": "v",
+        "SSH_AUTH_SOCK": "hush",
     }
-    assert without_secrets(environment, connection, {"hush"}) == {"HOME": "/", "KEY": "v"}
+    assert command_environment(connection, {"hush"}, environ=environment) == {"HOME": "/"}
+    assert command_environment(connection, {"hush"}, ("COPY", "KEY"), environment) == {"HOME": "/", "KEY": "v"}
     assert ClusterLogins(connection, Secrets({"connection x": "hush"}, environment)).passwords() == {"hush"}
 
 

@@ -16,6 +16,7 @@ import kafka_audit
 from kafka_audit.airflow import environment
 from kafka_audit.airflow.connections import named_connection, store_connection
 from kafka_audit.airflow.tasks import pyfiles
+from kafka_audit.bounds import child_environment
 from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.collect.rows.secret_keys import is_secret
 from kafka_audit.model.errors import EngineError, UsageError
@@ -116,7 +117,9 @@ class CompareSnapshots(SparkSubmitOperator):
                     self.env_vars = {**(self.env_vars or {}), **python_path()}
                 else:
                     self.py_files = package_file(root, run, connection, scratch.path)
-                super().execute(context)
+                self._hook = self._get_hook()  # asks for the connection, which may be a variable of the environment
+                with child_environment.only_of_spark():
+                    super().execute(context)
         finally:
             os.umask(before)
         return run

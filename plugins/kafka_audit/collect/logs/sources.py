@@ -1,6 +1,5 @@
 """Read the logs that the cluster file names, all brokers side by side; what fails is a row."""
 
-import os
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
@@ -49,7 +48,7 @@ def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what t
     """
     if cluster.logs is None:
         return ()
-    reader = _LogReader(cluster, budget.deadline, command_vantages.without_secrets(os.environ, cluster, passwords))
+    reader = _LogReader(cluster, budget.deadline, command_vantages.command_environment(cluster, passwords, cluster.logs.env))
     places, failed = _places(cluster.logs, sorted(brokers))
     found: list[Row] = [_asking(place, sample).failed(operation(place), error) for place, error in failed]
     answers = reader.read(places)

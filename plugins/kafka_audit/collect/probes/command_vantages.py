@@ -20,6 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from kafka_audit.bounds import child_environment
 from kafka_audit.collect.connections.budget import Budget, over_limit
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target
@@ -43,7 +44,6 @@ _FIELDS = 8  # tag, index, layer, outcome, error, detail, needs, milliseconds
 _NEEDS = "a command that runs python3 or bash on the vantage, with the script on its stdin"
 _CANNOT_RUN = "cannot run"
 _BASH_LACKS = ("tls", "sasl")
-_OUR_OWN = ("AIRFLOW_CONN_", "AIRFLOW_VAR_", "AIRFLOW__", "KAFKA_AUDIT_")
 _IMPORT = re.compile(r"^from kafka_audit\.[^\n(]*(\([^)]*\))?\n", re.MULTILINE)
 
 
@@ -201,7 +201,7 @@ class VantageRun:
         read_s = self._cluster.limits.read_s
         wanted_s = START_S + read_s * -(-len(targets) // probe_script.SIDE_BY_SIDE)
         named = self._budget.excepted
-        environment = without_secrets(os.environ, self._cluster, self._logins.passwords())
+        environment = command_environment(self._cluster, self._logins.passwords(), self._vantage.env)
         first_lines = []
         for program, script in (
             (["python3", "-"], python_text(targets, read_s, self._logins, named)),
@@ -282,14 +282,18 @@ def _octal(request: bytes) -> str:
     return shlex.quote("".join(f"\\{byte:03o}" for byte in request))
 
 
-def without_secrets(environment: Mapping[str, str], cluster: Cluster, passwords: Collection[str] = ()) -> dict[str, str]:
-    """Return the environment for a vantage's command: without this cluster's passwords, and what is Airflow's or ours."""
+def command_environment(
+    cluster: Cluster, passwords: Collection[str] = (), more: Collection[str] = (), environ: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """Return the environment for a command of a vantage or of logs: what such commands need, and `more` of the cluster file.
+
+    A variable that holds a password of this cluster is none of them, whatever its name.
+    """
     securities = [cluster.security, *(security for security in cluster.listeners.values() if security is not None)]
     names = {security.password_env for security in securities} | {cluster.zookeeper.password_env if cluster.zookeeper else None}
+    kept = child_environment.of_command(environ, more)
     return {
-        name: value
-        for name, value in environment.items()
-        if name not in names and not name.startswith(_OUR_OWN) and not any(password in value for password in passwords)
+        name: value for name, value in kept.items() if name not in names and not any(password in value for password in passwords)
     }
 
 
