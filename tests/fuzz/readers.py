@@ -6,13 +6,14 @@ that a table takes them.
 
 import base64
 import functools
+import json
 import os
 import struct
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from kafka.protocol.metadata import ApiVersionsRequest
 from kazoo.exceptions import KazooException
 from kazoo.protocol.states import ZnodeStat
 
+import bundled
 from collect.columns import rows_of
 from collect.fakes import FakeZookeeper
 from fuzz import words
@@ -76,7 +78,9 @@ from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import SnapshotError, UsageError
 from kafka_audit.model.tables import TopicConfig
 from kafka_audit.model.tables.fitting import misfit
-from kafka_audit.store import bundles, parquet
+from kafka_audit.report import digest, every_page, openmetrics
+from kafka_audit.report.html import pages
+from kafka_audit.store import bundles, parquet, reports
 
 _STAT = ZnodeStat(*range(1, 12))
 _TARGETS = tuple(
@@ -469,6 +473,23 @@ def bundle_file(data):
 
 
 _TOKEN_SECRET = "s3cr+t/of:the=auditor"  # noqa: S105 -- of nobody
+
+
+@_reader(ValueError, words=words.REPORT, weight=0.2, longest=64 * 1024)
+def imported_report(data):
+    """What `kafka-audit import` publishes, and the digest beside it: if it takes one, every page of other clusters shows it."""
+    if data[:1] == b"d":
+        try:
+            found = digest.restored(json.loads(data[1:]), bundled.ID, 1.0)
+        except RecursionError:
+            return
+        if found is not None:
+            pages.overview_page([pages.Glance(cluster="c", link="c", digests=[found])], now=datetime.now(UTC), up="./")
+            pages.history_page("c", [found], up="./", here="./", compared=None, ends=(found, found))
+        return
+    document = reports.parse_report(data)
+    every_page.require_publishable(document)
+    openmetrics.openmetrics([document])
 
 
 @_reader(words=words.TOKENS)

@@ -19,6 +19,7 @@ from fuzz import talk, watch
 from fuzz.readers import _ASKED, READERS, _honest_znodes
 from hostile_parties.zookeeper import kafka_tree
 from kafka_audit.collect.connections import sasl
+from kafka_audit.report import digest
 
 _BROKERS = {0: ("b0.example.com", 9092), 1: ("b1.example.com", 9092)}
 _TOPICS = {"orders": {0: (0, [0, 1]), 1: (1, [1, 0])}}
@@ -143,6 +144,7 @@ def seeds():
             b'\3{"error":"invalid_client","error_description":"SECRET is wrong"}',
         ],
         "bundle_file": [_bundle()],
+        "imported_report": _reports(),
         "znode": _znodes(),
         "znode_security": [
             b'\0orders\n{"version":1,"acls":[{"principal":"User:a","permissionType":"Allow","operation":"Read","host":"*"}]}',
@@ -335,6 +337,12 @@ def _certificate():
 
 def _certificate_name():
     return _name().public_bytes()
+
+
+def _reports():
+    with tempfile.TemporaryDirectory() as folder:
+        document = bundled.judged_store(folder).read_report(bundled.ID)
+    return [json.dumps(document).encode(), b"d" + digest.digest_text(document).encode()]
 
 
 def _bundle():

@@ -11,6 +11,13 @@ JSON = _words(r"""
 "listener_security_protocol_map" "kraftControllerEpoch" "kraft_metadata_offset" "operation" "replicas" "partition" "id"
 { } [ ] : , null true -1 9223372036854775808 1e999 NaN \\ud800 ://
 """)
+REPORT = _words(r"""
+"schema_version" "cluster" "cluster_id" "snapshot_id" "started_at" "finished_at" "coverage" "asked" "answered" "unknown" "counts"
+"lifecycle_counts" "incidents" "findings" "changes" "matrix" "observers" "brokers" "endpoints" "views" "reach" "evidence"
+"resource" "severity" "status" "lifecycle" "confidence" "headline" "fingerprint" "remediation" "commands" "cause" "basis" "lanes"
+"results" "FAIL" "PASS" "UNKNOWN" "CRITICAL" "KA302" "measured" "new" "2999-01-01T00:00:00Z" "soon" null true -1 1e999 NaN
+9223372036854775808 \\ud800 { } [ ] : ,
+""")
 PATHS = JSON + _words(r"""
 /brokers/ids/ /brokers/ids/99999999999999999999\n /brokers/topics/ /partitions/0/state\n /config/brokers/
 /config/brokers/<default>\n \n /config/topics/ /config/users/ /admin/reassign_partitions\n /admin/delete_topics/
