@@ -21,6 +21,7 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -33,6 +34,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AccessControlEntry;
@@ -204,10 +206,11 @@ public class Population {
         return producer;
     }
 
-    /** Sends records a day old, as exactly-once replays do. */
+    /** Sends records of an age that is given: exactly-once replays send old ones. */
     private static void replay(KafkaProducer<String, String> producer, String topic) {
+        long then = System.currentTimeMillis() - spec.get("replayed_age_ms").asLong();
         for (int number = 0; number < 3; number++) {
-            producer.send(new ProducerRecord<>(topic, number, System.currentTimeMillis() - DAY_MS, "key", "value"));
+            producer.send(new ProducerRecord<>(topic, number, then, "key", "value"));
         }
         producer.flush();
     }
@@ -229,27 +232,36 @@ public class Population {
     /** One short transaction after the other, with offsets of a group, as Kafka Streams and MirrorMaker commit. */
     private static void transactions(CountDownLatch open) throws Exception {
         String topic = spec.get("replayed").asText();
-        KafkaProducer<String, String> producer = transactional("tx-running", "60000");
         ConsumerGroupMetadata group = new KafkaConsumer<String, String>(consumer("exactly-once", Map.of())).groupMetadata();
-        for (long number = 0; ; number++) {
-            producer.beginTransaction();
+        keepOpen("tx-running", 60_000, 2000, open, producer -> {
             replay(producer, topic);
-            producer.sendOffsetsToTransaction(Map.of(new TopicPartition(topic, 0), new OffsetAndMetadata(number)), group);
-            open.countDown();
-            Thread.sleep(2000);
-            producer.commitTransaction();
-        }
+            long now = System.currentTimeMillis();
+            producer.sendOffsetsToTransaction(Map.of(new TopicPartition(topic, 0), new OffsetAndMetadata(now)), group);
+        });
     }
 
     /** One transaction that stays open, in a topic that nobody else writes to. */
     private static void longTransaction(CountDownLatch open) throws Exception {
-        KafkaProducer<String, String> producer = transactional("tx-long", "840000");
+        keepOpen("tx-long", 840_000, 780_000, open, producer -> replay(producer, spec.get("quiet").asText()));
+    }
+
+    /** One transaction after the other; an application whose producer fails starts another. */
+    private static void keepOpen(String id, int timeoutMs, long openMs, CountDownLatch open, Consumer<KafkaProducer<String, String>> fill)
+            throws Exception {
         while (true) {
-            producer.beginTransaction();
-            replay(producer, spec.get("quiet").asText());
-            open.countDown();
-            Thread.sleep(780_000);
-            producer.commitTransaction();
+            try (KafkaProducer<String, String> producer = transactional(id, String.valueOf(timeoutMs))) {
+                while (true) {
+                    producer.beginTransaction();
+                    fill.accept(producer);
+                    open.countDown();
+                    Thread.sleep(openMs);
+                    producer.commitTransaction();
+                }
+            } catch (KafkaException failed) {
+                if (open.getCount() > 0) {
+                    throw failed;
+                }
+            }
         }
     }
 

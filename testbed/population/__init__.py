@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PROGRAM = Path(__file__).parent / "Population.java"
 KINDS = ("consumer", "share", "streams")
 """Of groups, that releases have from 4 on unless they are told otherwise. Consumers of the bed may not use earlier previews."""
-_SETTLE_SECONDS = 60.0
+_SETTLE_SECONDS, _DAY_MS = 60.0, 86_400_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +86,7 @@ def _wanted(cluster: BaseCluster, contents: Contents) -> dict[str, Any]:
         "consumed": invoices,
         "replayed": replays,
         "quiet": quiet,
+        "replayed_age_ms": _DAY_MS if contents.replays else 0,
         "quotas": QUOTAS,
         "acls": [one.as_list() for one in (*auditor_grants(), *acls(contents.acls))] if security and security.authorizer else [],
         "scram_users": SCRAM_USERS if security and security.scram_mechanisms else [],

@@ -99,14 +99,16 @@ class Contents:
     Attributes:
         topics: how many, odd names first.
         acls: how many, where there is an authorizer.
+        replays: whether transactions write records that are a day old.
     """
 
     topics: int = TOPICS
     acls: int = ACLS
+    replays: bool = True
 
 
 WHOLE = Contents()
-FEW = Contents(topics=FEW_TOPICS, acls=FEW_ACLS)
+FEW = Contents(topics=FEW_TOPICS, acls=FEW_ACLS, replays=False)
 """Enough for what a few topics hide, in a third of the time."""
 
 
