@@ -68,6 +68,11 @@ def test_without_anyone_who_is_vouched_for_all_views_count():
     assert {one.broker_id for one in electorate(taken)} == EVERY
 
 
+def test_brokers_at_one_address_have_one_view():
+    many = [broker(number, address="b9:9092", lists=frozenset(range(10, 20))) for number in range(10, 20)]
+    assert registered_brokers(reading(0, *many, zk=None)) == EVERY
+
+
 def test_a_new_broker_that_most_list_counts_as_they_do():
     more = EVERY | {3}
     taken = reading(0, *vouched(*(broker(number, lists=more) for number in EVERY)), broker(3, lists=more), zk=None)

@@ -314,14 +314,14 @@ def test_a_broker_that_refuses_the_right_password_keeps_no_other_from_being_read
 def test_a_token_is_fetched_again_before_it_ends_and_without_one_nothing_is_suspected(authority, tmp_path):
     clients = {"auditor": {"secret": PASSWORD, "audience": "kafka"}}
     with ExitStack() as stack:
-        endpoint = stack.enter_context(oidc_server(make_key(tmp_path)[0], clients, lifetime_s=2))
+        endpoint = stack.enter_context(oidc_server(make_key(tmp_path)[0], clients, lifetime_s=6))
         made = secured(stack, authority, None, "OAUTHBEARER")
         wants = replace(wanted(authority), mechanism="OAUTHBEARER", oidc=Oidc(token_endpoint=endpoint.url))
         answers = iter([None, (503, b"later"), None])
 
         def wait():
             endpoint.answer = next(answers)
-            time.sleep(2)
+            time.sleep(6)
 
         patient = described(*made, security=wants, limits=Limits(read_s=5.0))
         readings = read(patient, 3, secrets={"AUDITOR": PASSWORD}, between=wait)
@@ -393,3 +393,18 @@ def test_files_of_certificates_are_read_on_a_thread_and_one_that_is_being_replac
     file.write_text("")
     with pytest.raises(UsageError, match=r"clusters\.c\.security\.ca_file: .* is empty"):
         read(cluster)
+
+
+@pytest.mark.parametrize("hangs_at", [17, 36])
+def test_a_broker_that_hangs_at_the_login_holds_up_no_other(hangs_at):
+    with ExitStack() as stack:
+        made = [
+            stack.enter_context(HostileBroker(number, mechanisms=(SCRAM,), users={"auditor": PASSWORD})) for number in range(3)
+        ]
+        for one in made:
+            one.brokers = {other.id: (other.host, other.port) for other in made}
+        made[0].script[hangs_at] = hang
+        login = Security(protocol="SASL_PLAINTEXT", mechanism=SCRAM, username="auditor", password_env="AUDITOR")  # noqa: S106 -- a variable
+        readings = read(described(*made, security=login, limits=Limits(read_s=4)), 2, secrets={"AUDITOR": PASSWORD})
+    for reading in readings:
+        assert outcomes(reading, "metadata") == {0: "failed", 1: "answered", 2: "answered"}

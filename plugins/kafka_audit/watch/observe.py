@@ -58,9 +58,9 @@ def electorate(reading: Reading) -> tuple[BrokerReading, ...]:
     """Return the brokers that list any and whose views count where no ZooKeeper decides.
 
     A party can list any number of ids at addresses of its own, which then list each other. So these are the brokers that are
-    vouched for, and those that more than half of them list; all that answer where none of them does.
+    vouched for, and those that more than half of them list; all that answer where none of them does. One address has one view.
     """
-    views = [broker for broker in reading.brokers if broker.lists]
+    views = list({broker.address: broker for broker in reversed(reading.brokers) if broker.lists}.values())[::-1]
     brokers = [broker for broker in views if broker.broker_id is not None]
     vouched = [broker for broker in brokers if broker.vouched] or [broker for broker in views if broker.vouched]
     if not vouched:

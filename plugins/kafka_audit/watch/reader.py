@@ -2,17 +2,13 @@
 
 A reading opens one connection to each broker, asks ApiVersions and Metadata without topics, in KRaft mode DescribeQuorum as well,
 and closes it. Connections are new each time, as those of a client that starts now.
-
-ZooKeeper is read by kazoo, which needs threads of its own: one worker thread waits for it, within a deadline. A client of our own
-would have to repeat kazoo's TLS and SASL.
 """
 
 import asyncio
-import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -25,10 +21,8 @@ from kafka_audit.collect.brokers.quorum import controllers, quorum_leader, quoru
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins, ListenerSecurity
 from kafka_audit.collect.connections.protocol.async_conversation import AsyncConversation, Lookups, in_thread
-from kafka_audit.collect.connections.protocol.conversation import THROTTLED, UNSUPPORTED, ClientOptions
-from kafka_audit.collect.connections.protocol.kafka_errors import TIMEOUT
+from kafka_audit.collect.connections.protocol.conversation import UNSUPPORTED, ClientOptions
 from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
-from kafka_audit.collect.connections.sockets import NOT_DIALLED
 from kafka_audit.collect.connections.targets import (
     UNREGISTERED,
     Target,
@@ -40,23 +34,19 @@ from kafka_audit.collect.connections.targets import (
 )
 from kafka_audit.collect.rows.source_reads import (
     IMPOSSIBLE,
-    LASTING,
     NO_TICKET,
     NO_TOKEN,
-    Asking,
     ReadError,
     any_answer,
     clean_line,
     now_ms,
 )
-from kafka_audit.collect.zookeeper.registered import Registered
-from kafka_audit.collect.zookeeper.session import open_session
-from kafka_audit.collect.zookeeper.znode_sample import IDS, ZnodeSample
-from kafka_audit.collect.zookeeper.znodes import parse_broker_id
-from kafka_audit.model.cluster import Cluster, ZookeeperAccess
+from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.tables import RegisteredEndpoint, SourceRead
+from kafka_audit.model.tables import RegisteredEndpoint
+from kafka_audit.watch.failed_reads import failed_answer
 from kafka_audit.watch.listings import Listing, Listings
+from kafka_audit.watch.login_turns import LoginTurn, LoginTurns
 from kafka_audit.watch.observe import HALF, electorate, shares
 from kafka_audit.watch.reading import (
     ANSWERED,
@@ -67,8 +57,7 @@ from kafka_audit.watch.reading import (
     WatchOutcome,
     ZookeeperReading,
 )
-
-Endpoints = Mapping[int, tuple[RegisteredEndpoint, ...]]
+from kafka_audit.watch.watched_znodes import Endpoints, WatchedZnodes
 
 READ_S = 5.0
 """Seconds that one party has for all its answers, if `limits.read_s` is not less."""
@@ -79,10 +68,9 @@ WHOLE_S = 15.0
 LOGINS_S = 900.0
 """Seconds after which a login that was refused is tried again; the DAG tries it as often."""
 
+_LATE = "not asked in time"
 _LANES = 64
 _MOST_BYTES = 1024 * 1024  # of one answer: Metadata without topics has 60 for each broker
-_NO_RIGHT = frozenset({"AuthFailedError", "NoAuthError", "no login"})  # of ZooKeeper
-_REFUSED = LASTING | {NO_TICKET, NO_TOKEN, UNSUPPORTED, THROTTLED} | _NO_RIGHT
 _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 
 
@@ -131,8 +119,7 @@ class Reader:
         self._behind = behind_proxies(cluster)
         self._lookups = Lookups()
         self._lanes = asyncio.Semaphore(_LANES)
-        self._login_turn = asyncio.Lock()
-        self._znodes_turn = threading.Lock()
+        self._znodes = WatchedZnodes(cluster, secrets, self._read_s)
         self._answered_at: dict[int, Target] = {}
         self._logins: ClusterLogins
         self._logins_end: float | None = None
@@ -146,7 +133,7 @@ class Reader:
         self._logins = await in_thread(lambda: ClusterLogins(self._cluster, self._secrets), WHOLE_S)
         self._logins_end = time.monotonic() + LOGINS_S
         self._securities: dict[Target, _Access] = {}
-        self._accepted: set[tuple[str, str]] = set()  # listeners and mechanisms of logins that were accepted
+        self._login_turns = LoginTurns()
 
     async def read(self, known: Endpoints, vouched: Collection[int] | None = None) -> Reading:
         """Return what all parties say now.
@@ -169,13 +156,13 @@ class Reader:
         self._vouched = dict.fromkeys(known if vouched is None else vouched)
         self._asked: dict[object, asyncio.Future[_Heard]] = {}
         endpoints = self._kept(known)
-        waiting = asyncio.ensure_future(self._zookeeper())
+        waiting = asyncio.ensure_future(self._znodes.read(self._logins))
         try:
             if not endpoints:
                 registered = (await waiting)[1]
                 endpoints = self._kept(registered, registered)
             self._listings = Listings(endpoints, self._behind, self._cluster.limits.brokers)
-            heard, controllers_read = await asyncio.gather(self._ask(endpoints, until), self._ask_controllers())
+            heard, controllers_read = await asyncio.gather(self._ask(endpoints, until), self._ask_controllers(until))
             zookeeper, registered = await waiting
         finally:
             waiting.cancel()
@@ -255,7 +242,9 @@ class Reader:
         """Ask brokers, side by side."""
         targets = registered_targets((place for places in endpoints.values() for place in places), self._cluster)
         await self._learn_securities(flat(targets))
-        return list(await asyncio.gather(*(self._ask_broker(number, some, until) for number, some in targets.items())))
+        # Logins are tried in turn: first where the last reading had an answer.
+        order = sorted(targets, key=lambda number: number not in self._answered_at)
+        return list(await asyncio.gather(*(self._ask_broker(number, targets[number], until) for number in order)))
 
     async def _ask_bootstrap(self, endpoints: Endpoints, until: float) -> list[_Heard]:
         targets = bootstrap_targets(self._cluster, (place for places in endpoints.values() for place in places))
@@ -284,15 +273,17 @@ class Reader:
         """Ask one broker, at the address where it answered before; until it did, at one after the other."""
         usual = self._answered_at.get(number)
         best = [usual] if usual in targets and usual is not None else sorted(targets, key=self._rank)
-        heard = _Heard(reading=_unasked(number, best[0].address, "not asked in time"))
+        heard = _Heard(reading=_unasked(number, best[0].address, _LATE))
         for target in best:
             async with self._lanes:
                 if time.monotonic() + self._read_s > until:
                     break
-                heard = await self._converse(number, target)
+                heard = await self._converse(number, target, until)
             if heard.reading.metadata.answered:
                 self._answered_at[number] = target
                 break
+        else:
+            self._answered_at.pop(number, None)
         return heard
 
     def _rank(self, target: Target) -> tuple[bool, bool, str]:
@@ -319,24 +310,28 @@ class Reader:
             known = target.protocol in _PROTOCOLS
             return _Access(security=self._logins.without_login(target) if known else ListenerSecurity(), refused=error)
 
-    async def _converse(self, number: int, target: Target) -> _Heard:
+    async def _converse(self, number: int, target: Target, until: float) -> _Heard:
         """Ask at one address, once in a reading: what is behind it answers for each broker that is said to listen there."""
         place = target.dialled, target.listener, target.protocol, target.host
         if place not in self._asked:
-            self._asked[place] = asyncio.ensure_future(self._converse_once(number, target))
+            self._asked[place] = asyncio.ensure_future(self._converse_once(number, target, until))
         heard = await self._asked[place]
         broker = None if number == UNREGISTERED else number
         vouched = number in self._vouched or self._logins.names(target)
         return replace(heard, reading=replace(heard.reading, broker_id=broker, vouched=vouched))
 
-    async def _converse_once(self, number: int, target: Target) -> _Heard:
+    async def _converse_once(self, number: int, target: Target, until: float) -> _Heard:
         broker = None if number == UNREGISTERED else number
         if target.protocol not in _PROTOCOLS:
             return _Heard(reading=_unasked(broker, target.address, f"protocol {clean_line(target.protocol)}"))
         access = self._securities[target]
-        reading = BrokerReading(
-            broker_id=broker, address=target.address, vouched=number in self._vouched or self._logins.names(target)
-        )
+        try:
+            async with self._login_turns.turn(target.listener, access.security, until - self._read_s) as turn:
+                return await self._converse_in_turn(BrokerReading(broker_id=broker, address=target.address), target, access, turn)
+        except TimeoutError:
+            return _Heard(reading=_unasked(broker, target.address, _LATE))
+
+    async def _converse_in_turn(self, reading: BrokerReading, target: Target, access: _Access, turn: LoginTurn) -> _Heard:
         conversation: AsyncConversation | None = None
         found: Listing | None = None
         operation = "api_versions"
@@ -344,7 +339,8 @@ class Reader:
             async with asyncio.timeout(self._read_s + 1), AsyncExitStack() as stack:
                 with any_answer():
                     conversation = AsyncConversation(*target.dialled, self._options(access.security), self._lookups)
-                    await self._connect(stack, conversation, target)
+                    await stack.enter_async_context(conversation)
+                    turn.accepted()
                     reading = replace(reading, api_versions=ANSWERED, kraft=_offers_quorum(conversation))
                     operation = "metadata"
                     access.demand_login()
@@ -363,33 +359,10 @@ class Reader:
         except (ReadError, TimeoutError) as error:
             if operation == "api_versions" and conversation is not None and conversation.offers:
                 reading, operation = replace(reading, api_versions=ANSWERED), "metadata"
-            reading = _with_failure(reading, operation, _failure(error))
+            reading = _with_failure(reading, operation, failed_answer(error))
         if found is None:
             return _Heard(reading=reading)
         return _Heard(reading=reading, listed=found.elsewhere, nowhere=found.nowhere)
-
-    async def _connect(self, stack: AsyncExitStack, conversation: AsyncConversation, target: Target) -> None:
-        login = conversation.mechanism
-        async with self._turn(target.listener, login):
-            await stack.enter_async_context(conversation)
-            if login is not None:
-                self._accepted.add((target.listener, login))
-
-    @asynccontextmanager
-    async def _turn(self, listener: str, mechanism: str | None) -> AsyncIterator[None]:
-        """Try a login alone until one is accepted: a password that is wrong is not sent to all brokers at once."""
-        if mechanism is None or (listener, mechanism) in self._accepted:
-            yield
-            return
-        await self._login_turn.acquire()
-        alone = (listener, mechanism) not in self._accepted
-        if not alone:
-            self._login_turn.release()
-        try:
-            yield
-        finally:
-            if alone:
-                self._login_turn.release()
 
     async def _metadata(self, conversation: AsyncConversation, target: Target) -> Listing:
         version = min(conversation.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
@@ -399,28 +372,33 @@ class Reader:
         body = await conversation.answer(RawRequest(request, MetadataResponse, MetadataRequest.API_KEY, version))
         return await self._listings.listing(bytes(body), version, target.dialled)
 
-    async def _ask_controllers(self) -> list[ControllerReading]:
+    async def _ask_controllers(self, until: float) -> list[ControllerReading]:
         targets = controllers(self._cluster)
         await self._learn_securities(targets)
-        return list(await asyncio.gather(*map(self._ask_controller, targets)))
+        return list(await asyncio.gather(*(self._ask_controller(target, until) for target in targets)))
 
-    async def _ask_controller(self, target: Target) -> ControllerReading:
+    async def _ask_controller(self, target: Target, until: float) -> ControllerReading:
         """Ask a KRaft controller whether it leads; one that does not lead names no leader."""
         access = self._securities[target]
         if access.refused is not None:
-            return ControllerReading(address=target.address, answer=_failure(access.refused))
-        leader: int | None = None
+            return ControllerReading(address=target.address, answer=failed_answer(access.refused))
         try:
-            async with asyncio.timeout(self._read_s + 1), AsyncExitStack() as stack:
-                with any_answer():
-                    conversation = AsyncConversation(*target.dialled, self._options(access.security), self._lookups)
-                    await self._connect(stack, conversation, target)
-                    if _offers_quorum(conversation):
-                        answer = quorum_leader(await conversation.answer(quorum_request(conversation)))
-                        leader = None if answer is None else answer[0]
+            async with self._login_turns.turn(target.listener, access.security, until - self._read_s) as turn:
+                leader = await self._reported_leader(target, access, turn)
         except (ReadError, TimeoutError) as error:
-            return ControllerReading(address=target.address, answer=_failure(error))
+            return ControllerReading(address=target.address, answer=failed_answer(error))
         return ControllerReading(address=target.address, answer=ANSWERED, leader=leader)
+
+    async def _reported_leader(self, target: Target, access: _Access, turn: LoginTurn) -> int | None:
+        async with asyncio.timeout(self._read_s + 1), AsyncExitStack() as stack:
+            with any_answer():
+                conversation = AsyncConversation(*target.dialled, self._options(access.security), self._lookups)
+                await stack.enter_async_context(conversation)
+                turn.accepted()
+                if not _offers_quorum(conversation):
+                    return None
+                answer = quorum_leader(await conversation.answer(quorum_request(conversation)))
+        return None if answer is None else answer[0]
 
     def _options(self, security: ListenerSecurity) -> ClientOptions:
         """Return options with a budget for one connection: what one party sends takes nothing from the others."""
@@ -428,59 +406,6 @@ class Reader:
         return ClientOptions(
             read_s=self._read_s, max_bytes=_MOST_BYTES, budget=budget, logins=self._logins, listener_security=security
         )
-
-    async def _zookeeper(self) -> tuple[ZookeeperReading | None, Endpoints]:
-        """Return what ZooKeeper holds, and where registered brokers listen; None where the cluster file names none."""
-        access = self._cluster.zookeeper
-        if access is None:
-            return None, {}
-        try:
-            found, claimed, reads = await in_thread(lambda: self._znodes(access), self._read_s + 1)
-        except ReadError as error:
-            return ZookeeperReading(answer=_failure(error)), {}
-        unreadable, failed = _failed_znodes(reads)
-        if failed is not None:
-            return ZookeeperReading(answer=failed), {}
-        reading = ZookeeperReading(
-            answer=ANSWERED,
-            brokers=frozenset(found.brokers).union(unreadable),
-            controller=found.controller,
-            controller_epoch=found.controller_epoch,
-            cluster_id=found.cluster_id,
-            claimed=claimed,
-            unreadable=unreadable,
-        )
-        return reading, {number: one.endpoints for number, one in found.brokers.items() if one.endpoints}
-
-    def _znodes(self, access: ZookeeperAccess) -> tuple[Registered, bool, tuple[SourceRead, ...]]:
-        """Read ZooKeeper; runs on a thread, never on two at a time. Raises ReadError."""
-        if not self._znodes_turn.acquire(blocking=False):
-            raise ReadError(TIMEOUT, "the reading before still waits for ZooKeeper")
-        try:
-            budget = Budget(self._cluster, time.monotonic() + self._read_s)
-            asking = Asking(sample=1, observer="zookeeper", target=access.connect)
-            with open_session(access, self._read_s, self._secrets, budget, self._logins.zookeeper_tls) as session:
-                return ZnodeSample(session, asking, self._read_s, budget.deadline, budget).control()
-        finally:
-            self._znodes_turn.release()
-
-
-def _failed_znodes(reads: Iterable[SourceRead]) -> tuple[Mapping[int, WatchAnswer], WatchAnswer | None]:
-    """Return the brokers whose registrations could not be read, and what became of another znode that could not be read.
-
-    Whoever can write one znode below /brokers/ids must not end what the others say; the audit has a row for each.
-    """
-    unreadable, prefix = {}, f"zookeeper {IDS}/"
-    for read in reads:
-        if read.outcome == "failed":
-            outcome = WatchOutcome.UNKNOWN if read.error in _REFUSED else WatchOutcome.FAILED
-            answer = WatchAnswer(outcome=outcome, error=read.error)
-            if not read.operation.startswith(prefix):
-                return {}, answer
-            broker = parse_broker_id(read.operation.removeprefix(prefix))
-            if broker is not None:
-                unreadable[broker] = answer
-    return unreadable, None
 
 
 def _nowhere(heard: Sequence[_Heard], zookeeper: ZookeeperReading | None, asked: Collection[int]) -> list[_Heard]:
@@ -522,14 +447,6 @@ def _with_failure(reading: BrokerReading, operation: str, answer: WatchAnswer) -
             return replace(reading, metadata=answer)
         case _:
             return replace(reading, quorum=answer)
-
-
-def _failure(error: ReadError | TimeoutError) -> WatchAnswer:
-    """Return what a failed read is: a fault, or nothing known where the auditor may not ask."""
-    if isinstance(error, TimeoutError):
-        return WatchAnswer(outcome=WatchOutcome.FAILED, error=TIMEOUT)
-    ours = error.error in _REFUSED or error.error.startswith(NOT_DIALLED)
-    return WatchAnswer(outcome=WatchOutcome.UNKNOWN if ours else WatchOutcome.FAILED, error=clean_line(error.error))
 
 
 def _unasked(broker: int | None, address: str, why: str) -> BrokerReading:
