@@ -35,7 +35,7 @@ def requests(brokers, folder, seconds, settings=QUICK, described=None):
     """Return what is requested within so many seconds."""
 
     async def known():
-        return Cluster(name="prod", bootstrap=(brokers[0].address,), limits=Limits(read_s=1)), {}
+        return Cluster(name="prod", bootstrap=(brokers[0].address,), limits=Limits(read_s=4)), {}
 
     async def collect():
         found = []
@@ -108,7 +108,7 @@ def test_a_cluster_file_that_is_wrong_is_said_and_tried_again(brokers, tmp_path,
         if len(tries) < 3:
             message = "clusters.yaml:1: unknown key"
             raise UsageError(message)
-        return Cluster(name="prod", bootstrap=(brokers[0].address,), limits=Limits(read_s=1)), {}
+        return Cluster(name="prod", bootstrap=(brokers[0].address,), limits=Limits(read_s=4)), {}
 
     empty(brokers[2])
     with caplog.at_level(logging.WARNING):
