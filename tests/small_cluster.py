@@ -293,7 +293,7 @@ def finding(code: str, resource: str, **told: Any) -> Finding:
         resource=Resource.of(resource),
         message=told.get("message", f"{code} at {resource}"),
         evidence=from_json(told.get("evidence", {})),
-        remediation=told.get("remediation", ""),
+        remedy=(told["remediation"],) if "remediation" in told else (),
         fingerprint=fingerprint(code, CLUSTER_ID, resource),
         lifecycle=Lifecycle(told.get("lifecycle", "new")),
         muted=told.get("muted", False),

@@ -6,6 +6,8 @@ import pytest
 
 from kafka_audit.configuration.acl_command import acl_command
 from kafka_audit.configuration.authorization import CLUSTER
+from kafka_audit.model.commands import command
+from kafka_audit.model.quoting import shell
 
 HOSTILE = [
     "User:$(touch /tmp/x)",
@@ -35,17 +37,17 @@ def taken(command):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_comes_out_as_it_is(name):
-    command = acl_command(name, "Read", ("Topic", name), tool="kafka-acls.sh")
-    words = [
-        part for one in taken(command) for part in (one.split("=", 1) if one.startswith(("--allow-p", "--topic=")) else [one])
-    ]
+    line = shell(acl_command(name, "Read", ("Topic", name), tool=command("kafka-acls.sh")))
+    words = [part for one in taken(line) for part in (one.split("=", 1) if one.startswith(("--allow-p", "--topic=")) else [one])]
     assert words == ["--add", "--allow-principal", name, "--operation", "Read", "--topic", name]
-    assert command.isprintable()
-    assert "\u202e" not in command
+    assert line.isprintable()
+    assert "\u202e" not in line
 
 
 def test_the_command_of_incident_004():
-    told = acl_command("User:ANONYMOUS", "ClusterAction", CLUSTER, tool="kafka-acls.sh --bootstrap-server b0:9093")
+    told = shell(
+        acl_command("User:ANONYMOUS", "ClusterAction", CLUSTER, tool=command("kafka-acls.sh --bootstrap-server b0:9093"))
+    )
     assert (
         told
         == "kafka-acls.sh --bootstrap-server b0:9093 --add --allow-principal User:ANONYMOUS --operation ClusterAction --cluster"
@@ -53,7 +55,7 @@ def test_the_command_of_incident_004():
 
 
 def test_a_denial_is_taken_away_as_it_is_listed():
-    told = acl_command("User:*", "All", CLUSTER, tool="kafka-acls.sh", permission="DENY", remove=True)
+    told = shell(acl_command("User:*", "All", CLUSTER, tool=command("kafka-acls.sh"), permission="DENY", remove=True))
     assert told == "kafka-acls.sh --remove --deny-principal 'User:*' --deny-host '*' --operation All --cluster"
 
 
@@ -68,6 +70,6 @@ def test_a_denial_is_taken_away_as_it_is_listed():
     ],
 )
 def test_each_kind_of_resource_has_its_option(resource, pattern, end):
-    assert acl_command("User:a", "Read", resource, pattern=pattern, host="10.0.0.1").endswith(
+    assert shell(acl_command("User:a", "Read", resource, pattern=pattern, host="10.0.0.1")).endswith(
         f"--add --allow-principal User:a --allow-host 10.0.0.1 --operation Read {end}"
     )

@@ -9,6 +9,7 @@ import yaml
 
 import small_cluster
 from kafka_audit.incidents.causes import TABLE, incidents
+from kafka_audit.model import quoting
 from kafka_audit.model.finding import Incident, Severity, Status
 from kafka_audit.model.text import LONGEST_HEADLINE
 
@@ -35,7 +36,7 @@ def text_of(incident: Incident) -> str:
     lines += [f"+ {e.observer}: {e.text}" for e in incident.evidence_for]
     lines += [f"- {e.observer}: {e.text}" for e in incident.evidence_against]
     for step in incident.remediation:
-        lines += [f"{step.kind}: {step.text}", *step.commands, step.cost or ""]
+        lines += [f"{step.kind}: {quoting.plain(step.text)}", *quoting.lines(step.commands), step.cost or ""]
     return "\n".join(lines)
 
 
@@ -170,5 +171,5 @@ def test_a_hostile_host_name_can_neither_run_in_a_command_nor_hide_in_a_sentence
     spec = {"brokers": {0: "a:9092", 2: "$(reboot)\u202e.example:9092"}, "views": {0: "full", 2: "empty"}}
     finding = small_cluster.finding("KA302", "broker/2/listener/PLAINTEXT", confidence="inferred")
     (incident,) = incidents(small_cluster.view(spec), [finding], [])
-    assert "nc -vz -w 3 '$(reboot)\\u202e.example' 9092" in text_of(incident)
+    assert "nc -vz -w 3 $'$(reboot)\\u202e.example' 9092" in text_of(incident)
     assert "\u202e" not in text_of(incident)

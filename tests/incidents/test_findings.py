@@ -163,8 +163,8 @@ def test_the_remedy_is_the_page_s_section_filled_with_evidence():
     ("host", "shown"),
     [
         ("kafka-2", "on kafka-2: `nc kafka-2 9092`"),
-        ("$(reboot)", "on $(reboot): `nc <host> 9092`"),
-        ("-e", "on -e: `nc <host> 9092`"),
+        ("$(reboot)", "on $(reboot): `nc '$(reboot)' 9092`"),
+        ("-e", "on -e: `nc HOST 9092` (HOST: a value which cannot be printed here)"),
     ],
 )
 def test_a_name_that_could_run_stands_in_no_command(host, shown):

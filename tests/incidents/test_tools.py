@@ -1,16 +1,17 @@
-"""Commands for the release in front of the reader."""
-
-import re
+"""Commands for the release in front of the reader, and for its login."""
 
 import pytest
 
 from kafka_audit.checks import catalogue
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.incidents.remedies import what_to_do
+from kafka_audit.incidents.remedies import filled_page, what_to_do
 from kafka_audit.incidents.tools import Tools, oldest_release
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Command, command
 from kafka_audit.model.tables import BrokerApi, Snapshot
+from printed_commands import files_made, meant, words_of
 
-ELECTION = "kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type preferred"
+ELECTION = "kafka-leader-election.sh --bootstrap-server BROKER:9092 --election-type preferred"
 MOVE = "kafka-reassign-partitions.sh --bootstrap-server b0:9092"
 ACLS = "kafka-acls.sh --bootstrap-server b0:9092 --command-config admin.properties --list"
 TOPICS = "kafka-topics.sh --bootstrap-server b0:9092 --describe"
@@ -29,6 +30,11 @@ def tools(*release):
     return Tools(release=release or None, zookeeper="zk:2181/kafka")
 
 
+def printed(tools, written):
+    (line,) = quoting.lines((tools.line(command(written)),))
+    return line
+
+
 @pytest.mark.parametrize(
     ("release", "written", "older"),
     [
@@ -36,7 +42,7 @@ def tools(*release):
         ((2, 5), f"{MOVE} --reassignment-json-file p.json --execute --throttle 9",
          "kafka-reassign-partitions.sh --zookeeper zk:2181/kafka --reassignment-json-file p.json --execute --throttle 9"),
         ((2, 5), f"{MOVE} --list", "zookeeper-shell.sh zk:2181/kafka get /admin/reassign_partitions"),
-        ((2, 5), f"{MOVE} --reassignment-json-file p.json --cancel", "kafka-reassign-partitions.sh of Kafka 2.6 or later"),
+        ((2, 5), f"{MOVE} --reassignment-json-file p.json --cancel", "# kafka-reassign-partitions.sh of Kafka 2.6 or later"),
         ((2, 0), ACLS, "kafka-acls.sh --authorizer-properties zookeeper.connect=zk:2181/kafka --list"),
         ((2, 1), f"{TOPICS} --under-replicated-partitions",
          "kafka-topics.sh --zookeeper zk:2181/kafka --describe --under-replicated-partitions"),
@@ -45,32 +51,96 @@ def tools(*release):
          "kafka-configs.sh --zookeeper zk:2181/kafka --alter --entity-type topics --entity-name t --add-config a=1"),
         ((2, 6), f"{CONFIGS} --entity-type users --entity-name u",
          "kafka-configs.sh --zookeeper zk:2181/kafka --alter --entity-type users --entity-name u"),
-        ((2, 7), "kafka-cluster.sh cluster-id --bootstrap-server b0:9092", "grep cluster.id <log.dirs>/meta.properties"),
+        ((2, 7), "kafka-cluster.sh cluster-id --bootstrap-server b0:9092", "grep cluster.id LOG_DIR/meta.properties"),
         ((2, 3), "kafka-cluster.sh cluster-id --bootstrap-server b0:9092", "grep 'Cluster ID =' server.log"),
         ((1, 1), f"{CONFIGS} --entity-type broker-loggers --entity-name 0 --add-config kafka.authorizer.logger=DEBUG",
          "log4j.logger.kafka.authorizer.logger=DEBUG"),
     ],
 )  # fmt: skip
 def test_an_older_release_gets_its_own_command(release, written, older):
-    assert tools(*release).command(written) == older
+    assert printed(tools(*release), written) == older
 
 
 @pytest.mark.parametrize("release", [(), (3, 0)])
 @pytest.mark.parametrize("written", [ELECTION, f"{MOVE} --list", ACLS, TOPICS, f"{CONFIGS} --entity-type users"])
 def test_a_new_or_unknown_release_gets_commands_as_written(release, written):
-    assert tools(*release).command(written) == written
+    assert printed(tools(*release), written) == written
 
 
 @pytest.mark.parametrize("check", catalogue().values(), ids=catalogue())
 @pytest.mark.parametrize("release", [(1, 1), (2, 3), (2, 5)])
 def test_no_remedy_prints_what_the_release_lacks(check, release):
-    text = tools(*release).in_text(what_to_do(check))
-    for span, line in re.findall(r"`([^`]+)`|^ {4}(\S.*)$", text, re.MULTILINE):
-        command = span or line
-        lacking = [tool for tool, since in ZOOKEEPER.items() if tool in command and release < since]
-        assert not lacking or "--bootstrap-server" not in command
-        assert "min-isr-partitions" not in command or release >= (2, 4)
-        assert not re.search(r"--(cancel|all-topic-partitions|election-type)\b", command) or release >= (2, 6) or not lacking
+    for part in tools(*release).prose(filled_page(what_to_do(check), {})):
+        for words in part.stages if isinstance(part, Command) else ():
+            lacking = [tool for tool, since in ZOOKEEPER.items() if {*tool.split()} <= {*words} and release < since]
+            assert not lacking or "--bootstrap-server" not in words
+            assert not {"--under-min-isr-partitions", "--at-min-isr-partitions"} & {*words} or release >= (2, 4)
+            assert not {"--cancel", "--all-topic-partitions", "--election-type"} & {*words} or release >= (2, 6) or not lacking
+
+
+HOSTILE = ("x ;touch /tmp/P;#", "$(touch P)", "it's `id`", "a\nb", "--x", "-e")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("release", [(1, 1), (2, 0), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (2, 6), (2, 7), (2, 8), ()])
+def test_a_name_stays_one_word_in_every_release(name, release):
+    """Commands used to be rewritten after they were quoted, which took a host out of its quotes."""
+    made = (
+        command("kafka-acls.sh --bootstrap-server {name} --command-config admin.properties --list --topic {name}", name=name),
+        command("kafka-topics.sh --bootstrap-server {name} --describe --under-min-isr-partitions --topic {name}", name=name),
+        command("kafka-leader-election.sh --bootstrap-server {name} --election-type unclean --topic {name}", name=name),
+        command("kafka-configs.sh --bootstrap-server {name} --alter --entity-type users --entity-name {name}", name=name),
+        command("kafka-cluster.sh cluster-id --bootstrap-server {name}", name=name),
+    )
+    for line in (Tools(release=release or None, zookeeper=name).line(each) for each in made):
+        shown = quoting.shell(line)
+        assert words_of(shown) == meant(line)
+        assert files_made([shown]) == []
+
+
+def secured(**protocols):
+    addresses = {"plain:9092": "PLAINTEXT"} if "plain" in protocols else {}
+    return Tools(release=None, zookeeper="zk:2181", protocols={**addresses, "b0:9093": "SASL_SSL", "b1:9093": "SSL"})
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (
+            "kafka-topics.sh --bootstrap-server b0:9093 --list",
+            "b0:9093 --command-config admin.properties --list",
+        ),
+        (
+            "kafka-leader-election.sh --bootstrap-server b1:9093 --x",
+            "b1:9093 --admin.config admin.properties --x",
+        ),
+        ("kafka-cluster.sh cluster-id --bootstrap-server b1:9093", "b1:9093 --config admin.properties"),
+        (
+            "kafka-topics.sh --bootstrap-server BROKER:9092 --list",
+            "BROKER:9092 --command-config admin.properties",
+        ),
+        (
+            "kafka-topics.sh --bootstrap-server b0:9093 --command-config c --list",
+            "b0:9093 --command-config c --list",
+        ),
+    ],
+)
+def test_a_command_for_a_listener_with_a_login_names_the_file_of_the_login(written, shown):
+    line = printed(secured(), written)
+    assert shown in line
+    assert line.count("config ") == 1
+
+
+@pytest.mark.parametrize("server", ["plain:9092", "BROKER:9092"])
+def test_a_command_that_a_listener_without_login_takes_stays(server):
+    written = f"kafka-topics.sh --bootstrap-server {server} --list"
+    assert printed(secured(plain=True), written) == written
+    assert printed(Tools(release=None, zookeeper="zk"), written) == written
+
+
+def test_what_asks_zookeeper_instead_needs_no_login():
+    older = Tools(release=(2, 1), zookeeper="zk:2181", protocols={"b0:9093": "SASL_SSL"})
+    assert printed(older, "kafka-topics.sh --bootstrap-server b0:9093 --list") == "kafka-topics.sh --zookeeper zk:2181 --list"
 
 
 @pytest.mark.parametrize(

@@ -81,8 +81,8 @@ Why it matters
   nobody tells this broker better.
 
 What to do
-  - Read `<log>` on the controller: which broker could it
-    not reach?
+  - Read `LOG` on the controller: which broker could it not
+    reach?
   - Restart the broker.
 
       kafka-metadata-shell --help

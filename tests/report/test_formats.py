@@ -42,7 +42,9 @@ def test_a_string_of_a_cluster_is_no_markup(string, shown):
 
 def test_a_fence_cannot_be_closed_from_within(audited):
     document, _ = audited("cut_off", "one_broker_measured")
-    document["incidents"][0]["remediation"][0]["commands"] = ["echo ````"]
+    step = document["incidents"][0]["remediation"][0]
+    step["commands"] = ["echo ````"]
+    del step["lines"]  # as in a report of an earlier release
     assert "`````sh\n   echo ````\n   `````" in markdown.markdown_report(document)
 
 

@@ -1,12 +1,11 @@
 """No string that a cluster supplies can do more than be read."""
 
-import shlex
 import unicodedata
 
 import pytest
 
 from kafka_audit.model.text import brokers, fitting, listing, ranges
-from kafka_audit.report.text import Paint, clean, clean_prose, our_line, word, wrap
+from kafka_audit.report.text import Paint, clean, clean_prose, wrap
 
 HOSTILE = [
     "\x1b[2J\x07",
@@ -44,18 +43,6 @@ def test_what_is_cut_says_how_long_it_was():
 
 def test_escapes_do_not_make_a_string_longer_than_its_limit():
     assert len(clean("\u200b" * 100, 50)) == 50
-
-
-@pytest.mark.parametrize("text", ["kafka-2.example.net", "10.0.0.1:9092", "[::1]:9092"])
-def test_a_plain_word_needs_no_quotes(text):
-    assert word(text) == text
-
-
-@pytest.mark.parametrize("text", ["$(reboot)", "`id`", "a;b", "a b", "it's", "a\nb", 'q"q', "\\x", "-e/bin/sh", "*", "~", "!1"])
-def test_a_word_of_a_command_is_one_word_and_no_option(text):
-    (only,) = shlex.split(f"nc {word(text)}")[1:]
-    assert only == our_line(text).replace("-e", "\\u002de")
-    assert not word(text).startswith("-")
 
 
 def test_lists_read_as_sentences():

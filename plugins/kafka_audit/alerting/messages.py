@@ -10,6 +10,7 @@ from kafka_audit.alerting.policy import AlertEvent, AlertKind, moment
 from kafka_audit.alerting.shared_causes import SharedCause
 from kafka_audit.model.finding import Resource
 from kafka_audit.model.text import clean, counted, listing
+from kafka_audit.report import remedies
 from kafka_audit.report.plain_text import terminal
 
 TEXT_WIDTH = 80
@@ -177,10 +178,8 @@ def _groups(document: Mapping[str, Any], lifecycle: str) -> str:
 
 
 def _first_command(incident: Mapping[str, Any]) -> str:
-    commands = (
-        command for step in incident["remediation"] if step["kind"] == "see" for command in step["commands"] if command[:1] != "#"
-    )
-    return next(commands, "")
+    commands = (remedies.first_command(step) for step in incident["remediation"] if step["kind"] == "see")
+    return next(filter(None, commands), "")
 
 
 def duration(lasted: timedelta) -> str:

@@ -51,7 +51,8 @@ def slack(message: AlertMessage) -> str:
     lines += [f"> {_mrkdwn(fact)}" for fact in _facts(message)]
     if message.impact:
         lines.append(_mrkdwn(our_line(message.impact, LINE_CHARS)))
-    if message.command:
+    # A command is whole or in the report. No backtick is in one, and Slack shows the rest as it is.
+    if message.command and len(message.command) <= LINE_CHARS:
         lines.append(f"`{_mrkdwn(our_line(message.command, LINE_CHARS))}`")
     lines += [f"<{_mrkdwn(link)}|{name}>" if _is_web(link) else f"{name}: {_mrkdwn(link)}" for name, link in _links(message)]
     return "\n".join(lines)

@@ -24,7 +24,6 @@ from kafka_audit.model.finding import (
     Resource,
     Severity,
     Status,
-    as_text,
     bounded,
     fingerprint,
 )
@@ -76,7 +75,7 @@ def findings_with_lifecycle(  # noqa: PLR0913 -- the contract between judging an
     dated.extend(_gone(view, dated, prior, checks))
     ended = _inferences_ended(dated, prior, previous_report or {})
     tools = Tools.of(view)
-    written = (replace(finding, remediation=tools.in_text(finding.remediation)) for finding in ended)
+    written = (replace(finding, remedy=tools.prose(finding.remedy)) for finding in ended)
     return tuple(_muted(finding, mutes, today) for finding in written)
 
 
@@ -116,7 +115,6 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
     if check is None:
         msg = f"{judgement.code} was judged, but no check of this version has that code"
         raise EngineError(msg)
-    reported = {key: clean(as_text(value)) for key, value in judgement.evidence.items()}
     template = check.says.get(judgement.status, f"{check.name.replace('_', ' ')}: {judgement.status.value}")
     return Finding(
         code=judgement.code,
@@ -128,7 +126,7 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
         message=message(template, judgement.evidence),
         headlines=headlines(template, judgement.evidence) if judgement.status is Status.FAIL else (),
         evidence=bounded(judgement.evidence, LONGEST_EVIDENCE),
-        remediation=remedy(check, judgement.status, reported),
+        remedy=remedy(check, judgement.status, judgement.evidence),
         fingerprint=fingerprint(judgement.code, snapshot.cluster_id, judgement.resource),
     )
 
@@ -179,7 +177,7 @@ def _gone(
             message=text,
             headlines=(text,),
             evidence={},
-            remediation="",
+            remedy=(),
             fingerprint=fingerprint(code, view.cluster_id, resource),
             lifecycle=Lifecycle.INCOMPARABLE if why else Lifecycle.RESOLVED,
             last_known=before.last_known if why else "",

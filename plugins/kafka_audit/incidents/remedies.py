@@ -5,34 +5,30 @@ import re
 from collections.abc import Mapping
 
 from kafka_audit.checks import Check
-from kafka_audit.model.finding import Status
-from kafka_audit.model.text import is_plain_word
+from kafka_audit.model.commands import Prose, prose
+from kafka_audit.model.finding import Status, Value, as_text
+from kafka_audit.model.text import clean
 
 
-def remedy(check: Check, status: Status, reported: Mapping[str, str]) -> str:
-    """Return what to do, with the placeholders of the check's page filled; "" where there is nothing to do."""
-    if status is Status.UNKNOWN and reported.get("needs", "none") != "none":
-        return f"To know: {reported['needs']}"
+def remedy(check: Check, status: Status, evidence: Mapping[str, Value]) -> Prose:
+    """Return what to do, with the placeholders of the check's page filled; nothing where there is nothing to do."""
+    needs = clean(as_text(evidence.get("needs", "none")))
+    if status is Status.UNKNOWN and needs != "none":
+        return (f"To know: {needs}",)
     if status not in {Status.FAIL, Status.UNKNOWN}:
-        return ""
-    return filled_page(what_to_do(check), reported)
+        return ()
+    return filled_page(what_to_do(check), evidence)
 
 
-def filled_page(page: str, reported: Mapping[str, str]) -> str:
-    """Return a page with its placeholders filled."""
-    parts = re.split(r"(`[^`]*`)", page)
-    return "".join(_filled(part, reported, in_code=part.startswith("`")) for part in parts)
+def filled_page(page: str, evidence: Mapping[str, Value]) -> Prose:
+    """Return a page with its placeholders filled; a list of several values fills no word of a command."""
+    texts = {key: clean(as_text(value)) for key, value in evidence.items()}
+    words = {key: as_text(value) for key, value in evidence.items() if not isinstance(value, Mapping) and not _is_several(value)}
+    return prose(page, texts, words)
 
 
-def _filled(text: str, reported: Mapping[str, str], *, in_code: bool) -> str:
-    """Fill placeholders; in code only with plain words, so that no name from the cluster can run when a command is copied."""
-
-    def value(match: re.Match[str]) -> str:
-        if match[1] not in reported:
-            return match[0]
-        return reported[match[1]] if not in_code or is_plain_word(reported[match[1]]) else f"<{match[1]}>"
-
-    return re.sub(r"\{(\w+)\}", value, text)
+def _is_several(value: Value) -> bool:
+    return isinstance(value, tuple) and len(value) != 1
 
 
 def what_to_do(check: Check) -> str:

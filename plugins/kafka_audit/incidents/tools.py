@@ -7,13 +7,13 @@ and KIP-427 (in-sync filters, 2.3 and 2.4), KIP-412 (loggers, 2.4), KIP-554 (SCR
 2.8), KAFKA-7335 (cluster id in meta.properties, 2.4).
 """
 
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.commands import Code, Command, Line, Part, Prose, Remark, Setting, command, remark, setting
 from kafka_audit.model.tables import BrokerApi
-from kafka_audit.model.text import word
 
 Release = tuple[int, int]
 
@@ -28,9 +28,16 @@ _CAME_WITH: tuple[tuple[int, Release], ...] = (
 _FETCH = 1
 _FETCH_OF: tuple[tuple[int, Release], ...] = ((10, (2, 1)), (8, (2, 0)))
 _OLDEST: Release = (1, 1)
-_SERVER = re.compile(
-    r"\s{1,9}--bootstrap-server\s{1,9}(?:<[^>]{0,300}>\S{0,300}|\S{1,300})(\s{1,9}--command-config\s{1,9}\S{1,300})?"
-)
+_SERVER = "--bootstrap-server"
+_LOGIN = MappingProxyType({"kafka-leader-election.sh": "--admin.config", "kafka-cluster.sh": "--config"})
+"""The option of a tool that names the file of its login, where it is not `--command-config`."""
+
+Words = tuple[str, ...]
+
+
+def zookeeper_address(view: ClusterView) -> str:
+    """Return the address (with its chroot) at which the audit asked ZooKeeper."""
+    return next((read.target for read in view.last_reads if read.observer == "zookeeper"), "ZOOKEEPER:2181")
 
 
 def oldest_release(view: ClusterView) -> Release | None:
@@ -54,83 +61,144 @@ class Tools:
 
     release: Release | None
     zookeeper: str  # its address, with the chroot
+    protocols: Mapping[str, str | None] = field(default_factory=dict)  # by address that a broker advertises
 
     @classmethod
     def of(cls, view: ClusterView) -> "Tools":
         """Return the tools of the oldest broker."""
-        asked = [read.target for read in view.last_reads if read.observer == "zookeeper"]
         release = None if view.kraft else oldest_release(view)
-        return cls(release=release, zookeeper=word(asked[0]) if asked else "<zookeeper.connect>")
+        protocols = {endpoint.address: endpoint.protocol for endpoint in view.endpoints.known}
+        return cls(release=release, zookeeper=zookeeper_address(view), protocols=protocols)
 
-    def command(self, text: str) -> str:
-        """Return a command as this release takes it."""
-        if self.release is None:
-            return text
-        for tool, since, older in _OLDER:
-            if tool in text and self.release < since:
-                text = older(self, text)
-        return text
+    def line(self, line: Line) -> Line:
+        """Return a command as this release takes it, and as this cluster lets it in; what is no command stays."""
+        if not isinstance(line, Command):
+            return line
+        stages: list[Words] = []
+        for stage in line.stages:
+            older = self._as_released(self._with_login(stage))
+            if not isinstance(older, tuple):
+                return older
+            stages.append(older)
+        return replace(line, stages=tuple(stages))
 
-    def in_text(self, text: str) -> str:
-        """Return a text with its commands, between backticks or on indented lines, as this release takes them."""
-        spans = re.sub(r"`([^`]*)`", lambda match: f"`{self.command(match[1])}`", text)
-        return re.sub(r"^ {4}\S.*$", lambda match: self.command(match[0]), spans, flags=re.MULTILINE)
+    def prose(self, text: Prose) -> Prose:
+        """Return sentences with their commands as this release takes them."""
+        return tuple(map(self._part, text))
 
-    def by_zookeeper(self, text: str) -> str:
+    def by_zookeeper(self, words: Words) -> Words:
         """Return a command that asks ZooKeeper instead of a broker."""
-        return _SERVER.sub(lambda _: f" --zookeeper {self.zookeeper}", text)
+        return _instead_of_server(words, "--zookeeper", self.zookeeper)
+
+    def _part(self, part: Part) -> Part:
+        if not isinstance(part, Command):
+            return part
+        shown = self.line(part)
+        return Code(text=" ".join(shown.words)) if isinstance(shown, Remark) else shown
+
+    def _as_released(self, words: Words) -> Words | Setting | Remark:
+        for tool, since, older in _OLDER if self.release is not None else ():
+            if self.release is not None and self.release < since and words[0] == tool:
+                changed = older(self, words)
+                if not isinstance(changed, tuple):
+                    return changed
+                words = changed
+        return words
+
+    def _with_login(self, words: Words) -> Words:
+        """Name the file of the administrator's login where the listener that is asked needs one."""
+        option = _LOGIN.get(words[0], "--command-config")
+        at = _value_of(words, _SERVER)
+        if at is None or option in words or "--command-config" in words:
+            return words
+        asked = self.protocols.get(words[at])
+        needed = {asked} if asked else {*self.protocols.values()}
+        if not needed or needed & {None, "PLAINTEXT"}:
+            return words
+        return (*words[: at + 1], option, "admin.properties", *words[at + 1 :])
 
 
-def _election(tools: Tools, text: str) -> str:
-    if "unclean" in text:
-        topic = match[1] if (match := re.search(r"--topic (\S+)", text)) else "<topic>"
-        change = f"--alter --entity-type topics --entity-name {topic} --add-config unclean.leader.election.enable=true"
-        return f"kafka-configs.sh --zookeeper {tools.zookeeper} {change}"
-    some = "" if "--all-topic-partitions" in text else " --path-to-json-file partitions.json"
-    return f"kafka-preferred-replica-election.sh --zookeeper {tools.zookeeper}{some}"
+def _value_of(words: Words, option: str) -> int | None:
+    """Return where the value of an option is, None without one."""
+    at = words.index(option) + 1 if option in words else len(words)
+    return at if at < len(words) else None
 
 
-def _reassignment(tools: Tools, text: str) -> str:
-    if "--cancel" in text:
-        return "kafka-reassign-partitions.sh of Kafka 2.6 or later"
-    if "--list" in text:
-        return f"zookeeper-shell.sh {tools.zookeeper} get /admin/reassign_partitions"
-    return tools.by_zookeeper(text)
+def _instead_of_server(words: Words, *instead: str) -> Words:
+    """Return a command with other options in place of the broker's address and the login there."""
+    at = _value_of(words, _SERVER)
+    if at is None:
+        return words
+    rest = words[at + 1 :]
+    return (*words[: at - 1], *instead, *(rest[2:] if rest[:1] == ("--command-config",) else rest))
 
 
-def _acls(tools: Tools, text: str) -> str:
-    return _SERVER.sub(lambda _: f" --authorizer-properties zookeeper.connect={tools.zookeeper}", text)
+def _election(tools: Tools, words: Words) -> Words:
+    if "unclean" in words:
+        at = _value_of(words, "--topic")
+        topic = "TOPIC" if at is None else words[at]
+        start = ("kafka-configs.sh", "--zookeeper", tools.zookeeper, "--alter", "--entity-type", "topics", "--entity-name")
+        return (*start, topic, "--add-config", "unclean.leader.election.enable=true")
+    some = () if "--all-topic-partitions" in words else ("--path-to-json-file", "partitions.json")
+    return ("kafka-preferred-replica-election.sh", "--zookeeper", tools.zookeeper, *some)
 
 
-def _in_sync_filter(_tools: Tools, text: str) -> str:
-    return re.sub(r"--(?:under|at)-min-isr-partitions", "--under-replicated-partitions", text)
+def _reassignment(tools: Tools, words: Words) -> Words | Remark:
+    if "--cancel" in words:
+        return remark("kafka-reassign-partitions.sh of Kafka 2.6 or later")
+    if "--list" in words:
+        return ("zookeeper-shell.sh", tools.zookeeper, "get", "/admin/reassign_partitions")
+    return tools.by_zookeeper(words)
 
 
-def _topic_settings(tools: Tools, text: str) -> str:
-    return tools.by_zookeeper(text) if "--entity-type topics" in text else text
+def _acls(tools: Tools, words: Words) -> Words:
+    return _instead_of_server(words, "--authorizer-properties", f"zookeeper.connect={tools.zookeeper}")
 
 
-def _users(tools: Tools, text: str) -> str:
-    return tools.by_zookeeper(text) if "--entity-type users" in text else text
+def _in_sync_filter(_tools: Tools, words: Words) -> Words:
+    older = {"--under-min-isr-partitions", "--at-min-isr-partitions"}
+    return tuple("--under-replicated-partitions" if word in older else word for word in words)
 
 
-def _loggers(_tools: Tools, text: str) -> str:
-    if "--entity-type broker-loggers" not in text:
-        return text
-    logger = text.rpartition("--add-config ")[2]
-    return f"log4j.logger.{logger}"
+def _settings_of(kind: str, words: Words) -> bool:
+    at = _value_of(words, "--entity-type")
+    return at is not None and words[at] == kind
 
 
-_OLDER: tuple[tuple[str, Release, Callable[[Tools, str], str]], ...] = (
+def _topic_settings(tools: Tools, words: Words) -> Words:
+    return tools.by_zookeeper(words) if _settings_of("topics", words) else words
+
+
+def _users(tools: Tools, words: Words) -> Words:
+    return tools.by_zookeeper(words) if _settings_of("users", words) else words
+
+
+def _loggers(_tools: Tools, words: Words) -> Words | Setting:
+    at = _value_of(words, "--add-config")
+    if not _settings_of("broker-loggers", words) or at is None:
+        return words
+    logger, _, level = words[at].partition("=")
+    return setting(f"log4j.logger.{logger}", level)
+
+
+def _cluster_id(tools: Tools, words: Words) -> Words:
+    if "cluster-id" not in words or tools.release is None:
+        return words
+    by_log = tools.release < _ID_IN_META_PROPERTIES
+    older = command("grep 'Cluster ID =' server.log" if by_log else "grep cluster.id LOG_DIR/meta.properties")
+    return older.stages[0]
+
+
+_ID_IN_META_PROPERTIES: Release = (2, 4)
+_OLDER: tuple[tuple[str, Release, Callable[[Tools, Words], Words | Setting | Remark]], ...] = (
     ("kafka-leader-election.sh", (2, 4), _election),
     ("kafka-reassign-partitions.sh", (2, 6), _reassignment),
     ("kafka-acls.sh", (2, 1), _acls),
-    ("min-isr-partitions", (2, 4), _in_sync_filter),
+    ("kafka-topics.sh", (2, 4), _in_sync_filter),
     ("kafka-topics.sh", (2, 2), Tools.by_zookeeper),
     ("kafka-configs.sh", (2, 4), _loggers),
     ("kafka-configs.sh", (2, 5), _topic_settings),
     ("kafka-configs.sh", (2, 7), _users),
-    ("kafka-cluster.sh cluster-id", (2, 4), lambda _tools, _text: "grep 'Cluster ID =' server.log"),
-    ("kafka-cluster.sh cluster-id", (2, 8), lambda _tools, _text: "grep cluster.id <log.dirs>/meta.properties"),
+    ("kafka-cluster.sh", (2, 8), _cluster_id),
 )
-"""A tool or option, the release that brought it, and what an older one takes."""
+"""A tool, the release that brought what it is called with, and what an older one takes."""

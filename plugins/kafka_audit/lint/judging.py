@@ -189,10 +189,10 @@ def _linted(judged_member: _JudgedMember, findings: Sequence[Finding], checks: M
 
 def _in_names_of_file(finding: Finding, judged_member: _JudgedMember, checks: Mapping[str, Check]) -> Finding:
     member = judged_member.member
-    text = remedies.remedy_in_file(
+    remedy = remedies.remedy_in_file(
         checks[finding.code], finding, member.broker, path=member.source.path, version=judged_member.release.version
     )
-    return replace(remedies.words_in_file(checks[finding.code], finding, member.broker), remediation=text)
+    return replace(remedies.words_in_file(checks[finding.code], finding, member.broker), remedy=remedy)
 
 
 def _placed(

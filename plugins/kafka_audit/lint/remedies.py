@@ -15,6 +15,7 @@ from kafka_audit.configuration.definitions import definitions
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.setting_names import Form, SettingNames
 from kafka_audit.incidents.remedies import filled_page, what_to_do
+from kafka_audit.model.commands import Prose
 from kafka_audit.model.finding import Finding, Status, as_text
 from kafka_audit.model.text import clean, is_plain_word
 
@@ -108,32 +109,31 @@ def words_in_file(check: Check, finding: Finding, broker: Described) -> Finding:
     return replace(finding, message=message(template, finding.evidence), headlines=shown)
 
 
-def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: str, version: str) -> str:
-    """Return the remediation of a finding in the names of its file.
+def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: str, version: str) -> Prose:
+    """Return the remedy of a finding in the names of its file.
 
     Args:
         check: of the finding.
-        finding: with the remediation of its page.
+        finding: with the remedy of its page.
         broker: whose file it is.
         path: the file.
         version: the release whose settings are known.
     """
     names = replace(broker.names, place=_shown(broker.names.place), afterwards=_shown(broker.names.afterwards))
-    if names.form is Form.PROPERTIES or not finding.remediation:
-        return finding.remediation
+    if names.form is Form.PROPERTIES or not finding.remedy:
+        return finding.remedy
     if finding.status is Status.UNKNOWN and finding.evidence.get("needs"):
-        return _to_know(finding.remediation, names, version)
-    reported = {key: clean(as_text(value)) for key, value in finding.evidence.items()}
-    reported |= {"file": path if is_plain_word(path) else "<file>", "resource": names.place}
+        return (_to_know(finding.remediation, names, version),)
+    reported = {key: as_text(value) for key, value in finding.evidence.items()}
     key, steps = reported.get("key", ""), _STEPS.get((names.form, check.code))
     if steps is None:
-        page = _in_names(_with_keys(what_to_do(check), reported, version), names, reported["file"], version)
+        page = _in_names(_with_keys(what_to_do(check), reported, version), names, version)
         remarks = [*_field(page, key, names, version), names.afterwards]
     else:
-        parts = {**_PARTS, "{at}": names.below, "{field}": names.setting(key) if is_plain_word(key) else "<field>"}
+        parts = {**_PARTS, "{at}": names.below, "{field}": names.setting(key) if is_plain_word(key) else "FIELD"}
         page = re.sub(r"\{\w+\}", lambda match: parts.get(match[0], match[0]), steps)
         remarks = [*(_field(page, key, names, version) if "the setting that Kafka names" in steps else ()), names.afterwards]
-    return "\n".join((filled_page(page, reported), *filter(None, remarks)))
+    return filled_page("\n".join((page, *filter(None, remarks))), {**finding.evidence, "file": path, "resource": names.place})
 
 
 def _shown(text: str) -> str:
@@ -161,10 +161,10 @@ def _key_or(value: str, otherwise: str, version: str) -> str:
     return value if _is_setting(value, version) and is_plain_word(value) else otherwise
 
 
-def _in_names(page: str, names: SettingNames, file: str, version: str) -> str:
+def _in_names(page: str, names: SettingNames, version: str) -> str:
     if any(_is_setting(match[1], version) and not names.setting(match[1]) for match in _SPAN.finditer(page)):
         return _WRITTEN_ALONE
-    page = page.replace("`kafka-audit lint server.properties", f"`kafka-audit lint {file}")
+    page = page.replace("`kafka-audit lint server.properties", "`kafka-audit lint {file}")
     parts = re.split(r"(`[^`]*`)", page)
     return _spans("".join(part if part.startswith("`") else _FILE.sub(names.place, part) for part in parts), names, version)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kafka_audit.model.text import clean, our_line
+from kafka_audit.report.remedies import LONGEST_PARAGRAPH
 from kafka_audit.report.text import clean_prose, wrap
 
 _INDENT = " " * 6
@@ -53,7 +54,7 @@ def _item(item: Mapping[str, str], width: int) -> list[str]:
 
 def _remedy(text: str, width: int) -> Iterator[str]:
     if text:
-        yield from wrap(clean_prose(text), width, _INDENT)
+        yield from wrap(clean_prose(text, LONGEST_PARAGRAPH), width, _INDENT)
 
 
 def _change(change: Mapping[str, Any], width: int) -> list[str]:

@@ -8,7 +8,7 @@ What a value cannot fill is its placeholder in capitals: a word of that name cre
 import functools
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from kafka_audit.model.text import is_plain_word
@@ -75,9 +75,17 @@ def command(template: str, **values: object) -> Command:
     return _command(template, {name: str(value) for name, value in values.items()})
 
 
+def continued(start: Command, template: str, **values: object) -> Command:
+    """Return a command with the words of a template after its own."""
+    more = command(template, **values)
+    *stages, last = start.stages
+    first, *others = more.stages
+    return Command(stages=(*stages, (*last, *first), *others), withheld=(*start.withheld, *more.withheld))
+
+
 def setting(key: str, value: str) -> Setting:
     """Return a line of server.properties; what cannot be printed of it is withheld."""
-    names = [name for name, text in (("KEY", key), ("VALUE", value or "-")) if not _is_printable(text)]
+    names = [name for name, text in (("KEY", key), ("VALUE", value)) if not _is_printable(text)]
     return Setting(key="KEY" if "KEY" in names else key, value="VALUE" if "VALUE" in names else value, withheld=tuple(names))
 
 
@@ -86,21 +94,21 @@ def remark(template: str, **values: object) -> Remark:
     return Remark(words=_Filling({name: str(value) for name, value in values.items()}).words(template.split()))
 
 
-def prose(template: str, values: Mapping[str, str], shown: Callable[[str], str]) -> Prose:
+def prose(template: str, texts: Mapping[str, str], words: Mapping[str, str]) -> Prose:
     """Return the sentences of a page with its placeholders filled.
 
     Args:
         template: with commands and names between backticks, or commands on lines that are indented by four blanks.
-        values: by placeholder; one without a value stays in sentences.
-        shown: makes a value fit for a sentence.
+        texts: values for sentences, by placeholder; one without a value stays.
+        words: values for words of commands and settings.
     """
     parts: list[Part] = []
     for piece, is_code, own_line in _pieces(template):
         if is_code:
-            part = _code(piece, values)
+            part = _code(piece, words)
             parts.append(replace(part, own_line=True) if own_line and isinstance(part, Command) else part)
         else:
-            parts.append(_PLACEHOLDER.sub(lambda match: shown(values[match[1]]) if match[1] in values else match[0], piece))
+            parts.append(_PLACEHOLDER.sub(lambda match: texts.get(match[1], match[0]), piece))
     return tuple(parts)
 
 
@@ -202,4 +210,4 @@ class _Filling:
 
 def _is_printable(value: str) -> bool:
     """Return whether a word can hold a value, exactly and in full."""
-    return 0 < len(value) <= LONGEST_VALUE and not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in value)
+    return len(value) <= LONGEST_VALUE and not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in value)

@@ -7,6 +7,8 @@ from enum import IntEnum, StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Line, Prose
 from kafka_audit.model.text import our_line
 
 
@@ -220,12 +222,17 @@ class Finding:
     resource: Resource
     message: str
     evidence: Mapping[str, Value]
-    remediation: str
+    remedy: Prose
     fingerprint: str
     lifecycle: Lifecycle = Lifecycle.NEW
     muted: bool = False
     last_known: str = ""  # the message of the audit that judged it last, where this one could not
     headlines: tuple[str, ...] = ()  # the first sentence of the message, and shorter forms of it
+
+    @property
+    def remediation(self) -> str:
+        """What to do, as text whose commands can be copied."""
+        return quoting.plain(self.remedy)
 
     def text(self, key: str) -> str:
         """Return a text of the evidence, "" where there is none."""
@@ -262,11 +269,11 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One step of a repair. kind: see, quick, lasting, prove, do_not. Commands can be copied as they are."""
+    """One step of a repair. kind: see, quick, lasting, prove, do_not; `commands` also has settings and comments."""
 
     kind: str
-    text: str
-    commands: tuple[str, ...] = ()
+    text: str | Prose
+    commands: tuple[Line, ...] = ()
     cost: str | None = None
 
 

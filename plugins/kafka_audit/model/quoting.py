@@ -8,18 +8,19 @@ here has a backtick, a line break or a character that cannot be seen, so that it
 import html
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kafka_audit.model.commands import Code, Command, Line, Part, Prose, Remark, Setting
 from kafka_audit.model.text import clean, is_shown
 
 _PLAIN = re.compile(r"[\w@%+=:,./\[\]-]+", re.ASCII)
-_DOUBLE_QUOTABLE = re.compile(r"[\w@%+=:,./\[\]()' -]+", re.ASCII)
+_DOUBLE_QUOTABLE = re.compile(r'[^$`\\"!]+')
 _PLAIN_IN_PROPERTIES = re.compile(r"[\w@%+=:,./\[\]^?*-]", re.ASCII)
 # No program has such a name, so a shell that reads the line runs nothing.
 _BETWEEN_PRINCIPALS = re.compile(r";(?=User:[\w@%+=:,./-])", re.ASCII)
 _PLAIN_IN_YAML = re.compile(r"[\w@%+=:,./\[\]^?*()<>|&;#~{}' -]", re.ASCII)
 _BMP = 0xFFFF
+_WIDTH = 108
 _CANNOT = "which cannot be printed here"
 
 
@@ -60,7 +61,18 @@ def setting_line(setting: Setting) -> str:
         return properties_line(setting.key, setting.value)
     if isinstance(setting.value, str):
         return f"{setting.key}: {yaml_scalar(setting.value)}"
-    return f"{setting.key}: [{', '.join(map(yaml_scalar, setting.value))}]"
+    return " ".join(map(str.strip, _yaml_list(setting.key, setting.value)))
+
+
+def _yaml_list(key: str, values: Sequence[str]) -> Iterator[str]:
+    """Yield a list over several lines, as YAML takes it."""
+    shown = f"{key}: ["
+    for number, value in enumerate(map(yaml_scalar, values)):
+        if number and len(shown) + len(value) > _WIDTH:
+            yield shown
+            shown = "  "
+        shown += f"{' ' if number and shown.strip() else ''}{value}{',' if number < len(values) - 1 else ''}"
+    yield f"{shown}]"
 
 
 def remark_line(words: Iterable[str]) -> str:
@@ -76,7 +88,10 @@ def lines(printed: Iterable[Line]) -> Iterator[str]:
             continue
         for name in line.withheld:
             yield remark_line((name, "stands", "for", "a", "value", *_CANNOT.split()))
-        yield shell(line) if isinstance(line, Command) else setting_line(line)
+        if isinstance(line, Setting) and isinstance(line.value, tuple):
+            yield from _yaml_list(line.key, line.value)
+        else:
+            yield shell(line) if isinstance(line, Command) else setting_line(line)
 
 
 def code(part: Code | Command | Setting | Remark) -> str:

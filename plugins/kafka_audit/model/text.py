@@ -2,7 +2,6 @@
 
 import difflib
 import re
-import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +14,6 @@ LONGEST_HEADLINE = 90
 # Printable by Unicode's own rules, yet blank or joining on screen: fillers, a blank Braille cell, joiners, variation selectors.
 _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 _PLAIN_WORD = re.compile(r"[\w@%+=:,./\[\]-]+", re.ASCII)
-_DOUBLE_QUOTABLE = re.compile(r"[\w@%+=:,./\[\]()' -]+", re.ASCII)
 
 # GitHub trims a line before it searches `::command`, and finds `##[` anywhere in it; Azure and TeamCity do the same. A
 # name of hexadecimal digits alone is the end of an IPv6 address and no command.
@@ -95,18 +93,6 @@ def without_logins(text: str) -> str:
 def is_plain_word(text: str) -> bool:
     """Return whether a string is one word in any shell without quotes, and no option."""
     return _PLAIN_WORD.fullmatch(text) is not None and not text.startswith("-")
-
-
-def word(text: str) -> str:
-    """Return a cluster-supplied string as one word of a shell command: it can be copied, runs nothing and is no option."""
-    shown = our_line(text)
-    if shown.startswith("-"):
-        shown = f"\\u002d{shown[1:]}"
-    if is_plain_word(shown):
-        return shown
-    if _DOUBLE_QUOTABLE.fullmatch(shown):  # readable where shlex would splice quotes around every apostrophe
-        return f'"{shown}"'
-    return shlex.quote(shown)
 
 
 def listing(items: Iterable[object], limit: int = 10) -> str:

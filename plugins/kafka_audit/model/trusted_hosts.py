@@ -1,11 +1,12 @@
 """Hosts that a password may be sent to besides the addresses of a cluster file: the patterns of `trusted_hosts`. Pure."""
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Setting
 from kafka_audit.model.shared_domains import is_of_all_namespaces, is_shared
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
@@ -113,7 +114,14 @@ def trusted_hosts_line(hosts: Iterable[str]) -> str:
 
     Hosts are named, never their domain: an attacker that makes the cluster list a host also chooses its domain.
     """
-    return f"trusted_hosts: {json.dumps([*dict.fromkeys(normal_host(host) for host in hosts if is_host(host))])}"
+    return quoting.setting_line(trusted_hosts_setting(hosts))
+
+
+def trusted_hosts_setting(hosts: Iterable[str]) -> Setting:
+    """Return the same line as a value."""
+    return Setting(
+        key="trusted_hosts", value=tuple(dict.fromkeys(normal_host(host) for host in hosts if is_host(host))), file="yaml"
+    )
 
 
 _NO_PATTERN = (

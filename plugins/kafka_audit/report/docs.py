@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.model import log_signatures, tables
+from kafka_audit.model.commands import named_placeholders
 from kafka_audit.model.log_signatures import SIGNATURES
 from kafka_audit.model.tables import TABLES, Row
 from kafka_audit.report.plain_text import explain
@@ -32,7 +33,7 @@ def check_markdown(check: Check) -> str:
     parts = [
         f"# {check.code} {check.name}",
         f"{check.severity.name} · {check.family.replace('_', ' ')} · since {check.since}",
-        inspect.cleandoc(check.doc),
+        named_placeholders(inspect.cleandoc(check.doc)),
         "## Judged from",
         ", ".join(f"`{table.table()}`" for table in check.needs),
     ]

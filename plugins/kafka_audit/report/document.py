@@ -8,9 +8,10 @@ from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.findings import LONGEST_EVIDENCE, is_over
+from kafka_audit.model import quoting
 from kafka_audit.model.finding import SCHEMA_VERSION, Change, Finding, Incident, Lifecycle, Resource, Status, Step, to_json
 from kafka_audit.model.text import clean
-from kafka_audit.report import matrix, reach, views
+from kafka_audit.report import matrix, reach, remedies, views
 from kafka_audit.report.storms import finding_groups
 
 MOST_CHANGES = 5000
@@ -121,6 +122,7 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "evidence": to_json(finding.evidence),
         "remediation": finding.remediation,
+        "remedy": remedies.parts_to_json(finding.remedy),
         "fingerprint": finding.fingerprint,
         "lifecycle": finding.lifecycle.value,
         "muted": finding.muted,
@@ -156,7 +158,15 @@ def _change(change: Change) -> dict[str, Any]:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    return {"kind": step.kind, "text": step.text, "commands": list(step.commands), "cost": step.cost}
+    parts = {} if isinstance(step.text, str) else {"parts": remedies.parts_to_json(step.text)}
+    return {
+        "kind": step.kind,
+        "text": quoting.plain(step.text),
+        "commands": list(quoting.lines(step.commands)),
+        "cost": step.cost,
+        "lines": remedies.parts_to_json(step.commands),
+        **parts,
+    }
 
 
 def _earlier_incidents(

@@ -5,7 +5,9 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_audit.model.text import brokers, clean, counted, listing, our_line, ranges, start_upper, word
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Prose
+from kafka_audit.model.text import brokers, clean, counted, listing, our_line, ranges, start_upper
 
 __all__ = [
     "LIFECYCLE",
@@ -17,8 +19,8 @@ __all__ = [
     "listing",
     "our_line",
     "ranges",
+    "remedy_text",
     "start_upper",
-    "word",
     "wrap",
 ]  # fmt: skip
 
@@ -27,6 +29,9 @@ LIFECYCLE = {"new": "+ new", "ongoing": "= ongoing", "resolved": "− resolved",
 
 # A command, or a name of Kafka; a longer span is a stray backtick in a name.
 _QUOTED = re.compile(r"`[^`\n]{1,160}`")
+
+_BLANK = "\0"
+"""A blank at which no line breaks."""
 
 _CODES = {
     "CRITICAL": "1;31",
@@ -57,6 +62,20 @@ def clean_prose(text: str, limit: int = 1000) -> str:
     return "\n".join(our_line(line, limit) for line in text.split("\n"))
 
 
+def remedy_text(text: str | Prose) -> str:
+    """Return a remedy for `wrap`, which leaves its commands whole."""
+    return quoting.written(
+        text,
+        words=clean_prose,
+        span=lambda code: f"`{_unbroken(code)}`",
+        line=_unbroken,
+    )
+
+
+def _unbroken(code: str) -> str:
+    return code.replace(" ", _BLANK)
+
+
 def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> Iterator[str]:
     """Yield lines of at most `width` characters, the first behind `first`, others behind `rest` (default: blanks).
 
@@ -65,12 +84,12 @@ def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> Ite
     later = " " * len(first) if rest is None else rest
     for paragraph in text.split("\n"):
         lines = textwrap.wrap(
-            _QUOTED.sub(lambda command: command[0].replace(" ", "\0"), paragraph),
+            _QUOTED.sub(lambda command: _unbroken(command[0]), paragraph),
             width=max(width, len(first) + 20),
             initial_indent=first,
             subsequent_indent=later,
             break_long_words=False,
             break_on_hyphens=False,
         )
-        yield from (line.replace("\0", " ") for line in lines)
+        yield from (line.replace(_BLANK, " ") for line in lines)
         first = later

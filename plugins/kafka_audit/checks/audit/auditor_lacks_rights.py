@@ -37,17 +37,17 @@ def auditor_lacks_rights(view: ClusterView) -> Iterator[Judgement]:
     Reads were answered, and no read was denied.
 
     ## What to do
-    Required: {needs}. Run these commands as an administrator at any one broker. <admin.properties> holds the administrator's
+    Required: {needs}. Run these commands as an administrator at any one broker. admin.properties holds the administrator's
     login. The commands grant the auditor all rights of a full audit. With these rights the auditor can only read:
 
-        kafka-acls.sh --bootstrap-server <broker>:<port> --command-config <admin.properties> --add \
-          --allow-principal User:<auditor> --operation Describe --operation DescribeConfigs --cluster
-        kafka-acls.sh --bootstrap-server <broker>:<port> --command-config <admin.properties> --add \
-          --allow-principal User:<auditor> --operation Describe --operation DescribeConfigs --topic '*'
-        kafka-acls.sh --bootstrap-server <broker>:<port> --command-config <admin.properties> --add \
-          --allow-principal User:<auditor> --operation Describe --group '*'
+        kafka-acls.sh --bootstrap-server BROKER:9092 --command-config admin.properties --add \
+          --allow-principal User:AUDITOR --operation Describe --operation DescribeConfigs --cluster
+        kafka-acls.sh --bootstrap-server BROKER:9092 --command-config admin.properties --add \
+          --allow-principal User:AUDITOR --operation Describe --operation DescribeConfigs --topic '*'
+        kafka-acls.sh --bootstrap-server BROKER:9092 --command-config admin.properties --add \
+          --allow-principal User:AUDITOR --operation Describe --group '*'
 
-    <auditor> is the `username` under `security` in the cluster file. Without a login it is ANONYMOUS. With a client certificate
+    AUDITOR is the `username` under `security` in the cluster file. Without a login it is ANONYMOUS. With a client certificate
     it is the name that `ssl.principal.mapping.rules` derives from the subject.
 
     With `zookeeper.set.acl=true` only brokers can read some znodes. Keep these ACLs: the znodes hold credentials.

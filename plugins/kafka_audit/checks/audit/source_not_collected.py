@@ -47,9 +47,9 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
     The source answered every read.
 
     ## What to do
-    Required: {needs}. Repeat the read from this machine: `nc -vz -w 3 <host> <port>`, then for a broker
-    `kafka-broker-api-versions.sh --bootstrap-server <host>:<port> --command-config <client settings of the auditor>`, for
-    ZooKeeper `echo srvr | nc <host> 2181`. To exclude a listener permanently, set `listeners: {NAME: skip}` in the cluster
+    Required: {needs}. Repeat the read from this machine: `nc -vz -w 3 HOST PORT`, then for a broker
+    `kafka-broker-api-versions.sh --bootstrap-server HOST:PORT --command-config client.properties`, for
+    ZooKeeper `echo srvr | nc HOST 2181`. To exclude a listener permanently, set `listeners: {NAME: skip}` in the cluster
     file. If a broker was removed from the cluster, delete its address from `bootstrap`.
 
     `not trusted`: the auditor did not log in, because only the cluster lists this address, and any client that may write a

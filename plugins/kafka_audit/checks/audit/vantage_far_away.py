@@ -42,7 +42,7 @@ def vantage_far_away(view: ClusterView) -> Iterator[Judgement]:
     Vantages connected to the same endpoints, and their times are about the same. The check does not apply to a single vantage.
 
     ## What to do
-    Find out what lies between {vantage} and the brokers: run `traceroute <host>` there. If no client is there, move the
+    Find out what lies between {vantage} and the brokers: run `traceroute HOST` there. If no client is there, move the
     vantage, or the audit itself, near to the brokers. Failures that only {vantage} shows (KA301) are doubtful until then.
 
     ## References

@@ -44,16 +44,16 @@ def dynamic_override(view: ClusterView) -> Iterator[Judgement]:
     contradict it.
 
     ## What to do
-    To see the settings, run `kafka-configs.sh --bootstrap-server <broker>:9092 --describe --entity-type brokers --entity-name
+    To see the settings, run `kafka-configs.sh --bootstrap-server BROKER:9092 --describe --entity-type brokers --entity-name
     {broker}`.
 
-    The setting applies to {scope}. If {key}={value} is intended, add it to server.properties of all brokers. Then, or if it is
+    The setting applies to {scope}. If `{key}={value}` is intended, add it to server.properties of all brokers. Then, or if it is
     not intended, delete the dynamic setting; this takes effect immediately. For one broker run `kafka-configs.sh
-    --bootstrap-server <broker>:9092 --alter --entity-type brokers --entity-name {broker} --delete-config {key}`. For all
+    --bootstrap-server BROKER:9092 --alter --entity-type brokers --entity-name {broker} --delete-config {key}`. For all
     brokers use `--entity-default` instead of `--entity-name {broker}`.
 
     With eligible leader replicas (KIP-966; Kafka 4.0, on in new clusters from 4.1) `min.insync.replicas` of all brokers cannot be
-    deleted: set it with `--entity-default --add-config min.insync.replicas=<number>`. The value in server.properties has no
+    deleted: set it with `--entity-default --add-config min.insync.replicas=NUMBER`. The value in server.properties has no
     effect there.
 
     ## References

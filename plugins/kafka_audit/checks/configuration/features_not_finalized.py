@@ -48,7 +48,8 @@ def features_not_finalized(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     First make sure that every broker and controller runs the new release without errors, and that no downgrade is planned: a
     later downgrade of `metadata.version` is refused if a level in between changed the metadata. See the levels with
-    `kafka-features.sh --bootstrap-server <broker>:9092 describe`. Then run {command}.
+    `kafka-features.sh --bootstrap-server BROKER:9092 describe`. Then run
+    `kafka-features.sh --bootstrap-server BROKER:9092 upgrade --{option} {release}`.
 
     ## References
     KIP-584 (features), KIP-778 (metadata.version), KIP-1022; KAFKA-15021.
@@ -74,7 +75,6 @@ def features_not_finalized(view: ClusterView) -> Iterator[Judgement]:
 
 def _behind(supported: int) -> dict[str, object]:
     name = metadata_release(supported)
-    known = name if name[0].isdigit() else "<release>"
-    option = f"--release-version {known}" if supported >= _RELEASES else f"--metadata {known}"
-    command = f"`kafka-features.sh --bootstrap-server <broker>:9092 upgrade {option}`"
-    return {"supported": name, "highest": f"level {supported}", "command": command}
+    option = "release-version" if supported >= _RELEASES else "metadata"
+    release = name if name[0].isdigit() else "RELEASE"
+    return {"supported": name, "highest": f"level {supported}", "option": option, "release": release}

@@ -53,7 +53,7 @@ def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
 
     With eligible leader replicas (KIP-966; Kafka 4.0, on in new clusters from 4.1) `min.insync.replicas` in server.properties has
     no effect: the setting of the cluster holds, and can be changed but not deleted. `kafka-configs.sh --bootstrap-server
-    <broker>:9092 --alter --entity-type brokers --entity-default --add-config min.insync.replicas=2`.
+    BROKER:9092 --alter --entity-type brokers --entity-default --add-config min.insync.replicas=2`.
 
     ## References
     Kafka documentation, "Broker Configs" and "Replication".

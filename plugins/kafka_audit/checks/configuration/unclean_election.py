@@ -41,7 +41,7 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
     It is false or not set: false is the default since Kafka 0.11. Topics may override it: KA711 reports those that do.
 
     ## What to do
-    Remove the line, or disable it immediately on all brokers: `kafka-configs.sh --bootstrap-server <broker>:9092 --alter
+    Remove the line, or disable it immediately on all brokers: `kafka-configs.sh --bootstrap-server BROKER:9092 --alter
     --entity-type brokers --entity-default --add-config {key}=false`. It was set on broker {broker} for a reason: if a topic
     needs availability more than complete data, set it on that topic only. For a single partition use `kafka-leader-election.sh
     --election-type unclean`.

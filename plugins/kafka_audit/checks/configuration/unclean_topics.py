@@ -41,7 +41,7 @@ def unclean_topics(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Ask the owners of these topics: {topics}. If it was set to get a partition back, remove it: `kafka-configs.sh
-    --bootstrap-server <broker>:9092 --alter --entity-type topics --entity-name <topic> --delete-config
+    --bootstrap-server BROKER:9092 --alter --entity-type topics --entity-name TOPIC --delete-config
     unclean.leader.election.enable`. Before you remove it, make sure that the partitions have a leader (KA601).
 
     ## References

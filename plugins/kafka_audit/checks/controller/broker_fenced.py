@@ -46,7 +46,7 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     If broker {broker} runs, its heartbeats do not reach the controllers, or it has not caught up with their metadata: see
     KA210, then run `grep -iE 'heartbeat|registration|fenced' server.log | tail` on its host. If it is stopped, start it. If it
-    was removed permanently and holds no replica, run `kafka-cluster.sh unregister --bootstrap-server <broker>:9092 --id
+    was removed permanently and holds no replica, run `kafka-cluster.sh unregister --bootstrap-server BROKER:9092 --id
     {broker}`.
 
     ## References

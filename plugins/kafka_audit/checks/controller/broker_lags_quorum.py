@@ -41,7 +41,7 @@ def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
     not answer.
 
     ## What to do
-    Open the connection from broker {broker} to the controllers: run `nc -vz <controller> 9093` on its host, then read the end
+    Open the connection from broker {broker} to the controllers: run `nc -vz CONTROLLER 9093` on its host, then read the end
     of server.log (`grep -iE 'controller|Authentication failed|handshake|fenced' server.log | tail`). The broker catches up
     without a restart. Until then remove it from the clients' bootstrap addresses.
 

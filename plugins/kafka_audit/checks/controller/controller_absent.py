@@ -40,7 +40,7 @@ def controller_absent(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     Every live broker tries to become the controller immediately. If `/controller` stays absent, no broker can write it: run
     `grep -E 'Session expired|NoAuth' server.log controller.log` on each broker, then check ZooKeeper's disk and quorum: `echo
-    srvr | nc <zookeeper> 2181`. In KRaft a leader needs a majority of the voters: start the controllers that are down, and open
+    srvr | nc ZOOKEEPER 2181`. In KRaft a leader needs a majority of the voters: start the controllers that are down, and open
     port 9093 between them (`grep -iE 'candidate|election|unattached' server.log` on each).
 
     ## References

@@ -40,10 +40,10 @@ def controller_unreachable(view: ClusterView) -> Iterator[Judgement]:
     The address answered ApiVersions. The check does not apply if the cluster file names no controllers.
 
     ## What to do
-    Repeat the probe from this worker: `nc -vz <host> <port>` with {address}. If the connection is refused, start the
+    Repeat the probe from this worker: `nc -vz HOST PORT` with {address}. If the connection is refused, start the
     controller. If there is no answer, open the firewall, or remove the address from `controllers` if this worker is not meant
     to reach it. KA209 reports whether the voters follow. If the controllers' listener uses other security than `security`, set
-    `listeners: {{CONTROLLER: …}}` in the cluster file.
+    `listeners: {CONTROLLER: …}` in the cluster file.
 
     ## References
     `controller.quorum.voters`, `controller.quorum.bootstrap.servers`, `controller.listener.names`.

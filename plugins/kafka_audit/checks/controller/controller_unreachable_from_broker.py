@@ -42,7 +42,7 @@ def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]
     `controllers`, or no vantage with `role: broker`. KA211 reports controllers that do not answer.
 
     ## What to do
-    On the host of broker {broker}, repeat the probe of {addresses}: `nc -vz <controller> 9093`. If there is no answer, allow the
+    On the host of broker {broker}, repeat the probe of {addresses}: `nc -vz CONTROLLER 9093`. If there is no answer, allow the
     connection in the firewall, security group or NetworkPolicy between them. If the name is not resolved, compare `/etc/hosts`
     and DNS of this host with another broker's host. The broker registers again by itself when the connection is restored.
 

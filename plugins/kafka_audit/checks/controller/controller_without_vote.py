@@ -40,7 +40,11 @@ def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
     The leader answered, and every observer is a broker.
 
     ## What to do
-    {step} See both ids with `kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe --replication`.
+    {step} See both ids with `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --replication`.
+
+    A voter is removed with `kafka-metadata-quorum.sh --bootstrap-controller CONTROLLER:9093 remove-controller --controller-id
+    {node} --controller-directory-id {old}`. A controller is added, on its host, with `kafka-metadata-quorum.sh --command-config
+    controller.properties --bootstrap-controller CONTROLLER:9093 add-controller`.
 
     ## References
     KIP-853 (dynamic quorum, directory ids); `kafka-metadata-quorum.sh add-controller` and `remove-controller`.
@@ -67,20 +71,16 @@ def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA214", f"controller/{node}", Status.UNKNOWN, evidence | ONCE)
         elif replaced:
             evidence["why"] = f"it follows with directory {row.directory_id}, but the voter {node} is directory {voters[node]}"
+            evidence["old"] = voters[node]
             evidence["step"] = (
-                f"Remove the old directory of controller {node} from the voters and add the new one: "
-                f"`kafka-metadata-quorum.sh --bootstrap-controller <controller>:9093 remove-controller --controller-id {node} "
-                f"--controller-directory-id {voters[node]}`, then on its host `kafka-metadata-quorum.sh --command-config "
-                "controller.properties --bootstrap-controller <controller>:9093 add-controller`. Only if the other voters are a "
-                "majority that follows (KA209)."
+                f"Remove the old directory of controller {node} from the voters and add the new one. Do so only if the other "
+                "voters are a majority that follows (KA209)."
             )
             yield view.judge("KA214", f"controller/{node}", Status.FAIL, evidence)
         else:
             evidence["why"] = "it follows the metadata log as an observer and was not added to the voters"
-            evidence["step"] = (
-                "If it is meant to vote, run on its host, once it has caught up: `kafka-metadata-quorum.sh --command-config "
-                "controller.properties --bootstrap-controller <controller>:9093 add-controller`."
-            )
+            evidence["old"] = "OLD_DIRECTORY"
+            evidence["step"] = "If it is meant to vote, add it once it has caught up; no voter has to be removed."
             confidence = Confidence.MEASURED if _has_role(view, node) else Confidence.INFERRED
             severity = Severity.MEDIUM
             yield view.judge("KA214", f"controller/{node}", Status.FAIL, evidence, severity=severity, confidence=confidence)

@@ -45,9 +45,9 @@ def epoch_went_back(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Stop all changes: no reassignment, no topic deletion, no broker restart. In KRaft mode a majority of the controllers has lost
-    its metadata log, or an old one was restored: compare `kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe
+    its metadata log, or an old one was restored: compare `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe
     --status` with the logs of all controllers. With ZooKeeper, find out which client wrote to ZooKeeper, and when:
-    `zookeeper-shell.sh <zookeeper.connect> stat /controller_epoch` (`mtime`). If a newer ZooKeeper backup exists: stop all
+    `zookeeper-shell.sh ZOOKEEPER:2181 stat /controller_epoch` (`mtime`). If a newer ZooKeeper backup exists: stop all
     brokers, restore it, start them. If not: a restarted broker takes the lower epochs and may truncate its log to them. Compare
     `leader-epoch-checkpoint` of the replicas first, then restart the brokers one at a time.
 

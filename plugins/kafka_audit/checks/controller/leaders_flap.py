@@ -47,7 +47,7 @@ def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
     Broker {broker} has a replica of most of these partitions ({share} of {count}). Run `grep -iE 'session
     expired|fenced|Shrinking ISR' server.log` on its host. Check its ZooKeeper session or its connection to the KRaft
     controllers, its garbage collection pauses and its network. In KRaft mode run `kafka-features.sh --bootstrap-server
-    <broker>:9092 describe` first: below metadata.version 3.6 a replica that leaves the ISR again and again looks the same.
+    BROKER:9092 describe` first: below metadata.version 3.6 a replica that leaves the ISR again and again looks the same.
 
     ## References
     KIP-101 (leader epochs); metric `LeaderElectionRateAndTimeMs`.

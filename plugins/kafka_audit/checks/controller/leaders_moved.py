@@ -43,9 +43,9 @@ def leaders_moved(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     Find the reason in the logs between the two snapshots: `grep -iE 'offline|Broker failure' controller.log state-change.log`
     on the controller's host, and `grep -iE 'log dir|shut down|Session expired' server.log` on the host of broker {broker}. When
-    the broker is back and in every ISR (`kafka-topics.sh --bootstrap-server <broker>:9092 --describe
+    the broker is back and in every ISR (`kafka-topics.sh --bootstrap-server BROKER:9092 --describe
     --under-replicated-partitions` lists nothing), move the leaders back: `kafka-leader-election.sh --bootstrap-server
-    <broker>:9092 --election-type preferred --all-topic-partitions`.
+    BROKER:9092 --election-type preferred --all-topic-partitions`.
 
     ## References
     KIP-112 and KIP-113 (disk failure); `auto.leader.rebalance.enable`.

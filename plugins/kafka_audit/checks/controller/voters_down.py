@@ -45,7 +45,7 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     Start {which}, or open the connection from there to the other controllers' port (9093 by convention). The end of server.log
     on that host shows which of the two is needed: `grep -iE 'controller|fetch|UnknownHost|Connection' server.log | tail`. To
-    see the lag, run `kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe --replication`. Do not remove a voter
+    see the lag, run `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --replication`. Do not remove a voter
     that will return, and do not format its disk.
 
     ## References

@@ -48,7 +48,7 @@ def authority_expires(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     Rotate the authority in three steps, each on all brokers and clients before the next: add the new authority to every
     truststore beside the old one; issue the brokers' certificates by the new one (KA307); remove the old one. To see the dates,
-    run `openssl crl2pkcs7 -nocrl -certfile <ca_file> | openssl pkcs7 -print_certs -text -noout | grep -E 'Subject:|Not After'`.
+    run `openssl crl2pkcs7 -nocrl -certfile CA_FILE | openssl pkcs7 -print_certs -text -noout | grep -E 'Subject:|Not After'`.
     Here: {faults}.
 
     ## References

@@ -48,12 +48,12 @@ def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
     trusted.
 
     ## What to do
-    To see the certificate, run `openssl s_client -connect {host}:{port} -servername {host} </dev/null | openssl x509 -noout
+    To see the certificate, run `echo | openssl s_client -connect {host}:{port} -servername {host} | openssl x509 -noout
     -dates -ext subjectAltName`.
 
     Renew it, with {host} among its names. A broker can load a new keystore without a restart: `kafka-configs.sh
-    --bootstrap-server <broker>:9092 --alter --entity-type brokers --entity-name {broker} --add-config <config>` with
-    `listener.name.<listener>.ssl.keystore.location=<path>`. The broker refuses it if the distinguished name of the certificate
+    --bootstrap-server BROKER:9092 --alter --entity-type brokers --entity-name {broker} --add-config CONFIG` with
+    `listener.name.LISTENER.ssl.keystore.location=PATH`. The broker refuses it if the distinguished name of the certificate
     changes or one of its alternative names disappears (from Kafka 3.7 on `ssl.allow.dn.changes` and `ssl.allow.san.changes`
     allow it). Then restart the brokers one by one with the new keystore.
 
@@ -89,7 +89,7 @@ def _of_others(view: ClusterView) -> Iterator[Judgement]:
     for row in view.newest(Certificate):
         kind = _OTHERS.get(row.listener) if row.broker_id < 0 else None
         if kind is not None:
-            evidence = {"broker": "<id>", "listener": row.listener, "host": row.host, "port": row.port}
+            evidence = {"broker": "ID", "listener": row.listener, "host": row.host, "port": row.port}
             evidence["who"] = f"the {kind} at {row.host}:{row.port}"
             yield _judged(view, f"{row.listener.lower()}/{row.host}:{row.port}", row, evidence)
 

@@ -45,8 +45,8 @@ def duplicate_endpoint(view: ClusterView) -> Iterator[Judgement]:
     No other broker id has that host and port.
 
     ## What to do
-    To see what each broker registered, run `zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/<id>` for brokers
-    {brokers}; in KRaft run `kcat -L -b <broker>:9092`. Give each broker its own `advertised.listeners`, then restart it. Behind
+    To see what each broker registered, run `zookeeper-shell.sh ZOOKEEPER:2181 get /brokers/ids/ID` for brokers
+    {brokers}; in KRaft run `kcat -L -b BROKER:9092`. Give each broker its own `advertised.listeners`, then restart it. Behind
     one port forward, give each broker its own port.
 
     ## References

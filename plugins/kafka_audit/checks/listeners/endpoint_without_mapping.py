@@ -42,7 +42,7 @@ def endpoint_without_mapping(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Add an entry for broker {broker} to the proxy or port forward that leads to {address}, and add it to the cluster file:
-    `reach: {{"{address}": "<address of that entry>"}}`. Keys are compared exactly, with the name and port that the broker
+    `reach: {"{address}": "ADDRESS_OF_THAT_ENTRY"}`. Keys are compared exactly, with the name and port that the broker
     advertises. To exclude a listener that clients do not use, set it to `skip` under `listeners`.
 
     ## References

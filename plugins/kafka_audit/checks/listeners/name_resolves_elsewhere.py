@@ -41,7 +41,7 @@ def name_resolves_elsewhere(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     If the broker moved, nothing; restart clients that keep the old address: {names}. If it did not, compare the answers of the
-    resolvers: run `getent hosts <name>` on the hosts of the clients, the brokers and the auditor, and check `/etc/hosts`
+    resolvers: run `getent hosts NAME` on the hosts of the clients, the brokers and the auditor, and check `/etc/hosts`
     there.
 
     ## References

@@ -60,10 +60,10 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     broker|shut down|shutting down|session expired' server.log | tail`). Start the broker.
 
     If it was removed permanently, move its replicas. Write a plan that names only the partitions with a replica on it.
-    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --generate --topics-to-move-json-file topics.json
-    --broker-list <ids that stay>` prints one, but it moves every partition of the listed topics: take out the others. Execute
-    it with a throttle below the free bandwidth of the brokers: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092
-    --reassignment-json-file plan.json --execute --throttle <bytes per second>`. Run the same with `--verify` instead of
+    `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092 --generate --topics-to-move-json-file topics.json
+    --broker-list IDS_THAT_STAY` prints one, but it moves every partition of the listed topics: take out the others. Execute
+    it with a throttle below the free bandwidth of the brokers: `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092
+    --reassignment-json-file plan.json --execute --throttle BYTES_PER_SECOND`. Run the same with `--verify` instead of
     `--execute --throttle …` until it ends; that removes the throttle.
 
     ## References

@@ -42,8 +42,8 @@ def broker_id_taken(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Find both processes: the registered one is at the address that `kafka-broker-api-versions.sh --bootstrap-server
-    <broker>:9092` prints for id {broker}, the other one wrote this log. Make sure which of the two has the data (`du -sh
-    <log.dirs>`), because the partitions of a broker that starts with an empty disk are lost or copied again. Stop the other one,
+    BROKER:9092` prints for id {broker}, the other one wrote this log. Make sure which of the two has the data (`du -sh
+    LOG_DIR`), because the partitions of a broker that starts with an empty disk are lost or copied again. Stop the other one,
     and give it another id: `node.id` in server.properties, with an empty log dir or a `meta.properties` of that id.
 
     ## References

@@ -51,7 +51,7 @@ def broker_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
     does not read from brokers.
 
     In KRaft mode the heartbeats of a fenced broker do not reach the controllers, or it has not caught up with their metadata:
-    run `grep -iE 'heartbeat|registration|fenced' server.log | tail` on broker {broker}, and `nc -vz <controller> 9093` from its
+    run `grep -iE 'heartbeat|registration|fenced' server.log | tail` on broker {broker}, and `nc -vz CONTROLLER 9093` from its
     host.
 
     ## References

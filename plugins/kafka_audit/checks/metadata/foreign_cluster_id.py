@@ -48,8 +48,8 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
     sets it.
 
     ## What to do
-    Read the cluster id at that address: `kafka-cluster.sh cluster-id --bootstrap-server <its address>` (Kafka 2.8 and later),
-    or `grep cluster.id <log.dirs>/meta.properties` on the host (2.4 and later), or `grep 'Cluster ID =' server.log` (with
+    Read the cluster id at that address: `kafka-cluster.sh cluster-id --bootstrap-server ADDRESS` (Kafka 2.8 and later),
+    or `grep cluster.id LOG_DIR/meta.properties` on the host (2.4 and later), or `grep 'Cluster ID =' server.log` (with
     ZooKeeper). Correct the port forward, the host name or `zookeeper.connect`. If all brokers differ from `expect.cluster_id`,
     the expectation or the ZooKeeper address is wrong.
 

@@ -48,8 +48,8 @@ def leader_denies(view: ClusterView) -> Iterator[Judgement]:
     When that is repaired, restart broker {broker}: its leaders move away, and the controller sends everything again.
 
     An election of the preferred leader moves a partition only if another broker is its preferred leader; otherwise it answers
-    ELECTION_NOT_NEEDED: `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type preferred --topic <topic>
-    --partition <number>`.
+    ELECTION_NOT_NEEDED: `kafka-leader-election.sh --bootstrap-server BROKER:9092 --election-type preferred --topic TOPIC
+    --partition PARTITION`.
 
     ## References
     KIP-320 (leader epochs); `kafka.cluster.Partition.checkCurrentLeaderEpoch`.

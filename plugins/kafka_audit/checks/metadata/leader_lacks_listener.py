@@ -50,7 +50,7 @@ def leader_lacks_listener(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Add the listener to `listeners` and `advertised.listeners` of broker {leaders} and restart it. If its registration has the
-    listener (`zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/{leaders}`), the broker that answered holds an old
+    listener (`zookeeper-shell.sh ZOOKEEPER:2181 get /brokers/ids/{leaders}`), the broker that answered holds an old
     registration: see KA106.
 
     ## References

@@ -41,7 +41,7 @@ def stale_endpoint(view: ClusterView) -> Iterator[Judgement]:
     The broker answered on a registered listener, and every broker in its view has the registered host and port.
 
     ## What to do
-    Find the stale side: compare `zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/{subjects}` with
+    Find the stale side: compare `zookeeper-shell.sh ZOOKEEPER:2181 get /brokers/ids/{subjects}` with
     `advertised.listeners` on that broker. If the registration is correct, the controller could not update the broker that
     answered: see KA302 and KA401. Restart the stale side; it then registers again or fetches the current address.
 

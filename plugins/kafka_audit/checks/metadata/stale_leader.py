@@ -54,7 +54,7 @@ def stale_leader(view: ClusterView) -> Iterator[Judgement]:
     `/controller` by hand: during a migration to KRaft (KA909), this is a step back to ZooKeeper.
 
     In KRaft mode the broker no longer fetches metadata: run `grep -iE 'controller|registration|fenced' server.log | tail` on
-    broker {broker}, and `nc -vz <controller> 9093` from its host.
+    broker {broker}, and `nc -vz CONTROLLER 9093` from its host.
 
     ## References
     KIP-320 (leader epochs); `kafka.controller.ControllerChannelManager`.

@@ -40,7 +40,7 @@ def topic_id_differs(view: ClusterView) -> Iterator[Judgement]:
     ## Passes only when
     Brokers report ids, and each equals the id in ZooKeeper. That is not the id on disk: if the controller moved after a tool had
     rewritten the znode, ZooKeeper and brokers agree on a new id, and `partition.metadata` still contains the old one. Then
-    `grep -h topic_id <log.dirs>/*/partition.metadata` on the brokers' hosts shows it, and INCONSISTENT_TOPIC_ID in server.log.
+    `grep -h topic_id LOG_DIR/*/partition.metadata` on the brokers' hosts shows it, and INCONSISTENT_TOPIC_ID in server.log.
 
     ## What to do
     Do not restart a broker and do not move the controller. Stop the tool that wrote the znode: `kafka-topics.sh --zookeeper` or

@@ -46,11 +46,11 @@ def topic_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     If the whole view is empty, repair KA105 and its cause first. If single topics are missing, check for a deletion in progress
-    (`zookeeper-shell.sh <zookeeper.connect> ls /admin/delete_topics`), then for failed updates on the controller's host: `grep
+    (`zookeeper-shell.sh ZOOKEEPER:2181 ls /admin/delete_topics`), then for failed updates on the controller's host: `grep
     '(id: {broker} rack.*unsuccessful' controller.log`.
 
-    If the auditor may not describe topics, run `kafka-acls.sh --bootstrap-server <broker>:9092 --add --allow-principal
-    User:<auditor> --operation Describe --topic '*'`.
+    If the auditor may not describe topics, run `kafka-acls.sh --bootstrap-server BROKER:9092 --add --allow-principal
+    User:AUDITOR --operation Describe --topic '*'`.
 
     ## References
     UpdateMetadata (API 6); Metadata (API 3) and the right Describe on Topic.

@@ -42,7 +42,7 @@ def change_in_progress(view: ClusterView) -> Iterator[Judgement]:
     They were read, and there are none. The check does not apply in KRaft mode.
 
     ## What to do
-    Wait until it finishes, or cancel it: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --list`, then
+    Wait until it finishes, or cancel it: `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092 --list`, then
     `--cancel`. A deletion continues when every broker with a replica is back ({first}).
 
     ## References

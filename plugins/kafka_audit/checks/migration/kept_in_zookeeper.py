@@ -41,8 +41,8 @@ def kept_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     All were read, and are empty. The check does not apply in KRaft mode.
 
     ## What to do
-    Keep this inventory ({what}), and compare it after the migration: `kafka-acls.sh --bootstrap-server <broker>:9092 --list`,
-    `kafka-configs.sh --bootstrap-server <broker>:9092 --describe --entity-type users`, and the same for `brokers` and `topics`.
+    Keep this inventory ({what}), and compare it after the migration: `kafka-acls.sh --bootstrap-server BROKER:9092 --list`,
+    `kafka-configs.sh --bootstrap-server BROKER:9092 --describe --entity-type users`, and the same for `brokers` and `topics`.
 
     ## References
     KIP-866 (migration); `kafka.zk.ZkMigrationClient`.

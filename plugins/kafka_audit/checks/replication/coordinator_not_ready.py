@@ -47,12 +47,12 @@ def coordinator_not_ready(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     On the host of broker {broker} run `grep -E 'GroupMetadataManager|GroupCoordinator|__consumer_offsets' server.log | tail` (how
-    long it has been loading, or the error that ended it) and `du -sh <log.dirs>/__consumer_offsets-* | sort -h | tail`. A
+    long it has been loading, or the error that ended it) and `du -h -d 1 LOG_DIR | grep __consumer_offsets- | sort -h | tail`. A
     partition of gigabytes is not cleaned: `grep -iE 'Uncleanable|cleaner.*(error|exception)' log-cleaner.log server.log`, and
     `log.cleaner.enable` must be true.
 
     If it does not end, move the leaders of these partitions to a broker that has them in sync: `kafka-leader-election.sh
-    --bootstrap-server <broker>:9092 --election-type preferred --topic __consumer_offsets --partition <number>`, if another broker
+    --bootstrap-server BROKER:9092 --election-type preferred --topic __consumer_offsets --partition PARTITION`, if another broker
     is the preferred leader, else a restart of broker {broker}. Every group of these partitions rebalances.
 
     ## References

@@ -50,8 +50,8 @@ def internal_topic_weak(view: ClusterView) -> Iterator[Judgement]:
     Every internal topic that exists has three replicas, or one on each broker.
 
     ## What to do
-    Reassign every partition of {topic} to three brokers: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092
-    --reassignment-json-file plan.json --execute --throttle <bytes per second>`, then the same with `--verify` instead of
+    Reassign every partition of {topic} to three brokers: `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092
+    --reassignment-json-file plan.json --execute --throttle BYTES_PER_SECOND`, then the same with `--verify` instead of
     `--execute --throttle …`, which removes the throttle. The settings `offsets.topic.replication.factor`,
     `transaction.state.log.replication.factor` and `rlmm.config.remote.log.metadata.topic.replication.factor` apply to new
     topics only.

@@ -45,7 +45,7 @@ def leaders_not_preferred(view: ClusterView) -> Iterator[Judgement]:
     No broker exceeds the limit.
 
     ## What to do
-    When no replica is missing (KA604), move the leaders back: `kafka-leader-election.sh --bootstrap-server <broker>:9092
+    When no replica is missing (KA604), move the leaders back: `kafka-leader-election.sh --bootstrap-server BROKER:9092
     --election-type preferred --all-topic-partitions`. If the finding returns after every restart, set
     `auto.leader.rebalance.enable=true`, which is the default. First: {brokers}.
 

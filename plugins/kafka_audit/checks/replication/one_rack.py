@@ -44,9 +44,9 @@ def one_rack(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Move one replica of each partition to a rack other than {rack}. Create a rack-aware plan with `kafka-reassign-partitions.sh
-    --bootstrap-server <broker>:9092 --topics-to-move-json-file topics.json --broker-list … --generate`. The plan moves every
-    partition of the listed topics: leave only those in it that need it. Execute it with `--throttle <bytes per second>`, then
-    run it with `--verify` and without `--throttle`, which removes the throttle.
+    --bootstrap-server BROKER:9092 --topics-to-move-json-file topics.json --broker-list BROKER_IDS --generate`. The plan moves
+    every partition of the listed topics: leave only those in it that need it. Execute it with `--throttle BYTES_PER_SECOND`,
+    then run it with `--verify` and without `--throttle`, which removes the throttle.
 
     ## References
     KIP-36 (rack-aware replica assignment).

@@ -49,13 +49,13 @@ def partition_offline(view: ClusterView) -> Iterator[Judgement]:
     partition is lost. Save its files first, or let another replica lead (below).
 
     With eligible leader replicas (KIP-966; Kafka 4.0, enabled in new clusters since 4.1), the ISR can be empty while an
-    eligible replica has every acknowledged record: `kafka-topics.sh --bootstrap-server <broker>:9092 --describe --topic
-    <topic>` prints `Elr` (here: {eligible}) and `LastKnownElr`. Bring back a broker in `Elr` before any other; one in
+    eligible replica has every acknowledged record: `kafka-topics.sh --bootstrap-server BROKER:9092 --describe --topic
+    TOPIC` prints `Elr` (here: {eligible}) and `LastKnownElr`. Bring back a broker in `Elr` before any other; one in
     `LastKnownElr` alone may lack records.
 
     An unclean election loses every record that the new leader does not have. Only if no broker of the ISR or the ELR can ever
-    return, and you accept this loss, run `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type unclean
-    --topic <topic> --partition <number>`.
+    return, and you accept this loss, run `kafka-leader-election.sh --bootstrap-server BROKER:9092 --election-type unclean
+    --topic TOPIC --partition PARTITION`.
 
     ## References
     KIP-966; Kafka documentation, "Unclean leader election: What if they all die?"; metric `OfflinePartitionsCount`.

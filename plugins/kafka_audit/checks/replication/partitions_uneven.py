@@ -49,9 +49,9 @@ def partitions_uneven(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Distribution here: {what}. Write a plan for some topics at a time: `kafka-reassign-partitions.sh --bootstrap-server
-    <broker>:9092 --generate --topics-to-move-json-file topics.json --broker-list <all ids>`, which moves every partition of the
-    listed topics. Execute it with a throttle: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092
-    --reassignment-json-file plan.json --execute --throttle <bytes per second>`, then the same with `--verify` instead of
+    BROKER:9092 --generate --topics-to-move-json-file topics.json --broker-list ALL_IDS`, which moves every partition of the
+    listed topics. Execute it with a throttle: `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092
+    --reassignment-json-file plan.json --execute --throttle BYTES_PER_SECOND`, then the same with `--verify` instead of
     `--execute --throttle …`, which removes the throttle. If leaders alone are uneven, see KA607 first. A broker that is about
     to be decommissioned holds nothing on purpose: stop it, or mute KA613.
 

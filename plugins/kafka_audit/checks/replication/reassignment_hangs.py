@@ -50,8 +50,8 @@ def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     First: {repair}.
 
-    To see the progress of new replicas, run `kafka-log-dirs.sh --bootstrap-server <broker>:9092 --describe` twice. To cancel a
-    reassignment, run `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json
+    To see the progress of new replicas, run `kafka-log-dirs.sh --bootstrap-server BROKER:9092 --describe` twice. To cancel a
+    reassignment, run `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092 --reassignment-json-file plan.json
     --cancel`. To remove throttles, run the same command with `--verify` instead of `--cancel`, or delete
     `leader.replication.throttled.replicas` and `follower.replication.throttled.replicas` of the topics with `kafka-configs.sh`.
 

@@ -40,8 +40,8 @@ def single_broker(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Add brokers. Then write a plan that gives every partition three replicas, including internal topics, and execute it:
-    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --execute --throttle
-    <bytes per second>`; the same with `--verify` instead of `--execute --throttle …` shows the progress, and removes the
+    `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092 --reassignment-json-file plan.json --execute --throttle
+    BYTES_PER_SECOND`; the same with `--verify` instead of `--execute --throttle …` shows the progress, and removes the
     throttle at the end. For new topics set `default.replication.factor=3`, `offsets.topic.replication.factor=3` and
     `transaction.state.log.replication.factor=3`. If one broker is intended, set `expect: {single_broker: true}` in the cluster
     file.

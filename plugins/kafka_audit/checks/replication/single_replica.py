@@ -39,7 +39,7 @@ def single_replica(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Write a plan that adds replicas besides broker {replicas}, and execute it: `kafka-reassign-partitions.sh --bootstrap-server
-    <broker>:9092 --reassignment-json-file plan.json --execute --throttle <bytes per second>`. Run the same with `--verify`
+    BROKER:9092 --reassignment-json-file plan.json --execute --throttle BYTES_PER_SECOND`. Run the same with `--verify`
     instead of `--execute --throttle …` until it ends; that removes the throttle. If you accept the loss of the topic, mute the
     finding with that reason.
 

@@ -42,11 +42,11 @@ def too_few_replicas(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Add a replica to the topic: reassign it to its current replicas ({replicas}) and one other broker:
-    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --execute --throttle
-    <bytes per second>`, then the same with `--verify` instead of `--execute --throttle …`, which removes the throttle. Or,
+    `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092 --reassignment-json-file plan.json --execute --throttle
+    BYTES_PER_SECOND`, then the same with `--verify` instead of `--execute --throttle …`, which removes the throttle. Or,
     immediately and with less safety, lower `min.insync.replicas` of the topic below {factor}: `kafka-configs.sh
-    --bootstrap-server <broker>:9092 --alter --entity-type topics --entity-name <topic> --add-config
-    min.insync.replicas=<fewer>`.
+    --bootstrap-server BROKER:9092 --alter --entity-type topics --entity-name TOPIC --add-config
+    min.insync.replicas=FEWER`.
 
     ## References
     Kafka documentation, "Availability and Durability Guarantees".

@@ -42,7 +42,7 @@ def under_min_isr(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Bring the missing replicas back: {missing}. Check that their brokers are up (KA113), that their disks work (KA501), and that
-    they reach leader {leader} (KA302). To see when it is repaired, run `kafka-topics.sh --bootstrap-server <broker>:9092
+    they reach leader {leader} (KA302). To see when it is repaired, run `kafka-topics.sh --bootstrap-server BROKER:9092
     --describe --under-min-isr-partitions`.
 
     If {factor} replicas can never reach {min_isr} in sync, add replicas or lower `min.insync.replicas` of the topic. Lowering

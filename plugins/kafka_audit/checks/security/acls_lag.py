@@ -40,9 +40,9 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
     not Kafka's own (Ranger, OPA, RBAC).
 
     ## What to do
-    Restart broker {broker}: it reads the ACLs again. `kafka-acls.sh --authorizer-properties zookeeper.connect=<zk>:2181 --list`
-    shows those in ZooKeeper. No option of `kafka-acls.sh` shows those of one broker: from any address it sends the request to
-    any broker of the cluster.
+    Restart broker {broker}: it reads the ACLs again. `kafka-acls.sh --authorizer-properties zookeeper.connect=ZOOKEEPER:2181
+    --list` shows those in ZooKeeper. No option of `kafka-acls.sh` shows those of one broker: from any address it sends the
+    request to any broker of the cluster.
 
     ## References
     `/kafka-acl-changes` in ZooKeeper; KIP-290 (prefixed ACLs).

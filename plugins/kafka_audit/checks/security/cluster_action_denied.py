@@ -52,10 +52,10 @@ def cluster_action_denied(view: ClusterView) -> Iterator[Judgement]:
     No such DENY exists, or it does not match, or the broker has accepted the requests of its controller.
 
     ## What to do
-    To see the ACL, run `kafka-acls.sh --bootstrap-server <broker>:9092 --list --cluster`.
+    To see the ACL, run `kafka-acls.sh --bootstrap-server BROKER:9092 --list --cluster`.
 
-    Remove it at a broker whose view is not empty, or use `--authorizer-properties zookeeper.connect=<zk>:2181` instead of the
-    address: `kafka-acls.sh --bootstrap-server <broker>:9092 --remove --deny-principal <as listed> --operation <as listed>
+    Remove it at a broker whose view is not empty, or use `--authorizer-properties zookeeper.connect=ZOOKEEPER:2181` instead of
+    the address: `kafka-acls.sh --bootstrap-server BROKER:9092 --remove --deny-principal AS_LISTED --operation AS_LISTED
     --cluster`. Another ALLOW does not help. An entry in `super.users` helps and requires a restart of broker {broker}.
 
     ## References

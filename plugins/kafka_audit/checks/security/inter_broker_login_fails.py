@@ -77,8 +77,8 @@ def inter_broker_login_fails(view: ClusterView) -> Iterator[Judgement]:
     the newest lines.
 
     To repair it: {repair}. Certificates and PLAIN users can be changed on a running broker; otherwise restart broker {broker}.
-    For SCRAM users run `kafka-configs.sh --bootstrap-server <broker>:9092 --alter --entity-type users` with `--entity-name
-    <user> --add-config <mechanism>=[password=<password>]`.
+    For SCRAM users run `kafka-configs.sh --bootstrap-server BROKER:9092 --alter --entity-type users` with `--entity-name
+    USER --add-config MECHANISM=[password=PASSWORD]`.
 
     Do not disable `ssl.endpoint.identification.algorithm`: any holder of a certificate of the same CA could then impersonate a
     broker.

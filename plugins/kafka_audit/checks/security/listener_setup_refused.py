@@ -47,7 +47,7 @@ def listener_setup_refused(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     Correct {what} in server.properties of broker {broker} before the next start. Kafka says: {says}
 
-    The JAAS configuration of one mechanism of one listener is `listener.name.<listener>.<mechanism>.sasl.jaas.config`, with
+    The JAAS configuration of one mechanism of one listener is `listener.name.LISTENER.MECHANISM.sasl.jaas.config`, with
     both names in lower case. It has one login module and ends with a semicolon. Values that begin with a digit need quotes.
     Brokers ignore a plain `sasl.jaas.config`.
 

@@ -37,7 +37,7 @@ def mechanism_not_enabled(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     `sasl.mechanism.inter.broker.protocol` (default GSSAPI) is not among `sasl.enabled.mechanisms` (default GSSAPI) of the
-    inter-broker listener. That listener's own key (`listener.name.<name>.sasl.enabled.mechanisms`) takes precedence.
+    inter-broker listener. That listener's own key (`listener.name.NAME.sasl.enabled.mechanisms`) takes precedence.
 
     ## Not known when
     No server.properties of the broker was read, or a mechanism contains a placeholder.

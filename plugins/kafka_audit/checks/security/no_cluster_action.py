@@ -91,9 +91,9 @@ def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
 
     Best: use an authenticated listener for inter-broker traffic (`inter.broker.listener.name`), with its principal in
     `super.users` of every broker. On broker {broker} this requires a restart. Otherwise add an ACL: `kafka-acls.sh
-    --bootstrap-server <broker>:9092 --add --allow-principal {principal} --operation ClusterAction --cluster`. A broker with an
+    --bootstrap-server BROKER:9092 --add --allow-principal {principal} --operation ClusterAction --cluster`. A broker with an
     empty view cannot process this request: use another broker or, with ZooKeeper, `kafka-acls.sh --authorizer-properties
-    zookeeper.connect=<zk>:2181 ...`. Then restart broker {broker}.
+    zookeeper.connect=ZOOKEEPER:2181`. Then restart broker {broker}.
 
     Never set `allow.everyone.if.no.acl.found`: it opens the cluster. ClusterAction for ANONYMOUS opens it to every client that
     can connect.

@@ -41,7 +41,7 @@ def open_without_acl(view: ClusterView) -> Iterator[Judgement]:
     Before you set it to false, find out which principals use which resources. `kafka-authorizer.log` at INFO records denials
     only; allowed requests are logged at DEBUG, with the principal, the operation and the resource. Set
     `kafka.authorizer.logger` to DEBUG on every broker until the least frequent job has run once: in its log4j file, or until
-    its restart (Kafka 2.4 and later) with `kafka-configs.sh --bootstrap-server <broker>:9092 --alter --entity-type
+    its restart (Kafka 2.4 and later) with `kafka-configs.sh --bootstrap-server BROKER:9092 --alter --entity-type
     broker-loggers --entity-name {broker} --add-config kafka.authorizer.logger=DEBUG`. The log grows with every request.
 
     Add the ACLs that the log shows, and make sure that the inter-broker principal is in `super.users` or has ClusterAction

@@ -45,7 +45,7 @@ def powerful_acls(view: ClusterView) -> Iterator[Judgement]:
     ACLs were read, and none is like that. `*` as the host of a named principal is not a fault: most ACLs have it.
 
     ## What to do
-    Grant the right to the principals that need it, by name. Then run `kafka-acls.sh --bootstrap-server <broker>:9092 --remove`
+    Grant the right to the principals that need it, by name. Then run `kafka-acls.sh --bootstrap-server BROKER:9092 --remove`
     with the other options as shown by `--list`. Before you remove ClusterAction, make sure that brokers do not depend on it
     (KA401): add their principal to `super.users`.
 

@@ -52,10 +52,10 @@ def scram_user_missing(view: ClusterView) -> Iterator[Judgement]:
     use SCRAM.
 
     ## What to do
-    To see the users, run `zookeeper-shell.sh <zk>:2181 ls /config/users` (`kafka-configs.sh --describe` would also print the
+    To see the users, run `zookeeper-shell.sh ZOOKEEPER:2181 ls /config/users` (`kafka-configs.sh --describe` would also print the
     keys). Add the credential with the password from the JAAS configuration of broker {broker}. With ZooKeeper this needs no
-    login at a broker: `kafka-configs.sh --zookeeper <zk>:2181 --alter --entity-type users --entity-name {user} --add-config
-    '{mechanism}=[password=<password>]'`. Running brokers use it immediately. In KRaft, an administrator that a broker accepts
+    login at a broker: `kafka-configs.sh --zookeeper ZOOKEEPER:2181 --alter --entity-type users --entity-name {user} --add-config
+    '{mechanism}=[password=PASSWORD]'`. Running brokers use it immediately. In KRaft, an administrator that a broker accepts
     runs the same command with `--bootstrap-server`.
 
     ## References

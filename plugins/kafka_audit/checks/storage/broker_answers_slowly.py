@@ -49,7 +49,7 @@ def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
     The broker answered all of them, and fewer than two were that slow. The check does not apply to fewer than three brokers.
 
     ## What to do
-    On the host of broker {broker}: `iostat -x 5` (`await`, `%util`), `sar -n DEV 5`, `jstat -gcutil <pid> 5s`, and `grep -iE
+    On the host of broker {broker}: `iostat -x 5` (`await`, `%util`), `sar -n DEV 5`, `jstat -gcutil PID 5s`, and `grep -iE
     'Slow|Pause|took .* ms' server.log kafkaServer-gc.log | tail`. Compare the lag of its followers (KA604). If a disk or the
     network is at its limit, end reassignments (KA608) first, then move leaders away: stop the broker in an orderly way if its
     partitions have other replicas in sync.

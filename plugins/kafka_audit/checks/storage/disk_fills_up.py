@@ -43,8 +43,8 @@ def disk_fills_up(view: ClusterView) -> Iterator[Judgement]:
     The broker reported the size of the disk and its usable space.
 
     ## What to do
-    To see what uses the space, run `kafka-log-dirs.sh --bootstrap-server <broker>:9092 --describe --broker-list {broker}`, and
-    on its host `du -sh {path}/* | sort -h | tail`. Reduce `retention.ms` or `retention.bytes` of the largest topics, or move
+    To see what uses the space, run `kafka-log-dirs.sh --bootstrap-server BROKER:9092 --describe --broker-list {broker}`, and
+    on its host `du -h -d 1 {path} | sort -h | tail`. Reduce `retention.ms` or `retention.bytes` of the largest topics, or move
     replicas to another log dir of broker {broker} or to another broker, with `kafka-reassign-partitions.sh` and a plan that
     names `log_dirs`.
 

@@ -40,10 +40,10 @@ def future_replica_stuck(view: ClusterView) -> Iterator[Judgement]:
     The broker listed its log dirs, and no future replica is stuck.
 
     ## What to do
-    See the moves: `kafka-log-dirs.sh --bootstrap-server <broker>:9092 --describe --broker-list {broker}` (`isFuture`). A throttle
+    See the moves: `kafka-log-dirs.sh --bootstrap-server BROKER:9092 --describe --broker-list {broker}` (`isFuture`). A throttle
     can hold them: `replica.alter.log.dirs.io.max.bytes.per.second` of broker {broker}. Free space on the target: `df -h {path}`.
     To cancel the move, name the current dir of the replica in a plan and run `kafka-reassign-partitions.sh --bootstrap-server
-    <broker>:9092 --reassignment-json-file plan.json --execute` with it: nothing is copied.
+    BROKER:9092 --reassignment-json-file plan.json --execute` with it: nothing is copied.
 
     ## References
     KIP-113 (moving replicas between log dirs).

@@ -44,16 +44,16 @@ def log_dir_offline(view: ClusterView) -> Iterator[Judgement]:
     On the host of broker {broker} run `grep -iE -A3 '(error|failed) .*{path}' server.log | tail`, `df -h {path}`, `dmesg | grep
     -i 'i/o error' | tail` and `findmnt -no OPTIONS -T {path}` (`ro`: the kernel has remounted the disk read-only).
 
-    Before you install an empty disk, list the partitions without a leader: `kafka-topics.sh --bootstrap-server <broker>:9092
+    Before you install an empty disk, list the partitions without a leader: `kafka-topics.sh --bootstrap-server BROKER:9092
     --describe --unavailable-partitions`. If broker {broker} is the only replica in the ISR, which includes a replication factor
     of 1, its records are lost: the broker returns as the leader of an empty log, and the followers truncate to it. Copy the
     files from {path} first, or bring back another replica that has the records.
 
     Then replace the disk or free space on it, mount it at {path} and restart broker {broker}: it fetches the replicas from
-    their leaders. In KRaft, format an empty disk first: `kafka-storage.sh format --ignore-formatted --cluster-id <id> --config
+    their leaders. In KRaft, format an empty disk first: `kafka-storage.sh format --ignore-formatted --cluster-id ID --config
     server.properties`; a controller without `controller.quorum.voters` (Kafka 3.9 and later) also needs
-    `--no-initial-controllers`. Repeat `kafka-topics.sh --bootstrap-server <broker>:9092 --describe
-    --under-replicated-partitions` until it lists nothing, then run `kafka-leader-election.sh --bootstrap-server <broker>:9092
+    `--no-initial-controllers`. Repeat `kafka-topics.sh --bootstrap-server BROKER:9092 --describe
+    --under-replicated-partitions` until it lists nothing, then run `kafka-leader-election.sh --bootstrap-server BROKER:9092
     --election-type preferred --all-topic-partitions`. Without a new disk: remove {path} from `log.dirs` and restart; the other
     log dirs need space for the fetched replicas, and the same records are lost.
 

@@ -43,8 +43,8 @@ def replicas_offline(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Bring back the log dir (KA501 names it), then restart broker {broker}. Until then a replica elsewhere helps:
-    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --execute --throttle
-    <bytes per second>` with a plan for {partitions} and the others in the table.
+    `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092 --reassignment-json-file plan.json --execute --throttle
+    BYTES_PER_SECOND` with a plan for {partitions} and the others in the table.
 
     ## References
     KIP-112; `offline_replicas` of Metadata (v5 and later).

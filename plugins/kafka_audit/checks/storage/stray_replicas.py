@@ -43,8 +43,8 @@ def stray_replicas(view: ClusterView) -> Iterator[Judgement]:
     (`-delete`, `-stray`) are not listed and do not count.
 
     ## What to do
-    List the replicas of the broker and compare them with the assignments: `kafka-log-dirs.sh --bootstrap-server <broker>:9092
-    --describe --broker-list {broker}` and `kafka-topics.sh --bootstrap-server <broker>:9092 --describe`.
+    List the replicas of the broker and compare them with the assignments: `kafka-log-dirs.sh --bootstrap-server BROKER:9092
+    --describe --broker-list {broker}` and `kafka-topics.sh --bootstrap-server BROKER:9092 --describe`.
 
     Make sure that no application needs the records of these replicas: they may be the last copy of a topic that was deleted
     by mistake. Then restart broker {broker}; KRaft brokers from Kafka 3.7 on rename strays at the start. If they are still

@@ -51,8 +51,8 @@ def znodes_open_to_all(view: ClusterView) -> Iterator[Judgement]:
     together with the first step, it locks out every broker that is not restarted yet.
 
     3. Close the existing znodes. The tool must log in as the brokers do: with SASL set
-    `KAFKA_OPTS=-Djava.security.auth.login.config=<JAAS file of a broker>`, with TLS add `--zk-tls-config-file <file>`. Run
-    `zookeeper-security-migration.sh --zookeeper.acl=secure --zookeeper.connect=<zookeeper>:2181`.
+    `KAFKA_OPTS=-Djava.security.auth.login.config=JAAS_FILE_OF_A_BROKER`, with TLS add `--zk-tls-config-file FILE`. Run
+    `zookeeper-security-migration.sh --zookeeper.acl=secure --zookeeper.connect=ZOOKEEPER:2181`.
 
     Tools that connect to ZooKeeper without a login can no longer write, and can no longer read secrets.
 

@@ -39,7 +39,7 @@ def zookeeper_lags(view: ClusterView) -> Iterator[Judgement]:
     A serving server reported its statistics, and none exceeds these limits.
 
     ## What to do
-    Read `echo srvr | nc <server> 2181` (latency, outstanding requests), and the log of the server for `fsync-ing the write ahead
+    Read `echo srvr | nc SERVER 2181` (latency, outstanding requests), and the log of the server for `fsync-ing the write ahead
     log`. `mntr` (`zk_fsync_threshold_exceed_count`) and `srst`, which resets the average, answer only if
     `4lw.commands.whitelist` of the server names them. Put the transaction log (`dataLogDir`) on its own disk. Look for garbage
     collection pauses and for clients that write a lot. Check the network between the servers: each write waits for a majority.

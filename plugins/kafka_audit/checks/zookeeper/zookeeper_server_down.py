@@ -41,7 +41,7 @@ def zookeeper_server_down(view: ClusterView) -> Iterator[Judgement]:
     Every server of the connection string answered `srvr` with its mode.
 
     ## What to do
-    Run `echo srvr | nc <server> 2181`, then read the log of that server. Start it, or open the connection to it from this
+    Run `echo srvr | nc SERVER 2181`, then read the log of that server. Start it, or open the connection to it from this
     worker; the brokers need the same connection. A server that reports that it is not serving has lost its leader: check the
     ports between servers (2888, 3888), the clocks and full disks.
 

@@ -16,7 +16,7 @@ from kafka_audit.incidents.causes.rule import Case, Cause, Story
 from kafka_audit.incidents.causes.security import refused_broker
 from kafka_audit.incidents.causes.storage import dead_disk, missing_replicas
 from kafka_audit.incidents.tools import Tools
-from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifecycle, Severity, Status
+from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifecycle, Severity, Status, Step
 
 TABLE: tuple[Cause, ...] = (
     registry.ZOOKEEPER_UNREAD,
@@ -101,14 +101,16 @@ def _incident(case: Case, story: Story, cause: str, tools: Tools) -> Incident:
         evidence_for=_distinct(story.speaks_for),
         evidence_against=_distinct(story.against),
         not_known=story.not_known,
-        remediation=tuple(
-            replace(step, text=tools.in_text(step.text), commands=tuple(map(tools.command, step.commands)))
-            for step in story.steps
-        ),
+        remediation=tuple(_written(step, tools) for step in story.steps),
         lifecycle=Lifecycle.ONGOING if Lifecycle.ONGOING in states else Lifecycle.NEW,
         impact=story.impact,
         confidence_why=story.why,
     )
+
+
+def _written(step: Step, tools: Tools) -> Step:
+    text = step.text if isinstance(step.text, str) else tools.prose(step.text)
+    return replace(step, text=text, commands=tuple(map(tools.line, step.commands)))
 
 
 def _distinct(lines: Iterable[Evidence]) -> tuple[Evidence, ...]:

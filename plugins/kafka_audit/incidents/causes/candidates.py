@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.incidents.causes.repair import connect_commands
 from kafka_audit.incidents.causes.rule import Case
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Command, command
 from kafka_audit.model.finding import Status
-from kafka_audit.model.text import brokers, clean, listing, word
+from kafka_audit.model.text import brokers, clean, listing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,9 @@ def _unreachable(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candida
     else:
         text = f"no probe ran from {where}" if not paths else f"the probe from {where} has no result"
         to_know = (
-            f"`{connect_commands(tuple(endpoints[:1]))[0]}` on {where}" if endpoints else f"a vantage with role broker on {where}"
+            f"{quoting.plain(connect_commands(tuple(endpoints[:1])))} on {where}"
+            if endpoints
+            else f"a vantage with role broker on {where}"
         )
     verdict = f"a probe from {where} connects" if is_open else _already_judged(case, "KA302")
     return Candidate(
@@ -83,6 +87,7 @@ def _unauthorised(case: Case) -> Candidate:
 
 def _tls(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candidate:
     used, reported = _protocols(case, endpoints)
+    certificate = quoting.plain((handshake(endpoints[0]),)) if endpoints else "the certificate of the brokers' listener"
     verdict = None
     if reported and not any("SSL" in protocol.split("_") for protocol in used):
         verdict = f"the brokers' listener is {listing(used)}"
@@ -94,16 +99,17 @@ def _tls(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candidate:
         code="KA412",
         text=f"the brokers' listener is {listing(used) or 'not known'}",
         verdict=verdict or _already_judged(case, "KA412"),
-        to_know=f"{handshake(endpoints)}, or `SSL handshake failed` in {login_log(case)}",
+        to_know=f"{certificate}, or `SSL handshake failed` in {login_log(case)}",
     )
 
 
-def handshake(endpoints: Sequence[AdvertisedEndpoint]) -> str:
+def handshake(endpoint: AdvertisedEndpoint) -> Command:
     """Return a handshake that checks the certificate's name, as another broker's does."""
-    if not endpoints:
-        return "the certificate of the brokers' listener"
-    host, address = endpoints[0].host, endpoints[0].address
-    return f"`openssl s_client -connect {word(address)} -CAfile <ca> -verify_hostname {word(host)} -verify_return_error`"
+    return command(
+        "openssl s_client -connect {address} -CAfile ca.pem -verify_hostname {host} -verify_return_error",
+        address=endpoint.address,
+        host=endpoint.host,
+    )
 
 
 def _login(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candidate:

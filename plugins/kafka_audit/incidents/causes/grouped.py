@@ -20,7 +20,7 @@ def story(case: Case) -> Story:
         confidence=case.confidence(),
         why=f"{first.code} compares this directly; no further cause was examined.",
         speaks_for=(*evidence_of(case.roots), *changed_before(case, _CHANGES)),
-        steps=(*((Step(kind="quick", text=first.remediation),) if first.remediation else ()), prove(case)),
+        steps=(*((Step(kind="quick", text=first.remedy),) if first.remedy else ()), prove(case)),
     )
 
 

@@ -20,13 +20,14 @@ from kafka_audit.incidents.causes.unread_sources import (
     headline_with_names,
     roots_of_brokers,
 )
+from kafka_audit.model.commands import Command, command
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import BrokerView
-from kafka_audit.model.text import brokers, fitting, listing, start_upper, word
+from kafka_audit.model.text import brokers, fitting, listing, start_upper
 
-_WRITE_AGAIN = (
-    "kafka-configs.sh --bootstrap-server <broker>:<port> --command-config <admin.properties> --alter "
-    "--add-config 'SCRAM-SHA-512=[iterations=8192,password=<password>]' --entity-type users --entity-name <auditor>"
+_WRITE_AGAIN = command(
+    "kafka-configs.sh --bootstrap-server BROKER:9092 --command-config admin.properties --alter "
+    "--add-config 'SCRAM-SHA-512=[iterations=8192,password=PASSWORD]' --entity-type users --entity-name AUDITOR"
 )
 _SHOWN = 3
 
@@ -186,14 +187,15 @@ def _see_process(case: Case) -> Step:
     return Step(
         kind="see",
         text="See on that host which process listens there (reads only).",
-        commands=tuple(f"ss -ltnp 'sport = :{port}'" for port in [*ports][:_SHOWN]),
+        commands=tuple(command("ss -ltnp 'sport = :{port}'", port=port) for port in [*ports][:_SHOWN]),
     )
 
 
-def _log_in(case: Case) -> Iterable[str]:
+def _log_in(case: Case) -> Iterable[Command]:
     addresses = dict.fromkeys(read.target for root in case.roots for read in failed_reads(case, root))
     for address in list(addresses)[:_SHOWN]:
-        yield f"kafka-broker-api-versions.sh --bootstrap-server {word(address)} --command-config client.properties"
+        template = "kafka-broker-api-versions.sh --bootstrap-server {address} --command-config client.properties"
+        yield command(template, address=address)
 
 
 DOUBTFUL_LOGIN = Cause(

@@ -5,55 +5,60 @@ from collections.abc import Iterable
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.incidents.causes.rule import Case
+from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.advertised_listeners import parts
+from kafka_audit.model.commands import Command, Remark, Setting, command, remark, setting
 from kafka_audit.model.finding import Step
 from kafka_audit.model.tables import EligibleReplicas, SourceRead
-from kafka_audit.model.text import brokers, clean, listing, word
+from kafka_audit.model.text import brokers, listing
 
 
-def connect_commands(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10) -> tuple[str, ...]:
+def connect_commands(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10) -> tuple[Command, ...]:
     """Return one `nc` command for each endpoint: it opens a connection, sends nothing, and prints the error."""
     return _connections((e.host, e.port) for e in endpoints[:limit])
 
 
-def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> str:
+def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> Setting | Remark:
     """Return the whole setting of one broker with addresses replaced: Kafka no longer advertises what it does not contain.
 
     If the whole setting is unknown, it is not invented: a comment describes the change.
     """
     broker, wanted = broken[0][0].broker_id, {endpoint.listener: address for endpoint, address in broken}
-    setting = case.view.settings.get(broker, "advertised.listeners").value
-    if setting is not None:
-        reported = [*parts(setting)]
+    held = case.view.settings.get(broker, "advertised.listeners").value
+    if held is not None:
+        reported = [*parts(held)]
     else:  # in KRaft the other listeners are unknown
         own_endpoints = () if case.view.kraft else case.view.endpoints.of(broker)
         reported = [(e.listener, f"{e.listener}://{e.address}") for e in own_endpoints]
     if wanted.keys() <= {name for name, _ in reported}:
-        replaced = (f"{clean(name)}://{wanted[name]}" if name in wanted else clean(part) for name, part in reported)
-        return f"advertised.listeners={','.join(replaced)}"
-    changes = ", ".join(f"the listener of port {endpoint.port} at {address}" for endpoint, address in broken)
-    return f"# advertised.listeners of broker {broker}: {changes}, all others as they are"
+        replaced = (f"{name}://{wanted[name]}" if name in wanted else part for name, part in reported)
+        return setting("advertised.listeners", ",".join(replaced))
+    changes = ", ".join(
+        f"the listener of port {endpoint.port} at {{address_{number}}}" for number, (endpoint, _) in enumerate(broken)
+    )
+    addresses = {f"address_{number}": address for number, (_, address) in enumerate(broken)}
+    return remark(f"advertised.listeners of broker {broker}: {changes}, all others as they are", **addresses)
 
 
-def reconnect_commands(reads: Iterable[SourceRead], limit: int = 5) -> tuple[str, ...]:
+def reconnect_commands(reads: Iterable[SourceRead], limit: int = 5) -> tuple[Command, ...]:
     """Return one `nc` for each address that reads which failed were sent to, ZooKeeper's connection string taken apart."""
     return connect_commands_to(read.target for read in reads)[:limit]
 
 
-def connect_commands_to(texts: Iterable[str]) -> tuple[str, ...]:
+def connect_commands_to(texts: Iterable[str]) -> tuple[Command, ...]:
     """Return one `nc` for each address in these texts, connection strings taken apart."""
     return _connections(dict.fromkeys(address for text in texts for address in addresses_of(text)))
 
 
-def _connections(addresses: Iterable[tuple[str, object]]) -> tuple[str, ...]:
-    return tuple(f"nc -vz -w 3 {word(host)} {port}" for host, port in addresses)
+def _connections(addresses: Iterable[tuple[str, object]]) -> tuple[Command, ...]:
+    return tuple(command("nc -vz -w 3 {host} {port}", host=host, port=port) for host, port in addresses)
 
 
-def zookeeper_shell(case: Case, *requests: str) -> tuple[str, ...]:
+def zookeeper_shell(case: Case, *requests: str) -> tuple[Command, ...]:
     """Return a command for each request, e.g. `ls /brokers/ids`, at the address (with its chroot) that the audit itself asked."""
-    asked = [read.target for read in case.view.last_reads if read.observer == "zookeeper"]
-    address = word(asked[0]) if asked else "<zookeeper.connect>"
-    return tuple(f"zookeeper-shell.sh {address} {request}" for request in requests)
+    return tuple(
+        command("zookeeper-shell.sh {zookeeper} " + request, zookeeper=zookeeper_address(case.view)) for request in requests
+    )
 
 
 def prove(case: Case) -> Step:
@@ -62,7 +67,11 @@ def prove(case: Case) -> Step:
     return Step(
         kind="prove",
         text=f"Audit again: exit 0, and {listing(codes)} resolved.",
-        commands=(f"kafka-audit run {word(case.view.snapshot.cluster)} --config clusters.yaml --out DIR --fail-on high",),
+        commands=(
+            command(
+                "kafka-audit run {cluster} --config clusters.yaml --out DIR --fail-on high", cluster=case.view.snapshot.cluster
+            ),
+        ),
     )
 
 
@@ -88,5 +97,5 @@ def last_in_sync(case: Case, them: str) -> tuple[Step, ...]:
     eligible = {broker for row in case.view.newest(EligibleReplicas) for broker in row.eligible}
     if eligible:
         text += f" Here: {brokers(eligible)}."
-    command = "kafka-topics.sh --bootstrap-server <broker>:9092 --describe --unavailable-partitions"
-    return (Step(kind="see", text=text, commands=(command,)), *steps)
+    commands = (command("kafka-topics.sh --bootstrap-server BROKER:9092 --describe --unavailable-partitions"),)
+    return (Step(kind="see", text=text, commands=commands), *steps)

@@ -18,6 +18,7 @@ from kafka_audit.incidents.causes.rule import (
     changed_before,
     evidence_of,
 )
+from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
 from kafka_audit.model.text import brokers, fitting, start_upper
 
@@ -67,7 +68,7 @@ def story(case: Case) -> Story:
             Step(
                 kind="see",
                 text=f"See it yourself (reads only): {_log_place(case)}.",
-                commands=(f"grep -E '{_LINES}' {_logs(case)} | tail -5",),
+                commands=(command(f"grep -E '{_LINES}' {_logs(case)} | tail -5"),),
             ),
             Step(
                 kind="quick",

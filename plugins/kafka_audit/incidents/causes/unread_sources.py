@@ -1,6 +1,5 @@
 """KA001: failed reads of brokers and of other sources than ZooKeeper."""
 
-import textwrap
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -20,10 +19,11 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of,
     evidence_of_reads,
 )
+from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import BrokerView, SourceRead
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper
-from kafka_audit.model.trusted_hosts import trusted_hosts_line
+from kafka_audit.model.trusted_hosts import trusted_hosts_setting
 
 _NAMED = 2
 _HOSTS = 100  # of a line for the cluster file
@@ -125,7 +125,7 @@ def untrusted_story(case: Case) -> Story:
                         kind="quick",
                         text=f"If {'this host is' if len(hosts) == 1 else 'these hosts are'} yours, add this to the cluster in "
                         f"the cluster file, or to the list that it has there{more}.",
-                        commands=tuple(_wrapped(trusted_hosts_line(hosts[:_HOSTS]))),
+                        commands=(trusted_hosts_setting(hosts[:_HOSTS]),),
                     )
                 ]
                 if hosts
@@ -136,11 +136,6 @@ def untrusted_story(case: Case) -> Story:
             prove(case),
         ),
     )
-
-
-def _wrapped(text: str) -> Iterable[str]:
-    """Yield a list of a cluster file over several lines, as YAML takes it."""
-    return textwrap.wrap(text, 110, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def token_story(case: Case) -> Story:
@@ -189,7 +184,7 @@ def ticket_story(case: Case) -> Story:
             Step(
                 kind="see",
                 text="See the tickets of the auditor's user on this worker (reads only).",
-                commands=("klist",),
+                commands=(command("klist"),),
             ),
             Step(kind="quick", text=f"Needed: {read.needs or 'a Kerberos ticket'}."),
             prove(case),

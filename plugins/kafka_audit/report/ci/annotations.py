@@ -6,6 +6,7 @@ from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.model.text import clean, inert, our_line
 from kafka_audit.report.lint_document import shown_findings
+from kafka_audit.report.remedies import LONGEST_PARAGRAPH
 
 
 def github_annotations(files: Iterable[Linted]) -> str:
@@ -30,7 +31,7 @@ def _line(file: Linted, linted: LintedFinding) -> str:
 
 
 def _annotation(kind: str, file: Linted, line: int, title: str, message: str) -> str:
-    text = "\n".join(our_line(row, 2000) for row in message.splitlines())
+    text = "\n".join(our_line(row, LONGEST_PARAGRAPH) for row in message.splitlines())
     return f"::{kind} file={_property(clean(file.path, 4096))},line={line},title={_property(title)}::{_message(text)}"
 
 

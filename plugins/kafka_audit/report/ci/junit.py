@@ -7,6 +7,7 @@ from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.model.text import clean, our_line
 from kafka_audit.report.lint_document import shown_findings
+from kafka_audit.report.remedies import LONGEST_PARAGRAPH
 
 
 def junit_xml(files: Sequence[Linted], *, fail_on: Severity, show_all: bool = False) -> str:
@@ -50,4 +51,4 @@ def _case(suite: ET.Element, classname: str, linted: LintedFinding, fail_on: Sev
 
 def _legal(text: str) -> str:
     """Return text that XML 1.0 can hold: no control characters but line breaks, no halves of characters."""
-    return "\n".join(our_line(line, 4000) for line in text.split("\n"))
+    return "\n".join(our_line(line, LONGEST_PARAGRAPH) for line in text.split("\n"))

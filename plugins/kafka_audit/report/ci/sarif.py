@@ -9,6 +9,7 @@ from urllib.parse import quote
 from kafka_audit import __version__
 from kafka_audit.checks import Check
 from kafka_audit.incidents.remedies import what_to_do
+from kafka_audit.model.commands import named_placeholders
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted, LintedFinding, Remark
 from kafka_audit.model.text import clean
@@ -68,7 +69,7 @@ def _rule(check: Check) -> Mapping[str, Any]:
         "name": "".join(part.title() for part in check.name.split("_")),
         "shortDescription": sarif_message(check_summary(check)),
         "fullDescription": sarif_message(check_summary(check)),
-        "help": sarif_message(what_to_do(check) or check_summary(check)),
+        "help": sarif_message(named_placeholders(what_to_do(check)) or check_summary(check)),
         "defaultConfiguration": {"level": level(check.severity)},
         "properties": {"tags": list(dict.fromkeys(tags)), "severity": check.severity.name},
     }

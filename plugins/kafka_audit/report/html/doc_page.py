@@ -6,17 +6,18 @@ from collections.abc import Iterator
 
 from markupsafe import Markup, escape
 
+from kafka_audit.model.commands import named_placeholders
+
 _ITEM = re.compile(r"\n(?=[-*] |\d+[.)] )")
 _MARKER = re.compile(r"(?:[-*]|\d+[.)]) +")
 _CODE = re.compile(r"`([^`\n]+)`")
 _STRONG = re.compile(r"\*\*([^*\n]+)\*\*")
-# What a report fills in from its evidence, here only named.
-_FILLED = re.compile(r"\{([a-z_]+)\}")
 
 
 def html(text: str) -> Markup:
     """Return headings, paragraphs, lists, tables and code of a docstring."""
-    return Markup("\n").join(_blocks(_FILLED.sub(r"<\1>", text)))
+    # What a report fills in from its evidence is here only named.
+    return Markup("\n").join(_blocks(named_placeholders(text)))
 
 
 def _blocks(text: str) -> Iterator[Markup]:

@@ -10,10 +10,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Prose
 from kafka_audit.model.text import clean, counted, our_line, ranges
+from kafka_audit.report import remedies
 
 _LONGEST = 4000
-_CODE = re.compile(r"`([^`\n]{1,400})`")
+_CODE = re.compile(r"`([^`\n]{1,4000})`")
 _MONTH_DAY = "%d %b %H:%M"
 
 
@@ -35,6 +38,9 @@ def jinja_environment() -> Environment:
         "minute": minute,
         "bar": bar,
         "commands": commands,
+        "remedy": html_remedy,
+        "step_text": html_step,
+        "step_lines": remedies.step_lines,
         "by_broker": by_broker,
     }
     found.globals["counted"] = counted
@@ -62,9 +68,29 @@ def html_prose(value: str, limit: int = 2000) -> Markup:
     return Markup("<bdi>{}</bdi>").format(Markup("<br>".join(lines)))  # noqa: S704 -- escaped line by line, two lines above
 
 
+def html_remedy(finding: Mapping[str, Any]) -> Markup:
+    """Return what to do on a finding as markup, with its commands as code."""
+    return _sentences(remedies.finding_remedy(finding))
+
+
+def html_step(step: Mapping[str, Any]) -> Markup:
+    """Return the sentences of a step as markup, with their commands as code."""
+    return _sentences(remedies.step_text(step))
+
+
+def _sentences(text: str | Prose) -> Markup:
+    shown = quoting.written(
+        text,
+        words=lambda part: str(html_prose(part)),
+        span=quoting.html_code,
+        line=quoting.html_code,
+    )
+    return Markup(shown)  # noqa: S704 -- each part is escaped above
+
+
 def commands(lines: Iterable[str]) -> Markup:
     """Return lines of code as text, each as it can be copied."""
-    return Markup("\n").join(our_line(line, _LONGEST) for line in lines)
+    return Markup("\n").join(our_line(line, remedies.LONGEST_PARAGRAPH) for line in lines)
 
 
 def by_broker(numbers: Mapping[str, int], limit: int = 8) -> str:

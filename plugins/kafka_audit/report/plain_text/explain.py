@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from kafka_audit.checks import Check
+from kafka_audit.model.commands import named_placeholders
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import did_you_mean
 from kafka_audit.report.text import wrap
@@ -60,7 +61,7 @@ def check_text(check: Check, *, width: int, color: bool, cases: Traversable = _C
     facts = f"{check.severity.name}, {check.family.replace('_', ' ')}, since {check.since}"
     needs = ", ".join(table.table() for table in check.needs)
     # What a report fills in from its evidence, here only named.
-    doc = re.sub(r"\{([a-z_]+)\}", r"<\1>", inspect.cleandoc(check.doc))
+    doc = named_placeholders(inspect.cleandoc(check.doc))
     prose = min(width, _WIDEST_PROSE)
     body = _rendered(doc, prose, color=color)
     lines = [f"{_strong(title, color=color)}  ({facts})", *body, "", _strong("Judged from", color=color), f"  {needs}"]

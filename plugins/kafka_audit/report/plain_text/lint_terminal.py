@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import FileLine, Linted, LintedFinding
 from kafka_audit.report.lint_document import shown_findings
-from kafka_audit.report.text import Paint, clean, clean_prose, counted, listing, our_line, wrap
+from kafka_audit.report.text import Paint, clean, clean_prose, counted, listing, our_line, remedy_text, wrap
 
 _INDENT = " " * 10
 _STARTS = {True: "starts", False: "does not start", None: "unknown whether it starts"}
@@ -59,7 +59,7 @@ class _LintPage:
         yield from lines[1:]
         if linted.place is not None:
             yield from self.place(linted.place)
-        yield from wrap(clean_prose(finding.remediation), self.width, _INDENT)
+        yield from wrap(remedy_text(finding.remedy), self.width, _INDENT)
 
     def place(self, place: FileLine) -> Iterator[str]:
         number = str(place.line).rjust(len(_INDENT) - 3)

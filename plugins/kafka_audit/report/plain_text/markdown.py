@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kafka_audit.cluster.answers.reads import observer_name
+from kafka_audit.model import quoting
 from kafka_audit.model.text import clean, counted, our_line
-from kafka_audit.report import matrix, state, unknowns
+from kafka_audit.report import matrix, remedies, state, unknowns
 from kafka_audit.report.text import LIFECYCLE
 from kafka_audit.report.views import NOT_ASKED, who
 
@@ -20,7 +21,7 @@ _STEPS = {"see": "Diagnose (read-only)", "quick": "Quick fix", "lasting": "Perma
 _SPECIAL = re.compile(r"[\\*_\[\]#|~@$]|:(?=//|[\w+-]+:)|(?<=\bwww)\.", re.IGNORECASE)
 # GitHub and GitLab look for these in what is rendered, where a backslash is removed: only code spans prevent mentions.
 _CALLING = re.compile(r"(?<!\w)((?:@(?=[A-Za-z0-9])|[#!](?=\d))[\w/@#!-]*)")
-_CODE = re.compile(r"`([^`\n]{1,400})`")
+_CODE = re.compile(r"`([^`\n]{1,4000})`")
 
 
 def markdown_report(document: Mapping[str, Any]) -> str:
@@ -43,7 +44,8 @@ def markdown_prose(value: str) -> str:
     """Return sentences of ours with the commands between their backticks as code."""
     reported = " ".join(value.split("\n"))
     pieces = _CODE.split(reported)
-    return "".join(f"`{our_line(piece, 400)}`" if number % 2 else escaped(piece, 2000) for number, piece in enumerate(pieces))
+    most = remedies.LONGEST_PARAGRAPH
+    return "".join(f"`{our_line(piece, most)}`" if number % 2 else escaped(piece, most) for number, piece in enumerate(pieces))
 
 
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:
@@ -86,20 +88,18 @@ def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
     numbered = [step for step in incident["remediation"] if step["kind"] != "do_not"]
     for number, step in enumerate(numbered, 1):
         cost = f" Cost: {markdown_prose(step['cost'])}" if step["cost"] else ""
-        yield from ("", f"{number}. **{_STEPS[step['kind']]}.** {markdown_prose(step['text'])}{cost}")
+        yield from ("", f"{number}. **{_STEPS[step['kind']]}.** {_step_text(step)}{cost}")
         if step["commands"]:
-            yield from ("", *_fenced(step["commands"]))
+            yield from ("", *(f"   {line}" for line in quoting.markdown_block(remedies.step_lines(step))))
     for step in incident["remediation"]:
         if step["kind"] == "do_not":
-            yield from ("", f"Do not {markdown_prose(step['text'])}")
+            yield from ("", f"Do not {_step_text(step)}")
 
 
-def _fenced(commands: Sequence[str]) -> Iterator[str]:
-    """Yield commands in a fence that is longer than any row of backticks in them."""
-    shown = [our_line(command, 4000) for command in commands]
-    longest = max((len(run) for command in shown for run in re.findall("`+", command)), default=0)
-    fence = "`" * max(3, longest + 1)
-    yield from (f"   {line}" for line in (f"{fence}sh", *shown, fence))
+def _step_text(step: Mapping[str, Any]) -> str:
+    text = remedies.step_text(step)
+    shown = quoting.written(text, words=markdown_prose, span=quoting.markdown_span, line=quoting.markdown_span)
+    return " ".join(shown.split("\n"))
 
 
 def _views(views: Mapping[str, Any] | None) -> Iterator[str]:

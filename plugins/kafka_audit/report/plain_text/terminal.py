@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from kafka_audit.model.finding import CHANGES, Resource, Severity
-from kafka_audit.report import matrix, reach, unknowns
-from kafka_audit.report.text import LIFECYCLE, Paint, clean, clean_prose, counted, our_line, wrap
+from kafka_audit.report import matrix, reach, remedies, unknowns
+from kafka_audit.report.text import LIFECYCLE, Paint, clean, clean_prose, counted, our_line, remedy_text, wrap
 
 _INDENT = " " * 10
 _FIRST = 10
@@ -111,21 +111,22 @@ class _AuditPage:
         yield f"  {self.paint('bold', title)}"
 
     def signed(self, sign: str, text: str) -> Iterator[str]:
-        lines = list(wrap(clean_prose(text), self.width, "    @ ", "      "))
+        lines = list(wrap(clean_prose(text, remedies.LONGEST_PARAGRAPH), self.width, "    @ ", "      "))
         yield lines[0].replace("@", sign, 1)
         yield from lines[1:]
 
     def steps(self, steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         numbered = [step for step in steps if step["kind"] != "do_not"]
         for number, step in enumerate(numbered, 1):
-            text = step["text"] if step["kind"] == "see" else f"{_STEP[step['kind']]}: {step['text']}"
-            yield from wrap(clean_prose(text), self.width, f"    {number}  ", "       ")
-            yield from (f"         {our_line(command, 4000)}" for command in step["commands"])
+            text = remedy_text(remedies.step_text(step))
+            text = text if step["kind"] == "see" else f"{_STEP[step['kind']]}: {text}"
+            yield from wrap(text, self.width, f"    {number}  ", "       ")
+            yield from (f"         {line}" for line in remedies.step_lines(step))
             if step["cost"]:
                 yield from wrap(clean_prose(f"Cost: {step['cost']}"), self.width, "       ")
         for step in steps:
             if step["kind"] == "do_not":
-                yield from wrap(clean_prose(f"Do not {step['text']}"), self.width, "    ")
+                yield from wrap(f"Do not {remedy_text(remedies.step_text(step))}", self.width, "    ")
 
     def no_incident(self) -> Iterator[str]:
         coverage = self.document["coverage"]

@@ -20,6 +20,8 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of_paths,
     evidence_of_reads,
 )
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Command, command
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
@@ -58,7 +60,9 @@ def story(case: Case) -> Story:
     left = [fault for fault, why in rivals.items() if why is None]
     sure = bool(cut) or not left
     leading = min((root.code for root in case.roots), key=CODES.index)
-    to_know = f"To know: {_connections(case)[0]} on the host of {brokers(broker_ids)}, and the end of server.log there."
+    to_know = (
+        f"To know: {quoting.plain(_connections(case)[:1])} on the host of {brokers(broker_ids)}, and the end of server.log there."
+    )
     return Story(
         cause=leading,
         headline=_headline(case, leading, sure=sure, left=left),
@@ -148,8 +152,8 @@ def _controllers(case: Case) -> list[str]:
     return [*dict.fromkeys(address for broker in case.brokers for address in case.view.inter_broker.controllers(broker))]
 
 
-def _connections(case: Case) -> tuple[str, ...]:
-    return connect_commands_to(_controllers(case)[:5]) or ("nc -vz -w 3 <controller> 9093",)
+def _connections(case: Case) -> tuple[Command, ...]:
+    return connect_commands_to(_controllers(case)[:5]) or (command("nc -vz -w 3 CONTROLLER 9093"),)
 
 
 def _steps(case: Case) -> tuple[Step, ...]:
@@ -159,7 +163,10 @@ def _steps(case: Case) -> tuple[Step, ...]:
         Step(
             kind="see",
             text=f"See it yourself on the host of {subject} (reads only).",
-            commands=(*_connections(case), "grep -iE 'controller|fenced|Authentication failed|handshake' server.log | tail -5"),
+            commands=(
+                *_connections(case),
+                command("grep -iE 'controller|fenced|Authentication failed|handshake' server.log | tail -5"),
+            ),
         ),
         Step(
             kind="quick",

@@ -13,6 +13,7 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of_reads,
     together,
 )
+from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Finding, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, counted, fitting, listing
@@ -20,8 +21,10 @@ from kafka_audit.model.text import clean, counted, fitting, listing
 _PASSED_ON = frozenset({"DescribeQuorum", "ListPartitionReassignments", "DescribeConfigs TOPIC"})
 """What brokers have to ask their controllers for, and what is asked of them after that."""
 
-_DESCRIBE = "kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe --replication"
-_LOG = "grep -iE 'candidate|election|unattached|UnknownHost|Connection' server.log | tail -5"
+DESCRIBE = command("kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --replication")
+"""Shows the voters and how far each of them is."""
+
+_LOG = command("grep -iE 'candidate|election|unattached|UnknownHost|Connection' server.log | tail -5")
 
 
 def failed_quorum_reads(case: Case) -> list[SourceRead]:
@@ -92,7 +95,7 @@ def voters_story(case: Case) -> Story:
             Step(
                 kind="see",
                 text="See it yourself (reads only).",
-                commands=(_DESCRIBE, *reconnect_commands(failed_quorum_reads(case), limit=3)),
+                commands=(DESCRIBE, *reconnect_commands(failed_quorum_reads(case), limit=3)),
             ),
             Step(kind="quick", text="Start the controllers that are down, or allow connections to their port from the others."),
             prove(case),
@@ -124,7 +127,7 @@ def torn_story(case: Case) -> Story:
         speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed_quorum_reads(case), limit=5)),
         not_known=("Not known: why they disagree. To know: the end of server.log of each controller.",),
         steps=(
-            Step(kind="see", text="See it yourself (reads only).", commands=(_DESCRIBE, _LOG)),
+            Step(kind="see", text="See it yourself (reads only).", commands=(DESCRIBE, _LOG)),
             Step(
                 kind="quick",
                 text=f"Allow connections between {subject} and the other controllers; a follower then catches up.",

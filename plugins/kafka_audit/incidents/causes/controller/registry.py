@@ -21,9 +21,10 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of_reads,
     together,
 )
+from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Evidence, Finding, Resource, Step
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper, word
+from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper
 
 _LOGINS = frozenset({"AuthFailedError", "no login"})
 """How `collect` calls a login at ZooKeeper that was refused, and one for which something is missing here."""
@@ -124,7 +125,7 @@ def gone_story(case: Case) -> Story:
     seen = () if case.view.kraft else (Evidence(observer="zookeeper", text=f"{registered} registered"),)
     commands = zookeeper_shell(case, "ls /brokers/ids")
     if case.view.kraft:
-        commands = ("kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe --replication",)
+        commands = (quorum.DESCRIBE,)
     controllers = "its controllers" if case.view.kraft else "ZooKeeper"
     return Story(
         headline=fitting([headline, gone if broker_ids else "The cluster is short of brokers"]),
@@ -213,7 +214,7 @@ def foreign_story(case: Case) -> Story:
                 kind="see",
                 text="See it yourself (reads only).",
                 commands=tuple(
-                    f"kafka-cluster.sh cluster-id --bootstrap-server {word(e.address)}"
+                    command("kafka-cluster.sh cluster-id --bootstrap-server {address}", address=e.address)
                     for b in broker_ids[:3]
                     for e in case.view.endpoints.of(b)[:1]
                 ),

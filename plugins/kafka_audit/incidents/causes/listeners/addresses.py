@@ -18,9 +18,10 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of,
     together,
 )
+from kafka_audit.model.commands import Command, command
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import BrokerIdentity
-from kafka_audit.model.text import brokers, clean, fitting, start_upper, word
+from kafka_audit.model.text import brokers, clean, fitting, start_upper
 
 
 def by_address(case: Case) -> Iterable[Case]:
@@ -57,9 +58,7 @@ def shared_story(case: Case) -> Story:
             Step(
                 kind="quick",
                 text=f"Set a separate address or port for each of {brokers(case.brokers)} in advertised.listeners; restart it.",
-                commands=tuple(
-                    advertise(case, (e, f"<address of broker {e.broker_id} alone>:{e.port}")) for e in case.endpoints[:5]
-                ),
+                commands=tuple(advertise(case, (e, f"ADDRESS_OF_BROKER_{e.broker_id}:{e.port}")) for e in case.endpoints[:5]),
                 cost="A restart each, one after the other: leaders move and move back.",
             ),
             prove(case),
@@ -67,12 +66,13 @@ def shared_story(case: Case) -> Story:
     )
 
 
-def _list(case: Case) -> tuple[str, ...]:
+def _list(case: Case) -> tuple[Command, ...]:
     """Return what shows the addresses; of several brokers at one address, one that answers elsewhere is asked in KRaft."""
     if not case.view.kraft:
         return zookeeper_shell(case, *(f"get /brokers/ids/{broker}" for broker in case.brokers[:5]))
-    others = (word(e.address) for e in case.view.endpoints.known if e.broker_id not in case.brokers)
-    return (f"kafka-broker-api-versions.sh --bootstrap-server {next(others, '<broker>:9092')} | grep 'id: '",)
+    others = (e.address for e in case.view.endpoints.known if e.broker_id not in case.brokers)
+    template = "kafka-broker-api-versions.sh --bootstrap-server {address} | grep 'id: '"
+    return (command(template, address=next(others, "BROKER:9092")),)
 
 
 def wrong_answer_story(case: Case) -> Story:
@@ -137,12 +137,12 @@ def _misplaced(broker_ids: tuple[int, ...], answered_by: Mapping[AdvertisedEndpo
     return fitting([f"{subject} is not at its address: {what}" for what in (*answers, "another broker answers there")])
 
 
-def _ask_who(endpoint: AdvertisedEndpoint, identity: BrokerIdentity | None) -> str:
-    server = f"--bootstrap-server {word(endpoint.address)}"
+def _ask_who(endpoint: AdvertisedEndpoint, identity: BrokerIdentity | None) -> Command:
     if identity is not None and identity.answered_by == endpoint.broker_id:
-        return f"kafka-cluster.sh cluster-id {server}"
+        return command("kafka-cluster.sh cluster-id --bootstrap-server {address}", address=endpoint.address)
     # The client sends this to the address that the broker advertises; any other broker there refuses, and says its own id.
-    return f"kafka-configs.sh {server} --describe --entity-type brokers --entity-name {endpoint.broker_id}"
+    template = "kafka-configs.sh --bootstrap-server {address} --describe --entity-type brokers --entity-name {broker}"
+    return command(template, address=endpoint.address, broker=endpoint.broker_id)
 
 
 SHARED_ADDRESS = Cause(

@@ -23,6 +23,7 @@ from kafka_audit.incidents.causes.rule import (
     changed_before,
     evidence_of_paths,
 )
+from kafka_audit.model import quoting
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, ranges, start_upper
 
@@ -314,7 +315,7 @@ def _not_measured(case: Case) -> Iterable[str]:
         ("hosts", "server.log") if reaches == "reach" else ("host", "controller.log" if case.by_controller else "server.log")
     )
     for endpoint in open_pairs[:10]:
-        command = connect_commands((endpoint,))[0]
+        command = quoting.plain(connect_commands((endpoint,)))
         yield (
             f"Not known: whether {_who(case)} {reaches} {clean(endpoint.address)}. {reason} "
             f"To know: {command} on the {host} of {_who(case)}, or {log} there."

@@ -6,8 +6,9 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.incidents.causes.repair import advertise, connect_commands, do_not, prove
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.advertised_listeners import INSTEAD, entries
+from kafka_audit.model.commands import Command, Line, command, remark, setting
 from kafka_audit.model.finding import Step
-from kafka_audit.model.text import brokers, clean, is_plain_word, word
+from kafka_audit.model.text import brokers, clean, is_plain_word
 
 _EACH = 3
 """Number of endpoints up to which each has its own command; above it, they share one log line."""
@@ -19,30 +20,31 @@ def cut_off_steps(case: Case) -> tuple[Step, ...]:
 
 
 def _see(case: Case) -> Step:
-    commands = []
+    commands: list[Line] = []
     for source in case.sources[:3]:
-        role = f"controller {source}" if case.by_controller else f"broker {source}"
-        commands.append(f"# on the host of {role}")
+        role = "controller" if case.by_controller else "broker"
+        commands.append(remark("on the host of {role} {source}", role=role, source=source))
         commands.extend(connect_commands(case.endpoints, 5))
         if case.by_controller:
             commands.extend(_log_lines(case, source))
     return Step(kind="see", text="See it yourself (reads only).", commands=tuple(commands))
 
 
-def _log_lines(case: Case, controller: int) -> Iterable[str]:
+def _log_lines(case: Case, controller: int) -> Iterable[Command]:
     if len(case.endpoints) <= _EACH:
         return [_log_line(case, controller, endpoint) for endpoint in case.endpoints]
-    return [f'grep -E "Controller {controller}\'s connection to broker .* was unsuccessful" controller.log | tail -20']
+    line = f"Controller {controller}'s connection to broker .* was unsuccessful"
+    return [command("grep -E {line} controller.log | tail -20", line=line)]
 
 
-def _log_line(case: Case, controller: int, endpoint: AdvertisedEndpoint) -> str:
+def _log_line(case: Case, controller: int, endpoint: AdvertisedEndpoint) -> Command:
     registration = case.view.in_zookeeper.get(endpoint.broker_id)
     rack = (registration.rack if registration else None) or "null"
     line = (
         f"Controller {controller}'s connection to broker {endpoint.address} "
         f"(id: {endpoint.broker_id} rack: {rack}) was unsuccessful"
     )
-    return f"grep -F {word(line)} controller.log | tail -3"
+    return command("grep -F {line} controller.log | tail -3", line=line)
 
 
 def _quick(case: Case) -> Step:
@@ -53,9 +55,9 @@ def _quick(case: Case) -> Step:
             text=f"Set advertised.listeners of {subject} to an address that clients and every other broker resolve and reach.",
         )
     single = len(case.brokers) == 1
-    commands: list[str] = []
+    commands: list[Line] = []
     for endpoint in case.endpoints[:5]:
-        commands.append(f"# server.properties of broker {endpoint.broker_id}")
+        commands.append(remark("server.properties of broker {broker}", broker=endpoint.broker_id))
         commands.append(advertise(case, (endpoint, _repaired(case, endpoint))))
     known = brokers(case.view.named_brokers)
     # In KRaft brokers fetch what the controllers know, and none of them becomes controller.
@@ -78,7 +80,7 @@ def _quick(case: Case) -> Step:
 
 
 def _repaired(case: Case, broken: AdvertisedEndpoint) -> str:
-    return _worked_before(case, broken) or f"<address that clients and all brokers reach>:{broken.port}"
+    return _worked_before(case, broken) or f"ADDRESS_FOR_CLIENTS_AND_BROKERS:{broken.port}"
 
 
 def _worked_before(case: Case, endpoint: AdvertisedEndpoint) -> str | None:
@@ -112,7 +114,7 @@ def _lasting(case: Case) -> Step:
     )
 
 
-def _own_listener(case: Case, broken: AdvertisedEndpoint) -> Iterable[str]:
+def _own_listener(case: Case, broken: AdvertisedEndpoint) -> Iterable[Line]:
     present = case.view.endpoints.of(broken.broker_id)
     names = {e.listener for e in case.view.endpoints.known}
     ports = {e.port for e in case.view.endpoints.known}
@@ -120,16 +122,16 @@ def _own_listener(case: Case, broken: AdvertisedEndpoint) -> Iterable[str]:
     port = next(p for p in range(9094, 65536) if p not in ports)
     protocol = broken.protocol or "PLAINTEXT"
     bound = case.view.settings.get(broken.broker_id, "listeners").value or ",".join(
-        f"{clean(e.listener)}://0.0.0.0:{e.port}" for e in present
+        f"{e.listener}://0.0.0.0:{e.port}" for e in present
     )
-    advertised = ",".join(f"{clean(e.listener)}://{clean(e.address)}" for e in present)
-    mapped = ",".join(f"{clean(e.listener)}:{e.protocol or protocol}" for e in present)
-    yield f"# first rolling restart, here for broker {broken.broker_id}"
-    yield f"listeners={name}://0.0.0.0:{port},{clean(bound, 1000)}"
-    yield f"advertised.listeners={name}://{_own_host(bound, broken)}:{port},{advertised}"
-    yield f"listener.security.protocol.map={name}:{clean(protocol)},{mapped}"
-    yield "# second rolling restart"
-    yield f"inter.broker.listener.name={name}"
+    advertised = ",".join(f"{e.listener}://{e.address}" for e in present)
+    mapped = ",".join(f"{e.listener}:{e.protocol or protocol}" for e in present)
+    yield remark("first rolling restart, here for broker {broker}", broker=broken.broker_id)
+    yield setting("listeners", f"{name}://0.0.0.0:{port},{bound}")
+    yield setting("advertised.listeners", f"{name}://{_own_host(bound, broken)}:{port},{advertised}")
+    yield setting("listener.security.protocol.map", f"{name}:{protocol},{mapped}")
+    yield remark("second rolling restart")
+    yield setting("inter.broker.listener.name", name)
 
 
 def _own_host(bound: str, broken: AdvertisedEndpoint) -> str:
@@ -138,7 +140,7 @@ def _own_host(bound: str, broken: AdvertisedEndpoint) -> str:
     host = next(hosts, None)
     if host and host not in {"0.0.0.0", "localhost", "127.0.0.1", "::", "::1"}:  # noqa: S104 -- compared, not bound
         return f"[{host}]" if ":" in host else host
-    return f"<own host name of broker {broken.broker_id}>"
+    return f"HOST_OF_BROKER_{broken.broker_id}"
 
 
 def _warnings(case: Case) -> Iterable[Step]:

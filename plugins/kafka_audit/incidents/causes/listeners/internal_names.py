@@ -17,8 +17,9 @@ from kafka_audit.incidents.causes.rule import (
     at_the_endpoint,
     changed_before,
 )
+from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Evidence, Finding, Step
-from kafka_audit.model.text import brokers, clean, counted, fitting, listing, word
+from kafka_audit.model.text import brokers, clean, counted, fitting, listing
 
 
 def by_network(case: Case) -> Iterable[Case]:
@@ -102,12 +103,12 @@ def _headline(case: Case, reach: Reach, listeners: str, place: str) -> str:
 
 def _steps(case: Case) -> tuple[Step, ...]:
     many = counted(len(case.view.named_brokers), "broker")
-    shown = dict.fromkeys(word(endpoint.host) for endpoint in case.endpoints)
+    hosts = dict.fromkeys(endpoint.host for endpoint in case.endpoints)
     return (
         Step(
             kind="see",
             text="See it yourself from that vantage (reads only): no answer there, an address inside.",
-            commands=tuple(f"getent hosts {name}" for name in list(shown)[:5]),
+            commands=tuple(command("getent hosts {host}", host=host) for host in list(hosts)[:5]),
         ),
         Step(
             kind="quick",
@@ -118,7 +119,7 @@ def _steps(case: Case) -> tuple[Step, ...]:
             kind="lasting",
             text=f"Publish an address outside for each of the {many} (way 2): full names that clients resolve and reach (in "
             "Kubernetes by hostNetwork, a NodePort or a LoadBalancer for each), on a listener that advertises only that, such "
-            "as advertised.listeners=INTERNAL://<name inside>:9094,EXTERNAL://<address outside>:<port of this broker>.",
+            "as advertised.listeners=INTERNAL://NAME_INSIDE:9094,EXTERNAL://ADDRESS_OUTSIDE:PORT_OF_THIS_BROKER.",
             cost="One rolling restart; an address or port for each broker to be kept, and with hostNetwork one broker per node.",
         ),
         Step(

@@ -20,8 +20,9 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of_paths,
     together,
 )
+from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Status, Step
-from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper, word
+from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper
 
 
 def dead_for_everybody(case: Case) -> Iterable[Case]:
@@ -151,7 +152,7 @@ def _never_asked(case: Case) -> Iterable[str]:
 def _steps(case: Case, failed: Sequence[ProbeResult]) -> tuple[Step, ...]:
     endpoints = tuple(sorted({p.endpoint for p in failed})) or case.endpoints
     dns = any(p.layer == "dns" for p in failed)
-    resolve = tuple(f"getent hosts {word(e.host)}" for e in endpoints[:5]) if dns else ()
+    resolve = tuple(command("getent hosts {host}", host=e.host) for e in endpoints[:5]) if dns else ()
     many = counted(len(case.view.named_brokers), "broker")
     see = Step(
         kind="see", text="See it yourself from that vantage (reads only).", commands=(*resolve, *connect_commands(endpoints, 5))
@@ -182,7 +183,7 @@ def _steps(case: Case, failed: Sequence[ProbeResult]) -> tuple[Step, ...]:
 
 def _advertise(case: Case) -> Step:
     by_broker = [[e for e in case.endpoints if e.broker_id == broker] for broker in case.brokers]
-    named = "<name of broker {} that clients and brokers resolve>:{}"
+    named = "NAME_OF_BROKER_{}:{}"
     commands = (
         advertise(case, *((e, named.format(e.broker_id, e.port)) for e in own_endpoints))
         for own_endpoints in by_broker
@@ -190,7 +191,8 @@ def _advertise(case: Case) -> Step:
     )
     return Step(
         kind="quick",
-        text=f"Set advertised.listeners of {brokers(case.brokers)} to a name that means the same on every host, and restart.",
+        text=f"Set advertised.listeners of {brokers(case.brokers)} to a name that clients and brokers resolve, the same on every "
+        "host, and restart.",
         commands=tuple(commands)[:5],
         cost="A restart each, one after the other. In containers: a separate listener for outside clients, with a separate port.",
     )

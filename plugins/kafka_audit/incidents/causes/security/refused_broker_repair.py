@@ -9,11 +9,12 @@ from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 from kafka_audit.incidents.causes.candidates import handshake, login_log, rights_log
 from kafka_audit.incidents.causes.repair import do_not, prove
 from kafka_audit.incidents.causes.rule import Case
+from kafka_audit.incidents.tools import zookeeper_address
+from kafka_audit.model.commands import Command, Line, command, continued, remark, setting
 from kafka_audit.model.finding import Finding, Status, Step
-from kafka_audit.model.text import brokers, clean, word
+from kafka_audit.model.text import brokers, clean
 
 _FIRST = 5
-_LONGEST_LINE = 1000
 
 
 def refused_steps(case: Case) -> tuple[Step, ...]:
@@ -38,12 +39,12 @@ def other_rules(case: Case) -> tuple[Finding, ...]:
 
 
 def _rules(case: Case) -> Step:
-    commands: list[str] = []
+    commands: list[Line] = []
     for finding in other_rules(case)[:_FIRST]:
-        own = clean(finding.text("value"))
+        broker, own = finding.resource.broker, finding.text("value")
         commands += [
-            f"# server.properties of broker {finding.resource.broker}, which has {own}",
-            _rules_line(finding.text("usual")),
+            remark("server.properties of broker {broker} which has {own}", broker=broker, own=own),
+            setting(SSL_RULES, finding.text("usual")),
         ]
     return Step(
         kind="lasting",
@@ -53,32 +54,24 @@ def _rules(case: Case) -> Step:
     )
 
 
-def _rules_line(usual: str) -> str:
-    """Return the line to write; where it cannot be shown as it is, where to copy it from."""
-    line = f"{SSL_RULES}={usual}".replace("\\", "\\\\")  # a backslash escapes in Java's properties
-    shown = clean(line, _LONGEST_LINE) == line
-    return line if shown else f"# copy {SSL_RULES} from server.properties of another broker; it is too long or not printable here"
-
-
-def acl_tool(case: Case) -> str:
+def acl_tool(case: Case) -> Command:
     """Return kafka-acls.sh pointed where it works: a broker whose view is filled, else ZooKeeper itself (not in 4.x)."""
     view = case.view
     filled = [b for b in view.named_brokers if view.views_of(b) and not view.is_empty(b) and view.endpoints.of(b)]
     if filled:
         other = [b for b in filled if b not in case.brokers] or filled
-        return (
-            f"kafka-acls.sh --bootstrap-server {word(view.endpoints.of(other[0])[-1].address)} --command-config admin.properties"
-        )
+        address = view.endpoints.of(other[0])[-1].address
+        return command("kafka-acls.sh --bootstrap-server {address} --command-config admin.properties", address=address)
     asked = [read.target for read in view.last_reads if read.observer == "zookeeper"]
     if not view.zookeeper_read and not asked:
-        return "kafka-acls.sh --bootstrap-server <a broker that lists brokers> --command-config admin.properties"
-    return f"kafka-acls.sh --authorizer-properties zookeeper.connect={word(asked[0]) if asked else '<zookeeper.connect>'}"
+        return command("kafka-acls.sh --bootstrap-server BROKER_THAT_LISTS_BROKERS:9092 --command-config admin.properties")
+    return command("kafka-acls.sh --authorizer-properties {zookeeper}", zookeeper=f"zookeeper.connect={zookeeper_address(view)}")
 
 
 def principals(case: Case) -> tuple[str, ...]:
-    """Return the principals that have no right, `<inter-broker user>` where none is known."""
+    """Return the principals that have no right, a placeholder where none is known."""
     names = dict.fromkeys(principal for root in case.roots for principal in root.texts("principal"))
-    return tuple(names) or ("User:<inter-broker user>",)
+    return tuple(names) or ("User:INTER_BROKER_USER",)
 
 
 def _see_rights(case: Case) -> Step:
@@ -87,9 +80,9 @@ def _see_rights(case: Case) -> Step:
         kind="see",
         text=f"See it yourself (reads only): {rights_log(case)}, kafka-authorizer.log of {brokers(case.brokers)}, and the ACLs.",
         commands=(
-            f"{line} | tail -3",
-            "grep 'is Denied' kafka-authorizer.log | grep -i ClusterAction | tail -3",
-            f"{acl_tool(case)} --list --cluster",
+            command(f"{line} | tail -3"),
+            command("grep 'is Denied' kafka-authorizer.log | grep -i ClusterAction | tail -3"),
+            continued(acl_tool(case), "--list --cluster"),
         ),
     )
 
@@ -138,12 +131,12 @@ def _take_away(case: Case) -> Iterable[Step]:
 
 
 def _super_users(case: Case) -> Step:
-    commands = []
+    commands: list[Line] = []
     for broker in case.brokers[:_FIRST]:
         known = case.view.inter_broker.super_users(broker)
-        present = "<as it is now>" if known is None else ";".join(sorted(map(clean, known)))
-        line = ";".join([*([present] if present else []), *map(clean, principals(case)[:_FIRST])])
-        commands += [f"# server.properties of broker {broker}", f"super.users={line}"]
+        present = ["AS_IT_IS_NOW"] if known is None else sorted(known)
+        line = ";".join([*present, *principals(case)[:_FIRST]])
+        commands += [remark("server.properties of broker {broker}", broker=broker), setting("super.users", line)]
     single = len(case.brokers) == 1
     return Step(
         kind="lasting",
@@ -159,15 +152,15 @@ def _listener(case: Case) -> Iterable[Step]:
     if ANONYMOUS not in principals(case):
         return
     own_endpoints = [e for b in case.brokers for e in case.view.endpoints.of(b) if (e.protocol or "").startswith("SASL")]
-    name = clean(own_endpoints[0].listener) if own_endpoints else "<an authenticated listener>"
+    name = own_endpoints[0].listener if own_endpoints else "LISTENER_WITH_LOGIN"
     yield Step(
         kind="lasting",
         text="Use an inter-broker listener with a login on every broker; this is better than rights for ANONYMOUS.",
         commands=(
-            f"inter.broker.listener.name={name}",
-            "sasl.mechanism.inter.broker.protocol=<one of sasl.enabled.mechanisms>",
-            "super.users=<as it is now>;User:<the user that brokers log in with>",
-            "# and no security.inter.broker.protocol: Kafka refuses both together",
+            setting("inter.broker.listener.name", name),
+            setting("sasl.mechanism.inter.broker.protocol", "ONE_OF_SASL_ENABLED_MECHANISMS"),
+            setting("super.users", "AS_IT_IS_NOW;User:USER_OF_THE_BROKERS"),
+            remark("and no security.inter.broker.protocol: Kafka refuses both together"),
         ),
         cost="A rolling restart of all brokers; a broker without that login in its JAAS configuration does not start.",
     )
@@ -180,11 +173,11 @@ def _rights_warnings(case: Case) -> Iterable[Step]:
 
 
 def _see_login(case: Case) -> Step:
-    shows = [handshake((e,)).strip("`") for e in case.endpoints[:_FIRST] if e.protocol in {"SSL", "SASL_SSL", None}]
+    shows = [handshake(e) for e in case.endpoints[:_FIRST] if e.protocol in {"SSL", "SASL_SSL", None}]
     return Step(
         kind="see",
         text=f"See it yourself (reads only): {login_log(case)}, newest lines, and what is shown there.",
-        commands=("grep -E 'Authentication failed|SSL handshake failed' server.log | tail -3", *shows),
+        commands=(command("grep -E 'Authentication failed|SSL handshake failed' server.log | tail -3"), *shows),
     )
 
 
@@ -201,13 +194,18 @@ def _login(case: Case) -> Iterable[Step]:
     )
 
 
-def _keystore(case: Case) -> Iterable[str]:
+def _keystore(case: Case) -> Iterable[Line]:
     for endpoint in case.endpoints[:_FIRST]:
-        key = f"listener.name.{clean(endpoint.listener).lower()}.ssl.keystore.location"
-        yield f"# keystore with a certificate for {clean(endpoint.host)}, read again by the running broker {endpoint.broker_id}"
-        yield (
-            "kafka-configs.sh --bootstrap-server <broker>:9092 --command-config admin.properties --alter --entity-type brokers "
-            f"--entity-name {endpoint.broker_id} --add-config {word(key)}=<path>"
+        yield remark(
+            "keystore with a certificate for {host} that the running broker {broker} reads again",
+            host=endpoint.host,
+            broker=endpoint.broker_id,
+        )
+        yield command(
+            "kafka-configs.sh --bootstrap-server BROKER:9092 --command-config admin.properties --alter --entity-type brokers "
+            "--entity-name {broker} --add-config listener.name.{listener}.ssl.keystore.location=KEYSTORE",
+            broker=endpoint.broker_id,
+            listener=endpoint.listener.lower(),
         )
 
 

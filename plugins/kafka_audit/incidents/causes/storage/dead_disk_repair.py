@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.incidents.causes.repair import do_not, prove
 from kafka_audit.incidents.causes.rule import Case
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Command, command
 from kafka_audit.model.finding import Evidence, Step
 from kafka_audit.model.tables import GroupMember
-from kafka_audit.model.text import clean, counted, listing, word
+from kafka_audit.model.text import clean, counted, listing
 
 _SHOWN = 5
 
@@ -47,24 +49,29 @@ def who_writes(case: Case, broker: int) -> str:
     """Return how to find the producers, which no read-only API lists."""
     ports = sorted({endpoint.port for endpoint in case.view.endpoints.of(broker)}) or [9092]
     filters = " or ".join(f"sport = :{port}" for port in ports)
+    connected = command("ss -tnp state established {filters}", filters=f"( {filters} )")
     return (
         f"Not known: which producers still send to broker {broker}; no read-only API lists them. To know: on its host "
-        f"`ss -tnp state established '( {filters} )'` lists connected clients; `kafka.request.logger` at DEBUG and the client-id "
+        f"{quoting.plain((connected,))} lists connected clients; `kafka.request.logger` at DEBUG and the client-id "
         "metrics of quotas name the client ids of Produce requests."
     )
 
 
 def dead_disk_steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bool, leaderless: int) -> tuple[Step, ...]:
     """Return what to do, in order."""
-    address = next((word(endpoint.address) for endpoint in case.view.endpoints.of(broker)), "<broker>:9092")
+    address = next((endpoint.address for endpoint in case.view.endpoints.of(broker)), "BROKER:9092")
     return (
         Step(
             kind="see",
             text=f"See it yourself (reads only; the last commands on the host of broker {broker}).",
             commands=(
-                f"kafka-log-dirs.sh --bootstrap-server {address} --describe --broker-list {broker}",
-                *(f"df -h {word(path)}" for path in paths[:3]),
-                "grep -E 'Error while .* in dir|Stopping serving logs in dir' server.log | tail -5",
+                command(
+                    "kafka-log-dirs.sh --bootstrap-server {address} --describe --broker-list {broker}",
+                    address=address,
+                    broker=broker,
+                ),
+                *(command("df -h {path}", path=path) for path in paths[:3]),
+                command("grep -E 'Error while .* in dir|Stopping serving logs in dir' server.log | tail -5"),
             ),
         ),
         *(_free_the_clients(broker) if pinned else ()),
@@ -75,7 +82,10 @@ def dead_disk_steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bo
             "replicas from their leaders. Then move the leaders back.",
             commands=(
                 *_format(case, broker),
-                f"kafka-leader-election.sh --bootstrap-server {address} --election-type preferred --all-topic-partitions",
+                command(
+                    "kafka-leader-election.sh --bootstrap-server {address} --election-type preferred --all-topic-partitions",
+                    address=address,
+                ),
             ),
             cost=f"A restart of broker {broker}, and the copy of its replicas over the network.",
         ),
@@ -103,12 +113,14 @@ def _save_first(broker: int, address: str, leaderless: int) -> tuple[Step, ...]:
         Step(
             kind="quick",
             text="Copy their partition directories from the failed disk, or start another broker that was in sync.",
-            commands=(f"kafka-topics.sh --bootstrap-server {address} --describe --unavailable-partitions",),
+            commands=(
+                command("kafka-topics.sh --bootstrap-server {address} --describe --unavailable-partitions", address=address),
+            ),
         ),
     )
 
 
-def _format(case: Case, broker: int) -> tuple[str, ...]:
+def _format(case: Case, broker: int) -> tuple[Command, ...]:
     """Return what makes a new disk fit for a KRaft broker, which does not start with an empty log dir."""
     if not case.view.kraft:
         return ()
@@ -116,8 +128,8 @@ def _format(case: Case, broker: int) -> tuple[str, ...]:
     roles, voters = settings.get(broker, "process.roles"), settings.get(broker, "controller.quorum.voters")
     dynamic = "controller" in (roles.value or "") and voters.state == "unset"
     flag = " --no-initial-controllers" if dynamic else ""
-    cluster = word(case.view.snapshot.cluster_id)
-    return (f"kafka-storage.sh format --ignore-formatted{flag} --cluster-id {cluster} --config server.properties",)
+    template = f"kafka-storage.sh format --ignore-formatted{flag} --cluster-id {{cluster}} --config server.properties"
+    return (command(template, cluster=case.view.snapshot.cluster_id),)
 
 
 def _free_the_clients(broker: int) -> tuple[Step, ...]:

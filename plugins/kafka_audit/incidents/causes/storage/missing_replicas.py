@@ -13,6 +13,7 @@ from kafka_audit.incidents.causes.rule import (
     changed_before,
     evidence_of,
 )
+from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
 from kafka_audit.model.text import counted, fitting
 
@@ -68,8 +69,8 @@ def story(case: Case) -> Story:
                 kind="see",
                 text=f"See it yourself (reads only): what lacks a replica, and what broker {broker} wrote about it.",
                 commands=(
-                    "kafka-topics.sh --bootstrap-server <broker>:9092 --describe --under-replicated-partitions",
-                    "grep -E 'ERROR|ReplicaFetcherThread|Error sending fetch request' server.log | tail -20",
+                    command("kafka-topics.sh --bootstrap-server BROKER:9092 --describe --under-replicated-partitions"),
+                    command("grep -E 'ERROR|ReplicaFetcherThread|Error sending fetch request' server.log | tail -20"),
                 ),
             ),
             *(last_in_sync(case, f"broker {broker}") if leaderless else ()),

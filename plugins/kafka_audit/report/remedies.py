@@ -1,0 +1,102 @@
+"""Remedies in `findings.json`: each command, setting and name is an object, beside the text that can be copied.
+
+Formats write a remedy from these values. A report without them was written before there were any: its text stands.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Code, Command, Line, Part, Prose, Remark, Setting
+from kafka_audit.model.text import clean
+
+LONGEST_PARAGRAPH = 20_000
+"""Characters of a paragraph of a remedy: sentences of ours, with values that are bounded. None of ours is cut."""
+
+_LONGEST_LINE = 4000
+
+
+def parts_to_json(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """Return commands, settings, comments, names and text as JSON has them."""
+    return [_to_json(part) for part in parts]
+
+
+def finding_remedy(finding: Mapping[str, Any]) -> str | Prose:
+    """Return what to do on a finding of a report."""
+    return _parts(finding, "remedy") or str(finding["remediation"])
+
+
+def step_text(step: Mapping[str, Any]) -> str | Prose:
+    """Return the sentences of a step of a report."""
+    return _parts(step, "parts") or str(step["text"])
+
+
+def step_lines(step: Mapping[str, Any]) -> list[str]:
+    """Return the commands, settings and comments of a step, one line each, as they can be copied."""
+    held = _lines(step)
+    return [*quoting.lines(held)] if held else [clean(line, _LONGEST_LINE) for line in step["commands"]]
+
+
+def first_command(step: Mapping[str, Any]) -> str:
+    """Return the first command of a step, "" without one; a comment is none."""
+    commands = [*quoting.lines(line for line in _lines(step) if isinstance(line, Command))] or step_lines(step)
+    return next((line for line in commands if not line.startswith("#")), "")
+
+
+def _lines(step: Mapping[str, Any]) -> tuple[Line, ...]:
+    return tuple(part for part in _parts(step, "lines") if isinstance(part, Command | Setting | Remark))
+
+
+def _parts(document: Mapping[str, Any], key: str) -> Prose:
+    """Return the parts in a document, none where they are missing or malformed: a bundle may come from anyone."""
+    try:
+        return tuple(_from_json(raw) for raw in document.get(key, ()))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return ()
+
+
+def _to_json(part: Part) -> dict[str, Any]:
+    match part:
+        case str():
+            return {"text": part}
+        case Code():
+            return {"code": part.text}
+        case Remark():
+            return {"remark": list(part.words)}
+        case Command():
+            own_line = {"own_line": True} if part.own_line else {}
+            return {"command": [list(stage) for stage in part.stages], **_withheld(part), **own_line}
+        case Setting():
+            value = part.value if isinstance(part.value, str) else list(part.value)
+            return {"setting": {"key": part.key, "value": value, "file": part.file}, **_withheld(part)}
+
+
+def _withheld(part: Command | Setting) -> dict[str, Any]:
+    return {"withheld": list(part.withheld)} if part.withheld else {}
+
+
+def _from_json(raw: Mapping[str, Any]) -> Part:
+    withheld = _texts(raw.get("withheld", []))
+    match raw:
+        case {"text": str(text)}:
+            return text
+        case {"code": str(text)}:
+            return Code(text=text)
+        case {"remark": words}:
+            return Remark(words=_texts(words))
+        case {"command": [_, *_] as stages}:
+            own_line = raw.get("own_line") is True
+            return Command(stages=tuple(_texts(stage) for stage in stages), withheld=withheld, own_line=own_line)
+        case {"setting": {"key": str(key), "value": str(value), "file": "properties" | "yaml" as file}}:
+            return Setting(key=key, value=value, file=file, withheld=withheld)
+        case {"setting": {"key": str(key), "value": values, "file": "yaml"}}:
+            return Setting(key=key, value=_texts(values), file="yaml", withheld=withheld)
+    msg = "no part of a remedy"
+    raise ValueError(msg)
+
+
+def _texts(raw: object) -> tuple[str, ...]:
+    if not isinstance(raw, list) or not all(isinstance(text, str) for text in raw):
+        msg = "no list of texts"
+        raise ValueError(msg)
+    return tuple(raw)
