@@ -870,13 +870,10 @@ def _repeat(scene: Scene, line: str) -> None:
 def _values(scene: Scene, fill: Mapping[str, Any]) -> dict[str, str]:
     running = next(broker for broker in scene.cluster.brokers.values() if broker.server.is_running)
     usual = {
-        "<broker>:9092": running.address,
-        "<broker>:<port>": running.address,
-        "<zookeeper.connect>": scene.cluster.zookeeper_connect or "",
-        "<zookeeper>:2181": scene.cluster.zookeeper_connect or "",
-        "<controller>:9093": next(iter(scene.cluster.controller_addresses), ""),
-        "<bytes per second>": "10000000",
-        "<admin.properties>": str(scene.tools.client_file()),
+        "BROKER:9092": running.address,
+        "ZOOKEEPER:2181": scene.cluster.zookeeper_connect or "",
+        "CONTROLLER:9093": next(iter(scene.cluster.controller_addresses), ""),
+        "BYTES_PER_SECOND": "10000000",
     }
     return {**{str(key): str(value) for key, value in fill.items()}, **usual}
 

@@ -38,6 +38,11 @@ CLASSES = {
 }
 _ZOOKEEPER = {"zookeeper-security-migration.sh"}
 """The tools that connect to ZooKeeper: they log in by the JVM's options, and know no ``--command-config``."""
+_PLACEHOLDER = re.compile(r"(?<![\w:-])[A-Z][A-Z_]+(?![\w-])")
+_OURS = frozenset({"DEBUG"})
+"""Words in capitals that are no placeholders."""
+
+_LOGIN = frozenset({"--command-config", "--admin.config", "--config"})
 _COMMAND = re.compile(r"`([a-z-]+\.sh [^`]*)`|^ {4}([a-z-]+\.sh (?:.*\\\n)*.*)", re.MULTILINE)
 
 
@@ -55,7 +60,7 @@ def filled(command: str, values: Mapping[str, str]) -> str:
     """
     for placeholder, value in values.items():
         command = command.replace(placeholder, value)
-    if left := re.findall(r"<[a-z][^<>]*>|…", command):
+    if left := [word for word in _PLACEHOLDER.findall(command) if word not in _OURS]:
         message = f"no value for {', '.join(left)} in {command}"
         raise BedError(message)
     return command
@@ -90,7 +95,9 @@ class Tools:
         secured, login = self._cluster.secured, list[str]()
         if secured and script in _ZOOKEEPER:
             login = secured.zookeeper_login()
-        elif secured and "--command-config" not in arguments and script != "kafka-cluster.sh":
+        elif secured and _LOGIN & {*arguments}:
+            self.client_file()  # the file that the command names, in the folder where it runs
+        elif secured and script != "kafka-cluster.sh":
             arguments += ["--command-config", str(self.client_file())]
         jars = tool_jars(self._cluster.plan.version)
         logs = [f"-Dbed.logs={self.folder}", f"-Dlog4j.configuration=file:{LOG4J}"]

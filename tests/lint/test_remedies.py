@@ -14,6 +14,7 @@ from kafka_audit.incidents.remedies import remedy
 from kafka_audit.lint import addresses, remedies
 from kafka_audit.lint.judging import configuration_checks
 from kafka_audit.lint.versions import NEWEST
+from kafka_audit.model import quoting
 from kafka_audit.model.finding import Finding, Resource, Severity, Status
 
 CHECKS = catalogue()
@@ -45,7 +46,7 @@ def _finding(code, status=Status.FAIL, **evidence):
         message="",
         headlines=(),
         evidence=evidence,
-        remediation=remedy(check, status, {key: str(value) for key, value in evidence.items()}),
+        remedy=remedy(check, status, evidence),
         fingerprint="",
     )
 
@@ -53,7 +54,7 @@ def _finding(code, status=Status.FAIL, **evidence):
 def _said(code, names, status=Status.FAIL, **evidence):
     broker = Described(properties={}, names=names)
     finding = _finding(code, status, **evidence)
-    return remedies.remedy_in_file(CHECKS[code], finding, broker, path="conf/kafka.yaml", version=NEWEST)
+    return quoting.plain(remedies.remedy_in_file(CHECKS[code], finding, broker, path="conf/kafka.yaml", version=NEWEST))
 
 
 @pytest.mark.parametrize("form", NAMES)
@@ -131,7 +132,7 @@ def test_messages_of_kafka_are_not_changed():
 
 def test_a_setting_of_a_listener_has_its_variable():
     said = _said("KA414", NAMES["environment"], what="a", says="b")
-    assert "is `KAFKA_LISTENER_NAME_<LISTENER>_<MECHANISM>_SASL_JAAS_CONFIG`" in said
+    assert "is `KAFKA_LISTENER_NAME_LISTENER_MECHANISM_SASL_JAAS_CONFIG`" in said
 
 
 def test_a_setting_without_a_field_is_the_operators():
@@ -148,14 +149,14 @@ def test_what_is_not_known_is_asked_of_the_party_that_writes_the_file():
     assert said["Bitnami"] == "To know: DescribeConfigs on Cluster, or the output of `helm template` for broker 0"
 
 
-def test_a_path_with_blanks_is_no_part_of_a_command():
+def test_a_path_with_blanks_is_one_word_of_a_command():
     broker = Described(properties={}, names=NAMES["environment"])
     said = {
-        path: remedies.remedy_in_file(CHECKS["KA310"], _finding("KA310"), broker, path=path, version=NEWEST)
+        path: quoting.plain(remedies.remedy_in_file(CHECKS["KA310"], _finding("KA310"), broker, path=path, version=NEWEST))
         for path in ("compose.yaml", "my file; rm -rf x.yaml")
     }
     assert f"`kafka-audit lint compose.yaml --kafka-version {NEWEST}`" in said["compose.yaml"]
-    assert f"`kafka-audit lint <file> --kafka-version {NEWEST}`" in said["my file; rm -rf x.yaml"]
+    assert f"`kafka-audit lint 'my file; rm -rf x.yaml' --kafka-version {NEWEST}`" in said["my file; rm -rf x.yaml"]
 
 
 COMPOSE = """services:

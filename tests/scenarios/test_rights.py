@@ -74,11 +74,9 @@ def execute(bed, cluster, command, folder):
     jaas = f'{module} required username="{login["sasl_plain_username"]}" password="{login["sasl_plain_password"]}";'
     told = {"security.protocol": login["security_protocol"], "sasl.mechanism": login["sasl_mechanism"], "sasl.jaas.config": jaas}
     settings.write_text("".join(f"{key}={value}\n" for key, value in told.items()))
-    host, _, port = cluster.brokers[0].address.rpartition(":")
-    values = {"<broker>": host, "<port>": port, "<admin.properties>": str(settings), "<auditor>": AUDITOR}
+    values = {"BROKER:9092": cluster.brokers[0].address, "admin.properties": str(settings), "AUDITOR": AUDITOR}
     for name, value in values.items():
         command = [word.replace(name, value) for word in command]
-    assert not [word for word in command if "<" in word], command
     kafka_acls = [java(), "-cp", f"{cluster.brokers[0].server.jars}/*", "kafka.admin.AclCommand"]
     done = bed.worker.run([*kafka_acls, *command[1:]], cwd=folder)
     assert (done.returncode, "Adding ACLs" in done.stdout) == (0, True), done.stdout + done.stderr

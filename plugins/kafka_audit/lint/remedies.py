@@ -19,7 +19,7 @@ from kafka_audit.model.commands import Prose
 from kafka_audit.model.finding import Finding, Status, as_text
 from kafka_audit.model.text import clean, is_plain_word
 
-_SPAN = re.compile(r"`([a-z][a-z0-9_.<>-]*)(?:=([^`]*))?`")
+_SPAN = re.compile(r"`([a-z][A-Za-z0-9_.-]*)(?:=([^`]*))?`")
 _PLACEHOLDER = re.compile(r"(`[^`]*`)|\{(\w+)\}")
 _FILE = re.compile(r"server\.properties(?: of (?:broker \{broker\}|all brokers))?")
 _OF_BROKERS = re.compile(
@@ -27,7 +27,7 @@ _OF_BROKERS = re.compile(
 )
 _IN_CLUSTER_FILE = re.compile(r" \([`']properties[`'] in the cluster file\)")
 _BY_LISTENER = "listener.name."
-_ODD = re.compile(r"[^a-z0-9_.<>-]")
+_ODD = re.compile(r"[^A-Za-z0-9_.-]")
 _OF_AUTHORIZERS = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
 
 _AS_WRITTEN = {

@@ -111,11 +111,11 @@ def test_docs_are_written_beside_the_record(tmp_path):
 
 
 def test_commands_are_read_out_of_what_a_finding_prints():
-    text = "Do `kafka-a.sh --x <broker>:9092` or\n    kafka-b.sh --y \\\n      --z 'q'\nand `true`."
-    assert printed_commands(text) == ["kafka-a.sh --x <broker>:9092", "kafka-b.sh --y --z 'q'"]
+    text = "Do `kafka-a.sh --x BROKER:9092` or\n    kafka-b.sh --y \\\n      --z 'q'\nand `true`."
+    assert printed_commands(text) == ["kafka-a.sh --x BROKER:9092", "kafka-b.sh --y --z 'q'"]
 
 
 def test_a_placeholder_without_a_value_is_refused():
-    assert filled("a <topic>", {"<topic>": "orders"}) == "a orders"
-    with pytest.raises(BedError, match="no value for <bytes per second>"):
-        filled("a --throttle <bytes per second>", {})
+    assert filled("a TOPIC", {"TOPIC": "orders"}) == "a orders"
+    with pytest.raises(BedError, match="no value for BYTES_PER_SECOND"):
+        filled("a --throttle BYTES_PER_SECOND --add-config kafka.authorizer.logger=DEBUG", {})
