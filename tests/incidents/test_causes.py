@@ -36,7 +36,7 @@ def text_of(incident: Incident) -> str:
     lines += [f"+ {e.observer}: {e.text}" for e in incident.evidence_for]
     lines += [f"- {e.observer}: {e.text}" for e in incident.evidence_against]
     for step in incident.remediation:
-        lines += [f"{step.kind}: {quoting.plain(step.text)}", *quoting.lines(step.commands), step.cost or ""]
+        lines += [f"{step.kind}: {quoting.plain_prose(step.text)}", *quoting.lines(step.commands), step.cost or ""]
     return "\n".join(lines)
 
 

@@ -54,7 +54,7 @@ def _finding(code, status=Status.FAIL, **evidence):
 def _said(code, names, status=Status.FAIL, **evidence):
     broker = Described(properties={}, names=names)
     finding = _finding(code, status, **evidence)
-    return quoting.plain(remedies.remedy_in_file(CHECKS[code], finding, broker, path="conf/kafka.yaml", version=NEWEST))
+    return quoting.plain_prose(remedies.remedy_in_file(CHECKS[code], finding, broker, path="conf/kafka.yaml", version=NEWEST))
 
 
 @pytest.mark.parametrize("form", NAMES)
@@ -152,7 +152,7 @@ def test_what_is_not_known_is_asked_of_the_party_that_writes_the_file():
 def test_a_path_with_blanks_is_one_word_of_a_command():
     broker = Described(properties={}, names=NAMES["environment"])
     said = {
-        path: quoting.plain(remedies.remedy_in_file(CHECKS["KA310"], _finding("KA310"), broker, path=path, version=NEWEST))
+        path: quoting.plain_prose(remedies.remedy_in_file(CHECKS["KA310"], _finding("KA310"), broker, path=path, version=NEWEST))
         for path in ("compose.yaml", "my file; rm -rf x.yaml")
     }
     assert f"`kafka-audit lint compose.yaml --kafka-version {NEWEST}`" in said["compose.yaml"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from kafka_audit.configuration.files.java import parse_properties
 from kafka_audit.model import quoting
-from kafka_audit.model.commands import LONGEST_VALUE, Code, Command, Remark, Setting, command, prose, remark, setting
+from kafka_audit.model.commands import LONGEST_VALUE, Code, Command, CommentLine, SettingLine, command, prose, remark, setting
 from printed_commands import bash_words, files_made, words_of
 
 HOSTILE = [
@@ -52,7 +52,7 @@ def test_nothing_that_is_printed_makes_a_file(values):
                 remark("server.properties of {host}, which has {value}", host=value, value=value),
                 setting("super.users", value),
                 setting(value, value),
-                Setting(key="trusted_hosts", value=(value,), file="yaml"),
+                SettingLine(key="trusted_hosts", value=(value,), file="yaml"),
             )
         )
     ]
@@ -72,7 +72,7 @@ def test_a_settings_line_reads_back_as_its_key_and_value(key, value):
 
 @given(WORDS.filter(fits))
 def test_yaml_reads_back_a_list(value):
-    shown = quoting.setting_line(Setting(key="hosts", value=(value, "b"), file="yaml"))
+    shown = quoting.setting_line(SettingLine(key="hosts", value=(value, "b"), file="yaml"))
     assert shown.isprintable()
     assert yaml.safe_load(shown) == {"hosts": [value, "b"]}
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_printed_is_its_placeholder_and_said(value):
     made = command("nc -vz {host} 9092", host=value)
     assert made.stages == (("nc", "-vz", "HOST", "9092"),)
     assert [*quoting.lines((made,))] == ["# HOST stands for a value which cannot be printed here", "nc -vz HOST 9092"]
-    assert quoting.plain(("Run ", made)) == "Run `nc -vz HOST 9092` (HOST: a value which cannot be printed here)"
+    assert quoting.plain_prose(("Run ", made)) == "Run `nc -vz HOST 9092` (HOST: a value which cannot be printed here)"
 
 
 def test_a_long_name_is_never_cut():
@@ -117,12 +117,12 @@ def test_a_page_is_sentences_and_code():
         ", see ",
         Code(text="server.log"),
         " and set ",
-        Setting(key="x y", value="false"),
+        SettingLine(key="x y", value="false"),
         ":\n    ",
         Command(stages=(("kafka-acls.sh", "--list", "--topic", "t;u"),), own_line=True),
         "\nend",
     )
-    assert quoting.plain(parts) == (
+    assert quoting.plain_prose(parts) == (
         "On A B run `nc 'a b' 9092`, see `server.log` and set `x\\ y=false`:\n    kafka-acls.sh --list --topic 't;u'\nend"
     )
 
@@ -184,4 +184,4 @@ def test_html_is_text():
 
 def test_a_remark_is_a_comment_and_its_values_are_quoted():
     assert quoting.remark_line(remark("on the host of {host}", host="a;b").words) == "# on the host of 'a;b'"
-    assert isinstance(remark("x"), Remark)
+    assert isinstance(remark("x"), CommentLine)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.commands import Code, Command, Line, Part, Prose, Remark, Setting, command, remark, setting
+from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine, command, remark, setting
 from kafka_audit.model.tables import BrokerApi
 
 Release = tuple[int, int]
@@ -94,9 +94,9 @@ class Tools:
         if not isinstance(part, Command):
             return part
         shown = self.line(part)
-        return Code(text=" ".join(shown.words)) if isinstance(shown, Remark) else shown
+        return Code(text=" ".join(shown.words)) if isinstance(shown, CommentLine) else shown
 
-    def _as_released(self, words: Words) -> Words | Setting | Remark:
+    def _as_released(self, words: Words) -> Words | SettingLine | CommentLine:
         for tool, since, older in _OLDER if self.release is not None else ():
             if self.release is not None and self.release < since and words[0] == tool:
                 changed = older(self, words)
@@ -143,7 +143,7 @@ def _election(tools: Tools, words: Words) -> Words:
     return ("kafka-preferred-replica-election.sh", "--zookeeper", tools.zookeeper, *some)
 
 
-def _reassignment(tools: Tools, words: Words) -> Words | Remark:
+def _reassignment(tools: Tools, words: Words) -> Words | CommentLine:
     if "--cancel" in words:
         return remark("kafka-reassign-partitions.sh of Kafka 2.6 or later")
     if "--list" in words:
@@ -173,7 +173,7 @@ def _users(tools: Tools, words: Words) -> Words:
     return tools.by_zookeeper(words) if _settings_of("users", words) else words
 
 
-def _loggers(_tools: Tools, words: Words) -> Words | Setting:
+def _loggers(_tools: Tools, words: Words) -> Words | SettingLine:
     at = _value_of(words, "--add-config")
     if not _settings_of("broker-loggers", words) or at is None:
         return words
@@ -190,7 +190,7 @@ def _cluster_id(tools: Tools, words: Words) -> Words:
 
 
 _ID_IN_META_PROPERTIES: Release = (2, 4)
-_OLDER: tuple[tuple[str, Release, Callable[[Tools, Words], Words | Setting | Remark]], ...] = (
+_OLDER: tuple[tuple[str, Release, Callable[[Tools, Words], Words | SettingLine | CommentLine]], ...] = (
     ("kafka-leader-election.sh", (2, 4), _election),
     ("kafka-reassign-partitions.sh", (2, 6), _reassignment),
     ("kafka-acls.sh", (2, 1), _acls),

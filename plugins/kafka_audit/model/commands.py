@@ -41,7 +41,7 @@ class Command:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class SettingLine:
     """A line of a configuration; `file` is `properties`, or `yaml` for the cluster file, where a value may be a list."""
 
     key: str
@@ -51,7 +51,7 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Remark:
+class CommentLine:
     """A comment between commands or settings."""
 
     words: tuple[str, ...]
@@ -64,8 +64,8 @@ class Code:
     text: str
 
 
-Line = Command | Setting | Remark
-Part = str | Code | Command | Setting | Remark
+Line = Command | SettingLine | CommentLine
+Part = str | Code | Command | SettingLine | CommentLine
 Prose = tuple[Part, ...]
 """Sentences, with the code in them as values."""
 
@@ -83,15 +83,15 @@ def continued(start: Command, template: str, **values: object) -> Command:
     return Command(stages=(*stages, (*last, *first), *others), withheld=(*start.withheld, *more.withheld))
 
 
-def setting(key: str, value: str) -> Setting:
+def setting(key: str, value: str) -> SettingLine:
     """Return a line of server.properties; what cannot be printed of it is withheld."""
     names = [name for name, text in (("KEY", key), ("VALUE", value)) if not _is_printable(text)]
-    return Setting(key="KEY" if "KEY" in names else key, value="VALUE" if "VALUE" in names else value, withheld=tuple(names))
+    return SettingLine(key="KEY" if "KEY" in names else key, value="VALUE" if "VALUE" in names else value, withheld=tuple(names))
 
 
-def remark(template: str, **values: object) -> Remark:
+def remark(template: str, **values: object) -> CommentLine:
     """Return a comment; its placeholders are filled word by word, as those of a command."""
-    return Remark(words=_Filling({name: str(value) for name, value in values.items()}).words(template.split()))
+    return CommentLine(words=_Filling({name: str(value) for name, value in values.items()}).words(template.split()))
 
 
 def prose(template: str, texts: Mapping[str, str], words: Mapping[str, str]) -> Prose:
@@ -134,7 +134,7 @@ def _pieces(template: str) -> tuple[tuple[str, bool, bool], ...]:
     return tuple(piece for piece in (*found, (template[at:], False, False)) if piece[0])
 
 
-def _code(span: str, values: Mapping[str, str]) -> Code | Command | Setting:
+def _code(span: str, values: Mapping[str, str]) -> Code | Command | SettingLine:
     if _TOOL.match(span):
         return _command(span, values)
     match = _SETTING.fullmatch(span)
@@ -142,7 +142,7 @@ def _code(span: str, values: Mapping[str, str]) -> Code | Command | Setting:
     if match is None or not _PLACEHOLDER.search(span):
         return Code(text=filling.within(span))
     key, value = filling.word(match[1]), filling.word(match[2])
-    return Setting(key=key, value=value, withheld=tuple(filling.withheld))
+    return SettingLine(key=key, value=value, withheld=tuple(filling.withheld))
 
 
 def _command(template: str, values: Mapping[str, str]) -> Command:

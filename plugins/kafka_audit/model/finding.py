@@ -232,7 +232,7 @@ class Finding:
     @property
     def remediation(self) -> str:
         """What to do, as text whose commands can be copied."""
-        return quoting.plain(self.remedy)
+        return quoting.plain_prose(self.remedy)
 
     def text(self, key: str) -> str:
         """Return a text of the evidence, "" where there is none."""

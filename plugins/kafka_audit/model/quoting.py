@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from kafka_audit.model.commands import Code, Command, Line, Part, Prose, Remark, Setting
+from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine
 from kafka_audit.model.text import clean, is_shown
 
 _PLAIN = re.compile(r"[\w@%+=:,./\[\]-]+", re.ASCII)
@@ -55,7 +55,7 @@ def yaml_scalar(text: str) -> str:
     return f'"{"".join(char if _PLAIN_IN_YAML.match(char) else _in_yaml(char) for char in text)}"'
 
 
-def setting_line(setting: Setting) -> str:
+def setting_line(setting: SettingLine) -> str:
     """Return a setting as its file reads it."""
     if setting.file == "properties" and isinstance(setting.value, str):
         return properties_line(setting.key, setting.value)
@@ -83,27 +83,27 @@ def remark_line(words: Iterable[str]) -> str:
 def lines(printed: Iterable[Line]) -> Iterator[str]:
     """Yield commands, settings and comments, one line each, and before each the names in it that cannot be printed."""
     for line in printed:
-        if isinstance(line, Remark):
+        if isinstance(line, CommentLine):
             yield remark_line(line.words)
             continue
         for name in line.withheld:
             yield remark_line((name, "stands", "for", "a", "value", *_CANNOT.split()))
-        if isinstance(line, Setting) and isinstance(line.value, tuple):
+        if isinstance(line, SettingLine) and isinstance(line.value, tuple):
             yield from _yaml_list(line.key, line.value)
         else:
             yield shell(line) if isinstance(line, Command) else setting_line(line)
 
 
-def code(part: Code | Command | Setting | Remark) -> str:
+def code(part: Code | Command | SettingLine | CommentLine) -> str:
     """Return a command, a setting or a name, without what a page sets around it."""
     if isinstance(part, Code):
         return clean(part.text, len(part.text) * 10).replace("`", "'")
-    if isinstance(part, Remark):
+    if isinstance(part, CommentLine):
         return remark_line(part.words)
     return shell(part) if isinstance(part, Command) else setting_line(part)
 
 
-def plain(text: str | Prose) -> str:
+def plain_prose(text: str | Prose) -> str:
     """Return sentences with the code in them between backticks; a command of its own line stands there as it is."""
     return written(text, words=str, span=lambda shown: f"`{shown}`", line=str)
 
@@ -144,7 +144,7 @@ def _written(part: Part, words: Callable[[str], str], span: Callable[[str], str]
     if isinstance(part, str):
         return words(part)
     shown = line(code(part)) if isinstance(part, Command) and part.own_line else span(code(part))
-    withheld = () if isinstance(part, Code | Remark) else part.withheld
+    withheld = () if isinstance(part, Code | CommentLine) else part.withheld
     return shown + (words(f" ({', '.join(withheld)}: a value {_CANNOT})") if withheld else "")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from kafka_audit.model import quoting
-from kafka_audit.model.commands import Setting
+from kafka_audit.model.commands import SettingLine
 from kafka_audit.model.shared_domains import is_of_all_namespaces, is_shared
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
@@ -117,9 +117,9 @@ def trusted_hosts_line(hosts: Iterable[str]) -> str:
     return quoting.setting_line(trusted_hosts_setting(hosts))
 
 
-def trusted_hosts_setting(hosts: Iterable[str]) -> Setting:
+def trusted_hosts_setting(hosts: Iterable[str]) -> SettingLine:
     """Return the same line as a value."""
-    return Setting(
+    return SettingLine(
         key="trusted_hosts", value=tuple(dict.fromkeys(normal_host(host) for host in hosts if is_host(host))), file="yaml"
     )
 

@@ -161,7 +161,7 @@ def _step(step: Step) -> dict[str, Any]:
     parts = {} if isinstance(step.text, str) else {"parts": remedies.parts_to_json(step.text)}
     return {
         "kind": step.kind,
-        "text": quoting.plain(step.text),
+        "text": quoting.plain_prose(step.text),
         "commands": list(quoting.lines(step.commands)),
         "cost": step.cost,
         "lines": remedies.parts_to_json(step.commands),

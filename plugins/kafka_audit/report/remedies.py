@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kafka_audit.model import quoting
-from kafka_audit.model.commands import Code, Command, Line, Part, Prose, Remark, Setting
+from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine
 from kafka_audit.model.text import clean
 
 LONGEST_PARAGRAPH = 20_000
@@ -44,7 +44,7 @@ def first_command(step: Mapping[str, Any]) -> str:
 
 
 def _lines(step: Mapping[str, Any]) -> tuple[Line, ...]:
-    return tuple(part for part in _parts(step, "lines") if isinstance(part, Command | Setting | Remark))
+    return tuple(part for part in _parts(step, "lines") if isinstance(part, Command | SettingLine | CommentLine))
 
 
 def _parts(document: Mapping[str, Any], key: str) -> Prose:
@@ -61,17 +61,17 @@ def _to_json(part: Part) -> dict[str, Any]:
             return {"text": part}
         case Code():
             return {"code": part.text}
-        case Remark():
+        case CommentLine():
             return {"remark": list(part.words)}
         case Command():
             own_line = {"own_line": True} if part.own_line else {}
             return {"command": [list(stage) for stage in part.stages], **_withheld(part), **own_line}
-        case Setting():
+        case SettingLine():
             value = part.value if isinstance(part.value, str) else list(part.value)
             return {"setting": {"key": part.key, "value": value, "file": part.file}, **_withheld(part)}
 
 
-def _withheld(part: Command | Setting) -> dict[str, Any]:
+def _withheld(part: Command | SettingLine) -> dict[str, Any]:
     return {"withheld": list(part.withheld)} if part.withheld else {}
 
 
@@ -83,14 +83,14 @@ def _from_json(raw: Mapping[str, Any]) -> Part:
         case {"code": str(text)}:
             return Code(text=text)
         case {"remark": words}:
-            return Remark(words=_texts(words))
+            return CommentLine(words=_texts(words))
         case {"command": [_, *_] as stages}:
             own_line = raw.get("own_line") is True
             return Command(stages=tuple(_texts(stage) for stage in stages), withheld=withheld, own_line=own_line)
         case {"setting": {"key": str(key), "value": str(value), "file": "properties" | "yaml" as file}}:
-            return Setting(key=key, value=value, file=file, withheld=withheld)
+            return SettingLine(key=key, value=value, file=file, withheld=withheld)
         case {"setting": {"key": str(key), "value": values, "file": "yaml"}}:
-            return Setting(key=key, value=_texts(values), file="yaml", withheld=withheld)
+            return SettingLine(key=key, value=_texts(values), file="yaml", withheld=withheld)
     msg = "no part of a remedy"
     raise ValueError(msg)
 

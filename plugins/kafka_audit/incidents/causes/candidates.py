@@ -51,7 +51,7 @@ def _unreachable(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candida
     else:
         text = f"no probe ran from {where}" if not paths else f"the probe from {where} has no result"
         to_know = (
-            f"{quoting.plain(connect_commands(tuple(endpoints[:1])))} on {where}"
+            f"{quoting.plain_prose(connect_commands(tuple(endpoints[:1])))} on {where}"
             if endpoints
             else f"a vantage with role broker on {where}"
         )
@@ -87,7 +87,7 @@ def _unauthorised(case: Case) -> Candidate:
 
 def _tls(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candidate:
     used, reported = _protocols(case, endpoints)
-    certificate = quoting.plain((handshake(endpoints[0]),)) if endpoints else "the certificate of the brokers' listener"
+    certificate = quoting.plain_prose((handshake(endpoints[0]),)) if endpoints else "the certificate of the brokers' listener"
     verdict = None
     if reported and not any("SSL" in protocol.split("_") for protocol in used):
         verdict = f"the brokers' listener is {listing(used)}"

@@ -7,7 +7,7 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.advertised_listeners import parts
-from kafka_audit.model.commands import Command, Remark, Setting, command, remark, setting
+from kafka_audit.model.commands import Command, CommentLine, SettingLine, command, remark, setting
 from kafka_audit.model.finding import Step
 from kafka_audit.model.tables import EligibleReplicas, SourceRead
 from kafka_audit.model.text import brokers, listing
@@ -18,7 +18,7 @@ def connect_commands(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10)
     return _connections((e.host, e.port) for e in endpoints[:limit])
 
 
-def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> Setting | Remark:
+def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> SettingLine | CommentLine:
     """Return the whole setting of one broker with addresses replaced: Kafka no longer advertises what it does not contain.
 
     If the whole setting is unknown, it is not invented: a comment describes the change.

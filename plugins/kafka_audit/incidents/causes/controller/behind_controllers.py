@@ -61,7 +61,8 @@ def story(case: Case) -> Story:
     sure = bool(cut) or not left
     leading = min((root.code for root in case.roots), key=CODES.index)
     to_know = (
-        f"To know: {quoting.plain(_connections(case)[:1])} on the host of {brokers(broker_ids)}, and the end of server.log there."
+        f"To know: {quoting.plain_prose(_connections(case)[:1])} on the host of {brokers(broker_ids)}, and the end of server.log "
+        "there."
     )
     return Story(
         cause=leading,

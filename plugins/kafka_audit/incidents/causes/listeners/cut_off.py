@@ -315,7 +315,7 @@ def _not_measured(case: Case) -> Iterable[str]:
         ("hosts", "server.log") if reaches == "reach" else ("host", "controller.log" if case.by_controller else "server.log")
     )
     for endpoint in open_pairs[:10]:
-        command = quoting.plain(connect_commands((endpoint,)))
+        command = quoting.plain_prose(connect_commands((endpoint,)))
         yield (
             f"Not known: whether {_who(case)} {reaches} {clean(endpoint.address)}. {reason} "
             f"To know: {command} on the {host} of {_who(case)}, or {log} there."

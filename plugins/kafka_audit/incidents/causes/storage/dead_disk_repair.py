@@ -52,7 +52,7 @@ def who_writes(case: Case, broker: int) -> str:
     connected = command("ss -tnp state established {filters}", filters=f"( {filters} )")
     return (
         f"Not known: which producers still send to broker {broker}; no read-only API lists them. To know: on its host "
-        f"{quoting.plain((connected,))} lists connected clients; `kafka.request.logger` at DEBUG and the client-id "
+        f"{quoting.plain_prose((connected,))} lists connected clients; `kafka.request.logger` at DEBUG and the client-id "
         "metrics of quotas name the client ids of Produce requests."
     )
 
