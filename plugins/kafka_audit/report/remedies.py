@@ -8,7 +8,7 @@ from typing import Any
 
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import our_line
 
 LONGEST_PARAGRAPH = 20_000
 """Characters of a paragraph of a remedy: sentences of ours, with values that are bounded. None of ours is cut."""
@@ -34,7 +34,7 @@ def step_text(step: Mapping[str, Any]) -> str | Prose:
 def step_lines(step: Mapping[str, Any]) -> list[str]:
     """Return the commands, settings and comments of a step, one line each, as they can be copied."""
     held = _lines(step)
-    return [*quoting.lines(held)] if held else [clean(line, _LONGEST_LINE) for line in step["commands"]]
+    return [*quoting.lines(held)] if held else [our_line(line, _LONGEST_LINE) for line in step["commands"]]
 
 
 def first_command(step: Mapping[str, Any]) -> str:
