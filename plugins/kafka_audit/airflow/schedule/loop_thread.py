@@ -34,7 +34,7 @@ async def on_thread(make: Callable[[], AsyncGenerator[_T]], name: str) -> AsyncG
     generator = make()
     try:
         while True:
-            yield await _on(loop, anext(generator))
+            yield await _on(loop, lambda: anext(generator))
     except StopAsyncIteration:
         return
     finally:
@@ -46,11 +46,11 @@ async def on_thread(make: Callable[[], AsyncGenerator[_T]], name: str) -> AsyncG
 
 def on_loop(loop: asyncio.AbstractEventLoop, function: Callable[[], Coroutine[Any, Any, _T]]) -> Callable[[], Awaitable[_T]]:
     """Return a function for other threads that calls this one on its loop: what belongs to the triggerer's stays there."""
-    return lambda: _on(loop, function())
+    return lambda: _on(loop, function)
 
 
-def _on(loop: asyncio.AbstractEventLoop, awaited: Awaitable[_T]) -> Awaitable[_T]:
+def _on(loop: asyncio.AbstractEventLoop, function: Callable[[], Awaitable[_T]]) -> Awaitable[_T]:
     async def result() -> _T:
-        return await awaited
+        return await function()  # called there: a generator belongs to the loop on which it begins
 
     return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(result(), loop))
