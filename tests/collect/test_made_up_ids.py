@@ -31,7 +31,8 @@ def started(monkeypatch):
         return run(*given, **options)
 
     def opened(file):
-        found["files"] += 1
+        found["files"] += not found[file.path]  # in KRaft, each sample reads those of brokers that do not answer
+        found[file.path] += 1
         return bytes_of(file)
 
     def read(*given):

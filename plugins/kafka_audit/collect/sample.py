@@ -30,6 +30,7 @@ from kafka_audit.collect.zookeeper import zookeeper_view
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.migration import without_zookeeper
 from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.names import NameKind, is_port, is_possible
 from kafka_audit.model.tables import (
     BOOTSTRAP,
     BrokerConfig,
@@ -232,7 +233,11 @@ class Sampler:
         endpoints = (
             endpoint
             for endpoint in inter_broker_endpoints(settings, number)
-            if endpoint.broker_id in unnamed and (endpoint.broker_id, normal_host(endpoint.host), endpoint.port) not in listed
+            if endpoint.broker_id in unnamed
+            and (endpoint.broker_id, normal_host(endpoint.host), endpoint.port) not in listed
+            and is_possible(NameKind.HOST, endpoint.host)
+            and is_possible(NameKind.LISTENER, endpoint.listener)
+            and is_port(endpoint.port)
         )
         targets = flat(registered_targets(endpoints, self._cluster))
         if not targets:
