@@ -8,6 +8,7 @@ import base64
 import functools
 import json
 import os
+import shlex
 import struct
 import tempfile
 import time
@@ -55,7 +56,7 @@ from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.connections.tokens import oidc
 from kafka_audit.collect.logs import lines as log_lines
 from kafka_audit.collect.logs import rows as log_rows
-from kafka_audit.collect.probes import certificate_names, certificates, command_vantages, probe_script
+from kafka_audit.collect.probes import certificate_names, certificates, command_vantages, endpoint_probes, probe_script
 from kafka_audit.collect.properties import rows as property_rows
 from kafka_audit.collect.rows import acl_sets, secret_keys, source_reads, topic_config_columns
 from kafka_audit.collect.rows.collected import Collected
@@ -76,6 +77,7 @@ from kafka_audit.lint.reading import Source
 from kafka_audit.model import advertised_listeners
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import SnapshotError, UsageError
+from kafka_audit.model.names import LONGEST_HOST, NameKind, RefusedNames, is_possible
 from kafka_audit.model.tables import TopicConfig
 from kafka_audit.model.tables.fitting import misfit
 from kafka_audit.report import digest, every_page, openmetrics
@@ -316,6 +318,68 @@ def znode(data):
             _stored([row] if row else [])
         case _:
             struct.pack("!q", znodes.read_int(_text(content)))
+
+
+_KINDS = (
+    (znodes.SMALL, znodes.parse_controller),
+    (znodes.SMALL, znodes.parse_cluster_id),
+    (znodes.SMALL, znodes.parse_state),
+    (znodes.SMALL, lambda data: znodes.parse_registration(1, 0, data, _STAT)),
+    (znodes.SMALL, lambda data: migration.migration_row(1, data, data)),
+    (znodes.CONFIG, decode_topic_configs),
+    (znodes.CONFIG, lambda data: security_znodes.broker_configs("0", Znode(data, _STAT))),
+    (znodes.CONFIG, lambda data: security_znodes.scram_users("u", Znode(data, _STAT))),
+    (znodes.LARGE, znodes.parse_assignment),
+    (znodes.LARGE, lambda data: security_znodes.acls("Topic", "t", "LITERAL", Znode(data, _STAT))),
+    (znodes.LARGE, lambda data: reassignments(1, Znode(data, _STAT))),
+)
+
+
+@_reader(znodes.ZnodeError, words=words.JSON, weight=0.02, longest=1024)
+def znode_sizes(data):
+    """A znode of each kind whose middle is repeated to a share of its bound, or beyond: `kind, share, before, middle, after`."""
+    kind, share, *parts = (*data[:2], *data[2:].split(b"\n", 2)) if len(data) > 1 else (0, 0)
+    most, decode = _KINDS[kind % len(_KINDS)]
+    before, middle, after = (*parts, b"", b"", b"")[:3]
+    over = share % 5 == 4
+    size = most + len(middle) + 1 + share if over else min(most * (share % 5) // 4, 2 << 20)
+    content = before + middle * ((size - len(before) - len(after)) // max(1, len(middle))) + after
+    if len(content) <= most:
+        decode(content)
+        return
+    said = ""
+    try:
+        decode(content)
+    except znodes.ZnodeError as error:
+        said = str(error)
+    assert said == f"{len(content)} bytes, more than {most}"
+
+
+@_reader(words=words.NAMES)
+def cluster_names(data):
+    """A host, a port, a rack and a topic as parties of all kinds name them: what is taken can be dialled, quoted and kept."""
+    (port,) = struct.unpack("!i", data[:4].rjust(4, b"\0"))
+    host, rack, topic = (part[:4000] for part in (*_text(data[4:]).split("\n", 2), "", "")[:3])
+    refused = RefusedNames()
+    taken = not refused.address(host, port)
+    assert len(refused.text or "") < 500
+    if taken:
+        plain = host.removeprefix("[").removesuffix("]")
+        assert shlex.quote(plain) in {plain, "''"}
+        assert len(host) <= LONGEST_HOST
+        assert (endpoint_probes.not_probed(host, port) is None) == (bool(host) and port > 0)
+    if is_possible(NameKind.RACK, rack):
+        assert len(rack.splitlines()) <= 1
+    if is_possible(NameKind.TOPIC, topic):
+        assert shlex.quote(topic) == topic
+    name, place = (struct.pack("!h", len(text)) + text for text in (host.encode(), rack.encode()))
+    listed = struct.pack("!ii", 1, 7) + name + struct.pack("!i", port) + place
+    answer = metadata.decode_metadata_answer(listed + struct.pack("!ii", 0, 0), 1)
+    assert len(answer.brokers) == taken
+    content = json.dumps({"endpoints": [f"L://{host}:{port}"], "rack": rack}, ensure_ascii=False)
+    found = znodes.parse_registration(1, 0, content.encode(), _STAT)
+    assert len(found.endpoints) <= taken
+    _stored((found.broker, *found.endpoints))
 
 
 @_reader(znodes.ZnodeError, ReadError, words=words.SECURITY, longest=1 << 20)

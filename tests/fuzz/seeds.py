@@ -91,6 +91,21 @@ KAFKA_ZOOKEEPER_CONNECT="z:2181"
 KAFKA_ADVERTISED_LISTENERS='PLAINTEXT://b0:9092'
 KAFKA_LOG_DIRS=/data\\\\a
 """
+_SIZES = (
+    (b'{"brokerid":0,"x":[', b"{},", b"0]}"),
+    (b'{"id":"abc","x":[', b"[],", b"0]}"),
+    (b'{"leader":0,"leader_epoch":1,"controller_epoch":1,"isr":[', b"1,", b"0]}"),
+    (b'{"endpoints":[', b'"L://h:1",', b'"L://h:1"]}'),
+    (b'{"brokerid":0,"kraftControllerEpoch":1,"x":[', b"{},", b"0]}"),
+    (b'{"config":{"min.insync.replicas":"2","x":[', b"{},", b"0]}}"),
+    (b'{"config":{"log.cleaner.threads":"', b"2", b'"}}'),
+    (b'{"config":{"SCRAM-SHA-256":"', b"x", b'"}}'),
+    (b'{"partitions":{"0":[', b"7,", b"7]}}"),
+    (b'{"acls":[', b'{"principal":"User:a","host":"*","operation":"Read","permissionType":"Allow"},', b"{}]}"),
+    (b'{"partitions":[', b'{"topic":"t","partition":0,"replicas":[0]},', b"{}]}"),
+)
+"""Before, middle and after of a znode of each kind, in the order of `readers._KINDS`."""
+
 _LOG = b"""[2026-11-22 10:00:00] WARN [Controller id=0, targetBrokerId=1] Connection to node 1 (b1:9092) could not be established.
 [2026-11-22 10:00:01,000] INFO Registered broker 0 at path /brokers/ids/0 with addresses: A://b:1, czxid (broker epoch): 42
 [2026-11-22 10:00:02,000] ERROR Error while loading log dir /data (kafka.log.LogManager)
@@ -146,6 +161,19 @@ def seeds():
         "bundle_file": [_bundle()],
         "imported_report": _reports(),
         "znode": _znodes(),
+        "znode_sizes": [
+            bytes([kind, share]) + before + b"\n" + middle + b"\n" + after
+            for kind, (before, middle, after) in enumerate(_SIZES)
+            for share in (3, 4)
+        ],
+        "cluster_names": [
+            struct.pack("!i", port) + text.encode()
+            for port, text in (
+                (9092, "b_0.Kafka.example.com\neu-west-1a\norders"),
+                (1, "[fe80::1%eth0]\nZürich / 7\n__consumer_offsets"),
+                (70_000, "x ;touch /tmp/P;#\na\u2028b\n.."),
+            )
+        ],
         "znode_security": [
             b'\0orders\n{"version":1,"acls":[{"principal":"User:a","permissionType":"Allow","operation":"Read","host":"*"}]}',
             b'\x010\n{"version":1,"config":{"ssl.key.password":"x","advertised.listeners":"PLAINTEXT://b0:9092"}}',

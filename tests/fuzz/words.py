@@ -36,6 +36,7 @@ sasl.jaas.config= listener.name.a.plain.sasl.jaas.config= authorizer.class.name=
 sasl.kerberos.principal.to.local.rules= ssl.keystore.location= sasl.enabled.mechanisms= inter.broker.protocol.version=
 PLAINTEXT:// SASL_SSL:// ${env:A} \\\n \\u0041 0.0.0.0:9092 , \n \n#\x20kafka-audit:\x20ignore\x20KA308\x20why
 """)
+NAMES = _words(r"\n [::1] %eth0 _ . .. :: kafka.example.com 10.0.0.1 $(x) ;# ` \x00\x00\x23\x84 \xff \xe2\x80\xa8 \r")
 LISTENERS = _words("PLAINTEXT:// SSL:// [::1] :9092 , %eth0 CONTROLLER")
 YAML = PROPERTIES + _words(r"""
 apiVersion:\x20v1\n kind:\x20ConfigMap\n data:\n \x20\x20server.properties:\x20|\n \x20\x20\x20\x20 -\x20 services:\n
