@@ -7,7 +7,7 @@ import time
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import wrong_correlation
 from kafka_audit.collect.snapshot import take_snapshot
-from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
+from kafka_audit.collect.zookeeper.znode_reads import ZnodeReads
 from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
 from kafka_audit.model.tables import BrokerView, SourceRead
 
@@ -38,8 +38,8 @@ def test_a_wrong_xid_is_failed_reads_and_no_trace(monkeypatch):
 def test_thousands_of_unreadable_endpoints_are_one_row(monkeypatch):
     """Each was a row that replaced the one before."""
     failures = []
-    fail = ZnodeSample._fail
-    monkeypatch.setattr(ZnodeSample, "_fail", lambda *given: (failures.append(given), fail(*given)))
+    fail = ZnodeReads.fail
+    monkeypatch.setattr(ZnodeReads, "fail", lambda *given: (failures.append(given), fail(*given)))
     with HostileCluster(brokers=1) as parties:
         path = "/brokers/ids/0"
         content = json.loads(parties.zookeeper.znodes[path])

@@ -16,7 +16,8 @@ from kafka_audit.collect.connections.budget import OVER_LIMIT, Budget
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.zookeeper import znodes
 from kafka_audit.collect.zookeeper.session import Session
-from kafka_audit.collect.zookeeper.znode_sample import MOST_FAILED, ZnodeSample
+from kafka_audit.collect.zookeeper.znode_reads import MOST_FAILED
+from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
 from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
 from kafka_audit.model.tables import DynamicConfig, RegisteredBroker, RegisteredTopic, Registry, SourceRead
 

@@ -17,6 +17,7 @@ from kafka_audit.collect.connections.protocol.conversation import Conversation, 
 from kafka_audit.collect.connections.protocol.kafka_errors import UNDECODABLE
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, NOT_SUPPORTED, Asking, ReadError, any_answer
+from kafka_audit.model.names import NameKind, is_possible
 from kafka_audit.model.tables import GroupCoordinator, GroupMember, Row
 
 LIST_GROUPS, GROUPS = "ListGroups", "DescribeGroups"
@@ -24,7 +25,6 @@ MAY_DESCRIBE_GROUPS = "Describe on Group '*'"
 PAGE = 100
 """Groups of one request."""
 
-_LONGEST_TOPIC = 255  # characters; Kafka's own bound is 249
 _NAME_BYTES, _ROW_BYTES = 64, 1024  # what a name takes besides its letters, and what a row takes
 _CONSUMERS = "consumer"  # other protocols share groups for other ends: Kafka Connect, schema registries
 _NEW_PROTOCOL = "consumer"  # the group's type since ListGroups v5; "classic" is the other
@@ -177,7 +177,7 @@ def _partitions(topics: Sequence[tuple[str, Sequence[int]]], add_rows: Callable[
 
     A whole name has four bytes for each partition: 16 MB could become gigabytes.
     """
-    if any(len(topic) > _LONGEST_TOPIC for topic, _ in topics):
+    if not all(is_possible(NameKind.TOPIC, topic) for topic, _ in topics):
         return ()
     add_rows(sum((len(topic) + _NAME_BYTES) * len(numbers) for topic, numbers in topics) // _ROW_BYTES)
     return tuple(sorted(f"{topic}-{number}" for topic, numbers in topics for number in numbers))

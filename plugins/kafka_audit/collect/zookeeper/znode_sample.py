@@ -2,7 +2,6 @@
 
 import heapq
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -10,14 +9,14 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, KazooException, NoNodeError, SessionExpiredError
+from kazoo.exceptions import KazooException, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 
 from kafka_audit.collect.connections.budget import Budget, over_limit
 from kafka_audit.collect.connections.priorities import MOST_OF_ONE
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import Ints
-from kafka_audit.collect.rows.source_reads import IMPOSSIBLE, Asking, ReadError, any_answer, clean_line, fitting_rows
+from kafka_audit.collect.rows.source_reads import IMPOSSIBLE, Asking, ReadError, any_answer, clean_line
 from kafka_audit.collect.zookeeper import migration, znode_health, znodes
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.multi_read import BATCH_PATHS, Contents, Result, Znode, ZnodeReader
@@ -28,7 +27,8 @@ from kafka_audit.collect.zookeeper.replication import ReplicationZnodes
 from kafka_audit.collect.zookeeper.security import PLANNED as SECURITY
 from kafka_audit.collect.zookeeper.security import SecurityZnodes
 from kafka_audit.collect.zookeeper.session import Session
-from kafka_audit.collect.zookeeper.znodes import Registration, StateZnode, ZnodeError
+from kafka_audit.collect.zookeeper.znode_reads import KNOWN, ZnodeReads
+from kafka_audit.collect.zookeeper.znodes import Registration, StateZnode
 from kafka_audit.model.names import NameKind, is_possible
 from kafka_audit.model.tables import Migration, Row, SourceRead, TopicConfig
 
@@ -49,13 +49,9 @@ PLANNED = (
 )
 """The sets that every sample reads; each has one `SourceRead` row, and so has each znode that could not be read."""
 
-_KNOWN = (KazooException, KazooTimeoutError, ZnodeError)
 _LONGEST_SHOWN = 200  # characters of a path in a message
 MOST_CHILDREN = 1_000_000
 """Names below one znode that are taken. 200,000 topics are a large cluster's, and more than ZooKeeper lists by default (1 MB)."""
-
-MOST_FAILED = 100
-"""Znodes of one set of which each has a row of its own where it cannot be read; the rest are counted."""
 
 SMALL_SHARE = 0.125
 """Of `limits.bytes` for a set other than topics and states: 100,000 ACLs are 10 MB, the settings of 200,000 topics 30 MB."""
@@ -89,11 +85,8 @@ class ZnodeSample:
         self._session = session
         self._asking = asking
         self._read_s = read_s
-        self._reads: dict[str, SourceRead] = {}
-        self._set = ""  # that is being read
-        self._failed: Counter[str] = Counter()  # znodes of a set
+        self._reads = ZnodeReads(session, asking, self._budget)
         self._registered = 0  # brokers, also those that are left out
-        self._lost: KazooException | KazooTimeoutError | None = None
         self._found = Registered()
         self._migration: Migration | None = None
         self._znodes = ZnodeReader(session.client, read_s, deadline)
@@ -122,14 +115,14 @@ class ZnodeSample:
             security.read_users,
         )
         for path, step in (*steps, *zip((*REPLICATION, *SECURITY), last, strict=True)):
-            self._note(path, step)
-        self._note(znode_health.HEALTH, self._read_health)
+            self._reads.note(path, step)
+        self._reads.note(znode_health.HEALTH, self._read_health)
         self._read_again(before)
         after = self._sync()
         self._leave_out()
         return Collected(
             rows=(
-                *self._reads.values(),
+                *self._reads.rows.values(),
                 *self._found.rows(self._asking.sample, before, after),
                 *replication.rows,
                 *security.rows,
@@ -141,7 +134,7 @@ class ZnodeSample:
 
     def registrations(self) -> tuple[Row, ...]:
         """Return brokers and their endpoints, nothing where they could not be read."""
-        self._note(IDS, self._read_brokers)
+        self._reads.note(IDS, self._read_brokers)
         self._leave_out()
         return tuple(
             row for registration in self._found.brokers.values() for row in (registration.broker, *registration.endpoints)
@@ -159,10 +152,10 @@ class ZnodeSample:
             (CLUSTER_ID, self._read_cluster_id),
         )
         for path, step in steps:
-            self._note(path, step)
+            self._reads.note(path, step)
         self._leave_out()
         claimed = self._migration is not None and self._migration.kraft_controller_id is not None
-        return self._found, claimed, tuple(self._reads.values())
+        return self._found, claimed, tuple(self._reads.rows.values())
 
     def _read_health(self) -> None:
         sample, lists = self._asking.sample, {TOPICS: self._found.topics.names}
@@ -172,38 +165,16 @@ class ZnodeSample:
 
     def _sync(self) -> int:
         """Let a follower catch up with the leader, so that it is not older than the brokers; return the last zxid seen."""
-        if self._lost is None:
+        if self._reads.lost is None:
             with suppress(KazooException, KazooTimeoutError, ReadError), any_answer():  # then the sets fail as well, and say why
                 self._session.client.sync_async(IDS).get(timeout=self._left())
         return int(self._session.client.last_zxid or 0)
-
-    def _note(self, path: str, step: Callable[[], None]) -> None:
-        started, self._set = time.monotonic(), path
-        operation = f"zookeeper {path}"
-        try:
-            if self._lost is not None:
-                raise self._lost
-            with any_answer(*_KNOWN):
-                step()
-        except (KazooException, KazooTimeoutError) as error:
-            if isinstance(error, KazooTimeoutError | ConnectionLoss | ConnectionClosedError | SessionExpiredError):
-                self._lost = error  # one deadline is enough: what is left would only wait for the same server
-            self._reads[operation] = self._asking.failed(operation, self._session.as_read_error(error, path), started)
-        except ZnodeError as error:
-            self._reads[operation] = self._asking.failed(operation, _broken(path, error), started)
-        except ReadError as error:
-            self._reads[operation] = self._asking.failed(operation, error, started)
-        else:
-            self._reads[operation] = self._asking.answered(operation, started)
-        if (more := self._failed[path] - MOST_FAILED) > 0:
-            rest, message = f"{operation} (rest)", f"{more} more znodes could not be read"
-            self._reads[rest] = self._asking.failed(rest, ReadError("unreadable", message), started)
 
     def _read_again(self, before: int) -> None:
         """Read once more what was written since `before`; what moves even then is left to the next sample."""
         registered = self._found
         again: list[tuple[str, Callable[[], None]]] = []
-        if self._lost is not None:
+        if self._reads.lost is not None:
             return
         if (registered.brokers_pzxid or 0) > before or any(
             registration.broker.mzxid > before for registration in registered.brokers.values()
@@ -213,8 +184,8 @@ class ZnodeSample:
             again += [(CONTROLLER, self._read_controller), (CONTROLLER_EPOCH, self._read_controller_epoch)]
         if len(moved := registered.states.moved_since(before)):
             again.append((STATES, lambda: self._take_states(moved)))
-        for self._set, step in again:
-            with suppress(*_KNOWN, ReadError), any_answer(*_KNOWN):  # the first reading stays, and its row
+        for self._reads.set, step in again:
+            with suppress(*KNOWN, ReadError), any_answer(*KNOWN):  # the first reading stays, and its row
                 step()
 
     def _get(self, path: str) -> Znode | None:
@@ -271,38 +242,14 @@ class ZnodeSample:
 
     def decode(self, path: str, result: _R | KazooException, decode: Callable[[_R], _T]) -> _T | None:
         """Return one znode of a set decoded; a failure is a separate row and does not affect the rest of the set."""
-        if isinstance(result, NoNodeError):
-            return None  # it went away after its parent was listed
-        self._budget.demand_time()
-        try:
-            if isinstance(result, KazooException):
-                raise self._session.as_read_error(result, path)
-            with any_answer(*_KNOWN):
-                found = fitting_rows(decode(result))
-        except ZnodeError as error:
-            self._fail(path, _broken(path, error))
-        except ReadError as error:
-            self._fail(path, error)
-        else:
-            if isinstance(found, tuple):
-                size = len(result.data) if isinstance(result, Znode) else 0
-                self._budget.add_rows(len(found), size)  # over the limit, all of the set fails
-            return found
-        return None
-
-    def _fail(self, path: str, error: ReadError) -> None:
-        """Give a znode a row, as long as these are not too many of one set."""
-        operation = f"zookeeper {clean_line(path)}"
-        self._failed[self._set] += operation not in self._reads
-        if operation in self._reads or self._failed[self._set] <= MOST_FAILED:
-            self._reads[operation] = self._asking.failed(operation, error, time.monotonic())
+        return self._reads.decode(path, result, decode)
 
     def _read_brokers(self) -> None:
         names, stat = self.children(IDS)
         reported = {name: znodes.parse_broker_id(name) for name in names}
         for name in (name for name, broker in reported.items() if broker is None):
             shown = clean_line(f"{IDS}/{name}", _LONGEST_SHOWN)
-            self._fail(f"{IDS}/{name}", ReadError("unreadable", f"{shown}: no broker id", f"no such znode below {IDS}"))
+            self._reads.fail(f"{IDS}/{name}", ReadError("unreadable", f"{shown}: no broker id", f"no such znode below {IDS}"))
         ids = sorted(broker for broker in reported.values() if broker is not None)
         brokers: dict[int, Registration] = {}
         self._registered = 0
@@ -317,9 +264,13 @@ class ZnodeSample:
                 self._registered += 1
                 if registration.unreadable:  # one row a znode, whatever it holds
                     entry = registration.unreadable[0]
-                    self._fail(path, ReadError("unreadable endpoint", entry, f"an endpoint in {path} that names host and port"))
+                    self._reads.fail(
+                        path, ReadError("unreadable endpoint", entry, f"an endpoint in {path} that names host and port")
+                    )
                 if len(registration.endpoints) > MOST_OF_ONE:
-                    self._fail(path, ReadError(_TOO_LARGE, f"{len(registration.endpoints)} endpoints, more than {MOST_OF_ONE}"))
+                    self._reads.fail(
+                        path, ReadError(_TOO_LARGE, f"{len(registration.endpoints)} endpoints, more than {MOST_OF_ONE}")
+                    )
                     brokers[broker] = replace(registration, endpoints=registration.endpoints[:MOST_OF_ONE])
         self._found.brokers, self._found.brokers_pzxid = dict(sorted(brokers.items())), stat.pzxid
 
@@ -336,7 +287,7 @@ class ZnodeSample:
         kept = by_priority(found.brokers, self._budget.named, found.topics.assigned())[:most]
         message = f"{self._registered - len(kept)} of {self._registered} registered brokers are left out"
         operation = f"zookeeper {IDS}"
-        self._reads[operation] = self._asking.failed(operation, over_limit(message, "brokers"))
+        self._reads.rows[operation] = self._asking.failed(operation, over_limit(message, "brokers"))
         found.brokers = {broker: found.brokers[broker] for broker in sorted(kept)}
 
     def _registration(self, broker: int, znode: Znode) -> Registration:
@@ -371,7 +322,7 @@ class ZnodeSample:
             names, _ = self.children(TOPICS)
         for name in (name for name in names if not is_possible(NameKind.TOPIC, name)):
             text = f"a name of {len(name)} characters that no topic has below {TOPICS}"
-            self._fail(f"{TOPICS}/{name}", ReadError(IMPOSSIBLE, text, f"no such znode below {TOPICS}"))
+            self._reads.fail(f"{TOPICS}/{name}", ReadError(IMPOSSIBLE, text, f"no such znode below {TOPICS}"))
         kept = [name for name in names if is_possible(NameKind.TOPIC, name)]
         topics, rows, most = RegisteredTopics(), 0, self._budget.limits.rows
         for first, contents in self.each(len(kept), lambda place: f"{TOPICS}/{kept[place]}"):
@@ -419,8 +370,3 @@ class ZnodeSample:
                 found[at] = state
         good = np.array([*found], np.int64)
         return good, States.of([*found.values()], contents.mzxid[good].tolist())
-
-
-def _broken(path: str, error: ZnodeError) -> ReadError:
-    shown = clean_line(path, _LONGEST_SHOWN)
-    return ReadError("unreadable", f"{shown}: {error}", f"a {shown} that Kafka can read")

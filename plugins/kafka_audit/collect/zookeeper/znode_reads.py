@@ -1,0 +1,102 @@
+"""The reads of one sample of ZooKeeper: a row for each set of znodes, and for each znode that cannot be read, within bounds."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import TypeVar
+
+from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, KazooException, NoNodeError, SessionExpiredError
+from kazoo.handlers.threading import KazooTimeoutError
+
+from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, fitting_rows
+from kafka_audit.collect.zookeeper.multi_read import Znode
+from kafka_audit.collect.zookeeper.session import Session
+from kafka_audit.collect.zookeeper.znodes import ZnodeError
+from kafka_audit.model.tables import SourceRead
+
+KNOWN = (KazooException, KazooTimeoutError, ZnodeError)
+"""What a read of znodes raises, besides ReadError."""
+
+MOST_FAILED = 100
+"""Znodes of one set of which each has a row of its own where it cannot be read; the rest are counted."""
+
+_LONGEST_SHOWN = 200  # characters of a path in a message
+_R = TypeVar("_R")
+_T = TypeVar("_T")
+
+
+class ZnodeReads:
+    """Notes how reads end.
+
+    Attributes:
+        rows: by operation.
+        set: the set that is being read.
+        lost: what ended the session, None while it lasts.
+    """
+
+    def __init__(self, session: Session, asking: Asking, budget: Budget) -> None:
+        """Take a connected session, whose reads these are, and the audit's budget."""
+        self._session = session
+        self._asking = asking
+        self._budget = budget
+        self._failed: Counter[str] = Counter()  # znodes of a set
+        self.rows = dict[str, SourceRead]()
+        self.set = ""
+        self.lost: KazooException | KazooTimeoutError | None = None
+
+    def note(self, path: str, step: Callable[[], None]) -> None:
+        """Read a set, and give it a row."""
+        started, self.set = time.monotonic(), path
+        operation = f"zookeeper {path}"
+        try:
+            if self.lost is not None:
+                raise self.lost
+            with any_answer(*KNOWN):
+                step()
+        except (KazooException, KazooTimeoutError) as error:
+            if isinstance(error, KazooTimeoutError | ConnectionLoss | ConnectionClosedError | SessionExpiredError):
+                self.lost = error  # one deadline is enough: what is left would only wait for the same server
+            self.rows[operation] = self._asking.failed(operation, self._session.as_read_error(error, path), started)
+        except ZnodeError as error:
+            self.rows[operation] = self._asking.failed(operation, _broken(path, error), started)
+        except ReadError as error:
+            self.rows[operation] = self._asking.failed(operation, error, started)
+        else:
+            self.rows[operation] = self._asking.answered(operation, started)
+        if (more := self._failed[path] - MOST_FAILED) > 0:
+            rest, message = f"{operation} (rest)", f"{more} more znodes could not be read"
+            self.rows[rest] = self._asking.failed(rest, ReadError("unreadable", message), started)
+
+    def decode(self, path: str, result: _R | KazooException, decode: Callable[[_R], _T]) -> _T | None:
+        """Return one znode of a set decoded; a failure is a separate row and does not affect the rest of the set."""
+        if isinstance(result, NoNodeError):
+            return None  # it went away after its parent was listed
+        self._budget.demand_time()
+        try:
+            if isinstance(result, KazooException):
+                raise self._session.as_read_error(result, path)
+            with any_answer(*KNOWN):
+                found = fitting_rows(decode(result))
+        except ZnodeError as error:
+            self.fail(path, _broken(path, error))
+        except ReadError as error:
+            self.fail(path, error)
+        else:
+            if isinstance(found, tuple):
+                size = len(result.data) if isinstance(result, Znode) else 0
+                self._budget.add_rows(len(found), size)  # over the limit, all of the set fails
+            return found
+        return None
+
+    def fail(self, path: str, error: ReadError) -> None:
+        """Give a znode a row, as long as these are not too many of one set."""
+        operation = f"zookeeper {clean_line(path)}"
+        self._failed[self.set] += operation not in self.rows
+        if operation in self.rows or self._failed[self.set] <= MOST_FAILED:
+            self.rows[operation] = self._asking.failed(operation, error, time.monotonic())
+
+
+def _broken(path: str, error: ZnodeError) -> ReadError:
+    shown = clean_line(path, _LONGEST_SHOWN)
+    return ReadError("unreadable", f"{shown}: {error}", f"a {shown} that Kafka can read")
