@@ -50,3 +50,17 @@ def files_made(lines):
             capture_output=True,
         )
         return sorted(path.name for path in Path(folder).iterdir())
+
+
+ODD = " ;|&$()<>`'\"\n\t\r#!-\\=:,*?~[]{}^%\x00\x1b\u202e\u2028\xa0é日😀"
+"""Characters that mean something to a shell, to a properties file, to Markdown, or to a reader's eye."""
+
+HOSTILE = (
+    "x ;touch P;#$(touch P)`touch P`|touch P|&touch P&>P it's\"\\!1\n\u202e日本\x1b[31m=a,b:c",
+    "'; touch P #",
+    "-e",
+)
+"""Names that a party of a cluster may choose to act on the reader's machine."""
+
+RELEASES = (None, (1, 1), (2, 0), (2, 1), (2, 3), (2, 4), (2, 6), (2, 7), (2, 8), (3, 0))
+"""All releases that commands are printed for, unknown included."""

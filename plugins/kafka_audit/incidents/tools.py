@@ -37,7 +37,8 @@ Words = tuple[str, ...]
 
 def zookeeper_address(view: ClusterView) -> str:
     """Return the address (with its chroot) at which the audit asked ZooKeeper."""
-    return next((read.target for read in view.last_reads if read.observer == "zookeeper"), "ZOOKEEPER:2181")
+    asked = next((read.target for read in view.last_reads if read.observer == "zookeeper"), "-")
+    return "ZOOKEEPER:2181" if asked.startswith("-") else asked
 
 
 def oldest_release(view: ClusterView) -> Release | None:

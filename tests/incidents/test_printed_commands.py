@@ -1,0 +1,171 @@
+"""Names full of syntax in every case of every cause: each command keeps its words, each setting its value, in every release."""
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import small_cluster
+from configuration.files import oracle
+from incidents.test_causes import CASES
+from kafka_audit.configuration.files.java import parse_properties
+from kafka_audit.incidents.causes import incidents
+from kafka_audit.incidents.tools import Tools
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Command, CommentLine, SettingLine
+from kafka_audit.model.finding import Resource
+from kafka_audit.model.tables import BrokerApi
+from kafka_audit.report.document import build_document
+from kafka_audit.report.plain_text.markdown import markdown_report
+from kafka_audit.report.plain_text.terminal import terminal_report
+from printed_commands import HOSTILE, ODD, RELEASES, files_made, meant, words_of
+
+NAMED = {"host", "rack", "principal", "path", "listener", "resource_name", "untrusted_host", "client_id", "group", "topic"}
+"""Columns in which a cluster may write what it likes."""
+
+SET = {"super.users", "ssl.principal.mapping.rules", "advertised.listeners", "listeners", "broker.rack", "log.dirs"}
+WORDS = {"kind", "key", "from"}
+"""Evidence that is one of a few words of ours."""
+
+MADE_BY_BASH = st.text(st.sampled_from(ODD), min_size=1, max_size=12)
+
+
+def odd_view(spec, odd):
+    """Return the view of a case whose names begin and end with a string."""
+
+    def of(row):
+        named = {key: value for key, value in vars(row).items() if key in NAMED and isinstance(value, str)}
+        if getattr(row, "key", None) in SET and isinstance(getattr(row, "value", None), str):
+            named["value"] = row.value
+        if isinstance(getattr(row, "target", None), str):
+            named["target"] = row.target
+        return replace(row, **{key: f"{odd}{value}{odd}" for key, value in named.items()}) if named else row
+
+    seen = small_cluster.snapshot(spec)
+    return small_cluster.view(replace(seen, cluster_id=f"{odd}{seen.cluster_id}", rows=tuple(map(of, seen.rows))))
+
+
+def odd_finding(line, extra, odd):
+    code, resource = line.split(" ", 1)
+    place = Resource.of(resource)
+    if place.listener is not None:
+        resource = f"{place.root}/listener/{odd}{place.listener}{odd}"
+    extra = dict(extra or {})
+    extra["evidence"] = {key: value if key in WORDS else wrapped(value, odd) for key, value in extra.get("evidence", {}).items()}
+    return small_cluster.finding(code, resource, **extra)
+
+
+def wrapped(value, odd):
+    if isinstance(value, list):
+        return [wrapped(part, odd) for part in value]
+    return f"{odd}{value}{odd}" if isinstance(value, str) else value
+
+
+def of_case(case, odd):
+    findings = [odd_finding(*next(iter(row.items())), odd) for row in case["findings"]]
+    changes = [small_cluster.change(**change) for change in case.get("changes", [])]
+    view = odd_view(case["cluster"], odd)
+    return view, findings, incidents(view, findings, changes)
+
+
+def lines_of(found):
+    """Return the commands, settings and comments of incidents in every release."""
+    for incident in found:
+        for step in incident.remediation:
+            parts = () if isinstance(step.text, str) else (part for part in step.text if not isinstance(part, str))
+            yield from step.commands
+            yield from parts
+
+
+@cache
+def all_lines(odd):
+    written = {line for case in CASES.values() for line in lines_of(of_case(case, odd)[2])}
+    tools = [Tools(release=release, zookeeper=f"zk{odd}:2181") for release in RELEASES]
+    return {each.line(line) if isinstance(line, Command) else line for line in written for each in tools}
+
+
+def demand(lines, odd):
+    printed = [shown for line in lines for shown in quoting.lines((line,)) if not isinstance(line, str)]
+    assert all(shown.isprintable() and "`" not in shown for shown in printed)
+    assert not [shown for shown in printed if "Command(" in shown or "SettingLine(" in shown]
+    for line in lines:
+        if isinstance(line, Command):
+            assert words_of(quoting.shell(line)) == meant(line)
+            assert not [word for word in meant(line) if odd.startswith("-") and word.startswith(odd)]
+        elif isinstance(line, SettingLine) and line.file == "properties":
+            read = parse_properties(quoting.setting_line(line).encode("latin-1"))
+            assert {key: found.value for key, found in read.items()} == {line.key: line.value}
+    assert files_made(printed) == []
+    return printed
+
+
+def test_the_cases_print_commands_settings_and_comments():
+    lines = all_lines("")
+    kinds = [Command, SettingLine, CommentLine]
+    assert all(sum(isinstance(line, kind) for line in lines) >= 5 for kind in kinds)
+    assert sum(isinstance(line, Command) for line in lines) >= 60
+
+
+@pytest.mark.parametrize("odd", HOSTILE)
+def test_a_hostile_name_is_a_value_in_every_case_and_every_release(odd):
+    assert demand(all_lines(odd), odd)
+
+
+@given(MADE_BY_BASH)
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_any_name_is_a_value_in_every_case_and_every_release(odd):
+    demand(all_lines(odd), odd)
+
+
+def test_java_reads_each_setting_back():
+    held = [line for odd in HOSTILE for line in all_lines(odd) if isinstance(line, SettingLine) and line.file == "properties"]
+    assert len(held) > len(HOSTILE)
+    read = oracle.properties([quoting.setting_line(line).encode("latin-1") for line in held])
+    assert read == [{line.key: line.value} for line in held]
+
+
+@pytest.mark.parametrize("odd", ["x ;touch /tmp/P;#", "it's `id`\n", "-e"])
+@pytest.mark.parametrize(
+    "name", ["cut_off-one_broker_measured", "refused-refuses_itself_most_likely", "addresses-shared_address"]
+)
+def test_each_format_prints_what_was_quoted(name, odd):
+    view, findings, found = of_case(CASES[name], odd)
+    document = build_document(view, None, findings, found, [], None)
+    terminal, markdown = terminal_report(document, width=100, color=False), markdown_report(document)
+    for incident, written in zip(document["incidents"], found, strict=True):
+        for step, meant_step in zip(incident["remediation"], written.remediation, strict=True):
+            assert step["commands"] == [*quoting.lines(meant_step.commands)]
+            assert all(f"         {line}\n" in terminal and f"   {line}\n" in markdown for line in step["commands"])
+
+
+PLANTED = "x ;touch P;#"
+OLD = {1: 7, 3: 5, 18: 1}
+"""APIs that Kafka 1.1 offers."""
+
+
+def test_a_listed_host_is_no_command_where_commands_for_an_old_release_are_printed():
+    """Row by row what a hostile broker did: it lists broker 0 at this host, ids are unreadable, and it offers few APIs."""
+    spec = {
+        "zookeeper": False,
+        "brokers": {0: f"{PLANTED}:9092", 1: "b1:9092"},
+        "views": {0: "full", 1: "full"},
+        "configs": {0: {"authorizer.class.name": "kafka.security.auth.SimpleAclAuthorizer"}},
+        "reads": [{"observer": "zookeeper", "operation": "zookeeper /brokers/ids", "outcome": "failed", "target": "zk:2181"}],
+    }
+    seen = small_cluster.snapshot(spec)
+    apis = [
+        BrokerApi(observer="broker:1", broker_id=1, api_key=key, min_version=0, max_version=version)
+        for key, version in OLD.items()
+    ]
+    view = small_cluster.view(replace(seen, rows=(*seen.rows, *apis)))
+    refused = small_cluster.finding("KA401", "broker/1", severity="CRITICAL", evidence={"principal": ["User:kafka"]})
+    printed = [line for step in incidents(view, [refused], [])[0].remediation for line in quoting.lines(step.commands)]
+    assert [line for line in printed if line.startswith("kafka-acls.sh --authorizer-properties zookeeper.connect=zk:2181")]
+    assert not [line for line in printed if "--bootstrap-server" in line]
+    assert files_made(printed) == []
+    shared = small_cluster.finding("KA304", "broker/0/listener/PLAINTEXT", severity="CRITICAL")
+    (incident,) = incidents(view, [shared], [])
+    told = [line for step in incident.remediation for line in quoting.lines(step.commands)]
+    assert files_made(told) == []
