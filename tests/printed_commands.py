@@ -58,7 +58,7 @@ ODD = " ;|&$()<>`'\"\n\t\r#!-\\=:,*?~[]{}^%\x00\x1b\u202e\u2028\xa0é日😀"
 HOSTILE = (
     "x ;touch P;#$(touch P)`touch P`|touch P|&touch P&>P it's\"\\!1\n\u202e日本\x1b[31m=a,b:c",
     "'; touch P #",
-    "-e",
+    "-evil",
 )
 """Names that a party of a cluster may choose to act on the reader's machine."""
 

@@ -1,0 +1,88 @@
+"""Names full of syntax in the evidence of every case of every check: what its page prints keeps its words in every release."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checks.cases import cases
+from kafka_audit.checks import catalogue
+from kafka_audit.configuration.files.java import parse_properties
+from kafka_audit.incidents.remedies import filled_page, remedy, what_to_do
+from kafka_audit.incidents.tools import Tools
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Code, Command, SettingLine
+from kafka_audit.model.finding import Status
+from printed_commands import HOSTILE, ODD, RELEASES, files_made, meant, words_of
+
+CHECKS = catalogue()
+every_check = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+
+
+def wrapped(value, odd):
+    if isinstance(value, tuple):
+        return tuple(wrapped(part, odd) for part in value)
+    return f"{odd}{value}{odd}" if isinstance(value, str) else value
+
+
+def demand(parts, odd):
+    """Demand that the code of a remedy is what was meant, and return it as it is printed."""
+    parts = [part for part in parts if not isinstance(part, str)]
+    for part in parts:
+        if isinstance(part, Command):
+            assert words_of(quoting.shell(part)) == meant(part)
+            assert not [word for word in meant(part) if odd.startswith("-") and word.startswith(odd)]
+        elif isinstance(part, SettingLine):
+            read = parse_properties(quoting.setting_line(part).encode("latin-1"))
+            assert {key: found.value for key, found in read.items()} == {part.key: part.value}
+    printed = [quoting.code(part) for part in parts]
+    assert all(shown.isprintable() and "`" not in shown for shown in printed)
+    return {shown for part, shown in zip(parts, printed, strict=True) if not isinstance(part, Code)}
+
+
+@every_check
+def test_hostile_evidence_of_every_case_is_a_value(judged, check):
+    written = {
+        remedy(check, judgement.status, {key: wrapped(value, odd) for key, value in judgement.evidence.items()}): odd
+        for case in cases(check.code)
+        for judgement in judged.of(check.code, f"{check.code}-{case}")
+        for odd in HOSTILE
+    }
+    tools = [Tools(release=release, zookeeper="zk:2181/kafka") for release in RELEASES]
+    printed = {shown for parts, odd in written.items() for each in tools for shown in demand(each.prose(parts), odd)}
+    assert files_made(sorted(printed)) == []
+
+
+PLACEHOLDERS = {key for check in CHECKS.values() for part in what_to_do(check).split("{") for key in [part.partition("}")[0]]}
+
+
+@given(st.text(st.sampled_from(ODD), max_size=20))
+@settings(max_examples=5, deadline=None)
+def test_any_evidence_is_a_value(odd):
+    evidence = dict.fromkeys(PLACEHOLDERS, odd)
+    pages = [filled_page(what_to_do(check), evidence) for check in CHECKS.values()]
+    printed = {shown for page in pages for shown in demand(page, odd)}
+    assert len(printed) > len(CHECKS)
+    assert files_made(sorted(printed)) == []
+
+
+@every_check
+def test_a_page_has_no_placeholder_that_is_a_redirection(check):
+    """`<broker>:9092` reads a file and writes another where somebody pastes it."""
+    parts = filled_page(what_to_do(check), {})
+    assert not [
+        part for part in parts if isinstance(part, Command | Code) and ("<" in (shown := quoting.code(part)) or ">" in shown)
+    ]
+    assert files_made([quoting.code(part) for part in parts if not isinstance(part, str)]) == []
+
+
+@every_check
+def test_a_page_prints_its_commands_as_they_are_written(check):
+    """Words of ours need the quotes that the page has, and no more: what is glued by a shell, such as a glob, would be quoted."""
+    for part in filled_page(what_to_do(check), {}):
+        for word in meant(part) if isinstance(part, Command) else ():
+            assert not any(char in word for char in "~$`\n")
+            assert not word.endswith("/*")
+
+
+def test_a_status_without_a_fault_has_no_remedy():
+    assert all(remedy(check, Status.PASS, {}) == () for check in CHECKS.values())
