@@ -143,7 +143,7 @@ def _known(state: WatchState, reading: Reading, endpoints: Collection[int]) -> d
     if reference(reading) is None and len(electorate(reading)) == 1:
         registered &= {broker.broker_id for broker in reading.brokers if broker.metadata.answered}
     known = {number: since for number, since in state.known_ms.items() if number in endpoints}
-    return known | {number: reading.at_ms for number in endpoints if number in registered - known.keys()}
+    return known | {number: reading.at_ms for number in endpoints if number in registered and number not in known}
 
 
 def _first_symptoms(symptoms: Mapping[str, WatchSymptom], endpoints: Iterable[int]) -> dict[str, WatchSymptom]:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import islice
 from typing import TypeVar
 
 from kafka_audit.watch.reading import BrokerReading, Reading, ZookeeperReading
@@ -111,23 +110,30 @@ def _down(brokers: Mapping[int, BrokerReading], registered: frozenset[int] | Non
 
 
 def _views(brokers: Mapping[int, BrokerReading], registered: frozenset[int] | None) -> Iterator[Observation]:
-    if not registered:
-        registered = None
+    known: dict[frozenset[int], tuple[tuple[int, ...], tuple[int, ...]]] = {}  # views of honest brokers are equal
     for number, broker in sorted(brokers.items()):
         if broker.lists is None:
             continue
         if not broker.lists:
             yield Observation(fault=WatchFault.VIEW_EMPTY, broker=number, address=broker.address)
-        elif registered is not None and number not in registered:
+        elif registered and number not in registered:
             yield Observation(fault=WatchFault.NOT_LISTED, broker=number, address=broker.address)
-        elif registered is not None and broker.lists != registered:
-            yield Observation(
-                fault=WatchFault.VIEW_DIFFERS,
-                broker=number,
-                address=broker.address,
-                missing=tuple(islice(sorted(registered - broker.lists), MOST_NAMED)),
-                unregistered=tuple(islice(sorted(broker.lists - registered), MOST_NAMED)),
-            )
+        elif registered:
+            if broker.lists not in known:
+                known[broker.lists] = _first(registered - broker.lists), _first(broker.lists - registered)
+            missing, unregistered = known[broker.lists]
+            if missing or unregistered:
+                yield Observation(
+                    fault=WatchFault.VIEW_DIFFERS,
+                    broker=number,
+                    address=broker.address,
+                    missing=missing,
+                    unregistered=unregistered,
+                )
+
+
+def _first(ids: Collection[int]) -> tuple[int, ...]:
+    return tuple(sorted(ids)[:MOST_NAMED])
 
 
 def _controller(reading: Reading, brokers: Mapping[int, BrokerReading]) -> Iterator[Observation]:

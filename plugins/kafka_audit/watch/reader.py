@@ -211,14 +211,12 @@ class Reader:
         """
         views = () if registered else electorate(_reading(heard))
         listed = shares(views)
+        halves = frozenset(number for number, share in listed.items() if share == HALF).intersection(endpoints)
         vouchers = Vouchers(
             named=self._named(endpoints),
             registered=[number for number in endpoints if number in registered or listed.get(number, 0) > HALF],
             long_known=[number for number in self._vouched if number in endpoints],
-            claimed={
-                view.address: [number for number in view.lists or () if number in endpoints and listed[number] == HALF]
-                for view in views
-            },
+            claimed={view.address: halves.intersection(view.lists or ()) for view in views} if halves else {},
         )
         ids = frozenset(keep_brokers(self._cluster.limits.brokers, vouchers).ids)
         return {number: places for number, places in endpoints.items() if number in ids}
