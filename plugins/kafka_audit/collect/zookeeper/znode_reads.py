@@ -8,7 +8,7 @@ from typing import TypeVar
 from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, KazooException, NoNodeError, SessionExpiredError
 from kazoo.handlers.threading import KazooTimeoutError
 
-from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.collect.connections.budget import ROW_BYTES, Budget, over_limit
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, fitting_rows
 from kafka_audit.collect.zookeeper.multi_read import Znode
 from kafka_audit.collect.zookeeper.session import Session
@@ -41,6 +41,7 @@ class ZnodeReads:
         self._asking = asking
         self._budget = budget
         self._failed: Counter[str] = Counter()  # znodes of a set
+        self._rows = 0
         self.rows = dict[str, SourceRead]()
         self.set = ""
         self.lost: KazooException | KazooTimeoutError | None = None
@@ -84,10 +85,16 @@ class ZnodeReads:
             self.fail(path, error)
         else:
             if isinstance(found, tuple):
-                size = len(result.data) if isinstance(result, Znode) else 0
-                self._budget.add_rows(len(found), size)  # over the limit, all of the set fails
+                self._count(len(found), len(result.data) if isinstance(result, Znode) else 0)
             return found
         return None
+
+    def _count(self, rows: int, size: int) -> None:
+        """Count rows of this sample; raises ReadError over `limits.rows`, and all of the set fails then."""
+        self._rows += max(rows, size // ROW_BYTES)
+        if self._rows > self._budget.limits.rows:
+            message = f"the znodes that are read hold more than {self._budget.limits.rows} rows"
+            raise over_limit(message, "rows")
 
     def fail(self, path: str, error: ReadError) -> None:
         """Give a znode a row, as long as these are not too many of one set."""
