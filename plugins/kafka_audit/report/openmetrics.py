@@ -103,7 +103,7 @@ _METRICS: Mapping[str, tuple[str, Sequence[str], Callable[[_Document], _Samples]
     ),
     "brokers_probed": ("Brokers that a vantage probed.", ("vantage",), lambda document: _cells(document, _PROBED)),
     "brokers_reached": ("Brokers that a vantage reached.", ("vantage",), lambda document: _cells(document, _REACHED)),
-    "started_timestamp_seconds": ("Start of the newest audit.", (), lambda document: _seconds(document["started_at"])),
+    "started_timestamp_seconds": ("Start of the newest audit.", (), lambda document: _seconds(document.get("started_at"))),
     "finished_timestamp_seconds": ("End of the newest audit.", (), lambda document: _seconds(document["finished_at"])),
 }
 _UNREADABLE = "1 for each cluster whose newest report cannot be read."

@@ -13,18 +13,7 @@ from kafka_audit.model.text import clean
 from kafka_audit.store.files import Files
 from kafka_audit.store.manifest import SKEW
 
-_HEAD = (
-    "cluster",
-    "cluster_id",
-    "started_at",
-    "finished_at",
-    "coverage",
-    "counts",
-    "findings",
-    "incidents",
-    "matrix",
-    "previous_snapshot_id",
-)
+_HEAD = ("cluster", "cluster_id", "finished_at", "coverage", "counts", "findings", "incidents", "matrix", "previous_snapshot_id")
 
 
 REPORT = "findings.json"
@@ -97,7 +86,7 @@ def times_are_past(report: Mapping[str, Any], now: datetime | None = None) -> bo
     """Return whether begin and end of the audit are times, known or not, and none of them is still to come."""
     latest = (now or datetime.now(UTC)) + SKEW
     try:
-        times = [datetime.fromisoformat(at) for at in (report["started_at"], report["finished_at"]) if at is not None]
+        times = [datetime.fromisoformat(at) for at in (report.get("started_at"), report["finished_at"]) if at is not None]
         return all(at <= latest for at in times) and times == sorted(times)
     except (KeyError, TypeError, ValueError):
         return False
