@@ -35,6 +35,9 @@ def require_publishable(document: Mapping[str, Any], now: datetime | None = None
     if not reports.times_are_past(document, now):
         message = "started_at and finished_at are not two times in the past"
         raise ValueError(message)
+    if (document["started_at"] or "") > (document["finished_at"] or "9"):  # both in UTC, as the schema demands
+        message = "it ended before it began"
+        raise ValueError(message)
     try:
         _render(document, now)
     except UNSHOWN as error:
