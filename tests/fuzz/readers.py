@@ -77,7 +77,7 @@ from kafka_audit.lint.reading import Source
 from kafka_audit.model import advertised_listeners
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import SnapshotError, UsageError
-from kafka_audit.model.names import LONGEST_HOST, NameKind, RefusedNames, is_possible
+from kafka_audit.model.names import LONGEST_HOST, NameKind, RefusedNames, can_be_name
 from kafka_audit.model.tables import TopicConfig
 from kafka_audit.model.tables.fitting import misfit
 from kafka_audit.report import digest, every_page, openmetrics
@@ -368,9 +368,9 @@ def cluster_names(data):
         assert shlex.quote(plain) in {plain, "''"}
         assert len(host) <= LONGEST_HOST
         assert (endpoint_probes.not_probed(host, port) is None) == (bool(host) and port > 0)
-    if is_possible(NameKind.RACK, rack):
+    if can_be_name(NameKind.RACK, rack):
         assert len(rack.splitlines()) <= 1
-    if is_possible(NameKind.TOPIC, topic):
+    if can_be_name(NameKind.TOPIC, topic):
         assert shlex.quote(topic) == topic
     name, place = (struct.pack("!h", len(text)) + text for text in (host.encode(), rack.encode()))
     listed = struct.pack("!ii", 1, 7) + name + struct.pack("!i", port) + place

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_audit.model.names import LONGEST_TEXT, NameKind, RefusedNames, is_port, is_possible
+from kafka_audit.model.names import LONGEST_TEXT, NameKind, RefusedNames, can_be_name, is_port
 
 POSSIBLE = {
     NameKind.HOST: [
@@ -29,12 +29,12 @@ IMPOSSIBLE = {
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in POSSIBLE.items() for name in names])
 def test_what_kafka_allows_is_a_name(kind, name):
-    assert is_possible(kind, name)
+    assert can_be_name(kind, name)
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in IMPOSSIBLE.items() for name in names])
 def test_what_no_cluster_has_is_none(kind, name):
-    assert not is_possible(kind, name)
+    assert not can_be_name(kind, name)
 
 
 def test_ports():

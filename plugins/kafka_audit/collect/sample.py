@@ -30,7 +30,7 @@ from kafka_audit.collect.zookeeper import zookeeper_view
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.migration import without_zookeeper
 from kafka_audit.model.cluster import Cluster
-from kafka_audit.model.names import NameKind, is_port, is_possible
+from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.tables import (
     BOOTSTRAP,
     BrokerConfig,
@@ -235,8 +235,8 @@ class Sampler:
             for endpoint in inter_broker_endpoints(settings, number)
             if endpoint.broker_id in unnamed
             and (endpoint.broker_id, normal_host(endpoint.host), endpoint.port) not in listed
-            and is_possible(NameKind.HOST, endpoint.host)
-            and is_possible(NameKind.LISTENER, endpoint.listener)
+            and can_be_name(NameKind.HOST, endpoint.host)
+            and can_be_name(NameKind.LISTENER, endpoint.listener)
             and is_port(endpoint.port)
         )
         targets = flat(registered_targets(endpoints, self._cluster))

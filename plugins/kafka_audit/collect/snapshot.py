@@ -21,7 +21,7 @@ from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections.budget import GRACE_S, Budget, over_limit
 from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.priorities import named_brokers, registered_brokers
+from kafka_audit.collect.connections.priorities import brokers_by_registration, named_brokers
 from kafka_audit.collect.connections.targets import behind_proxies
 from kafka_audit.collect.logs import sources as logs
 from kafka_audit.collect.probes.endpoint_probes import WORKER
@@ -275,7 +275,7 @@ def _vouchers(found: Collected, newest: Collected, named: Collection[tuple[str, 
     A list of brokers that several views hold counts as that of two parties, so that it comes before what one lists.
     """
     assigned = found.assigned()
-    registered = registered_brokers((row for row in newest.rows if isinstance(row, RegisteredBroker)), assigned)
+    registered = brokers_by_registration((row for row in newest.rows if isinstance(row, RegisteredBroker)), assigned)
     holders = Counter(row.brokers_digest for row in newest.rows if isinstance(row, BrokerView))
     lists: defaultdict[str, list[ViewBroker]] = defaultdict(list)
     for row in found.rows:

@@ -42,7 +42,7 @@ _FORMS = {
 }
 
 
-def is_possible(kind: NameKind, name: str) -> bool:
+def can_be_name(kind: NameKind, name: str) -> bool:
     """Return whether a cluster can have such a name; an empty host is one of an endpoint that listens everywhere."""
     form = _FORMS.get(kind)
     if form is not None:
@@ -75,7 +75,7 @@ class RefusedNames:
 
     def address(self, host: str, port: int) -> bool:
         """Count what of an address no cluster has; return whether it is refused."""
-        if not is_possible(NameKind.HOST, host):
+        if not can_be_name(NameKind.HOST, host):
             self.add(NameKind.HOST.value, host)
         elif not is_port(port):
             self.add("port", str(port))

@@ -17,7 +17,7 @@ from kafka_audit.collect.connections.protocol.conversation import Conversation, 
 from kafka_audit.collect.connections.protocol.kafka_errors import UNDECODABLE
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, NOT_SUPPORTED, Asking, ReadError, any_answer
-from kafka_audit.model.names import NameKind, is_possible
+from kafka_audit.model.names import NameKind, can_be_name
 from kafka_audit.model.tables import GroupCoordinator, GroupMember, Row
 
 LIST_GROUPS, GROUPS = "ListGroups", "DescribeGroups"
@@ -177,7 +177,7 @@ def _partitions(topics: Sequence[tuple[str, Sequence[int]]], add_rows: Callable[
 
     A whole name has four bytes for each partition: 16 MB could become gigabytes.
     """
-    if not all(is_possible(NameKind.TOPIC, topic) for topic, _ in topics):
+    if not all(can_be_name(NameKind.TOPIC, topic) for topic, _ in topics):
         return ()
     add_rows(sum((len(topic) + _NAME_BYTES) * len(numbers) for topic, numbers in topics) // _ROW_BYTES)
     return tuple(sorted(f"{topic}-{number}" for topic, numbers in topics for number in numbers))

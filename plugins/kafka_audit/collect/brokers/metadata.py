@@ -18,7 +18,7 @@ import numpy.typing as npt
 from kafka_audit.collect.connections.protocol.primitive_types import Cursor, WireError
 from kafka_audit.collect.rows.columns import NONE, Ints, Lists
 from kafka_audit.collect.rows.topic_digests import topic_digests
-from kafka_audit.model.names import NameKind, RefusedNames, is_possible
+from kafka_audit.model.names import NameKind, RefusedNames, can_be_name
 
 VERSIONS = (1, 13)
 _CLUSTER_ID, _THROTTLE, _OFFLINE, _EPOCH, _TOPIC_OPS, _FLEXIBLE, _TOPIC_ID, _TOP_ERROR = 2, 3, 5, 7, 8, 9, 10, 13
@@ -216,7 +216,7 @@ def _brokers(cursor: _TopicCursor, most: int, refused: RefusedNames, nowhere: li
     for _ in range(count):
         broker, host, port, rack = cursor.int32(), cursor.name(), cursor.int32(), cursor.text()
         cursor.tags()
-        if rack is not None and not is_possible(NameKind.RACK, rack):
+        if rack is not None and not can_be_name(NameKind.RACK, rack):
             refused.add(NameKind.RACK.value, rack)
             rack = None
         if refused.address(host, port):

@@ -30,7 +30,7 @@ from kafka_audit.collect.brokers.metadata import (
 from kafka_audit.collect.connections.budget import Budget, out_of_time
 from kafka_audit.collect.rows.collected import Large
 from kafka_audit.collect.rows.columns import Ints, empty, nullable, table
-from kafka_audit.model.names import NameKind, is_possible
+from kafka_audit.model.names import NameKind, can_be_name
 from kafka_audit.model.tables import ViewBroker, ViewPartition, ViewTopic
 
 MOST_LISTED = 10
@@ -210,7 +210,7 @@ class ViewBook:
         if rows > _BATCH:  # a single topic
             budget.demand_rows(rows)
         decoded = read_topics(pieces, version)
-        impossible = {place for place, name in enumerate(decoded.names) if not is_possible(NameKind.TOPIC, name)}
+        impossible = {place for place, name in enumerate(decoded.names) if not can_be_name(NameKind.TOPIC, name)}
         fresh = {
             digest: place
             for place, digest in enumerate(decoded.digests)

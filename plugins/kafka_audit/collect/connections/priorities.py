@@ -32,7 +32,7 @@ def named_brokers(places: Iterable[tuple[int, str, int]], named: Named) -> list[
     return [*dict.fromkeys(found.values())]
 
 
-def registered_brokers(rows: Iterable[RegisteredBroker], assigned: Collection[int] = ()) -> list[int]:
+def brokers_by_registration(rows: Iterable[RegisteredBroker], assigned: Collection[int] = ()) -> list[int]:
     """Return the registered brokers, those first to which ZooKeeper assigns partitions, then those registered longest."""
     since = {row.broker_id: row.czxid for row in rows}
     return sorted(since, key=lambda broker: (broker not in assigned, since[broker], broker))
@@ -57,7 +57,7 @@ def vouchers_of_targets(  # noqa: PLR0913 -- who vouches
         known: brokers that answered before.
         claims: ids by the party that lists them.
     """
-    registered = registered_brokers((row for row in rows if isinstance(row, RegisteredBroker)), assigned)
+    registered = brokers_by_registration((row for row in rows if isinstance(row, RegisteredBroker)), assigned)
     registered = [broker for broker in registered if broker in listed]
     votes = Counter(chain.from_iterable(claims.values()))
     order = dict.fromkeys([*registered, *sorted(listed, key=lambda broker: (-votes[broker], broker))])

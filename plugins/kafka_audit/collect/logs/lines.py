@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kafka_audit.model.log_signatures import SIGNATURES, Signature
-from kafka_audit.model.names import NameKind, is_possible
+from kafka_audit.model.names import NameKind, can_be_name
 
 MOST_LINES = 50_000
 LONGEST_LINE = 4_000
@@ -163,4 +163,4 @@ def _address(reported: Mapping[str, str]) -> str | None:
         host = given or host
     else:
         return None
-    return f"{host}:{port}" if is_possible(NameKind.HOST, host) and port.isdecimal() else None
+    return f"{host}:{port}" if can_be_name(NameKind.HOST, host) and port.isdecimal() else None

@@ -18,7 +18,7 @@ from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.source_reads import ReadError, clean_line
 from kafka_audit.model.cluster import Vantage
-from kafka_audit.model.names import NameKind, is_port, is_possible
+from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.tables import Certificate, ControllerProbeFromBroker, Probe
 
 WORKER = "worker"
@@ -71,7 +71,7 @@ def layers(target: Target) -> tuple[str, ...]:
 
 def not_probed(host: str, port: int) -> ProbeStep | None:
     """Return the only step for an address where nothing can listen: it is not resolved and not put into a script."""
-    if not host or not is_possible(NameKind.HOST, host):
+    if not host or not can_be_name(NameKind.HOST, host):
         return ProbeStep("dns", "failed", "no host name", None, None, 0)
     if not port or not is_port(port):
         return ProbeStep("dns", "failed", "no port number", None, None, 0)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from kafka_audit.collect.rows.source_reads import Asking
-from kafka_audit.model.names import NameKind, RefusedNames, is_possible
+from kafka_audit.model.names import NameKind, RefusedNames, can_be_name
 from kafka_audit.model.tables import (
     Acl,
     AclHolder,
@@ -64,7 +64,7 @@ def without_impossible_names(rows: Iterable[Row], sample: int) -> tuple[Row, ...
         if isinstance(row, AclHolder):
             holders.setdefault(row.acls_digest, row.observer)
         operation, names = _NAMES.get(type(row), ("", {}))
-        odd = next(((kind, name) for column, kind in names.items() if not is_possible(kind, name := getattr(row, column))), None)
+        odd = next(((kind, name) for column, kind in names.items() if not can_be_name(kind, name := getattr(row, column))), None)
         if odd is None:
             found.append(row)
             continue

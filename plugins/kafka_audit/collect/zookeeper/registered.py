@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_audit.bounds.kept_brokers import Vouchers, keep_brokers
-from kafka_audit.collect.connections.priorities import named_brokers, registered_brokers
+from kafka_audit.collect.connections.priorities import brokers_by_registration, named_brokers
 from kafka_audit.collect.rows.collected import Large
 from kafka_audit.collect.rows.columns import NONE, Ints, Lists, nullable, table
 from kafka_audit.collect.rows.topic_digests import topic_digests
@@ -216,6 +216,6 @@ def by_priority(
         named: addresses in the cluster file, hosts in small letters.
         assigned: brokers to which partitions are assigned.
     """
-    order = registered_brokers((registration.broker for registration in registered.values()), assigned)
+    order = brokers_by_registration((registration.broker for registration in registered.values()), assigned)
     places = ((broker, place.host, place.port) for broker in order for place in registered[broker].endpoints)
     return [*keep_brokers(len(order), Vouchers(named=named_brokers(places, named), registered=order)).ids]

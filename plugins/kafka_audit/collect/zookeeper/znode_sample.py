@@ -29,7 +29,7 @@ from kafka_audit.collect.zookeeper.security import SecurityZnodes
 from kafka_audit.collect.zookeeper.session import Session
 from kafka_audit.collect.zookeeper.znode_reads import KNOWN, ZnodeReads
 from kafka_audit.collect.zookeeper.znodes import Registration, StateZnode
-from kafka_audit.model.names import NameKind, is_possible
+from kafka_audit.model.names import NameKind, can_be_name
 from kafka_audit.model.tables import Migration, Row, SourceRead, TopicConfig
 
 IDS, TOPICS, DELETING = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
@@ -320,10 +320,10 @@ class ZnodeSample:
         names: list[str] = []
         with suppress(NoNodeError):  # no topic was ever created
             names, _ = self.children(TOPICS)
-        for name in (name for name in names if not is_possible(NameKind.TOPIC, name)):
+        for name in (name for name in names if not can_be_name(NameKind.TOPIC, name)):
             text = f"a name of {len(name)} characters that no topic has below {TOPICS}"
             self._reads.fail(f"{TOPICS}/{name}", ReadError(IMPOSSIBLE, text, f"no such znode below {TOPICS}"))
-        kept = [name for name in names if is_possible(NameKind.TOPIC, name)]
+        kept = [name for name in names if can_be_name(NameKind.TOPIC, name)]
         topics, rows, most = RegisteredTopics(), 0, self._budget.limits.rows
         for first, contents in self.each(len(kept), lambda place: f"{TOPICS}/{kept[place]}"):
             found = zip(kept[first:], contents.data, contents.czxid.tolist(), contents.mzxid.tolist(), strict=False)

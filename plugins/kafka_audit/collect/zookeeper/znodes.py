@@ -10,7 +10,7 @@ from typing import Any
 
 from kazoo.protocol.states import ZnodeStat
 
-from kafka_audit.model.names import NameKind, is_port, is_possible
+from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
 from kafka_audit.model.text import without_surrogates
 
@@ -253,7 +253,7 @@ def parse_registration(sample: int, broker_id: int, data: bytes, stat: ZnodeStat
     row = RegisteredBroker(
         sample=sample,
         broker_id=broker_id,
-        rack=rack if rack is not None and is_possible(NameKind.RACK, rack) else None,
+        rack=rack if rack is not None and can_be_name(NameKind.RACK, rack) else None,
         ephemeral_owner=stat.ephemeralOwner,
         registered_ms=int(timestamp) if _TIMESTAMP.fullmatch(timestamp) else 0,
         czxid=stat.czxid,
@@ -282,6 +282,6 @@ def _endpoint(sample: int, broker_id: int, entry: object, protocols: Mapping[str
         return None
     listener, host, port = match.groups()
     protocol = protocols.get(listener, listener if listener in _PROTOCOLS else "UNKNOWN")
-    if not (isinstance(protocol, str) and is_possible(NameKind.LISTENER, listener) and is_port(int(port))):
+    if not (isinstance(protocol, str) and can_be_name(NameKind.LISTENER, listener) and is_port(int(port))):
         return None
     return RegisteredEndpoint(sample=sample, broker_id=broker_id, listener=listener, protocol=protocol, host=host, port=int(port))
