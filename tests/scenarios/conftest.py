@@ -4,6 +4,8 @@ import pytest
 
 from scenarios.audits import Audits
 from testbed import Bed
+from testbed.population import populate
+from testbed.population.contents import FEW
 
 TOPICS = {
     "orders": {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]},
@@ -25,8 +27,9 @@ def bed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def cluster(bed, version):
-    """A whole cluster of three plain brokers with two topics; broker 0 is the controller."""
+    """A whole cluster of three plain brokers, in use, with two topics of known leaders; broker 0 is the controller."""
     cluster = bed.cluster(version)
+    populate(bed, cluster, FEW)
     for name, assignment in TOPICS.items():
         cluster.create_topic(name, assignment)
     cluster.make_controller(0)
