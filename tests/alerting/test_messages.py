@@ -147,6 +147,15 @@ def test_a_long_report_is_cut_where_it_says_so():
         assert len(shown) < rendering.MAIL_CHARS + 2_000
 
 
+def test_a_command_is_whole_or_left_out():
+    command = f"kafka-topics.sh --topic '{'x y' * 500}'"
+    long = dataclasses.replace(MESSAGE, command=command, reasons=f"         {command}\n" * 100)
+    assert "kafka-topics.sh" not in rendering.slack(long)
+    lines = [line for line in rendering.plain_text(long).split("\n") if "kafka-topics.sh" in line]
+    assert len(lines) > 50
+    assert {*lines} <= {f"         {command}", command}
+
+
 def test_without_a_report_neither_block_nor_place_is_left_behind():
     bare = AlertMessage(key="k", first=True, subject="[NOT AUDITED] prod: no snapshot", links=Links(log="http://airflow/log"))
     assert rendering.slack(bare) == "*[NOT AUDITED] prod: no snapshot*\n<http://airflow/log|Log>"

@@ -139,7 +139,7 @@ def test_a_quoted_pipe_is_no_pipe():
     ("word", "shown"),
     [
         ("b0:9092", "b0:9092"),
-        ("[::1]:9092", "[::1]:9092"),
+        ("[::1]:9092", "'[::1]:9092'"),
         ("User:*", "'User:*'"),
         ("a b", "'a b'"),
         ("Controller 0's connection", '"Controller 0\'s connection"'),

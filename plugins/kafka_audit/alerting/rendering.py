@@ -90,11 +90,12 @@ def _facts(message: AlertMessage) -> list[str]:
 
 
 def _reasons(message: AlertMessage) -> list[str]:
-    """Return the reasons' lines, each cleaned, as many as a mail should hold."""
+    """Return the reasons' lines, each cleaned and whole, because one may be a command; as many as a mail should hold."""
     reasons = message.reasons.strip("\n")
-    lines = reasons[:MAIL_CHARS].split("\n") if reasons else []
-    rest = ["… the rest is in the report"] if len(reasons) > MAIL_CHARS else []
-    return [*(our_line(line, LINE_CHARS) for line in lines), *rest]
+    is_long = len(reasons) > MAIL_CHARS
+    shown = reasons[:MAIL_CHARS].rpartition("\n")[0] if is_long else reasons
+    rest = ["… the rest is in the report"] if is_long else []
+    return [*(our_line(line, MAIL_CHARS) for line in shown.split("\n") if shown), *rest]
 
 
 def _links(message: AlertMessage) -> Sequence[tuple[str, str]]:

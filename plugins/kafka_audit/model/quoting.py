@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine
 from kafka_audit.model.text import is_shown, our_line
 
-_PLAIN = re.compile(r"[\w@%+=:,./\[\]-]+", re.ASCII)
+_PLAIN = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
 _DOUBLE_QUOTABLE = re.compile(r'[^$`\\"!]+')
 _PLAIN_IN_PROPERTIES = re.compile(r"[\w@%+=:,./\[\]^?*-]", re.ASCII)
 # No program has such a name, so a shell that reads the line runs nothing.
