@@ -106,6 +106,8 @@ def test_the_cases_print_commands_settings_and_comments():
     kinds = [Command, SettingLine, CommentLine]
     assert all(sum(isinstance(line, kind) for line in lines) >= 5 for kind in kinds)
     assert sum(isinstance(line, Command) for line in lines) >= 60
+    printed = [*quoting.lines(lines)]
+    assert not [line for line in printed if "<" in line or ">" in line], "a placeholder in brackets is a redirection"
 
 
 @pytest.mark.parametrize("odd", HOSTILE)
