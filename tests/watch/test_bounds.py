@@ -68,6 +68,14 @@ def test_without_anyone_who_is_vouched_for_all_views_count():
     assert {one.broker_id for one in electorate(taken)} == EVERY
 
 
+def test_one_broker_that_claims_kraft_mode_hides_nothing_of_zookeeper():
+    claims = broker(2, kraft=True)
+    assert sentences(*(reading(s, claims, zk=zookeeper(controller=None)) for s in (0, 10))) == [
+        "The cluster has no controller: /controller does not exist"
+    ]
+    assert kraft(0, in_kraft(0, kraft=False)).kraft, "as one that denies it hides no quorum"
+
+
 def test_brokers_at_one_address_have_one_view():
     many = [broker(number, address="b9:9092", lists=frozenset(range(10, 20))) for number in range(10, 20)]
     assert registered_brokers(reading(0, *many, zk=None)) == EVERY

@@ -408,3 +408,19 @@ def test_a_broker_that_hangs_at_the_login_holds_up_no_other(hangs_at):
         readings = read(described(*made, security=login, limits=Limits(read_s=4)), 2, secrets={"AUDITOR": PASSWORD})
     for reading in readings:
         assert outcomes(reading, "metadata") == {0: "failed", 1: "answered", 2: "answered"}
+
+
+def test_a_login_that_is_not_there_in_time_leaves_its_broker_unknown_and_no_other(brokers, monkeypatch):
+    find, hangs = Reader._find_security, threading.Event()
+    monkeypatch.setattr("kafka_audit.watch.reader._LOGINS_READ_S", 2.0)
+
+    def slow(reader, target):
+        if target.port == brokers[2].port:
+            hangs.wait(20)
+        return find(reader, target)
+
+    monkeypatch.setattr(Reader, "_find_security", slow)
+    (reading,) = read(described(*brokers))
+    hangs.set()
+    assert outcomes(reading) == {0: "answered", 1: "answered", 2: "unknown"}
+    assert reading.brokers[2].api_versions.error == "no login in time"

@@ -5,6 +5,7 @@ and closes it. Connections are new each time, as those of a client that starts n
 """
 
 import asyncio
+import logging
 import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -59,6 +60,8 @@ from kafka_audit.watch.reading import (
 )
 from kafka_audit.watch.watched_znodes import Endpoints, WatchedZnodes
 
+log = logging.getLogger(__name__)
+
 READ_S = 5.0
 """Seconds that one party has for all its answers, if `limits.read_s` is not less."""
 
@@ -68,8 +71,9 @@ WHOLE_S = 15.0
 LOGINS_S = 900.0
 """Seconds after which a login that was refused is tried again; the DAG tries it as often."""
 
-_LATE = "not asked in time"
+_LATE, _NO_LOGIN = "not asked in time", "no login in time"
 _LANES = 64
+_LOGINS_READ_S = 5.0  # for what logins need, a token or a ticket; the rest of a reading is for the brokers
 _MOST_BYTES = 1024 * 1024  # of one answer: Metadata without topics has 60 for each broker
 _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 
@@ -286,7 +290,8 @@ class Reader:
 
     def _rank(self, target: Target) -> tuple[bool, bool, str]:
         """Return the order of a broker's addresses: those first at which it can be asked for Metadata."""
-        return self._securities[target].refused is not None, not self._logins.names(target), target.listener
+        access = self._securities.get(target)
+        return access is None or access.refused is not None, not self._logins.names(target), target.listener
 
     async def _learn_securities(self, targets: Iterable[Target]) -> None:
         """Find the security of addresses that are new: on a thread, for a token takes seconds."""
@@ -294,11 +299,19 @@ class Reader:
         new = [target for target in targets if target not in known or known[target].has_ended]
         if not new:
             return
+        found: dict[Target, _Access] = {}
+        end = time.monotonic() + _LOGINS_READ_S
+
+        def find() -> None:
+            for target in new:
+                if time.monotonic() < end:
+                    found[target] = self._find_security(target)
+
         try:
-            self._securities |= await in_thread(lambda: {target: self._find_security(target) for target in new}, WHOLE_S)
-        except ReadError as error:
-            msg = f"{self._cluster.name}: the files of certificates cannot be read: {error}"
-            raise UsageError(msg) from None
+            await in_thread(find, _LOGINS_READ_S)
+        except ReadError as error:  # what is behind a login hangs; the next reading goes on with the rest
+            log.warning("%s: no login for %d addresses yet: %s", self._cluster.name, len(new) - len(found), error)
+        self._securities |= dict(found)
 
     def _find_security(self, target: Target) -> _Access:
         """Return the security of an address; without a login for it, of a connection for ApiVersions alone, and why."""
@@ -322,7 +335,9 @@ class Reader:
         broker = None if number == UNREGISTERED else number
         if target.protocol not in _PROTOCOLS:
             return _Heard(reading=_unasked(broker, target.address, f"protocol {clean_line(target.protocol)}"))
-        access = self._securities[target]
+        access = self._securities.get(target)
+        if access is None:
+            return _Heard(reading=_unasked(broker, target.address, _NO_LOGIN))
         try:
             async with self._login_turns.turn(target.listener, access.security, until - self._read_s) as turn:
                 return await self._converse_in_turn(BrokerReading(broker_id=broker, address=target.address), target, access, turn)
@@ -377,7 +392,9 @@ class Reader:
 
     async def _ask_controller(self, target: Target, until: float) -> ControllerReading:
         """Ask a KRaft controller whether it leads; one that does not lead names no leader."""
-        access = self._securities[target]
+        access = self._securities.get(target)
+        if access is None:
+            return ControllerReading(address=target.address, answer=WatchAnswer(outcome=WatchOutcome.UNKNOWN, error=_NO_LOGIN))
         if access.refused is not None:
             return ControllerReading(address=target.address, answer=failed_answer(access.refused))
         try:

@@ -111,5 +111,6 @@ class Reading:
 
     @property
     def kraft(self) -> bool:
-        """Whether a broker that answers runs in KRaft mode."""
-        return any(broker.kraft for broker in self.brokers)
+        """Whether brokers that answer run in KRaft mode: most of them, so that one that claims it hides nothing of ZooKeeper."""
+        known = [broker.kraft for broker in self.brokers if broker.kraft is not None]
+        return 2 * sum(known) > len(known)
