@@ -95,7 +95,7 @@ class Tools:
         secured, login = self._cluster.secured, list[str]()
         if secured and script in _ZOOKEEPER:
             login = secured.zookeeper_login()
-        elif secured and _LOGIN & {*arguments}:
+        elif _LOGIN & {*arguments}:
             self.client_file()  # the file that the command names, in the folder where it runs
         elif secured and script != "kafka-cluster.sh":
             arguments += ["--command-config", str(self.client_file())]
