@@ -30,6 +30,13 @@ TESTS = Path(__file__).parents[1]
 LOGIN = Listener(protocol="SASL_PLAINTEXT", mechanisms=("SCRAM-SHA-512",))
 HONEST, HOSTILE = (0, 1), 9
 LIMITS = {"read_s": 3, "settle_s": 1, "audit_s": 40}
+MEASURED = """
+import pathlib, resource, subprocess, sys
+code = subprocess.call(sys.argv[2:])
+pathlib.Path(sys.argv[1]).write_text(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(code)
+"""
+"""Runs a command and writes into a file how much memory it took, in KB."""
 LATE_S = 10  # to start Python, and to end what hangs
 METADATA, CONFIGS, VERSIONS = "3", "32", "18"
 RULES = {"ssl.principal.mapping.rules": "RULE:(.|..)*#/$1/,DEFAULT", "super.users": "User:admin"}
@@ -59,7 +66,8 @@ def audit(bed, cluster, tmp_path_factory):
         (folder / "clusters.yaml").write_text(json.dumps({"clusters": {"c": entry | keys}}))
         where = ["--config", str(folder / "clusters.yaml"), "--out", store.root]
         began = time.monotonic()
-        done = bed.worker.run([sys.executable, "-m", "kafka_audit.cli", command, "c", *where, *options], cwd=folder, env=environ)
+        audit = [sys.executable, "-m", "kafka_audit.cli", command, "c", *where, *options]
+        done = bed.worker.run([sys.executable, "-c", MEASURED, str(folder / "peak"), *audit], cwd=folder, env=environ)
         said = done.stdout + done.stderr
         assert "Traceback" not in said
         kept = b"".join(path.read_bytes() for path in Path(store.root).rglob("*") if path.is_file())
@@ -67,7 +75,12 @@ def audit(bed, cluster, tmp_path_factory):
             assert password not in said
             assert password.encode() not in kept
         return SimpleNamespace(
-            code=done.returncode, said=said, out=done.stdout.strip(), seconds=time.monotonic() - began, store=store
+            code=done.returncode,
+            said=said,
+            out=done.stdout.strip(),
+            seconds=time.monotonic() - began,
+            store=store,
+            megabytes=int((folder / "peak").read_text()) / 1024,
         )
 
     start.passwords = passwords
@@ -159,7 +172,7 @@ def seen(done):
     judged = {(one.code, one.resource) for one in judge(cluster_view(snapshot)) if one.status is Status.FAIL}
     told["failures"] = {one for one in judged if re.match(r"broker/[01]\b", one[1])}
     failed = [row for row in snapshot.of(SourceRead) if row.outcome != "answered" and row.observer == f"broker:{HOSTILE}"]
-    return SimpleNamespace(honest=told, failed=failed, snapshot=snapshot)
+    return SimpleNamespace(honest=told, failed=failed, snapshot=snapshot, megabytes=done.megabytes)
 
 
 CASES = {
@@ -268,3 +281,54 @@ def test_a_whole_run_beside_one_that_does_much_wrong(audit, cluster, hostile):
 def _of_honest(done):
     report = json.loads((Path(done.store.root) / "findings.json").read_text())
     return {one for one in failing(report) if re.match(r"broker/[01]\b", one[1])}
+
+
+MOST_BROKERS = 20
+HOSTS = {str(number): ["h" * 30_000, 9092] for number in range(1000, 1600)}
+MADE_UP = {str(number): [f"10.99.210.{number - 99}", 9092] for number in range(100, 290)}
+SHELL = {"7": ["x ;touch /tmp/P;#", 9092]}
+
+
+def _claims(endpoint):
+    """Return znodes of claims that cost memory, processes and files: this one comes last, for a broker keeps such a topic."""
+    state = {"controller_epoch": 1, "leader": 5000, "version": 1, "leader_epoch": 0, "isr": [5000]}
+    partitions = {str(number): [*range(5000 + 200 * number, 5200 + 200 * number)] for number in range(2)}
+    yield f"/brokers/ids/{HOSTILE}", registration(endpoint)
+    yield "/brokers/topics/flood", json.dumps({"version": 2, "partitions": partitions, "adding_replicas": {}})
+    for number in partitions:
+        yield f"/brokers/topics/flood/partitions/{number}/state", json.dumps(state)
+    for number in range(60, 90):  # lower than none that is honest, and more than limits.brokers
+        yield f"/brokers/ids/{number}", registration(f"{LOGIN.label}://10.99.211.{number}:{LOGIN.port}")
+    empty = ",".join(["{}"] * 200_000)
+    yield "/brokers/ids/91", f'{{"version":5,"endpoints":[],"x":[{empty}]}}'
+
+
+def test_claims_of_a_broker_and_of_znodes_start_and_keep_no_more_than_the_limits(audit, cluster, hostile, alone, tmp_path):
+    """Made-up ids by a topic, registrations and a broker that lists 792 with 18 MB of hosts, and a znode of empty objects."""
+    shown = tmp_path / "started"
+    limits = LIMITS | {"read_s": 10, "audit_s": 60, "brokers": MOST_BROKERS, "rows": 20_000}
+    logs = {"command": ["sh", "-c", f"echo {{broker_id}} >>{shown}"]}
+    keys = {"limits": limits, "logs": logs, "properties": [f"{tmp_path}/{{broker_id}}.properties"]}
+    for number in HONEST:
+        (tmp_path / f"{number}.properties").write_text(f"broker.id={number}\n")
+    hostile({}, brokers={**HOSTS, **MADE_UP, **SHELL, "0": [cluster.brokers[0].host.address, LOGIN.port]})
+    cluster.write_znodes(dict(_claims(f"{LOGIN.label}://{hostile.host.address}:{LOGIN.port}")))
+    time.sleep(1)
+    done = audit("snapshot", trusted_hosts=[hostile.host.address], **keys)
+    assert done.code == 0, done.said
+    assert done.seconds < limits["audit_s"] + LATE_S
+    assert done.megabytes < alone.megabytes + 150, (done.megabytes, alone.megabytes)
+    told = seen(done)
+    for name, rows in alone.honest.items():  # that they miss the made-up replicas is their failure
+        missing = rows - told.honest[name] - {("zookeeper", "zookeeper /brokers/ids")}  # of which a part is left out
+        assert name == "failures" or not missing, (name, missing)
+    started = shown.read_text().split()
+    assert {"0", "1"} <= {*started}
+    assert len({*started}) <= MOST_BROKERS
+    files = {row.observer for row in told.snapshot.of(SourceRead) if row.observer.startswith("properties:")}
+    assert {"properties:0", "properties:1"} <= files
+    assert len(files) <= MOST_BROKERS
+    failed = {row.operation: row for row in told.snapshot.of(SourceRead) if row.outcome == "failed"}
+    assert "broker ids are left out" in failed["read the files of all brokers"].message
+    assert "registered brokers are left out" in failed["zookeeper /brokers/ids"].message
+    assert "more than 65536" in failed["zookeeper /brokers/ids/91"].message
