@@ -1,0 +1,37 @@
+"""Spark and DuckDB measure the very same in every case of every check, those of clusters that are compared with an earlier audit too."""
+
+import pytest
+
+import cluster_views
+from checks import cases, world
+from kafka_audit.cluster.given import ages_needed, given
+from kafka_audit.differences.tables import DIFFERENCES, ListAge
+from kafka_audit.model.tables import LARGE
+from kafka_audit.spark.measure import SparkMeasure
+
+pytestmark = pytest.mark.spark
+ALL = "20260914T180000Z-all-0001"
+
+
+def test_the_same_in_every_case(spark, tmp_path):
+    written = {f"{code} {name}": cases.cases(code)[name] for code, name in cases.every_case()}
+    pairs = [world.snapshots(cases.base(), name, case) for name, case in written.items() if not case.get("files_alone")]
+    assert len(pairs) > 500
+    folder = tmp_path / "snapshots" / ALL
+    folder.mkdir(parents=True)
+    embedded = cluster_views.measure([one for pair in pairs for one in pair if one is not None], folder)
+    rows = {pair[0].snapshot_id: given(*pair, ()) for pair in pairs}
+    in_spark = SparkMeasure(spark, str(tmp_path), {table.table(): {ALL: ALL} for table in LARGE}, rows=None)
+
+    undecided = {pair[0].snapshot_id: rows[pair[0].snapshot_id] for pair in pairs if ages_needed(*pair)}
+    ages = embedded.ages(undecided)
+    assert {name: sorted(map(repr, found)) for name, found in ages.items()} == {
+        name: sorted(map(repr, found)) for name, found in in_spark.ages(undecided).items()
+    }
+    assert any(ages.values())
+
+    rows |= {pair[0].snapshot_id: given(*pair, ages[pair[0].snapshot_id]) for pair in pairs if pair[0].snapshot_id in ages}
+    expected, found = embedded.differences(rows), in_spark.differences(rows)
+    assert {name for name in rows if expected[name].rows != found[name].rows} == set()
+    filled = {table for of in found.values() for table, rows in of.rows.items() if rows}
+    assert {table for table in DIFFERENCES if table is not ListAge} - filled == set(), "a table that no case fills"
