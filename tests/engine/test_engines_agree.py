@@ -1,4 +1,4 @@
-"""Spark and DuckDB measure the very same in every case of every check, those of clusters that are compared with an earlier audit too."""
+"""Spark and DuckDB measure the very same in every case of every check, with an earlier audit and without."""
 
 import pytest
 

@@ -10,6 +10,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.findings import LONGEST_EVIDENCE, is_over
 from kafka_audit.model import quoting
 from kafka_audit.model.finding import SCHEMA_VERSION, Change, Finding, Incident, Lifecycle, Resource, Status, Step, to_json
+from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean
 from kafka_audit.report import matrix, reach, remedies, views
 from kafka_audit.report.storms import finding_groups
@@ -73,20 +74,24 @@ def _coverage(view: ClusterView) -> dict[str, Any]:
     return {
         "asked": len(reads),
         "answered": sum(read.outcome == "answered" for read in reads),
-        "unknown": [
-            {
-                "observer": read.observer,
-                "broker": Resource.of(view.reads.resources.get(read.observer, "cluster")).broker,
-                "operation": read.operation,
-                "target": clean(read.target, LONGEST_EVIDENCE),
-                "error": clean(": ".join(part for part in (read.error, read.message) if part) or "no answer", LONGEST_EVIDENCE),
-                "kind": clean(read.error or "no answer", LONGEST_EVIDENCE),
-                "needs": None if read.needs is None else clean(read.needs, LONGEST_EVIDENCE),
-                "untrusted_host": None if read.untrusted_host is None else clean(read.untrusted_host, LONGEST_EVIDENCE),
-            }
-            for read in reads
-            if read.outcome != "answered"
-        ],
+        # Brokers are asked side by side: by their ids, the same failures have the same order in each report.
+        "unknown": sorted(
+            (_unanswered(view, read) for read in reads if read.outcome != "answered"),
+            key=lambda entry: -1 if entry["broker"] is None else entry["broker"],
+        ),
+    }
+
+
+def _unanswered(view: ClusterView, read: SourceRead) -> dict[str, Any]:
+    return {
+        "observer": read.observer,
+        "broker": Resource.of(view.reads.resources.get(read.observer, "cluster")).broker,
+        "operation": read.operation,
+        "target": clean(read.target, LONGEST_EVIDENCE),
+        "error": clean(": ".join(part for part in (read.error, read.message) if part) or "no answer", LONGEST_EVIDENCE),
+        "kind": clean(read.error or "no answer", LONGEST_EVIDENCE),
+        "needs": None if read.needs is None else clean(read.needs, LONGEST_EVIDENCE),
+        "untrusted_host": None if read.untrusted_host is None else clean(read.untrusted_host, LONGEST_EVIDENCE),
     }
 
 
