@@ -3,7 +3,7 @@ WITH brokers AS (
     SELECT snapshot_id, collect_set(broker_id) AS known FROM known_broker WHERE moment = 'now' GROUP BY snapshot_id)
 SELECT m.snapshot_id, m.topic, m.partition, m.adding, m.removing, n.isr,
        q.topic IS NOT NULL AND p.topic IS NOT NULL AND coalesce(size(array_except(p.isr, p.previous_isr)) = 0, true) AS repeated,
-       array_except(m.adding, coalesce(k.known, array())) AS unregistered
+       sort_array(array_except(m.adding, coalesce(k.known, array()))) AS unregistered
 FROM reassigned AS m
 LEFT JOIN brokers AS k ON k.snapshot_id = m.snapshot_id
 LEFT JOIN reassigned AS q

@@ -14,10 +14,10 @@ ranked AS (
                         topic, partition) AS place
     FROM faulty_partition)
 SELECT w.snapshot_id, w.topic, w.partition, w.replicas, w.leader, coalesce(w.isr, array()) AS isr, w.factor, w.missing,
-       coalesce(array_except(w.missing, k.known), array()) AS unregistered,
+       sort_array(coalesce(array_except(w.missing, k.known), array())) AS unregistered,
        CASE WHEN p.topic IS NOT NULL
-            THEN array_except(array_intersect(w.missing, array_except(p.replicas, p.isr)), k.returned)
-            WHEN t.alike THEN array_except(w.missing, k.returned) END AS lasting,
+            THEN sort_array(array_except(array_intersect(w.missing, array_except(p.replicas, p.isr)), k.returned))
+            WHEN t.alike THEN sort_array(array_except(w.missing, k.returned)) END AS lasting,
        w.min_isr, w.rack, w.moving,
        s.steady AND (w.before OR (
            b.topic IS NOT NULL AND b.leader IS NOT DISTINCT FROM w.leader AND b.isr IS NOT DISTINCT FROM w.isr

@@ -25,7 +25,7 @@ state AS (
     WHERE n.now AND NOT n.deleting),
 sized AS (
     SELECT *, CASE WHEN size(assigned) = 0 THEN size(replicas) ELSE size(assigned) END AS factor,
-           coalesce(array_except(assigned, isr), array()) AS missing,
+           sort_array(coalesce(array_except(assigned, isr), array())) AS missing,
            CASE WHEN capped AND needed > size(replicas) THEN size(replicas) ELSE needed END AS min_isr
     FROM state
     WHERE leader = -1 OR size(isr) < size(replicas) OR size(replicas) <= coalesce(needed, 1) OR rack IS NOT NULL),

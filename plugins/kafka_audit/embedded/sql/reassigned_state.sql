@@ -32,14 +32,18 @@ SELECT
     ) = 0,
     TRUE
   ) AS repeated,
-  CASE
-    WHEN m.adding IS NULL OR COALESCE(k.known, []) IS NULL
-    THEN NULL
-    ELSE LIST_FILTER(
-      LIST_DISTINCT(m.adding),
-      LAMBDA e : LENGTH(LIST_FILTER(COALESCE(k.known, []), LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
-    )
-  END AS unregistered
+  LIST_SORT(
+    CASE
+      WHEN m.adding IS NULL OR COALESCE(k.known, []) IS NULL
+      THEN NULL
+      ELSE LIST_FILTER(
+        LIST_DISTINCT(m.adding),
+        LAMBDA e : LENGTH(LIST_FILTER(COALESCE(k.known, []), LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+      )
+    END,
+    'ASC',
+    'NULLS FIRST'
+  ) AS unregistered
 FROM reassigned AS m
 LEFT JOIN brokers AS k
   ON k.snapshot_id = m.snapshot_id

@@ -46,59 +46,71 @@ SELECT
   COALESCE(w.isr, []) AS isr,
   w.factor,
   w.missing,
-  COALESCE(
-    CASE
-      WHEN w.missing IS NULL OR k.known IS NULL
-      THEN NULL
-      ELSE LIST_FILTER(
-        LIST_DISTINCT(w.missing),
-        LAMBDA e : LENGTH(LIST_FILTER(k.known, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
-      )
-    END,
-    []
+  LIST_SORT(
+    COALESCE(
+      CASE
+        WHEN w.missing IS NULL OR k.known IS NULL
+        THEN NULL
+        ELSE LIST_FILTER(
+          LIST_DISTINCT(w.missing),
+          LAMBDA e : LENGTH(LIST_FILTER(k.known, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+        )
+      END,
+      []
+    ),
+    'ASC',
+    'NULLS FIRST'
   ) AS unregistered,
   CASE
     WHEN NOT p.topic IS NULL
-    THEN CASE
-      WHEN ARRAY_INTERSECT(
-        w.missing,
-        CASE
-          WHEN p.replicas IS NULL OR p.isr IS NULL
-          THEN NULL
-          ELSE LIST_FILTER(
-            LIST_DISTINCT(p.replicas),
-            LAMBDA e : LENGTH(LIST_FILTER(p.isr, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
-          )
-        END
-      ) IS NULL
-      OR k.returned IS NULL
-      THEN NULL
-      ELSE LIST_FILTER(
-        LIST_DISTINCT(
-          ARRAY_INTERSECT(
-            w.missing,
-            CASE
-              WHEN p.replicas IS NULL OR p.isr IS NULL
-              THEN NULL
-              ELSE LIST_FILTER(
-                LIST_DISTINCT(p.replicas),
-                LAMBDA e : LENGTH(LIST_FILTER(p.isr, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
-              )
-            END
-          )
-        ),
-        LAMBDA e : LENGTH(LIST_FILTER(k.returned, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
-      )
-    END
+    THEN LIST_SORT(
+      CASE
+        WHEN ARRAY_INTERSECT(
+          w.missing,
+          CASE
+            WHEN p.replicas IS NULL OR p.isr IS NULL
+            THEN NULL
+            ELSE LIST_FILTER(
+              LIST_DISTINCT(p.replicas),
+              LAMBDA e : LENGTH(LIST_FILTER(p.isr, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+            )
+          END
+        ) IS NULL
+        OR k.returned IS NULL
+        THEN NULL
+        ELSE LIST_FILTER(
+          LIST_DISTINCT(
+            ARRAY_INTERSECT(
+              w.missing,
+              CASE
+                WHEN p.replicas IS NULL OR p.isr IS NULL
+                THEN NULL
+                ELSE LIST_FILTER(
+                  LIST_DISTINCT(p.replicas),
+                  LAMBDA e : LENGTH(LIST_FILTER(p.isr, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+                )
+              END
+            )
+          ),
+          LAMBDA e : LENGTH(LIST_FILTER(k.returned, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+        )
+      END,
+      'ASC',
+      'NULLS FIRST'
+    )
     WHEN t.alike
-    THEN CASE
-      WHEN w.missing IS NULL OR k.returned IS NULL
-      THEN NULL
-      ELSE LIST_FILTER(
-        LIST_DISTINCT(w.missing),
-        LAMBDA e : LENGTH(LIST_FILTER(k.returned, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
-      )
-    END
+    THEN LIST_SORT(
+      CASE
+        WHEN w.missing IS NULL OR k.returned IS NULL
+        THEN NULL
+        ELSE LIST_FILTER(
+          LIST_DISTINCT(w.missing),
+          LAMBDA e : LENGTH(LIST_FILTER(k.returned, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+        )
+      END,
+      'ASC',
+      'NULLS FIRST'
+    )
   END AS lasting,
   w.min_isr,
   w.rack,

@@ -81,16 +81,20 @@ WITH brokers AS (
       THEN ARRAY_LENGTH(replicas)
       ELSE ARRAY_LENGTH(assigned)
     END AS factor,
-    COALESCE(
-      CASE
-        WHEN assigned IS NULL OR isr IS NULL
-        THEN NULL
-        ELSE LIST_FILTER(
-          LIST_DISTINCT(assigned),
-          LAMBDA e : LENGTH(LIST_FILTER(isr, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
-        )
-      END,
-      []
+    LIST_SORT(
+      COALESCE(
+        CASE
+          WHEN assigned IS NULL OR isr IS NULL
+          THEN NULL
+          ELSE LIST_FILTER(
+            LIST_DISTINCT(assigned),
+            LAMBDA e : LENGTH(LIST_FILTER(isr, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+          )
+        END,
+        []
+      ),
+      'ASC',
+      'NULLS FIRST'
     ) AS missing,
     CASE
       WHEN capped AND needed > ARRAY_LENGTH(replicas)
