@@ -30,7 +30,7 @@ def _here(tmp_path, monkeypatch):
 SLIPS = {
     "nothing": ([], "the following arguments are required: COMMAND; see `kafka-audit --help`"),
     "command misspelt": (["rnu", "prod"], "unknown command 'rnu'; did you mean run?"),
-    "no cluster": (["run"], "the following arguments are required: CLUSTER; see `kafka-audit run --help`"),
+    "no cluster": (["run"], "name a cluster of the cluster file, or the address of a broker: --bootstrap HOST:PORT"),
     "option misspelt": (["run", "prod", "--fial-on", "low"], "unknown argument '--fial-on'; did you mean --fail-on?"),
     "option cut short": (["run", "prod", "--fail", "low"], "unknown argument '--fail'; did you mean --fail-on?"),
     "a word too much": (["explain", "KA101", "KA102"], "unknown argument 'KA102'"),

@@ -13,7 +13,19 @@ from email.mime.text import MIMEText
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
     from airflow.providers.smtp.hooks.smtp import SmtpHook
+
+PROCESS_VARIABLES = ("_AIRFLOW_PROCESS_CONTEXT",)
+"""By which Airflow's code knows that it runs in a task. Not public: without it, a task looks for connections in another place."""
+
+
+def make_spark_hook(operator: "SparkSubmitOperator") -> None:
+    """Make the hook of an operator now, while its connection is found in the environment.
+
+    Not public: `SparkSubmitOperator._hook` and `_get_hook`. `execute` makes the hook otherwise, and starts Spark at once.
+    """
+    operator._hook = operator._get_hook()  # noqa: SLF001 -- see above
 
 
 def two_part_mail(conn_id: str, text: str) -> "SmtpHook":

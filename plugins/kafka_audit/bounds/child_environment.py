@@ -44,9 +44,8 @@ _COMMANDS = frozenset(
 _SPARK = frozenset(
     {
         "AIRFLOW_HOME", "COVERAGE_PROCESS_START", "JAVA_HOME", "JAVA_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS",
-        "KAFKA_AUDIT_CACHE", "KAFKA_AUDIT_MEMORY", "KAFKA_AUDIT_TASK_PID",
-        "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT",
-        "KUBERNETES_SERVICE_PORT_HTTPS", "VIRTUAL_ENV", "_AIRFLOW_PROCESS_CONTEXT", "_JAVA_OPTIONS",
+        "KAFKA_AUDIT_CACHE", "KAFKA_AUDIT_TASK_PID", "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT",
+        "KUBERNETES_SERVICE_PORT_HTTPS", "VIRTUAL_ENV", "_JAVA_OPTIONS",
     }
 )  # fmt: skip
 _PREFIXES, _SPARK_PREFIXES = ("LC_",), ("LC_", "SPARK_", "PYSPARK_", "PYTHON", "HADOOP_", "YARN_", "MALLOC_", "OMP_")
@@ -73,9 +72,13 @@ def _kept(environ: Mapping[str, str], names: Collection[str], prefixes: tuple[st
 
 
 @contextlib.contextmanager
-def only_of_spark() -> Iterator[None]:
-    """Take all else out of this process's environment, for what copies it to a program that it starts."""
-    kept = of_spark(os.environ)
+def only_of_spark(more: Collection[str] = ()) -> Iterator[None]:
+    """Take all else out of this process's environment, for what copies it to a program that it starts.
+
+    Args:
+        more: names that stay, because what runs in this process meanwhile reads them.
+    """
+    kept = {*of_spark(os.environ), *more}
     away = {name: value for name, value in os.environ.items() if name not in kept}
     try:
         for name in away:

@@ -64,7 +64,7 @@ def test_the_other_cluster_has_its_report_and_this_one_s_gate_says_why(store, mo
     monkeypatch.setattr(place, poisoned(original, fault))
     noted = {}
     run = audit_tasks.write_run_request([PROD, STAGE], "manual__1")
-    answer(store, run, isolation.InTurn(2))
+    answer(store, run)
     judged = audit_tasks.report_run(run, Events(), lambda cluster, why: noted.update({cluster: why}))
     assert judged == {"stage": STAGE}
     troubles = json.loads(store.read_troubles(run))
@@ -94,7 +94,7 @@ def test_a_run_of_that_cluster_alone_fails_as_it_is(store, monkeypatch, place):
 
 def _both(store):
     run = audit_tasks.write_run_request([PROD], "manual__1")
-    answer(store, run, isolation.InTurn(2))
+    answer(store, run)
     audit_tasks.report_run(run, Events())
 
 

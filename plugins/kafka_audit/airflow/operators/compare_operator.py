@@ -13,7 +13,7 @@ from airflow.sdk import Connection, Context
 from airflow.sdk.log import mask_secret
 
 import kafka_audit
-from kafka_audit.airflow import environment
+from kafka_audit.airflow import environment, internals
 from kafka_audit.airflow.connections import named_connection, store_connection
 from kafka_audit.airflow.tasks import pyfiles
 from kafka_audit.bounds import child_environment
@@ -117,8 +117,8 @@ class CompareSnapshots(SparkSubmitOperator):
                     self.env_vars = {**(self.env_vars or {}), **python_path()}
                 else:
                     self.py_files = package_file(root, run, connection, scratch.path)
-                self._hook = self._get_hook()  # asks for the connection, which may be a variable of the environment
-                with child_environment.only_of_spark():
+                internals.make_spark_hook(self)  # asks for the connection, which may be a variable of the environment
+                with child_environment.only_of_spark(internals.PROCESS_VARIABLES):
                     super().execute(context)
         finally:
             os.umask(before)
