@@ -15,7 +15,7 @@ from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
 from kafka_audit.model.text import without_surrogates
 
 # Kafka's own pattern (EndPoint.scala): the host may be empty, an IPv6 address is in brackets.
-_ENDPOINT = re.compile(r"([^:/]{1,255}+)://\[?([0-9a-zA-Z\-%._:]{0,255})\]?:(-?[0-9]{1,9})")
+_ENDPOINT = re.compile(r"([^:/]{1,255}+)://(?:\[([0-9a-zA-Z\-%._:]{2,253})\]|([0-9a-zA-Z\-%._:]{0,255})):(-?[0-9]{1,9})")
 _TIMESTAMP = re.compile(r"[0-9]{1,18}")
 _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 INT = 2**31  # Kafka's ids, epochs and partition numbers are Java's int
@@ -280,7 +280,8 @@ def _endpoint(sample: int, broker_id: int, entry: object, protocols: Mapping[str
     match = _ENDPOINT.fullmatch(entry) if isinstance(entry, str) else None
     if match is None:
         return None
-    listener, host, port = match.groups()
+    listener, bracketed, plain, port = match.groups()
+    host = bracketed or plain
     protocol = protocols.get(listener, listener if listener in _PROTOCOLS else "UNKNOWN")
     if not (isinstance(protocol, str) and can_be_name(NameKind.LISTENER, listener) and is_port(int(port))):
         return None
