@@ -342,7 +342,7 @@ def znode_sizes(data):
     most, decode = _KINDS[kind % len(_KINDS)]
     before, middle, after = (*parts, b"", b"", b"")[:3]
     over = share % 5 == 4
-    size = most + len(middle) + 1 + share if over else min(most * (share % 5) // 4, 2 << 20)
+    size = most + len(middle) + 1 + share if over else min(most * (share % 5) // 4, 1 << 20)
     content = before + middle * ((size - len(before) - len(after)) // max(1, len(middle))) + after
     if len(content) <= most:
         decode(content)

@@ -109,7 +109,7 @@ def test_the_loop_of_the_triggerer_is_not_held_up(brokers, name, tmp_path, monke
         make_hostile(brokers, name)
     else:
         security = {"security": scram_of_many_iterations(brokers)}
-        brokers[1].script[METADATA] = hang_up
+    brokers[1].script[METADATA] = hang_up  # what is suspected, and ends the test
     monkeypatch.setenv("AUDITOR", PASSWORD)
     monkeypatch.setattr(environment, "watch_every", lambda: 2.0)
     monkeypatch.setenv("KAFKA_AUDIT_WATCH_GRACE_SECONDS", "2")
