@@ -15,7 +15,7 @@ from testbed import Bed
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark]
 
-MARK = "KAFKA_AUDIT_TEST_MARK"  # in the environment of whatever a test starts, JVMs included
+MARK = "LC_KAFKA_AUDIT_TEST"  # what begins with LC_ reaches every program that an audit starts
 
 
 @pytest.fixture(scope="module")
@@ -190,8 +190,9 @@ def test_a_damaged_baseline_stops_the_run_and_names_the_file(audit, tmp_path):
 @pytest.mark.parametrize("moment", [0, 2], ids=["Spark was just started", "Spark is starting"])
 def test_ctrl_c_ends_everything_at_once(audit, bed, tmp_path, moment):
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so would what it starts
-    process = audit("run", "bed", start=bed.worker.popen, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while not any(b"spark_worker" in line for line in _found(tmp_path)):
+    process = audit("run", "bed", "--engine", "spark", start=bed.worker.popen, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not any(b"spark_worker" in line for line in _found(tmp_path)):
         time.sleep(0.1)
     time.sleep(moment)
     process.send_signal(signal.SIGINT)
@@ -203,7 +204,9 @@ def test_ctrl_c_ends_everything_at_once(audit, bed, tmp_path, moment):
 
 
 def test_a_killed_run_takes_spark_with_it(audit, bed, tmp_path):
-    process = audit("run", "bed", start=bed.worker.popen, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = audit(
+        "run", "bed", "--engine", "spark", start=bed.worker.popen, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     time.sleep(3)
     process.kill()
     process.wait(timeout=5)

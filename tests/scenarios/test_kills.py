@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.scenario, pytest.mark.timeout(0)]  
 
 STEPS = Path(__file__).with_name("kill_steps.py")
 PLUGINS = Path(kafka_audit.__file__).parents[1]
-MARK = "KAFKA_AUDIT_KILLED_BY"
+MARK = "LC_KAFKA_AUDIT_KILLED_BY"  # what begins with LC_ reaches every program that an audit starts
 ENDS_S = 60.0  # an orphan's own end: it notices that nobody waits for it
 KINDS = ("collect", "report", "run:all", "collect", "compare:task", "report", "run:audit", "run:worker", "collect", "report")
 KINDS += ("run:driver", "compare:driver", "report", "run:all")
