@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_audit.model import quoting
 from scenarios.audits import Audits, failing
 from testbed import Bed, presets
 from testbed.acls import auditor_grants
@@ -108,7 +109,8 @@ def test_one_of_three_makes_other_names_of_certificates(bed, tmp_path):
     assert {code for code, resource in failing(audit.report, at_least="HIGH") if resource == "broker/2"} >= {"KA401", "KA404"}
     assert incident["cause"] == "KA404"
     assert incident["headline"] == "Broker 2 most likely refuses its controller: its ssl.principal.mapping.rules differ"
-    assert f"{presets.MAPPING_RULES}={preset['properties'][presets.MAPPING_RULES]}" in commands(incident)
+    rules = preset["properties"][presets.MAPPING_RULES]
+    assert quoting.properties_line(presets.MAPPING_RULES, rules) in commands(incident)  # as Kafka's loader reads it
     assert "CN=broker-" in str(audit.report["findings"])
 
     cluster.brokers[2].restart(preset["properties"])
