@@ -28,7 +28,7 @@ def test_the_broker_does_what_lint_says(name, site, monkeypatch, capsys):
     for variable, value in case.get("environment", {}).items():
         monkeypatch.setenv(variable, value)
     file = site.filled(name)
-    main(["lint", str(file), "--kafka-version", case["version"], "--format", "json"])
+    main(["lint", str(file), "--on-host", "--kafka-version", case["version"], "--format", "json"])
     (told,) = json.loads(capsys.readouterr().out)["files"]
     seen = site.started(file)
 
