@@ -11,9 +11,9 @@ import duckdb
 from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.differences import files
 from kafka_audit.differences.alike import Alike, without_equal_views
-from kafka_audit.differences.arrow import arrow_table
+from kafka_audit.differences.arrow import given_tables, modes
 from kafka_audit.differences.found import Differences
-from kafka_audit.differences.tables import DIFFERENCES, GIVEN, ChosenSample, ListAge
+from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.embedded import statements
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.tables import KEY, LARGE, Row, columns
@@ -97,12 +97,8 @@ class EmbeddedMeasure:
                     connection.execute(
                         f"CREATE VIEW {table.table()} AS {_stored_table(table, self._stored.get(table.table(), ()))}"
                     )
-                reported: dict[type[Row], list[tuple[str, Row]]] = defaultdict(list)
-                for snapshot_id, rows in given.items():
-                    for row in rows:
-                        reported[type(row)].append((snapshot_id, row))
-                for table in GIVEN:
-                    connection.register(table.table(), arrow_table(table, reported[table]))
+                for name, rows in given_tables(given).items():
+                    connection.register(name, rows)
                 yield connection
         except (duckdb.Error, OSError) as error:
             first = str(error).partition("\n")[0]
@@ -151,9 +147,8 @@ def _text(value: str) -> str:
 
 def _relate(connection: duckdb.DuckDBPyConnection, given: Given, names: Iterable[str]) -> None:
     """Compute relations that several files share."""
-    modes = {row.kraft for rows in given.values() for row in rows if isinstance(row, ChosenSample)} or {False}
     for name in names:
-        connection.execute(f"CREATE TABLE {name} AS {statements.shared_relation(name, modes)}")
+        connection.execute(f"CREATE TABLE {name} AS {statements.shared_relation(name, modes(given))}")
 
 
 def _collect(connection: duckdb.DuckDBPyConnection, tables: Iterable[type[Row]]) -> dict[str, list[Row]]:

@@ -17,9 +17,9 @@ from pyspark.sql.functions import lit
 
 from kafka_audit.differences import files
 from kafka_audit.differences.alike import Alike, without_equal_views
-from kafka_audit.differences.arrow import arrow_table
+from kafka_audit.differences.arrow import given_tables, modes
 from kafka_audit.differences.found import Differences
-from kafka_audit.differences.tables import DIFFERENCES, GIVEN, ChosenSample, ListAge
+from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.tables import KEY, LARGE, Row, ddl
 from kafka_audit.spark.local_settings import FEW_ROWS, FOR_FEW_ROWS, ONE_TASK, ONE_TASK_ROWS, VERY_FEW_ROWS
@@ -215,13 +215,9 @@ class _Pass:
         """Make stored and given tables known by name."""
         for name, frame in tables.items():
             self._name(name, frame)
-        reported: dict[type[Row], list[tuple[str, Row]]] = {table: [] for table in GIVEN}
-        for snapshot_id, rows in given.items():
-            for row in rows:
-                reported[type(row)].append((snapshot_id, row))
-        self._modes = {row.kraft for _, row in reported[ChosenSample] if isinstance(row, ChosenSample)} or {False}
-        for table, of in reported.items():
-            self._literal(table.table(), arrow_table(table, of))
+        self._modes = modes(given)
+        for name, rows in given_tables(given).items():
+            self._literal(name, rows)
 
     def relate(self) -> None:
         """Compute the relations that several files share; they also show which files have no rows.
