@@ -1,5 +1,7 @@
 """An end to long runs that leaves no test half done: from a time on, no further one begins. Scenarios may take longer.
 
+Hypothesis tries the same few examples in every run, and many others where `make fuzz` asks for them.
+
 No test makes or uses a class archive of this user's, unless it names a folder for one: what starts in the background outlives it.
 """
 
@@ -7,11 +9,19 @@ import os
 import time
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 os.environ["KAFKA_AUDIT_CACHE"] = "none"
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it: texts would break elsewhere with it than without
 
 SCENARIO_SECONDS = 1200
+
+_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+settings.register_profile(
+    "ordinary", max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=_SLOW
+)
+settings.register_profile("fuzz", max_examples=500, deadline=None, database=None, print_blob=True, suppress_health_check=_SLOW)
+settings.load_profile("ordinary")
 
 _BEGAN = time.monotonic()
 

@@ -1,13 +1,10 @@
 """Our authorisation against Kafka's own authorizers; the whole run is ``python -m testbed.authorizers``."""
 
-import random
-
 import pytest
 
 from kafka_audit.configuration.authorization import STANDARD, authorizer_refusal, super_users
+from seed import SEED
 from testbed.authorizers import ACL, AUTHORIZERS, compare, worlds
-
-SEED = random.SystemRandom().randrange(1_000_000)
 
 
 @pytest.mark.parametrize(("version", "authorizer"), AUTHORIZERS)

@@ -1,14 +1,12 @@
 """Our principals against Kafka's own builder of them; the whole run is ``python -m testbed.principals``."""
 
-import random
-
 import pytest
 
 from kafka_audit.configuration.principals import MappingError, RulesError, UnsupportedError, of_certificate, of_login
+from seed import SEED
 from testbed.principal_cases import cases
 from testbed.principals import VERSIONS, compare
 
-SEED = random.SystemRandom().randrange(1_000_000)
 SUBJECT = "CN=Kafka1.example.com,OU=ops,O=Acme,C=DE"
 
 

@@ -1,6 +1,5 @@
 """Patterns that brokers and files bring: as Java matches them or not known, and in linear time either way."""
 
-import random
 import subprocess
 import sys
 import time
@@ -11,10 +10,10 @@ import pytest
 import kafka_audit
 from kafka_audit.configuration.principals import MappingError, UnsupportedError, of_certificate, of_login, ssl_rules
 from kafka_audit.configuration.principals.java_regex import LONGEST, Effort, JavaPattern
+from seed import SEED
 from testbed.regexes import cases, compare
 
 PLUGINS = str(Path(kafka_audit.__file__).parents[1])
-SEED = random.SystemRandom().randrange(1_000_000)
 SUBJECT = f"CN={'a' * 400},O=Acme"
 SECONDS = 2.0  # those that are endless take hours
 

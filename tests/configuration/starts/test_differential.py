@@ -1,11 +1,11 @@
 """Our rules against KafkaConfig itself; the whole run is ``python -m testbed.differential``."""
 
 import itertools
-import random
 
 import pytest
 
 from kafka_audit.configuration.definitions import VERSIONS
+from seed import SEED
 from testbed.differential.compare import compare, definitions_file
 from testbed.differential.generate import ROLES, configurations
 from testbed.jars import COMPARED, RELEASES
@@ -41,7 +41,6 @@ KNOWN = {
 }
 """Configurations that Kafka and this project once read differently."""
 
-SEED = random.SystemRandom().randrange(1_000_000)
 CASES = 300
 
 
