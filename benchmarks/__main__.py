@@ -21,6 +21,7 @@ PAGE = RECORD.with_suffix(".md")
 BENCHMARKS = {
     "views": ("Reading and comparing the views of many brokers", 2),
     "joins": ("Comparing views by digest, and by joins of raw rows", 4),
+    "large_clusters": ("Judging large clusters by each engine", 6),
     "kafka_topics": ("An audit beside kafka-topics at each broker", 8),
     "zookeeper_read": ("Reading partition states from ZooKeeper", 3),
     "audit_overhead": ("An audit beside a bare spark-submit", 4),

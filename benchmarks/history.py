@@ -6,7 +6,7 @@ here, too: times, transaction ids of ZooKeeper, free bytes of each disk. The rep
 of a kind of change, and of quiet hours, they are these with other ids and times.
 
 Prints what is on the disk for each month, what it would be without shared files, and how long these take: a comparison of two
-snapshots by `kafka-audit diff --reports`, in the page, and by `kafka-audit diff`, which starts Spark and judges again; the
+snapshots by `kafka-audit diff --reports`, in the page, and by `kafka-audit diff`, which judges again; the
 timeline page by page; retention. Exits with 1 if a comparison of reports takes five seconds, or a page of the timeline one.
 """
 
@@ -513,7 +513,7 @@ def print_sizes(year: Year) -> None:
 
 
 def diff_seconds(store: Store, before: str, after: str, *options: str) -> float:
-    """Return how long `kafka-audit diff` takes in a process of its own, the start of Spark included."""
+    """Return how long `kafka-audit diff` takes in a process of its own."""
     started = time.perf_counter()
     command = [sys.executable, "-m", "kafka_audit.cli", "diff", before, after, "--out", store.root, "--quiet", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

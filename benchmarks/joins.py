@@ -24,29 +24,23 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 from growth import print_growth
+from large_stores import write
 from pyarrow import parquet
 from pyspark.sql import SparkSession
-from views import VERSION, answers
+from views import answers
 
 from kafka_audit.cluster.given import ages_needed, given
-from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.differences.tables import ViewDifference
 from kafka_audit.model.tables import LARGE, BrokerView, Row, ViewPartition, ViewTopic
 from kafka_audit.spark import session
 from kafka_audit.spark.measure import SparkMeasure
 from kafka_audit.store import Store
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-import small_cluster  # noqa: E402 -- found by the path above
 
 SNAPSHOT = "20260914T180000Z-prod-0001"
 RAW = ("topic", "partition", "leader", "leader_epoch", "replicas", "isr")
@@ -74,32 +68,8 @@ Found = dict[int, int]
 
 def stored(brokers: int, partitions: int, folder: Path) -> Store:
     """Write the views of all brokers in both ways; return the store."""
-    book = ViewBook()
-    views = [book.add(body, VERSION) for body in answers(brokers, partitions)]
-    large = book.large({view.topics_digest for view in views})
-    plain = small_cluster.snapshot(
-        {"mode": "kraft", "reads": [{"observer": f"broker:{one}"} for one in range(brokers)]}, SNAPSHOT
-    )
-    rows = [*plain.rows, *book.rows({view.brokers_digest for view in views})]
-    rows += [
-        BrokerView(
-            sample=1,
-            observer=f"broker:{broker}",
-            broker_id=broker,
-            listener="PLAINTEXT",
-            address=f"b{broker}.kafka.example:9092",
-            kafka_cluster_id=plain.cluster_id,
-            controller_id=0,
-            brokers_listed=view.brokers_listed,
-            topics_listed=view.topics_listed,
-            brokers_digest=view.brokers_digest,
-            topics_digest=view.topics_digest,
-            metadata_version=VERSION,
-        )
-        for broker, view in enumerate(views)
-    ]
     store = Store(folder / "store")
-    store.write(replace(plain, rows=tuple(rows), large=large))
+    views, large = write(store, SNAPSHOT, answers(brokers, partitions))
     raw = folder / "raw"
     raw.mkdir()
     tables = {digest: raw_rows(large, digest) for digest in {view.topics_digest for view in views}}

@@ -7,7 +7,7 @@ namespaces, Java 17), KRaft, Kafka 4.3.0, one for each size of `--sizes` (BROKER
   the other; a JVM each. Comparing the outputs is not counted.
 - snapshot: `kafka-audit snapshot`. It reads all brokers at once, and also what the tool does not: settings, log directories,
   ACLs, probes of each address. Its digests show which views differ. Nothing is judged.
-- run: `kafka-audit run`, with Spark, all checks and the report. Its CPU time is without Spark's JVM, as no process waits for it.
+- run: `kafka-audit run`, with all checks and the report.
 
 Each is run once without counting it, then `--rounds` times in turn. Prints the medians of wall time and CPU time, the ratios of
 the wall times, and by which power of the number of brokers and of partitions they grow.
@@ -70,7 +70,6 @@ def measure(bed: Bed, cluster: BaseCluster, partitions: int, folder: Path, round
     entry = {key: value for key, value in entry.items() if key not in {"vantages", "properties", "logs"}}
     (folder / "clusters.yaml").write_text(json.dumps({"clusters": {NAME: entry}}))
     environment = {key: value for key, value in os.environ.items() if not key.startswith("KAFKA_AUDIT_")}
-    environment["KAFKA_AUDIT_CACHE"] = str(folder.parent / "cache")
 
     def describe() -> None:
         for broker in cluster.brokers.values():
@@ -89,8 +88,6 @@ def measure(bed: Bed, cluster: BaseCluster, partitions: int, folder: Path, round
         "snapshot": lambda: audit("snapshot"),
         "run": lambda: audit("run"),
     }
-    archive = [sys.executable, "-m", "kafka_audit.cli", "class-archive"]  # else the first run makes it, beside the next ones
-    bed.worker.demand(archive, cwd=folder, env=environment)
     costs: dict[str, list[Cost]] = {way: [] for way in ways}
     for number in range(rounds + 1):
         for way, work in ways.items():
@@ -109,7 +106,7 @@ def main() -> int:
     arguments = parser.parse_args()
     found: dict[tuple[int, ...], dict[str, Cost]] = {}
     print(
-        "| brokers | partitions | kafka-topics (CPU) | snapshot (CPU) | run (CPU without Spark)"
+        "| brokers | partitions | kafka-topics (CPU) | snapshot (CPU) | run (CPU)"
         " | tool / snapshot | tool / run |\n"
         "|---|---|---|---|---|---|---|"
     )

@@ -48,10 +48,11 @@ def topic(name: str, brokers: int, epoch: int) -> bytes:
     return INT16.pack(0) + text(name) + b"\0" + INT32.pack(PER_TOPIC) + b"".join(partitions)
 
 
-def answers(brokers: int, partitions: int) -> Iterator[bytes]:
-    """Yield the answer of each broker."""
+def answers(brokers: int, partitions: int, moved: int = 0) -> Iterator[bytes]:
+    """Yield the answer of each broker; the leaders of the last `moved` topics have moved on once more."""
     names = [f"orders.{number:06}.events.v1" for number in range(partitions // PER_TOPIC)]
-    new, old = ([topic(name, brokers, epoch) for name in names] for epoch in (5, 4))
+    epochs = [5] * (len(names) - moved) + [6] * moved
+    new, old = ([topic(name, brokers, one - late) for name, one in zip(names, epochs, strict=True)] for late in (0, 1))
     listed = b"".join(
         INT32.pack(one) + text(f"b{one}.kafka.example") + INT32.pack(9092) + INT16.pack(-1) for one in range(brokers)
     )
