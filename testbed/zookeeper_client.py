@@ -87,22 +87,24 @@ def elect(client: KazooClient, deadline: float, *, wanted: int) -> None:
     until(lambda: controller(client, deadline) == wanted, deadline, f"broker {wanted} to become controller")
 
 
-def create_topic(client: KazooClient, deadline: float, *, name: str, assignment: dict[str, list[int]], with_id: bool) -> None:
-    """Write the znodes of a topic and wait until the controller has made the state of each partition."""
-    topic: dict[str, Any] = {"version": 1, "partitions": assignment}
-    if with_id:
-        # Kafka never takes an id that begins with "-", which command lines would read as an option.
-        encoded = base64.urlsafe_b64encode(b"\x01" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
-        topic |= {"version": 3, "topic_id": encoded, "adding_replicas": {}, "removing_replicas": {}}
-    config = json.dumps({"version": 1, "config": {}}).encode()
+def create_topics(client: KazooClient, deadline: float, *, topics: dict[str, dict[str, list[int]]], with_ids: bool) -> None:
+    """Write the znodes of topics and wait until the controller has made the state of each partition."""
     client.ensure_path("/config/topics")
-    try:
-        client.create(f"/config/topics/{name}", config)
-    except NodeExistsError:
-        client.set(f"/config/topics/{name}", config)
-    client.create(f"/brokers/topics/{name}", json.dumps(topic).encode())
-    for partition in assignment:
-        until_exists(client, f"/brokers/topics/{name}/partitions/{partition}/state", deadline)
+    config = json.dumps({"version": 1, "config": {}}).encode()
+    for name, assignment in topics.items():
+        topic: dict[str, Any] = {"version": 1, "partitions": assignment}
+        if with_ids:
+            # Kafka never takes an id that begins with "-", which command lines would read as an option.
+            encoded = base64.urlsafe_b64encode(b"\x01" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
+            topic |= {"version": 3, "topic_id": encoded, "adding_replicas": {}, "removing_replicas": {}}
+        try:
+            client.create(f"/config/topics/{name}", config)
+        except NodeExistsError:
+            client.set(f"/config/topics/{name}", config)
+        client.create(f"/brokers/topics/{name}", json.dumps(topic).encode())
+    for name, assignment in topics.items():
+        for partition in assignment:
+            until_exists(client, f"/brokers/topics/{name}/partitions/{partition}/state", deadline)
 
 
 def walk(client: KazooClient, top: str) -> Iterator[str]:
@@ -232,7 +234,7 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "wait-unregistered": wait_unregistered,
     "controller": controller,
     "elect": elect,
-    "create-topic": create_topic,
+    "create-topics": create_topics,
     "znodes": znodes,
     "states": states,
     "users": users,

@@ -3,13 +3,23 @@
 Hypothesis tries the same few examples in every run, and many others where `make fuzz` asks for them.
 
 No test makes or uses a class archive of this user's, unless it names a folder for one: what starts in the background outlives it.
+
+With several workers, the tests that start servers are two groups, which begin first and run beside all others. A group stays on
+one worker: one Kafka cluster and one Spark at a time are enough for two cores, and a session fixture is made once.
 """
 
+import ast
+import functools
 import os
+import subprocess
+import sys
 import time
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
+
+import airflow_environment
 
 os.environ["KAFKA_AUDIT_CACHE"] = "none"
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it: texts would break elsewhere with it than without
@@ -24,6 +34,8 @@ settings.register_profile("fuzz", max_examples=500, deadline=None, database=None
 settings.load_profile("ordinary")
 
 _BEGAN = time.monotonic()
+_GROUP = {"bed": "kafka", "spark": "spark", "airflow": "spark"}
+"""The group of a test, by the first of these markers that it has."""
 
 
 def pytest_addoption(parser):
@@ -36,6 +48,72 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("scenario") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(SCENARIO_SECONDS))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return Groups(config, log)
+
+
+class Groups(LoadFileScheduling):
+    """The tests of a file stay on one worker, and so do those of all files that need the same servers; these begin first."""
+
+    def _split_scope(self, nodeid):
+        file, _, test = nodeid.partition("::")
+        return _groups(self.config.rootpath / file).get(test.partition("[")[0]) or file
+
+    def _assign_work_unit(self, node):
+        for group in set(_GROUP.values()) & self.workqueue.keys():
+            self.workqueue.move_to_end(group, last=False)
+        super()._assign_work_unit(node)
+
+
+@functools.cache
+def _groups(file):
+    """Return the group of each test in a file that starts servers; only workers have the tests themselves, with their marks."""
+    source = file.read_text(encoding="utf-8")
+    if not any(f"mark.{marker}" in source for marker in _GROUP):
+        return {}
+    found = {}
+    of_all = set()
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "pytestmark":
+            of_all = _attributes(statement.value)
+        if isinstance(statement, ast.FunctionDef):
+            marks = of_all.union(*map(_attributes, statement.decorator_list))
+            found[statement.name] = next((group for marker, group in _GROUP.items() if marker in marks), None)
+    return found
+
+
+def _attributes(tree):
+    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+
+
+@pytest.fixture(scope="session")
+def bed(tmp_path_factory):
+    """A bed for all tests that make none of their own; pytest keeps the folder with the logs."""
+    from testbed import Bed  # noqa: PLC0415 -- most tests need none
+
+    with Bed(tmp_path_factory.mktemp("bed")) as bed:
+        yield bed
+
+
+@pytest.fixture(scope="session")
+def cluster(bed):
+    """Three brokers of 3.9.1 for all tests that leave them as they found them."""
+    cluster = bed.cluster("3.9.1", properties={"zookeeper.session.timeout.ms": "3000"})
+    cluster.create_topic("orders", {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]})
+    cluster.await_settled()
+    return cluster
+
+
+@pytest.fixture(scope="session")
+def airflow_database(tmp_path_factory):
+    """A migrated database of Airflow, to be copied into the homes of tests: a migration costs as much as most of these tests."""
+    home = tmp_path_factory.mktemp("airflow")
+    environment = {**os.environ, **airflow_environment.variables(home)}
+    subprocess.run([sys.executable, "-m", "airflow", "db", "migrate"], env=environment, check=True, capture_output=True)
+    return home / "airflow.db"
 
 
 def pytest_runtest_setup(item):

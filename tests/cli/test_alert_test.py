@@ -1,6 +1,7 @@
 """`kafka-audit alert-test` against a mail server and a webhook on loopback."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -101,14 +102,14 @@ def test_a_connection_that_lacks_something_is_wrong_configuration(connect):
 
 
 @pytest.mark.airflow
-def test_a_connection_in_airflows_database_is_found(tmp_path):
+def test_a_connection_in_airflows_database_is_found(airflow_database, tmp_path):
     """As a team makes it, in the UI or by `airflow connections add`."""
+    shutil.copy(airflow_database, tmp_path)
     home = {"AIRFLOW_HOME": str(tmp_path), "AIRFLOW__CORE__LOAD_EXAMPLES": "False", "PATH": str(Path(sys.executable).parent)}
     home |= {"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{tmp_path}/airflow.db"}
-    airflow = [sys.executable, "-m", "airflow"]
-    subprocess.run([*airflow, "db", "migrate"], env=home, check=True, capture_output=True)
     add = ["connections", "add", "kafka_audit_smtp", "--conn-type", "smtp", "--conn-host", "127.0.0.1", "--conn-port", "1"]
-    subprocess.run([*airflow, *add, "--conn-extra", json.dumps(SMTP)], env=home, check=True, capture_output=True)
+    command = [sys.executable, "-m", "airflow", *add, "--conn-extra", json.dumps(SMTP)]
+    subprocess.run(command, env=home, check=True, capture_output=True)
     done = alert_test(home)
     assert "mail: not delivered to oncall@example.com over 127.0.0.1:1" in done.stdout, done.stderr
     assert done.returncode == 3

@@ -168,23 +168,20 @@ def test_a_baseline_that_cannot_be_used_is_told_before_the_audit(run, tmp_path, 
     assert [path.name for path in (tmp_path / "store" / "snapshots").iterdir()] == [BEFORE]
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("case", ["a column lost", "report of other words"])
-def test_a_previous_snapshot_that_cannot_be_used_stops_the_run_before_spark_does(run, tmp_path, case):
+def test_a_previous_snapshot_that_cannot_be_used_stops_the_run(run, tmp_path, case):
     name, damage, said = DAMAGE[case]
     damage(_file(tmp_path, name))
     says(run("run", "prod", "--quiet"), f"{_file(tmp_path, name)}: ", said)
 
 
-@pytest.mark.spark
 def test_a_snapshot_to_compare_that_cannot_be_used_is_told(run, tmp_path):
     Store(tmp_path / "store").write(snapshot(LATER))
     cut(_file(tmp_path, "sample.parquet", LATER))
     says(run("diff", BEFORE, LATER, "--quiet"), f"{_file(tmp_path, 'sample.parquet', LATER)}: has ", DAMAGED)
 
 
-@pytest.mark.spark
-@pytest.mark.scenario  # no other test here waits for Spark
+@pytest.mark.scenario
 def test_zookeeper_down_and_a_half_written_snapshot_are_a_finding_and_nothing(run, tmp_path):
     _file(tmp_path, "manifest.json").unlink()
     done = run("run", "prod")

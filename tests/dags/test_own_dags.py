@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import shutil
+import sqlite3
 import subprocess
 import threading
 import time
@@ -18,45 +20,29 @@ from testbed.airflow_home import AirflowHome
 
 HERE = SimpleNamespace(popen=lambda command, **options: subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options))
 
-DAGS = {
-    "deployment": """
-from airflow.sdk import dag
+OWN = """
+from airflow.sdk import dag, task
 from kafka_audit.airflow import KafkaAuditOperator, KafkaCleanSensor
 
-@dag
-def deployment():
+@dag(params={"cluster": "dead"})
+def own():
     audit = KafkaAuditOperator(task_id="audit", cluster="prod")
     audit >> KafkaCleanSensor(task_id="clean", cluster="prod", deferrable=True)
 
-deployment()
-""",
-    "decorated": """
-from airflow.sdk import dag, task
-
-@dag(params={"cluster": "dead"})
-def decorated():
     @task.kafka_audit
-    def audit(params):
+    def decorated(params):
         return {"cluster": params["cluster"], "fail_on": "medium"}
 
-    audit()
+    decorated()
 
-decorated()
-""",
-    "waiting": """
-from airflow.sdk import dag
-from kafka_audit.airflow import KafkaCleanSensor
-
-@dag
-def waiting():
     poked = KafkaCleanSensor(task_id="poked", cluster="poked", poke_interval=1, timeout=120)
     poked >> KafkaCleanSensor(task_id="deferred", cluster="deferred", poke_interval=1, deferrable=True)
 
-waiting()
-""",
-}
+own()
+"""
+"""Three users of the package in one DAG: its three parts do not wait for each other, and Airflow starts once."""
 
-pytestmark = pytest.mark.airflow
+pytestmark = [pytest.mark.airflow, pytest.mark.spark]
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +58,10 @@ def healthy():
 
 
 @pytest.fixture(scope="module")
-def airflow(healthy, tmp_path_factory):
+def airflow(healthy, tmp_path_factory, airflow_database):
     folder = tmp_path_factory.mktemp("airflow")
     (folder / "dags").mkdir()
-    for name, source in DAGS.items():
-        (folder / "dags" / f"{name}.py").write_text(source)
+    (folder / "dags" / "own.py").write_text(OWN)
     clusters = folder / "clusters.yaml"
     dead = "{}:{}".format(*refused())
     limits = "limits: {read_s: 2, settle_s: 0}"
@@ -89,7 +74,7 @@ def airflow(healthy, tmp_path_factory):
         "AIRFLOW__KAFKA_AUDIT__FAIL_ON": "critical",
     }
     home = AirflowHome(HERE, folder / "home", clusters=clusters, store=folder / "store", variables=variables)
-    home.ready(home.migrate())
+    shutil.copy(airflow_database, home.folder)
     return home
 
 
@@ -98,31 +83,10 @@ def store(airflow):
     return Store(airflow.environment["KAFKA_AUDIT_STORE"])
 
 
-@pytest.mark.spark
-def test_a_cluster_is_audited_and_waited_for_in_ten_lines(airflow, store, tmp_path):
-    run = airflow.run(tmp_path / "log", dag="deployment")
-    assert run.returncode == 0, run.tail()
-    said = run.log.read_text()
-    assert "clean: no failure of severity CRITICAL or above" in said
-    (name,) = [path.name for path in Path(store.root, "runs").iterdir() if "deployment-audit" in path.name]
-    assert name.startswith("airflow-deployment-audit-manual-")
-    document = json.loads(Path(store.root, "clusters", "prod", "findings.json").read_text())
-    assert document["coverage"]["answered"] > 0
-    assert f"prod: {document['snapshot_id']}: clean" in said, "the sensor"
-
-
-@pytest.mark.spark
-def test_a_decorated_function_names_the_cluster_and_the_task_fails_with_the_headline(airflow, store, tmp_path):
-    run = airflow.run(tmp_path / "log", dag="decorated")
-    assert run.returncode == 1, run.tail()
-    failed = [line for line in run.log.read_text().splitlines() if "GateFailed: dead: " in line]
-    assert failed, run.tail()
-    document = json.loads(Path(store.root, "clusters", "dead", "findings.json").read_text())
-    assert document["incidents"][0]["headline"] in failed[0]
-
-
-def test_the_sensor_waits_in_both_modes_for_a_clean_report(airflow, store, tmp_path):
-    log = tmp_path / "log"
+@pytest.fixture(scope="module")
+def ran(airflow, store):
+    """One run, in which reports of two clusters appear when their sensors have found none."""
+    log = airflow.folder / "log"
 
     def report():
         for cluster in ("poked", "deferred"):
@@ -134,8 +98,36 @@ def test_the_sensor_waits_in_both_modes_for_a_clean_report(airflow, store, tmp_p
             store.write_report(snapshot_id, History().audit() | own)
 
     threading.Thread(target=report, daemon=True).start()
-    run = airflow.run(log, dag="waiting")
-    assert run.returncode == 0, run.tail()
-    said = log.read_text()
-    assert "[DAG TEST] Trigger completed" in said
-    assert said.count("clean: no failure of severity CRITICAL or above, 4 of 4 reads answered") == 2
+    run = airflow.run(log, dag="own")
+    with contextlib.closing(sqlite3.connect(airflow.folder / "airflow.db")) as database:
+        states = dict(database.execute("select task_id, state from task_instance"))
+    return SimpleNamespace(tail=run.tail, said=log.read_text(), states=states)
+
+
+def test_a_cluster_is_audited_and_waited_for(ran, store):
+    assert (ran.states["audit"], ran.states["clean"]) == ("success", "success"), ran.tail()
+    assert "clean: no failure of severity CRITICAL or above" in ran.said
+    (name,) = [path.name for path in Path(store.root, "runs").iterdir() if "own-audit" in path.name]
+    assert name.startswith("airflow-own-audit-manual-")
+    document = json.loads(Path(store.root, "clusters", "prod", "findings.json").read_text())
+    assert document["coverage"]["answered"] > 0
+    assert f"prod: {document['snapshot_id']}: clean" in ran.said, "the sensor"
+
+
+def test_a_decorated_function_names_the_cluster_and_the_task_fails_with_the_headline(ran, store):
+    assert ran.states["decorated"] == "failed", ran.tail()
+    failed = [line for line in ran.said.splitlines() if "GateFailed: dead: " in line]
+    assert failed, ran.tail()
+    document = json.loads(Path(store.root, "clusters", "dead", "findings.json").read_text())
+    assert document["incidents"][0]["headline"] in failed[0]
+
+
+def test_the_sensor_waits_in_both_modes_for_a_clean_report(ran):
+    assert (ran.states["poked"], ran.states["deferred"]) == ("success", "success"), ran.tail()
+    assert "[DAG TEST] Trigger completed" in ran.said
+    waited = [
+        line for line in ran.said.splitlines() if "clean: no failure of severity CRITICAL or above, 4 of 4 reads answered" in line
+    ]
+    assert {name for name in ("poked", "deferred") if any(f"{name}: " in line for line in waited)} == {"poked", "deferred"}, (
+        waited
+    )

@@ -104,6 +104,14 @@ def store(request, spark, tmp_path_factory):
     return store
 
 
+@pytest.fixture(scope="module")
+def in_duckdb(store):
+    """The same store, with the answer of DuckDB to the same request."""
+    store.write_request(replace(store.read_request("r1"), run_id="r2"))
+    embedded_job.answer(store, "r2")
+    return store
+
+
 pytestmark = pytest.mark.spark
 
 
@@ -112,15 +120,13 @@ def judged(store, name):
 
 
 @pytest.mark.parametrize("name", WORLDS)
-def test_spark_and_duckdb_say_the_same(store, name):
-    store.write_request(replace(store.read_request("r1"), run_id="r2"))
-    embedded_job.answer(store, "r2")
-    in_spark, in_duckdb = judged(store, name), store.read_judged("r2", snapshot_id(name))
-    assert {one for one in in_spark.differences if in_spark.differences[one]}
-    for table, rows in in_duckdb.differences.items():
-        assert sorted(map(json.dumps, in_spark.differences[table])) == sorted(map(json.dumps, rows)), table
-    assert set(map(repr, in_spark.judgements)) == set(map(repr, in_duckdb.judgements))
-    assert in_spark.changes == in_duckdb.changes
+def test_spark_and_duckdb_say_the_same(in_duckdb, name):
+    by_spark, by_duckdb = judged(in_duckdb, name), in_duckdb.read_judged("r2", snapshot_id(name))
+    assert {one for one in by_spark.differences if by_spark.differences[one]}
+    for table, rows in by_duckdb.differences.items():
+        assert sorted(map(json.dumps, by_spark.differences[table])) == sorted(map(json.dumps, rows)), table
+    assert set(map(repr, by_spark.judgements)) == set(map(repr, by_duckdb.judgements))
+    assert by_spark.changes == by_duckdb.changes
 
 
 def test_snapshots_that_are_compared_share_files_and_spark_reads_those_for_both(store):
@@ -165,16 +171,18 @@ def test_changes(store):
     assert judged(store, "whole").changes == ()
 
 
-def test_another_try_replaces_the_answer(spark, store):
-    before = store.read_judged("r1", snapshot_id("cut"))
+def test_another_try_replaces_the_answer_and_both_leave_the_session_as_it_was(spark, tmp_path):
+    store = put(tmp_path, "r1", {"cut": WORLDS["cut"]})
+    settings = {name: spark.conf.get(name, None) for name in FOR_FEW_ROWS}
     spark_job.answer(spark, store.root, "r1")
-    assert store.read_judged("r1", snapshot_id("cut")) == before
-
-
-def test_the_session_is_left_as_it_was(spark, store):
-    before = {name: spark.conf.get(name, None) for name in FOR_FEW_ROWS}
+    first = judged(store, "cut")
+    assert first.judgements
+    answer = tmp_path / "runs" / "r1" / "answer.json"
+    written = answer.stat().st_ino
     spark_job.answer(spark, store.root, "r1")
-    assert {name: spark.conf.get(name, None) for name in FOR_FEW_ROWS} == before
+    assert judged(store, "cut") == first
+    assert answer.stat().st_ino != written
+    assert {name: spark.conf.get(name, None) for name in FOR_FEW_ROWS} == settings
 
 
 def test_a_request_that_is_not_there(spark, tmp_path):

@@ -77,6 +77,10 @@ def checkout(tmp_path):
     return run
 
 
+def pytest_calls(done):
+    return [line.split() for line in done.stdout.splitlines() if line.startswith("pytest ")]
+
+
 def test_nothing_runs_where_something_is_not_pinned(checkout, tmp_path):
     (tmp_path / "requirements.txt").write_text("kazoo==2.11.0\n")
     done = checkout("")
@@ -87,13 +91,9 @@ def test_nothing_runs_where_something_is_not_pinned(checkout, tmp_path):
 
 def test_scenarios_run_in_the_order_of_the_list_and_none_is_forgotten(checkout):
     done = checkout("tests/scenarios/test_b.py  # first\n")
-    (told,) = [line for line in done.stdout.splitlines() if line.startswith("pytest ")]
-    assert told.split()[-2:] == ["tests/scenarios/test_b.py", "tests/scenarios/test_a.py"]
+    (told,) = pytest_calls(done)
+    assert told[-2:] == ["tests/scenarios/test_b.py", "tests/scenarios/test_a.py"]
     assert done.returncode == 0
-
-
-def test_a_failed_scenario_fails_the_whole(checkout):
-    assert checkout("", code=1).returncode == 1
 
 
 def test_what_does_not_fit_into_the_time_is_told_and_not_passed():
@@ -109,29 +109,15 @@ def test_failed_lint_ends_it(checkout):
     assert "pytest" not in done.stdout
 
 
-def pytest_calls(done):
-    return [line.split() for line in done.stdout.splitlines() if line.startswith("pytest ")]
-
-
-def test_tests_that_fail_twice_end_it(checkout):
-    done = checkout("", make_fails="test", code=1)
-    assert done.returncode != 0
-    (again,) = pytest_calls(done)
-    assert "--last-failed" in again
-    assert again[-3:] == ["-m", "not", "scenario"]
-
-
-def test_tests_that_fail_once_are_named_and_the_scenarios_run(checkout):
+def test_failed_tests_fail_the_whole_and_the_scenarios_run_once_all_the_same(checkout):
     done = checkout("", make_fails="test")
-    assert done.returncode == 0
-    assert "what failed in make test, once more" in done.stdout
-    again, scenarios = pytest_calls(done)
-    assert "--last-failed" in again
-    assert "--last-failed" not in scenarios
+    assert done.returncode == 1
+    assert done.stdout.rstrip().endswith("failed: make test")
+    assert len(pytest_calls(done)) == 1
 
 
-def test_a_failure_that_is_in_no_test_is_no_success_the_second_time(tmp_path):
-    (tmp_path / "test_one.py").write_text("def test_one(): pass\n")
-    command = [sys.executable, "-m", "pytest", "-q", "--last-failed", "--last-failed-no-failures", "none", str(tmp_path)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+def test_scenarios_that_fail_are_not_repeated(checkout):
+    done = checkout("", code=1)
+    assert done.returncode == 1
+    assert done.stdout.rstrip().endswith("failed: scenarios")
+    assert len(pytest_calls(done)) == 1

@@ -34,7 +34,9 @@ def bed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def nameserver(bed):
-    return Nameserver(bed.hosts.add("dns", "10.99.0.101"), {NAME: "10.99.0.10"})
+    nameserver = Nameserver(bed.hosts.add("dns", "10.99.0.101"), {NAME: "10.99.0.10"})
+    yield nameserver
+    nameserver.stop()
 
 
 def walked(host, name):
@@ -83,8 +85,7 @@ def test_names_hold_on_their_host_alone_and_can_be_given_anew(bed, nameserver, t
 def test_a_proxy_forwards_each_port_until_it_is_killed(bed, tmp_path):
     server, gateway = bed.hosts.add("server", "10.99.0.114"), bed.hosts.add("gateway", "10.99.0.115")
     for port in (1001, 1002):
-        greeter = server.popen([sys.executable, "-c", GREETER, server.address, str(port), f"port {port}"], stdout=-1, cwd="/")
-        assert greeter.stdout.readline() == "ready\n"
+        bed.stay(server, [sys.executable, "-c", GREETER, server.address, str(port), f"port {port}"])
     proxy = Proxy(gateway, tmp_path / "nginx", {2001: f"{server.address}:1001", 2002: f"{server.address}:1002"})
     read = "import socket, sys; print(socket.create_connection((sys.argv[1], int(sys.argv[2])), 3).recv(99).decode())"
 
