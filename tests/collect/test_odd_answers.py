@@ -17,6 +17,7 @@ from hostile_parties.broker import changed, null_arrays, undecodable_text
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import cut
 from hostile_parties.zookeeper import GET_CHILDREN2
+from kafka_audit.cluster.samples import Samples
 from kafka_audit.collect.brokers import acls, leader_questions, list_offsets, metadata
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.metadata import MetadataError
@@ -74,16 +75,18 @@ def snap(cluster, tmp_path):
 
 def failed(snapshot):
     """Return the reads that failed in the newest look."""
-    reads = snapshot.of(SourceRead)
-    last = max(read.sample for read in reads)
-    return [read for read in reads if read.outcome == "failed" and read.sample == last]
+    return [read for read in newest(snapshot, SourceRead) if read.outcome == "failed"]
+
+
+def newest(snapshot, table):
+    samples = Samples(snapshot)
+    return samples.at(table, samples.numbers[0])
 
 
 def honest(snapshot, brokers):
     """Count what honest brokers told, in every table of theirs, of the newest look."""
-    last = max(read.sample for read in snapshot.of(SourceRead))
-    told = (row for table in OWN for row in snapshot.of(table) if row.broker_id in brokers)
-    return Counter((type(row).__name__, row.broker_id) for row in told if getattr(row, "sample", last) == last)
+    told = (row for table in OWN for row in newest(snapshot, table) if row.broker_id in brokers)
+    return Counter((type(row).__name__, row.broker_id) for row in told)
 
 
 def in_full(brokers):

@@ -4,6 +4,7 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TypeVar
 
+from kafka_audit.model.asked_again import of_both, with_others
 from kafka_audit.model.tables import Row, Sample, Snapshot, SnapshotInfo, SourceRead
 
 _R = TypeVar("_R", bound=Row)
@@ -28,16 +29,34 @@ class Samples:
         return () if self.snapshot is None else self.snapshot.of(table)
 
     def at(self, table: type[_R], sample: int | None) -> tuple[_R, ...]:
-        """Return the rows of one sample; of a table that knows no samples, all."""
+        """Return the rows of one sample; of a table that knows no samples, all.
+
+        If the newest sample asked only some parties, it has the others' rows of the sample before, and that one has only what the
+        newest may confirm: no row counts as seen twice that was read once.
+        """
         if sample is None:
             return ()
         held = self._index.get(table)
         if held is None:
-            by_sample: dict[int | None, list[Row]] = defaultdict(list)
-            for row in self.of(table):
-                by_sample[getattr(row, "sample", None)].append(row)
-            held = self._index[table] = {number: tuple(rows) for number, rows in by_sample.items()}
+            held = self._index[table] = self._by_sample(table)
         return held.get(sample, held.get(None, ()))  # type: ignore[return-value] # by construction
+
+    def _by_sample(self, table: type[Row]) -> dict[int | None, tuple[Row, ...]]:
+        by_sample: dict[int | None, list[Row]] = defaultdict(list)
+        for row in self.of(table):
+            by_sample[getattr(row, "sample", None)].append(row)
+        newest, before = self.numbers
+        if self._asked_again is not None and before is not None and None not in by_sample:
+            first = by_sample[before]
+            by_sample[newest] = with_others(by_sample[newest], first, self._asked_again)
+            by_sample[before] = of_both(first, self._asked_again)
+        return {number: tuple(rows) for number, rows in by_sample.items()}
+
+    @cached_property
+    def _asked_again(self) -> frozenset[str] | None:
+        """The parties that the newest sample asked; None for all."""
+        newest = next((row for row in self.of(Sample) if row.sample == self.numbers[0]), None)
+        return None if newest is None or newest.asked_again is None else frozenset(newest.asked_again)
 
     @cached_property
     def info(self) -> SnapshotInfo | None:

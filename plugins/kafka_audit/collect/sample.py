@@ -26,9 +26,12 @@ from kafka_audit.collect.progress import MANY, BrokerProgress
 from kafka_audit.collect.properties.sources import read_properties_files
 from kafka_audit.collect.rows.collected import Collected, merged
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, now_ms
+from kafka_audit.collect.sampling.doubts import Doubt
 from kafka_audit.collect.zookeeper import zookeeper_view
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
+from kafka_audit.collect.zookeeper.earlier_topics import EarlierTopics
 from kafka_audit.collect.zookeeper.migration import without_zookeeper
+from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.tables import (
@@ -53,6 +56,22 @@ BROKER_SHARE, LEAST_BROKER_READS = 0.25, 10
 
 _MOMENT_S = 0.4
 _FILE_SHARE = 0.1  # of the time that is left, for files of brokers that did not answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleAgain:
+    """A second sample of what is in doubt: the whole sample before it, and what that is."""
+
+    earlier: Collected
+    doubt: Doubt
+
+    def rests_on(self, rows: Iterable[Row]) -> bool:
+        """Return whether ZooKeeper was read, and holds the same list of brokers and the same controller as in that sample."""
+        now, before = (
+            [(row.brokers_pzxid, row.controller_mzxid) for row in some if isinstance(row, Registry)]
+            for some in (rows, self.earlier.rows)
+        )
+        return bool(now) and now == before
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,18 +107,30 @@ class Sampler:
         self._known: dict[int, None] = {}  # brokers that answered in earlier samples
         self._claims: priorities.Claims = {}
 
-    def take(self, number: int, reason: str) -> Collected:
+    def take(self, number: int, reason: str, again: SampleAgain | None = None) -> Collected:
         """Return what one sample gave; the contents of views stay in the book.
+
+        Args:
+            number: of the sample.
+            reason: for the sample.
+            again: what to ask again; None for everything. If the list of brokers or the controller changed since the earlier
+                sample, or ZooKeeper does not answer, everything is asked all the same.
 
         Raises:
             UsageError: the cluster file names no source, a wrong chroot, or an address that is none.
         """
         started = now_ms()
         with quiet():
-            found = self._ask_zookeeper(number)
+            found = self._ask_zookeeper(number, again)
+            if again is not None and not again.rests_on(found.rows):
+                self._say("ZooKeeper changed, so everything is asked again")
+                again = None
+                found = self._ask_zookeeper(number, again)
             endpoints, discovery = self._endpoints(number, found.rows)
             targets, left_out = self._targets(number, endpoints, found)
-            found = merged([found, *self._done(self._jobs(number, targets, endpoints))])
+            if again is not None:
+                targets = {broker: some for broker, some in targets.items() if f"broker:{broker}" in again.doubt.parties}
+            found = merged([found, *self._done(self._jobs(number, targets, endpoints, again))])
             late = () if discovery is None else discovery.listed()
             if {*late} - {*endpoints}:
                 asked = {*flat(targets)}
@@ -110,12 +141,21 @@ class Sampler:
                 found = merged(
                     [found, *self._done(self._jobs_on_late(number, {key: some for key, some in missed.items() if some}))]
                 )
-            found = merged([found, *self._done(self._jobs_between_brokers(number, targets, found.rows))])
+            if again is None:
+                found = merged([found, *self._done(self._jobs_between_brokers(number, targets, found.rows))])
             found = without_zookeeper(merged([found, Collected(rows=left_out)]))
             found = merged([found, *self._done(self._jobs_on_leaders(number, targets, found))])
-            found = merged([found, Collected(rows=tuple(self._from_queues(number, targets, found.rows)))])
-        self._known = dict.fromkeys(row.broker_id for row in found.rows if isinstance(row, BrokerView))
-        sample = Sample(sample=number, started_ms=started, finished_ms=now_ms(), reason=reason)
+            if again is None:
+                found = merged([found, Collected(rows=tuple(self._from_queues(number, targets, found.rows)))])
+                self._known = dict.fromkeys(row.broker_id for row in found.rows if isinstance(row, BrokerView))
+        sample = Sample(
+            sample=number,
+            started_ms=started,
+            finished_ms=now_ms(),
+            reason=reason,
+            asked_again=None if again is None else tuple(sorted({ZOOKEEPER, *again.doubt.parties})),
+            topics_again=None if again is None or again.doubt.topics is None else len(again.doubt.topics),
+        )
         return replace(found, rows=(sample, *found.rows, *self._authorities(number)))
 
     def _authorities(self, number: int) -> Iterator[Row]:
@@ -139,7 +179,7 @@ class Sampler:
                 rows, self._cluster.security.protocol, number, replace(self._options(), budget=budget)
             )
 
-    def _ask_zookeeper(self, number: int) -> Collected:
+    def _ask_zookeeper(self, number: int, again: SampleAgain | None) -> Collected:
         access = self._cluster.zookeeper
         if access is None:
             return Collected()
@@ -155,6 +195,7 @@ class Sampler:
             budget=self._budget,
             earlier=self._decoded_znodes,
             tls=self._logins.zookeeper_tls,
+            topics=None if again is None or again.doubt.topics is None else EarlierTopics(again.earlier, again.doubt.topics),
         )
 
     def _endpoints(self, number: int, rows: Iterable[Row]) -> tuple[tuple[RegisteredEndpoint, ...], Discovery | None]:
@@ -203,9 +244,16 @@ class Sampler:
         return kept, (asking.failed("ask all brokers", over_limit(f"{message} that are listed were not read or probed", key)),)
 
     def _jobs(
-        self, number: int, registered: Mapping[int, Sequence[Target]], endpoints: tuple[RegisteredEndpoint, ...]
+        self,
+        number: int,
+        registered: Mapping[int, Sequence[Target]],
+        endpoints: tuple[RegisteredEndpoint, ...],
+        again: SampleAgain | None,
     ) -> list[_Job]:
         unregistered = [[target] for target in bootstrap_targets(self._cluster, endpoints)]
+        if again is not None:
+            unregistered = [some for some in unregistered if some[0].observer in again.doubt.parties]
+            return self._jobs_on_brokers(number, [*registered.values(), *unregistered])
         jobs = []
         for target in controllers(self._cluster):
             self._say(f"asking the controller at {clean_line(target.address)} …")

@@ -32,12 +32,14 @@ from kafka_audit.collect.rows.columns import empty
 from kafka_audit.collect.rows.possible_names import without_impossible_names
 from kafka_audit.collect.rows.secret_filter import filtered
 from kafka_audit.collect.rows.source_reads import Asking, now_ms
-from kafka_audit.collect.sample import Sampler
+from kafka_audit.collect.sample import SampleAgain, Sampler
 from kafka_audit.collect.sampling import sample_again
+from kafka_audit.collect.sampling.sample_again import ExaminedSample
 from kafka_audit.collect.sampling.shared_rows import without_repeated_rows
 from kafka_audit.collect.zookeeper.migration import runs_without_zookeeper
 from kafka_audit.collect.zookeeper.replication import TOPIC_CONFIGS as ZOOKEEPER_TOPICS
 from kafka_audit.collect.zookeeper.security import BROKER_CONFIGS, USERS, ZOOKEEPER
+from kafka_audit.model import asked_again
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import (
@@ -57,6 +59,7 @@ from kafka_audit.model.tables import (
     RegisteredTopic,
     Registry,
     Row,
+    Sample,
     ScramUser,
     Snapshot,
     SnapshotInfo,
@@ -144,7 +147,7 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take_snapshot`
     samples.take()
     found, number = samples.collected(), len(samples.taken)
     rows = found.rows
-    kept = keep_brokers(cluster.limits.brokers, _vouchers(found, samples.taken[-1], budget.named))
+    kept = keep_brokers(cluster.limits.brokers, _vouchers(found, samples.newest(), budget.named))
     if kept.cut and (cluster.properties or cluster.logs is not None):
         asking = Asking(sample=number, observer="limits", target=cluster.name)
         rows += (asking.failed("read the files of all brokers", over_limit(kept.message, "brokers")),)
@@ -158,7 +161,7 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take_snapshot`
         registered = [row for row in samples.taken[-1].rows if isinstance(row, RegisteredBroker)]
         rows += logs.read_logs(cluster, kept.ids, registered, number, budget, logins.passwords())
     # A registry that was left out means that brokers run without it, though the cluster file still names one.
-    kraft = cluster.zookeeper is None or runs_without_zookeeper(samples.taken[-1].rows)
+    kraft = cluster.zookeeper is None or runs_without_zookeeper(samples.newest().rows)
     return replace(found, rows=without_impossible_names(rows, number)), number, kraft
 
 
@@ -168,36 +171,52 @@ class _TakenSamples:
     def __init__(self, cluster: Cluster, sampler: Sampler, book: ViewBook, say: Callable[[str], None], deadline: float) -> None:
         self._limits = cluster.limits
         self._expect = cluster.expect
+        self._asks_everything = bool(cluster.controllers)  # a doubt about brokers may come from them
         self._sampler = sampler
         self._book = book
         self._say = say
         self._deadline = deadline
         self._views: dict[frozenset[str], Collected] = {}
+        self._examined: list[ExaminedSample] = []
         self.taken: list[Collected] = []
 
     def take(self) -> None:
-        """Take one sample, and more while differences have not settled."""
+        """Take one sample, and more while differences have not settled: the second of what is in doubt, the others whole."""
         reason: str | None = "first"
+        again: SampleAgain | None = None
         while reason is not None:
             began = time.monotonic()
-            self.taken.append(self._sampler.take(len(self.taken) + 1, reason))
+            self.taken.append(self._sampler.take(len(self.taken) + 1, reason, again))
             self.taken[:-_KEPT] = [Collected()] * len(self.taken[:-_KEPT])
             lasted = time.monotonic() - began
+            self._examined = [*self._examined[-1:], ExaminedSample(self._with_views(self.newest()), self._expect)]
             reason = self._why_again()
+            again = None if reason is None or len(self.taken) > 1 or self._asks_everything else self._again()
             if reason is not None and not self._wait(reason, lasted):
                 return
 
+    def newest(self) -> Collected:
+        """Return the newest sample, with what it did not ask again as the sample before has it."""
+        newest = self.taken[-1]
+        again = next(row.asked_again for row in newest.rows if isinstance(row, Sample))
+        if again is None:
+            return newest
+        return replace(newest, rows=tuple(asked_again.with_others(newest.rows, self.taken[-2].rows, again)))
+
+    def _again(self) -> SampleAgain | None:
+        doubt = self._examined[-1].doubt
+        return None if doubt is None else SampleAgain(earlier=self.taken[-1], doubt=doubt)
+
     def _why_again(self) -> str | None:
-        newest = self._whole(self.taken[-1])
         if len(self.taken) == 1:
-            return sample_again.why_again(newest, self._expect)
+            return sample_again.why_again(self._examined[-1])
         if len(self.taken) == sample_again.MOST_SAMPLES:
             return None
-        return sample_again.why_once_more(self._whole(self.taken[-2]), newest, self._expect)
+        return sample_again.why_once_more(*self._examined)
 
     def _wait(self, reason: str, lasted: float) -> bool:
         """Let some time pass before the next sample; return whether there is enough of it left."""
-        seconds = max(self._limits.settle_s, sample_again.session_wait(self.taken[-1]))
+        seconds = max(self._limits.settle_s, sample_again.session_wait(self.newest()))
         number = len(self.taken) + 1
         if time.monotonic() + seconds + lasted > self._deadline:
             self._say(f"no sample {number}, limits.audit_s leaves no time for it, although {reason}")
@@ -206,7 +225,7 @@ class _TakenSamples:
         time.sleep(seconds)
         return True
 
-    def _whole(self, sample: Collected) -> Collected:
+    def _with_views(self, sample: Collected) -> Collected:
         """Return a sample with the contents of its views, listeners with their names: views of two of them differ by design."""
         found = merged([sample, self._of_views(sample.rows)])
         return replace(found, rows=with_listener_names(found.rows))

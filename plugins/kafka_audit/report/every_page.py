@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError
-from jsonschema import Draft202012Validator
 
 from kafka_audit.model.text import clean
 from kafka_audit.report import digest, formats
@@ -17,6 +16,9 @@ from kafka_audit.report.html import pages, timeline
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.plain_text import terminal
 from kafka_audit.store import reports
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
 
 UNSHOWN = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, TemplateError)
 """What a report raises where it is shown and is none."""
@@ -75,5 +77,8 @@ def _render(document: Mapping[str, Any], now: datetime) -> None:
 
 
 @cache
-def _schema() -> Draft202012Validator:
+def _schema() -> "Draft202012Validator":
+    # Only bundles need it, and no import of the command takes longer: it builds grammars where rfc3987-syntax is installed.
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 -- see above
+
     return Draft202012Validator(json.loads(files("kafka_audit.report").joinpath("findings.schema.json").read_text("utf-8")))

@@ -6,6 +6,7 @@ import pytest
 
 from collect.columns import collected
 from kafka_audit.collect.sampling import sample_again
+from kafka_audit.collect.sampling.sample_again import ExaminedSample
 from kafka_audit.model.cluster import Expect
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -28,11 +29,12 @@ HOSTS = {0: "a", 1: "b", 2: "c"}
 
 
 def why_again(rows, brokers=None, cluster_id=None):
-    return sample_again.why_again(collected(rows), Expect(brokers=brokers, cluster_id=cluster_id))
+    return sample_again.why_again(ExaminedSample(collected(rows), Expect(brokers=brokers, cluster_id=cluster_id)))
 
 
 def why_once_more(before, now, brokers=None):
-    return sample_again.why_once_more(collected(before), collected(now), Expect(brokers=brokers))
+    expect = Expect(brokers=brokers)
+    return sample_again.why_once_more(ExaminedSample(collected(before), expect), ExaminedSample(collected(now), expect))
 
 
 def session_wait(rows):

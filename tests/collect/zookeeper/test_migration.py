@@ -13,6 +13,7 @@ from hostile_parties.zookeeper import HostileZookeeper, kafka_tree
 from kafka_audit.checks.audit.source_not_collected import source_not_collected
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.sampling import sample_again, sample_differences
+from kafka_audit.collect.sampling.sample_again import ExaminedSample
 from kafka_audit.collect.sampling.sample_differences import SampleTables
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper import migration
@@ -222,13 +223,15 @@ def test_a_broker_that_was_just_restarted_in_kraft_mode_settles_with_the_end_of_
     rows = held_by_zookeeper(session(0), session(1), session(2), claim=3000)
     assert_zookeeper_stays([*rows, *first], "broker:0")
     before = without_zookeeper([*rows, *first])
-    assert "broker 0 at h0:1 contradicts ZooKeeper" in (sample_again.why_again(collected(before)) or "")
+    assert "broker 0 at h0:1 contradicts ZooKeeper" in (sample_again.why_again(ExaminedSample(collected(before))) or "")
     assert sample_again.session_wait(collected(before)) == sample_again.SESSION_S + sample_again.TICK_S
     later = held_by_zookeeper(session(1), session(2), claim=3000)
     assert_zookeeper_goes([*later, *first])
     now = without_zookeeper([*later, *first])
     assert sample_again.session_wait(collected(now)) == 0
-    assert "contradicts" not in (sample_again.why_once_more(collected(before), collected(now)) or "")
+    assert "contradicts" not in (
+        sample_again.why_once_more(ExaminedSample(collected(before)), ExaminedSample(collected(now))) or ""
+    )
     # Another one had changed before: then that brokers run without ZooKeeper is certain, and only this one is in doubt.
     second = [*offers(0, *KRAFT), *offers(1, *KRAFT), *offers(2, *ZOOKEEPER_MODE)]
     assert_zookeeper_goes([*later, *second], "broker:1")
@@ -237,7 +240,7 @@ def test_a_broker_that_was_just_restarted_in_kraft_mode_settles_with_the_end_of_
 def test_a_contradiction_that_stays_has_settled():
     rows = [*held_by_zookeeper(session(0), session(1)), *offers(0, *ZOOKEEPER_MODE), *offers(1, *KRAFT)]
     left = without_zookeeper(rows)
-    assert sample_again.why_once_more(collected(left), collected(left)) is None
+    assert sample_again.why_once_more(ExaminedSample(collected(left)), ExaminedSample(collected(left))) is None
 
 
 def test_registrations_that_cannot_be_read_may_be_sessions():

@@ -47,13 +47,13 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
     ## References
     `/kafka-acl-changes` in ZooKeeper; KIP-290 (prefixed ACLs).
     """
-    between, (now, before) = view.inter_broker, view.samples
+    between = view.inter_broker
     if between.kraft or all(between.authorizer(broker).state == "unset" for broker in between.brokers if between.brokers):
         reason = NO_ZOOKEEPER if between.kraft else "no broker runs an authorizer"
         yield view.judge("KA410", "cluster", Status.NOT_APPLICABLE, reason=reason)
         return
-    held: dict[tuple[int | None, str], AclHolder] = {(row.sample, row.observer): row for row in view.of(AclHolder)}
-    sets: dict[str, set[str]] = {row.acls_digest: set() for row in held.values()}
+    now, before = ({row.observer: row for row in rows} for rows in (view.newest(AclHolder), view.before(AclHolder)))
+    sets: dict[str, set[str]] = {row.acls_digest: set() for row in view.of(AclHolder)}
     for acl in view.of(Acl):
         sets.setdefault(acl.acls_digest, set()).add(f"{acl_phrase(acl)} {acl.pattern_type}")
     for broker in between.brokers:
@@ -65,7 +65,7 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
             reason = f"broker {broker} runs {between.authorizer(broker).value}, which need not decide by them"
             yield view.judge("KA410", resource, Status.NOT_APPLICABLE, reason=reason)
             continue
-        pairs = [(held.get((look, "zookeeper")), held.get((look, f"broker:{broker}"))) for look in (now, before)]
+        pairs = [(held.get("zookeeper"), held.get(f"broker:{broker}")) for held in (now, before)]
         theirs, own_holder = pairs[0]
         if theirs is None or own_holder is None:
             needs = "read on /kafka-acl in ZooKeeper" if theirs is None else "Describe on Cluster"

@@ -4,6 +4,8 @@ A difference counts only if two samples show it and its base did not change betw
 taken when the first one shows a difference, and further ones while the ground moves.
 """
 
+from functools import cached_property
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +15,7 @@ from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import int_column, positions, texts
 from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, clean_line
 from kafka_audit.collect.sampling import sample_differences
+from kafka_audit.collect.sampling.doubts import Doubt, find_doubt
 from kafka_audit.collect.sampling.partition_differences import partition_names
 from kafka_audit.collect.sampling.sample_differences import NOTHING, SampleDifferences, SampleTables
 from kafka_audit.collect.zookeeper.security import ZOOKEEPER
@@ -37,31 +40,47 @@ _SESSION_KEY, _LEASE_KEY = "zookeeper.session.timeout.ms", "broker.session.timeo
 _REASONS = 3
 
 
-def why_again(sample: Collected, expect: Expect = NOTHING) -> str | None:
-    """Return in words why the first sample needs a second, None if it does not.
+class ExaminedSample:
+    """A sample with its differences, which are found once."""
 
-    Args:
-        sample: everything of one, view tables included.
-        expect: what the cluster file says is right.
-    """
-    return _reason(sample_differences.find_sample_differences(SampleTables(sample), expect))
+    def __init__(self, sample: Collected, expect: Expect = NOTHING) -> None:
+        """Keep the sample.
+
+        Args:
+            sample: everything of one, view tables included.
+            expect: what the cluster file says is right.
+        """
+        self.sample = sample
+        self._expect = expect
+
+    @cached_property
+    def tables(self) -> SampleTables:
+        """Its rows by table."""
+        return SampleTables(self.sample)
+
+    @cached_property
+    def differences(self) -> SampleDifferences:
+        """What its parties do not agree on."""
+        return sample_differences.find_sample_differences(self.tables, self._expect)
+
+    @property
+    def doubt(self) -> Doubt | None:
+        """What a second sample must ask again; None for everything."""
+        return find_doubt(self.tables, self.differences)
 
 
-def why_once_more(before: Collected, now: Collected, expect: Expect = NOTHING) -> str | None:
-    """Return the reason for another sample after these two, None if there is no difference or it has settled.
+def why_again(sample: ExaminedSample) -> str | None:
+    """Return in words why the first sample needs a second, None if it does not."""
+    return _reason(sample.differences)
 
-    Args:
-        before: everything of the sample before the newest, view tables included.
-        now: everything of the newest sample.
-        expect: what the cluster file says is right.
-    """
-    old, new = SampleTables(before), SampleTables(now)
-    differences = sample_differences.find_sample_differences(new, expect)
-    reason = _reason(differences)
+
+def why_once_more(before: ExaminedSample, now: ExaminedSample) -> str | None:
+    """Return the reason for another sample after these two, None if there is no difference or it has settled."""
+    reason = _reason(now.differences)
     if reason is None:
         return None
-    return _moved(old, new, differences) or (
-        reason if differences.has_more_than(sample_differences.find_sample_differences(old, expect)) else None
+    return _moved(before.tables, now.tables, now.differences) or (
+        reason if now.differences.has_more_than(before.differences) else None
     )
 
 

@@ -16,6 +16,7 @@ class DecodedZnodes:
         """Start without any."""
         self._assignments: dict[str, tuple[bytes, Assignment]] = {}
         self._states: dict[tuple[int, bytes], States] = {}
+        self.sizes: dict[str, int] = {}  # of the largest, by path
 
     def assignment(self, topic: str, data: bytes) -> Assignment | None:
         """Return what /brokers/topics/T holds, None where these bytes were not decoded before."""

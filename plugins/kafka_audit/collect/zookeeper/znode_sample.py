@@ -14,16 +14,17 @@ from kazoo.handlers.threading import KazooTimeoutError
 
 from kafka_audit.collect.connections.budget import Budget, over_limit
 from kafka_audit.collect.connections.priorities import MOST_OF_ONE
-from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.rows.collected import Collected, Large
 from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import IMPOSSIBLE, Asking, ReadError, any_answer, clean_line
 from kafka_audit.collect.zookeeper import migration, znode_health, znodes
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
+from kafka_audit.collect.zookeeper.earlier_topics import EarlierTopics
 from kafka_audit.collect.zookeeper.multi_read import BATCH_PATHS, Contents, Result, Znode, ZnodeReader
 from kafka_audit.collect.zookeeper.partition_states import States
 from kafka_audit.collect.zookeeper.registered import Registered, RegisteredTopics, by_priority
 from kafka_audit.collect.zookeeper.replication import PLANNED as REPLICATION
-from kafka_audit.collect.zookeeper.replication import ReplicationZnodes
+from kafka_audit.collect.zookeeper.replication import TOPIC_CONFIGS, ReplicationZnodes
 from kafka_audit.collect.zookeeper.security import PLANNED as SECURITY
 from kafka_audit.collect.zookeeper.security import SecurityZnodes
 from kafka_audit.collect.zookeeper.session import Session
@@ -74,12 +75,16 @@ class ZnodeSample:
         deadline: float,
         budget: Budget | None = None,
         earlier: DecodedZnodes | None = None,
+        topics: EarlierTopics | None = None,
     ) -> None:
         """Take a connected session; `read_s` bounds each request, `deadline` (of `time.monotonic()`) the sample.
 
-        `earlier` holds what earlier samples decoded.
+        `earlier` holds what earlier samples decoded. With `topics`, only some are read again, and the settings of none.
         """
         self._decoded = earlier or DecodedZnodes()
+        self._earlier = topics
+        self._listed: list[str] = []  # topics that there are
+        self._to_read: list[str] = []  # those of them that are read
         self._deadline = deadline
         self._budget = budget or Budget()
         self._session = session
@@ -90,7 +95,7 @@ class ZnodeSample:
         self._found = Registered()
         self._migration: Migration | None = None
         self._znodes = ZnodeReader(session.client, read_s, deadline)
-        self._sizes: dict[str, int] = {}
+        self._sizes: dict[str, int] = {} if topics is None else dict(self._decoded.sizes)
         self._bytes = 0
         self._health: list[Row] = []
 
@@ -115,11 +120,13 @@ class ZnodeSample:
             security.read_users,
         )
         for path, step in (*steps, *zip((*REPLICATION, *SECURITY), last, strict=True)):
-            self._reads.note(path, step)
+            if self._earlier is None or path != TOPIC_CONFIGS:
+                self._reads.note(path, step)
         self._reads.note(znode_health.HEALTH, self._read_health)
         self._read_again(before)
         after = self._sync()
         self._leave_out()
+        self._decoded.sizes = self._sizes
         return Collected(
             rows=(
                 *self._reads.rows.values(),
@@ -129,8 +136,16 @@ class ZnodeSample:
                 *self._health,
                 *((self._migration,) if self._migration else ()),
             ),
-            large={**self._found.large(self._asking.sample), TopicConfig: replication.settings.table()},
+            large={**self._large(), TopicConfig: replication.settings.table()},
         )
+
+    def _large(self) -> Large:
+        """Return topics and partitions; those that were not read again as they were, unless a set could not be read."""
+        found = self._found.large(self._asking.sample)
+        reads = [self._reads.rows[f"zookeeper {path}"] for path in (DELETING, TOPICS, STATES)]
+        if self._earlier is None or any(read.outcome == "failed" for read in reads):
+            return found
+        return self._earlier.whole(self._asking.sample, self._listed, self._to_read, found)
 
     def registrations(self) -> tuple[Row, ...]:
         """Return brokers and their endpoints, nothing where they could not be read."""
@@ -158,7 +173,7 @@ class ZnodeSample:
         return self._found, claimed, tuple(self._reads.rows.values())
 
     def _read_health(self) -> None:
-        sample, lists = self._asking.sample, {TOPICS: self._found.topics.names}
+        sample, lists = self._asking.sample, {TOPICS: self._listed}
         nodes = znode_health.read_znode_health(self._session.client, sample, self._left)
         self._health = [*nodes, *znode_health.largest(self._sizes, lists, sample)]
         self._health += znode_health.read_ensemble(self._session.client, sample, self._left)
@@ -323,7 +338,10 @@ class ZnodeSample:
         for name in (name for name in names if not can_be_name(NameKind.TOPIC, name)):
             text = f"a name of {len(name)} characters that no topic has below {TOPICS}"
             self._reads.fail(f"{TOPICS}/{name}", ReadError(IMPOSSIBLE, text, f"no such znode below {TOPICS}"))
-        kept = [name for name in names if can_be_name(NameKind.TOPIC, name)]
+        self._listed = [name for name in names if can_be_name(NameKind.TOPIC, name)]
+        kept = self._to_read = (
+            self._listed if self._earlier is None else self._earlier.to_read(self._listed, self._found.deleting)
+        )
         topics, rows, most = RegisteredTopics(), 0, self._budget.limits.rows
         for first, contents in self.each(len(kept), lambda place: f"{TOPICS}/{kept[place]}"):
             found = zip(kept[first:], contents.data, contents.czxid.tolist(), contents.mzxid.tolist(), strict=False)

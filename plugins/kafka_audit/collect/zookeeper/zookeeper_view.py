@@ -14,6 +14,7 @@ from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line
 from kafka_audit.collect.zookeeper import ensemble
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
+from kafka_audit.collect.zookeeper.earlier_topics import EarlierTopics
 from kafka_audit.collect.zookeeper.session import Session, open_session
 from kafka_audit.collect.zookeeper.znode_sample import IDS, PLANNED, ZnodeSample
 from kafka_audit.model.cluster import ZookeeperAccess
@@ -34,6 +35,7 @@ def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
     budget: Budget | None = None,
     earlier: DecodedZnodes | None = None,
     tls: TlsAccess | None = None,
+    topics: EarlierTopics | None = None,
 ) -> Collected:
     """Return all data of ZooKeeper, and a `SourceRead` row for each set of znodes and each failure.
 
@@ -46,6 +48,7 @@ def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
         budget: the audit's.
         earlier: what earlier samples of the audit decoded.
         tls: how TLS is opened, where `access` says that it is used.
+        topics: of the earlier sample, if only some are to be read again.
 
     Raises:
         UsageError: ZooKeeper answers, but there is no /brokers/ids below the chroot.
@@ -57,7 +60,7 @@ def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
     try:
         with any_answer(), open_session(access, read_s, secrets, own_budget, tls) as session:
             _demand_kafka(session, access, own_budget.demand_time(read_s))
-            collected = ZnodeSample(session, asking, read_s, own_budget.deadline, own_budget, earlier).take()
+            collected = ZnodeSample(session, asking, read_s, own_budget.deadline, own_budget, earlier, topics).take()
     except ReadError as error:
         collected = Collected(rows=tuple(asking.failed(f"zookeeper {path}", error) for path in PLANNED))
     known = any(isinstance(row, Registry) for row in collected.rows)

@@ -36,6 +36,8 @@ class Sample(Row):
     started_ms: int
     finished_ms: int
     reason: str  # the reason for this sample: "first", or the difference in the sample before
+    asked_again: tuple[str, ...] | None = None  # the observers that it asked; null: all. The others hold as in the sample before
+    topics_again: int | None = None  # how many topics it read in ZooKeeper; null: all
 
 
 @dataclass(frozen=True, kw_only=True)

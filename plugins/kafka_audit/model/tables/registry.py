@@ -49,7 +49,7 @@ class RegisteredTopic(Row):
     """/brokers/topics/T. `deleting` if T is below /admin/delete_topics."""
 
     sample: int  # the first sample with this row
-    last_sample: int  # the last sample with this row; all samples between have it too
+    last_sample: int  # the last sample with this row, or that did not read the topic again; all samples between have it too
     topic: str
     topic_id: str | None  # as in the znode (base64), None before version 3 of the znode
     czxid: int
@@ -63,7 +63,7 @@ class RegisteredPartition(Row):
     """Assignment from /brokers/topics/T joined with .../partitions/P/state; state columns are null if it does not exist."""
 
     sample: int  # the first sample with this row
-    last_sample: int  # the last sample with this row; all samples between have it too
+    last_sample: int  # the last sample with this row, or that did not read the topic again; all samples between have it too
     topic: str
     partition: int
     replicas: tuple[int, ...]
