@@ -4,7 +4,7 @@ import argparse
 
 from kafka_audit.job import spark_job
 from kafka_audit.spark.parent import end_with_task
-from kafka_audit.spark.session import start
+from kafka_audit.spark.session import start, without_pandas
 
 
 def main() -> None:
@@ -16,6 +16,7 @@ def main() -> None:
     parser.add_argument("--run", required=True, help="name of the run below runs/")
     arguments = parser.parse_args()
     end_with_task()
+    without_pandas()
     spark = start()
     try:
         spark_job.answer(spark, arguments.store, arguments.run)

@@ -1,5 +1,6 @@
 """What runs in a child process ends there, and its answer or error comes back."""
 
+import contextlib
 import gc
 import os
 import re
@@ -103,3 +104,40 @@ def test_a_killed_parent_leaves_no_child():
     while time.monotonic() < until and Path(f"/proc/{child}/cmdline").exists() and Path(f"/proc/{child}/cmdline").read_bytes():
         time.sleep(0.05)
     assert time.monotonic() < until
+
+
+def test_functions_in_turn_share_a_process_and_what_it_has_loaded():
+    ran = {name: lambda: (os.getpid(), next(counted)) for name in "abc"}
+    counted = iter(range(3))
+    found = [(name, outcome()) for name, outcome in child_process.run_each_in_child(ran, lambda: 20)]
+    assert [(name, count) for name, (_, count) in found] == [("a", 0), ("b", 1), ("c", 2)]
+    assert len({process for _, (process, _) in found} | {os.getpid()}) == 2
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("place", range(3))
+def test_one_that_does_not_end_dies_or_raises_costs_the_others_nothing(place):
+    faults = {
+        "endless": (lambda: time.sleep(60), ChildError, "took longer than 1 s"),
+        "dies": (lambda: os.kill(os.getpid(), signal.SIGKILL), ChildError, "ended unexpectedly"),
+        "raises": (lambda: int("x"), ValueError, "invalid literal"),
+    }
+    functions = {name: function for name, (function, *_) in faults.items()}
+    whole = {f"whole {number}": lambda number=number: number for number in range(3)}
+    names = [*whole]
+    names[place:place] = faults
+    told = []
+    for name, outcome in child_process.run_each_in_child({name: (functions | whole)[name] for name in names}, lambda: 1.0):
+        told.append(name)
+        if name in whole:
+            assert f"whole {outcome()}" == name
+        else:
+            with pytest.raises(faults[name][1], match=faults[name][2]):
+                outcome()
+    assert told == names
+
+
+def test_a_child_ends_with_who_asked_it():
+    with contextlib.closing(child_process.run_each_in_child({"a": os.getpid, "b": lambda: time.sleep(60)}, lambda: 90)) as turns:
+        _, outcome = next(turns)
+    assert not Path(f"/proc/{outcome()}").exists()

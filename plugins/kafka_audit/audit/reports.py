@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from kafka_audit.report import digest
 from kafka_audit.report import document as reports
 from kafka_audit.store import Store
 from kafka_audit.store.history import DIGEST
+from kafka_audit.store.manifest import cluster_of
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ def write_reports(  # noqa: PLR0913 -- two of them are the DAG's
             `keep` of the cluster file. If not, history is not rewritten either: a snapshot that has a report keeps it.
         failed: gets each snapshot on which no report can be made, those that an earlier step left out among them; the others go
             on, unless none is left. Without it the error is raised, as one of the store always is.
-        apart: runs what makes one report of findings, and may end it.
+        apart: runs what makes each report of findings, and may end it.
 
     Raises:
         EngineError: there is no complete answer.
@@ -60,30 +61,51 @@ def write_reports(  # noqa: PLR0913 -- two of them are the DAG's
         msg = f"{snapshot_id} cannot be judged: {why}"
         raise EngineError(msg)
     failures.add(answer.failed)
-    # Older first: a snapshot may be compared with one that is judged in the same run.
-    for pair in sorted(asked.pairs, key=lambda pair: pair.snapshot_id):
-        if pair.snapshot_id not in answer.judged:
-            continue
-        with failures.of(pair.snapshot_id):
-            judged = store.read_judged(run_id, pair.snapshot_id)
-            previous = None if pair.previous_snapshot_id is None else store.read(pair.previous_snapshot_id, large=False)
-            previous_report = None if pair.previous_snapshot_id is None else _last_report(store, pair.previous_snapshot_id)
-            view = ClusterView(
-                store.read(pair.snapshot_id, large=False), previous, _differences(judged.differences, pair.snapshot_id)
-            )
-            cluster = clusters.get(view.snapshot.cluster)
-            mutes = cluster.mute if cluster else ()
-            document = apart(partial(_document, view, previous_report, pair, judged, mutes, show_all=show_all))
-            if newest or store.read_report(pair.snapshot_id) is None:
-                store.write_differences(pair.snapshot_id, judged.differences)
-                store.write_report(pair.snapshot_id, document, newest=newest)
-                store.write_rendering(pair.snapshot_id, DIGEST, digest.digest_text(document), newest=False)
-            documents[pair.snapshot_id] = document
+    # Older first: a snapshot may be compared with one that is judged in the same run, and whose report is written before.
+    pairs = sorted((pair for pair in asked.pairs if pair.snapshot_id in answer.judged), key=lambda pair: pair.snapshot_id)
+    for batch in _batches(pairs):
+        judged: dict[str, JudgedSnapshot] = {}
+        makers: dict[str, Callable[[], dict[str, Any]]] = {}
+        for pair in batch:
+            with failures.of(pair.snapshot_id):
+                judged[pair.snapshot_id] = store.read_judged(run_id, pair.snapshot_id)
+                makers[pair.snapshot_id] = _maker(store, pair, judged[pair.snapshot_id], clusters, show_all=show_all)
+        for snapshot_id, document_of in apart(makers):
+            with failures.of(snapshot_id):
+                document = document_of()
+                if newest or store.read_report(snapshot_id) is None:
+                    store.write_differences(snapshot_id, judged[snapshot_id].differences)
+                    store.write_report(snapshot_id, document, newest=newest)
+                    store.write_rendering(snapshot_id, DIGEST, digest.digest_text(document), newest=False)
+                documents[snapshot_id] = document
     if not documents:
         failures.raise_first()
     audited = sorted({document["cluster"] for document in documents.values()}) if newest else []
     _tidy(store, run_id, [clusters[name] for name in audited if name in clusters])
     return [documents[pair.snapshot_id] for pair in asked.pairs if pair.snapshot_id in documents]
+
+
+def _batches(pairs: Iterable[SnapshotPair]) -> Iterator[list[SnapshotPair]]:
+    """Yield pairs in their order, those together that are of different clusters."""
+    batch: dict[str | None, SnapshotPair] = {}
+    for pair in pairs:
+        cluster = cluster_of(pair.snapshot_id)
+        if cluster in batch:
+            yield [*batch.values()]
+            batch = {}
+        batch[cluster] = pair
+    yield [*batch.values()]
+
+
+def _maker(
+    store: Store, pair: SnapshotPair, judged: JudgedSnapshot, clusters: Mapping[str, Cluster], *, show_all: bool
+) -> Callable[[], dict[str, Any]]:
+    """Read what a report rests on; return a pure function that makes it."""
+    previous = None if pair.previous_snapshot_id is None else store.read(pair.previous_snapshot_id, large=False)
+    previous_report = None if pair.previous_snapshot_id is None else _last_report(store, pair.previous_snapshot_id)
+    view = ClusterView(store.read(pair.snapshot_id, large=False), previous, _differences(judged.differences, pair.snapshot_id))
+    cluster = clusters.get(view.snapshot.cluster)
+    return partial(_document, view, previous_report, pair, judged, cluster.mute if cluster else (), show_all=show_all)
 
 
 def judged_view(store: Store, snapshot_id: str) -> ClusterView:

@@ -8,6 +8,7 @@ ends that, too.
 
 import contextlib
 import ctypes
+import gc
 import os
 import pickle
 import select
@@ -17,7 +18,8 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -60,17 +62,9 @@ def run_in_child(function: Callable[[Note], _T], *, seconds: float, megabytes: i
         ChildError: it took longer, needed more memory, or its process died.
         Exception: what the function raised, with the child's traceback as a note.
     """
-    reading, writing = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12 and later, where there are threads: see above
-        child = os.fork()
-    if not child:
-        os.close(reading)
-        _child(function, writing, megabytes)
-    os.close(writing)
     at: object = None
-    try:
-        for kind, value in _messages(reading, seconds):
+    with contextlib.closing(_messages(function, lambda: seconds, megabytes)) as messages:
+        for kind, value in messages:
             if kind == _ANSWERED:
                 answer: _T = value
                 return answer
@@ -79,32 +73,84 @@ def run_in_child(function: Callable[[Note], _T], *, seconds: float, megabytes: i
                     value.at = at
                 raise value
             at = value
-        message = "ended unexpectedly"
-    except TimeoutError:
-        message = f"took longer than {seconds:g} s"
+    raise AssertionError  # the last message is an answer or an error
+
+
+def run_each_in_child(
+    functions: Mapping[str, Callable[[], _T]], seconds: Callable[[], float]
+) -> Iterator[tuple[str, Callable[[], _T]]]:
+    """Run functions in one child process, in turn: what one of them loads or compiles, the others need not.
+
+    Args:
+        functions: what to run, by name. What each returns or raises is pickled.
+        seconds: returns the time limit of the next one.
+
+    Yields:
+        Each name, and a function that returns or raises what that one did; it raises ChildError where that one took longer, or
+        the process died in it. The rest then run in a new process.
+    """
+    left = dict(functions)
+
+    def run_left(note: Note) -> None:
+        for function in left.values():
+            note(_became(function, None))
+
+    while left:
+        with contextlib.closing(_messages(run_left, seconds, None)) as messages:
+            for kind, value in messages:
+                name = next(iter(left))
+                del left[name]
+                became = pickle.loads(value) if kind == _NOTED else (kind, value)  # noqa: S301 -- of our own child
+                yield name, partial(_outcome, *became)
+                if not left:
+                    break
+
+
+def _outcome(kind: int, value: Any) -> Any:  # noqa: ANN401 -- whatever a function returns
+    if kind == _RAISED:
+        raise value
+    return value
+
+
+def _messages(
+    function: Callable[[Note], object], seconds: Callable[[], float], megabytes: int | None
+) -> Generator[tuple[int, Any]]:
+    """Run a function in a child; yield its notes, then its answer or error, which may be that it came to none."""
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12 and later, where there are threads: see above
+        child = os.fork()
+    if not child:
+        os.close(reading)
+        _child(function, writing, megabytes)
+    os.close(writing)
+    try:
+        yield from _received(reading, seconds)
     finally:
         os.close(reading)
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    raise ChildError(message, at)
 
 
-def _messages(reading: int, seconds: float) -> Iterator[tuple[int, Any]]:
-    """Yield what the child sends up to its end; raises TimeoutError when a message is not whole in time."""
-    held, until = bytearray(), time.monotonic() + seconds
-    while True:
-        while len(held) >= _LENGTH.size and len(held) >= (whole := _LENGTH.size + _LENGTH.unpack_from(held)[0]):
-            yield pickle.loads(bytes(held[_LENGTH.size : whole]))  # noqa: S301 -- of our own child
-            del held[:whole]
-            until = time.monotonic() + seconds
-        left = until - time.monotonic()
-        if left <= 0 or not select.select([reading], [], [], left)[0]:
-            raise TimeoutError
-        chunk = os.read(reading, _CHUNK)
-        if not chunk:
-            return
-        held += chunk
+def _received(reading: int, seconds: Callable[[], float]) -> Iterator[tuple[int, Any]]:
+    held, kind = bytearray(), _NOTED
+    while kind == _NOTED:
+        limit = seconds()
+        until = time.monotonic() + limit
+        while len(held) < _LENGTH.size or len(held) < (whole := _LENGTH.size + _LENGTH.unpack_from(held)[0]):
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([reading], [], [], left)[0]:
+                yield _RAISED, ChildError(f"took longer than {limit:g} s")
+                return
+            chunk = os.read(reading, _CHUNK)
+            if not chunk:
+                yield _RAISED, ChildError("ended unexpectedly")
+                return
+            held += chunk
+        kind, value = pickle.loads(bytes(held[_LENGTH.size : whole]))  # noqa: S301 -- of our own child
+        del held[:whole]
+        yield kind, value
 
 
 def _child(function: Callable[[Note], object], writing: int, megabytes: int | None) -> NoReturn:
@@ -117,20 +163,21 @@ def _child(function: Callable[[Note], object], writing: int, megabytes: int | No
         if sys.platform == "linux":  # a killed parent cannot kill
             ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
         _limit(megabytes)
+        gc.freeze()  # a collection would write to the pages that are shared with the parent, which copies them
 
         def send(data: bytes) -> None:
             with os.fdopen(os.dup(writing), "wb") as stream:
                 stream.write(_LENGTH.pack(len(data)) + data)
 
-        send(_became(function, lambda at: send(pickle.dumps((_NOTED, at))), megabytes))
+        send(_became(partial(function, lambda at: send(pickle.dumps((_NOTED, at)))), megabytes))
         status = 0
     finally:
         os._exit(status)
 
 
-def _became(function: Callable[[Note], object], note: Note, megabytes: int | None) -> bytes:
+def _became(function: Callable[[], object], megabytes: int | None) -> bytes:
     try:
-        return pickle.dumps((_ANSWERED, function(note)))
+        return pickle.dumps((_ANSWERED, function()))
     except MemoryError:
         return pickle.dumps((_RAISED, ChildError(f"needed more than {megabytes} MB of memory")))
     except Exception as error:  # noqa: BLE001 -- it is raised again in the parent

@@ -2,8 +2,9 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Protocol, TypeVar
 
 from kafka_audit.bounds import child_process
@@ -24,36 +25,45 @@ Failed = Callable[[str, str], None]
 
 
 class Apart(Protocol):
-    """Runs a function, here or in a process that can be ended."""
+    """Runs functions, here or in a process that can be ended."""
 
-    def __call__(self, function: Callable[[], _T], /) -> _T:
-        """Return what the function returns."""
+    def __call__(self, functions: Mapping[str, Callable[[], _T]], /) -> Iterator[tuple[str, Callable[[], _T]]]:
+        """Yield each name, and what returns or raises what its function does."""
         ...
 
 
-def here(function: Callable[[], _T]) -> _T:
-    """Run a function in this process."""
-    return function()
+def here(functions: Mapping[str, Callable[[], _T]]) -> Iterator[tuple[str, Callable[[], _T]]]:
+    """Run functions in this process."""
+    yield from functions.items()
 
 
 class InTurn:
-    """Gives each of `count` snapshots a child process and a share of the time: none of them costs another one its report."""
+    """Runs what is done for `count` snapshots in child processes, each with its share of the time."""
 
     def __init__(self, count: int) -> None:
         """Begin the time that all of them share."""
         self._left, self._until = count, time.monotonic() + ALL_SECONDS
 
-    def __call__(self, function: Callable[[], _T], /) -> _T:
-        """Return what the function returns; raises EngineError where its process came to no end in time."""
+    def __call__(self, functions: Mapping[str, Callable[[], _T]], /) -> Iterator[tuple[str, Callable[[], _T]]]:
+        """Yield as `Apart` says; EngineError is raised for one whose process came to no end in time."""
+        if not child_process.is_possible():
+            yield from here(functions)
+            return
+        for name, outcome in child_process.run_each_in_child(functions, self._seconds):
+            yield name, partial(_ended, outcome)
+
+    def _seconds(self) -> float:
         share = (self._until - time.monotonic()) / max(self._left, 1)
         self._left -= 1
-        if not child_process.is_possible():
-            return function()
-        try:
-            return child_process.run_in_child(lambda _: function(), seconds=max(1.0, min(SNAPSHOT_SECONDS, share)))
-        except child_process.ChildError as error:
-            message = f"its checks came to no end: the process that judges {error}"
-            raise EngineError(message) from None
+        return max(1.0, min(SNAPSHOT_SECONDS, share))
+
+
+def _ended(outcome: Callable[[], _T]) -> _T:
+    try:
+        return outcome()
+    except child_process.ChildError as error:
+        message = f"its checks came to no end: the process that judges {error}"
+        raise EngineError(message) from None
 
 
 class Failures:

@@ -44,7 +44,7 @@ def judge_run(store: Store, run_id: str, measure: Callable[[Sequence[str]], Meas
         store: where request and snapshots are, and where the answer goes.
         run_id: the run.
         measure: makes the measuring of these snapshots, judged and previous ones.
-        apart: runs what judges one snapshot, and may end it.
+        apart: runs what judges each snapshot, and may end it.
 
     Raises:
         Exception: what the first snapshot failed for, where none could be judged.
@@ -60,9 +60,9 @@ def judge_run(store: Store, run_id: str, measure: Callable[[Sequence[str]], Meas
     ids = sorted({snapshot.snapshot_id for pair in snapshots.values() for snapshot in pair if snapshot is not None})
     views = _views(snapshots, measure(ids), failures) if ids else {}
     judged = []
-    for snapshot_id, view in views.items():
+    for snapshot_id, judgement in apart({snapshot_id: partial(_judge, view) for snapshot_id, view in views.items()}):
         with failures.of(snapshot_id):
-            store.write_judged(run_id, apart(partial(_judge, view)))
+            store.write_judged(run_id, judgement())
             judged.append(snapshot_id)
     if not judged:
         failures.raise_first()

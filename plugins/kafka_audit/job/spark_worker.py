@@ -20,6 +20,7 @@ def main() -> int:
     reported = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # the JVM inherits stdout, and may print there
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    session.without_pandas()
     spark = session.start("local[*]", class_archive.archive_java_options())
     line = sys.stdin.readline()
     if not line:

@@ -64,6 +64,9 @@ ONE_TASK: Mapping[str, str] = MappingProxyType(
 )
 """SQL configuration of a session for as long as one task computes each relation."""
 
+LISTED_HERE: Mapping[str, str] = MappingProxyType({"spark.sql.sources.parallelPartitionDiscovery.threshold": "100000"})
+"""SQL configuration for a store that is a folder: to find more than 32 files, Spark would start a task for each of them."""
+
 # Dozens of queries over a few rows cost what Spark does around the rows (measured: two thirds of a small cluster's answer): Java
 # that is generated and compiled for each, a job for each table that is sent to a join.
 FOR_FEW_ROWS: Mapping[str, str] = MappingProxyType(

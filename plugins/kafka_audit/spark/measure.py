@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -22,7 +21,7 @@ from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.tables import KEY, LARGE, Row, ddl
-from kafka_audit.spark.local_settings import FEW_ROWS, FOR_FEW_ROWS, ONE_TASK, ONE_TASK_ROWS, VERY_FEW_ROWS
+from kafka_audit.spark.local_settings import FEW_ROWS, FOR_FEW_ROWS, LISTED_HERE, ONE_TASK, ONE_TASK_ROWS, VERY_FEW_ROWS
 from kafka_audit.spark.object_stores import url
 
 _SNAPSHOT = KEY[0].name
@@ -69,7 +68,7 @@ class SparkMeasure:
         Raises:
             EngineError: a query failed; names the store.
         """
-        with self._pass(given) as run:
+        with self._pass(given, files.large_tables(ListAge)) as run:
             found = run.collect((ListAge,))
         return {table: tuple(row for row in found[table] if isinstance(row, ListAge)) for table in given}
 
@@ -83,31 +82,27 @@ class SparkMeasure:
             EngineError: a query failed; names the store.
         """
         same = without_equal_views(given)
-        with self._pass(same.given) as run:
+        with self._pass(same.given, LARGE) as run:
             run.relate()
             found = run.collect(DIFFERENCES)
             if self._disagreements is not None:
                 run.write_disagreements(same, url(self._disagreements))
         return {table: Differences.from_rows(DIFFERENCES, same.spread(table, found[table])) for table in given}
 
-    @cached_property
-    def _stored(self) -> dict[str, DataFrame]:
-        return {
-            table.table(): stored_table(self._spark, table, f"{self._root}/snapshots", self._holders.get(table.table(), {}))
-            for table in LARGE
-        }
-
     @contextmanager
-    def _pass(self, given: Given) -> Iterator["_Pass"]:
+    def _pass(self, given: Given, large: Iterable[type[Row]]) -> Iterator["_Pass"]:
         use = _SparkUse.of(self._rows)
         try:
-            with _set(self._spark, use.settings):
+            with _set(self._spark, {**use.settings, **(LISTED_HERE if self._root.startswith("file://") else {})}):
                 run = _Pass(self._spark, use)
-                run.register(self._stored, given)
+                run.register({table.table(): self._stored(table) for table in large}, given)
                 yield run
         except _SPARK_ERRORS as error:
             msg = f"{self._root}: the differences between snapshots cannot be computed: {_root_of(error)}"
             raise EngineError(msg) from error
+
+    def _stored(self, table: type[Row]) -> DataFrame:
+        return stored_table(self._spark, table, f"{self._root}/snapshots", self._holders.get(table.table(), {}))
 
 
 def stored_table(spark: SparkSession, table: type[Row], root: str, holders: Mapping[str, str]) -> DataFrame:

@@ -1,6 +1,7 @@
 """A Spark session: the one that spark-submit configured, or a quiet one on this machine."""
 
 import os
+import sys
 from typing import Any
 
 from py4j import protocol
@@ -47,6 +48,19 @@ def end(spark: SparkSession) -> int:
     gateway.proc.stdin.close()
     code: int = gateway.proc.wait()
     return code
+
+
+def without_pandas() -> None:
+    """Let this process, a Spark job, have no pandas: pyarrow and pyspark import it if they can, which takes about 1 s."""
+    sys.meta_path.insert(0, _WithoutPandas())
+
+
+class _WithoutPandas:
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        """Raise ModuleNotFoundError for pandas."""
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
 
 
 def _take_nothing_of_numpy() -> None:

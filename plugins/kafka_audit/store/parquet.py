@@ -85,7 +85,10 @@ def _own(table: type[Row]) -> pa.Schema:
 
 def require_columns(table: type[Row], content: bytes) -> None:
     """Raise as `decode` does where columns are missing or of another type; rows are not read."""
-    found = pq.read_schema(pa.BufferReader(content))
+    _require_columns(table, pq.read_schema(pa.BufferReader(content)))
+
+
+def _require_columns(table: type[Row], found: pa.Schema) -> None:
     needed = {*(c.name for c in KEY), *(f.name for f in dataclasses.fields(table) if f.default is dataclasses.MISSING)}
     if missing := needed - set(found.names):
         msg = f"column {', '.join(sorted(missing))} is missing"
@@ -103,9 +106,10 @@ def decode(table: type[Row], content: bytes) -> pa.Table:
         ValueError: unreadable, or without a column that the table cannot do without (pyarrow's own errors are ValueErrors).
         OSError: pyarrow's error for some damage.
     """
-    require_columns(table, content)
     # Not pq.read_table: Arrow's own threads would still hold `content` when Python ends, and abort the process (GH-34314).
-    read = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False).read(use_threads=False)
+    file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False)
+    _require_columns(table, file.schema_arrow)
+    read = file.read(use_threads=False)
     return read.select([field.name for field in dataclasses.fields(table) if field.name in read.column_names])
 
 

@@ -214,6 +214,15 @@ KEY: tuple[Column, ...] = (
 
 def columns(table: type[Row]) -> tuple[Column, ...]:
     """Return the columns of a table without `KEY`, in field order; raises KeyError for a field type without a column type."""
+    if table not in _COLUMNS:
+        _COLUMNS[table] = _columns(table)
+    return _COLUMNS[table]
+
+
+_COLUMNS: dict[type[Row], tuple[Column, ...]] = {}
+
+
+def _columns(table: type[Row]) -> tuple[Column, ...]:
     hints = get_type_hints(table)
     found = []
     for column in fields(table):
