@@ -23,6 +23,7 @@ def variables(home):
 def apply():
     if "KAFKA_AUDIT_TESTS_HOME" in os.environ:
         return
-    home = tempfile.mkdtemp(prefix="kafka-audit-tests-airflow-")
+    # In pytest's folder, of which it keeps the last three: who is killed does not clean up.
+    home = tempfile.mkdtemp(prefix="kafka-audit-tests-airflow-", dir=os.environ.get("KAFKA_AUDIT_TESTS_FOLDER"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     os.environ.update({"KAFKA_AUDIT_TESTS_HOME": home, **variables(home)})

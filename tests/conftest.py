@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -42,6 +43,11 @@ def pytest_addoption(parser):
     parser.addoption("--begin-none-after", type=float, metavar="SECONDS", help="skip, and name, tests that would begin later")
     parser.addoption("--kills", type=int, default=50, metavar="COUNT", help="how often scenarios/test_kills.py kills")
     parser.addoption("--kills-seed", type=int, default=7, metavar="SEED", help="where it kills")
+
+
+def pytest_configure(config):
+    if hasattr(config, "workerinput"):
+        os.environ["KAFKA_AUDIT_TESTS_FOLDER"] = str(Path(config.option.basetemp).parent)
 
 
 def pytest_collection_modifyitems(items):

@@ -3,14 +3,18 @@
 stdout carries only the result; progress and errors go to stderr.
 """
 
+import contextlib
 import logging
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 
 from kafka_audit.cli import arguments, console
 from kafka_audit.model.errors import AuditError
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells say it
+_AGAIN_S = 0.05
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,10 +25,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(console.OneLine())
     try:
-        return arguments.parse_arguments(sys.argv[1:] if argv is None else argv)()
+        with _no_interruption_is_lost():
+            return arguments.parse_arguments(sys.argv[1:] if argv is None else argv)()
     except AuditError as error:
         console.complain(" ".join(str(error).split()))
         return error.exit_code
     except KeyboardInterrupt:
         sys.stderr.write("kafka-audit: interrupted\n")
         return INTERRUPTED
+
+
+@contextlib.contextmanager
+def _no_interruption_is_lost() -> Iterator[None]:
+    """Interrupt again where Python has dropped an interruption, because it came while a finalizer ran."""
+    before = sys.unraisablehook
+
+    def hook(dropped: "sys.UnraisableHookArgs") -> None:
+        if issubclass(dropped.exc_type, KeyboardInterrupt):
+            # Not at once: what this hook raises is dropped, too. As a signal, so that a wait of the main thread ends.
+            again = (threading.main_thread().ident or 0, signal.SIGINT)
+            threading.Timer(_AGAIN_S, signal.pthread_kill, again).start()
+        else:
+            before(dropped)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
