@@ -15,6 +15,7 @@ from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.model.tables import TABLES, LogDir, RegisteredPartition, Snapshot, SnapshotInfo
 from kafka_audit.store import Store, pruning
 from kafka_audit.store.history import DIGEST, History
+from kafka_audit.store.reports import PACKED_FROM
 from store.contents import contents
 
 OF_THE_RUN = {"snapshot_info", "sample", "source_read"}
@@ -468,6 +469,17 @@ def test_a_day_after_a_run_its_reports_are_compressed_and_read_as_before(store):
     assert written is not None
     assert history.digest(name, written) == {"a": 1}
     assert store._files.names("concluded") == []
+
+
+def test_a_large_report_is_compressed_at_once_and_a_small_one_is_not(store):
+    name = snapshot_id(0)
+    store.write(snapshot(0))
+    reports = {size: {"cluster": "prod", "schema_version": 2, "prose": "x" * size} for size in (1_000, PACKED_FROM)}
+    for size in (1_000, PACKED_FROM, 1_000):
+        store.write_report(name, reports[size])
+        assert store.read_report(name) == reports[size]
+        assert ("findings.json" in store._files.names(f"snapshots/{name}")) == (size < PACKED_FROM)
+        assert json.loads(store._files.read("findings.json")) == reports[size]  # the newest stays as it can be read by anyone
 
 
 @pytest.mark.parametrize("content", [b"", b"\x1f\x8b", b"no gzip"])

@@ -3,8 +3,8 @@
     ROOT/snapshots/<id>/<table>.parquet        all views and probes of one run; a table that is the same as in the snapshot before
                                                stays where it is, and the manifest names the snapshot that has it
     ROOT/snapshots/<id>/manifest.json          written last: the snapshot is published, and immutable
-    ROOT/snapshots/<id>/findings.json          the report, once it is judged (findings.json.gz after a day); beside it,
-                                               findings.digest.json in short, and
+    ROOT/snapshots/<id>/findings.json          the report, once it is judged (findings.json.gz after a day, a large one at once);
+                                               beside it, findings.digest.json in short, and
     ROOT/snapshots/<id>/differences.json       what the difference tables hold, on which it rests
     ROOT/clusters/<cluster>/findings.json      the newest report of a cluster
     ROOT/findings.json                         the newest report of the newest run
@@ -408,7 +408,7 @@ class Store:
     def write_report(self, snapshot_id: str, document: Mapping[str, Any], *, newest: bool = True) -> None:
         """Write the report on a snapshot; `newest` makes it the cluster's and the store's current one, too."""
         content = (json.dumps(document, indent=2) + "\n").encode()
-        self._files.write(f"{_folder(snapshot_id)}/{reports.REPORT}", content)
+        reports.write(self._files, snapshot_id, content)
         if newest:
             self._files.write(f"clusters/{document['cluster']}/{reports.REPORT}", content)
             self._files.write(reports.REPORT, content)

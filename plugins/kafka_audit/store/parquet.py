@@ -20,7 +20,7 @@ _ARROW: Mapping[str, pa.DataType] = MappingProxyType(
     }
 )
 
-_MANY_VALUES = frozenset({"topic", "topic_id", "topic_digest", "replicas", "czxid", "mzxid"})
+_MANY_VALUES = frozenset({"topic", "topic_id", "topic_digest", "content_digest", "replicas", "isr", "czxid", "mzxid"})
 """Columns of tables in `LARGE` that hold so many different values that a dictionary of them takes more space than it saves."""
 
 _DELTA: Mapping[pa.DataType, str] = MappingProxyType({pa.string(): "DELTA_BYTE_ARRAY", pa.int64(): "DELTA_BINARY_PACKED"})

@@ -19,6 +19,9 @@ _HEAD = ("cluster", "cluster_id", "finished_at", "coverage", "counts", "findings
 REPORT = "findings.json"
 _PACKED = f"{REPORT}.gz"
 """The report of a snapshot, a day after it was judged: most of it is prose, and a tenth of the room holds it."""
+
+PACKED_FROM = 256 << 10
+"""Bytes from which a report is compressed at once: that of some hundred brokers is larger than what changed in their tables."""
 _DIGEST = "findings.digest.json"
 _MOST_BYTES = 512 << 20
 
@@ -47,6 +50,16 @@ def written_at(files: Files, snapshot_id: str) -> datetime | None:
     """Return when the report on a snapshot was written, None where there is none."""
     folder = f"snapshots/{snapshot_id}"
     return files.modified(f"{folder}/{REPORT}") or files.modified(f"{folder}/{_PACKED}")
+
+
+def write(files: Files, snapshot_id: str, content: bytes) -> None:
+    """Write the report on a snapshot, a large one compressed; a reader finds the earlier one or this one at any time."""
+    folder = f"snapshots/{snapshot_id}"
+    if len(content) < PACKED_FROM:
+        files.write(f"{folder}/{REPORT}", content)
+        return
+    files.write(f"{folder}/{_PACKED}", gzip.compress(content, mtime=0))
+    files.remove(f"{folder}/{REPORT}")
 
 
 def pack(files: Files, snapshot_id: str) -> None:
