@@ -5,6 +5,7 @@ import re
 import threading
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,7 @@ def test_a_view_that_differs_is_looked_at_again_and_kept_twice(brokers):
     assert "broker 2 and the other brokers show different views" in snapshot.of(Sample)[1].reason
     assert any(line.startswith("sample 2 in 0 s because") for line in said)
     assert [(one.sample, one.brokers_listed) for one in snapshot.of(BrokerView) if one.broker_id == 2] == [(1, 0), (2, 0)]
-    assert snapshot.of(Sample)[1].started_ms - snapshot.of(Sample)[0].finished_ms >= 200
+    assert snapshot.of(Sample)[1].started_ms - snapshot.of(Sample)[0].started_ms >= 200
     assert len(snapshot.of(BrokerConfig)) == 3
     assert len({(row.observer, row.api_key) for row in snapshot.of(BrokerApi)}) == len(snapshot.of(BrokerApi))
 
@@ -154,8 +155,8 @@ def test_a_broker_that_hangs_costs_its_own_rows_and_one_deadline(brokers):
         for one in brokers:
             one.brokers = {**one.brokers, 9: hanging}
         started = time.monotonic()
-        snapshot = snap(cluster(brokers[0].address))
-        assert time.monotonic() - started < 2 * (1.0 + 0.5) + 0.2
+        snapshot = snap(cluster(brokers[0].address, limits=replace(QUICK, settle_s=1.8)))
+        assert 1.8 < time.monotonic() - started < 1.8 + 1.0 + 0.7  # not 1.8 s after it was given up
     failed = {row.observer for row in snapshot.of(SourceRead) if row.outcome == "failed"}
     assert failed == {"broker:9"}
     assert {one.broker_id for one in snapshot.of(BrokerView)} == {0, 1, 2}

@@ -26,7 +26,7 @@ from kafka_audit.collect.progress import MANY, BrokerProgress
 from kafka_audit.collect.properties.sources import read_properties_files
 from kafka_audit.collect.rows.collected import Collected, merged
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, now_ms
-from kafka_audit.collect.sampling.doubts import Doubt
+from kafka_audit.collect.sampling.doubts import SampleAgain
 from kafka_audit.collect.zookeeper import zookeeper_view
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.earlier_topics import EarlierTopics
@@ -39,11 +39,13 @@ from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerProperty,
     BrokerView,
+    LeadershipAsked,
     Migration,
     RegisteredEndpoint,
     Registry,
     Row,
     Sample,
+    SourceRead,
 )
 from kafka_audit.model.text import counted
 from kafka_audit.model.trusted_hosts import normal_host
@@ -56,22 +58,6 @@ BROKER_SHARE, LEAST_BROKER_READS = 0.25, 10
 
 _MOMENT_S = 0.4
 _FILE_SHARE = 0.1  # of the time that is left, for files of brokers that did not answer
-
-
-@dataclass(frozen=True, kw_only=True)
-class SampleAgain:
-    """A second sample of what is in doubt: the whole sample before it, and what that is."""
-
-    earlier: Collected
-    doubt: Doubt
-
-    def rests_on(self, rows: Iterable[Row]) -> bool:
-        """Return whether ZooKeeper was read, and holds the same list of brokers and the same controller as in that sample."""
-        now, before = (
-            [(row.brokers_pzxid, row.controller_mzxid) for row in some if isinstance(row, Registry)]
-            for some in (rows, self.earlier.rows)
-        )
-        return bool(now) and now == before
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +91,7 @@ class Sampler:
         self._answers = answers
         self._decoded_znodes = DecodedZnodes()
         self._known: dict[int, None] = {}  # brokers that answered in earlier samples
+        self._answers_at: list[float] = []  # of the newest sample
         self._claims: priorities.Claims = {}
 
     def take(self, number: int, reason: str, again: SampleAgain | None = None) -> Collected:
@@ -119,9 +106,10 @@ class Sampler:
         Raises:
             UsageError: the cluster file names no source, a wrong chroot, or an address that is none.
         """
-        started = now_ms()
+        started, self._answers_at = now_ms(), []
         with quiet():
             found = self._ask_zookeeper(number, again)
+            self._answers_at.append(time.monotonic())
             if again is not None and not again.rests_on(found.rows):
                 self._say("ZooKeeper changed, so everything is asked again")
                 again = None
@@ -165,12 +153,30 @@ class Sampler:
 
     def _done(self, jobs: Sequence[_Job]) -> Iterator[Collected]:
         # Every wait inside ends by the deadline; what was heard until then has a moment to become rows.
-        answers = side_by_side([job.run for job in jobs], LANES, self._budget.deadline + _MOMENT_S)
+        answers = side_by_side([partial(self._timed, job) for job in jobs], LANES, self._budget.deadline + _MOMENT_S)
         for job, answer in zip(jobs, answers, strict=True):
             if answer is None or isinstance(answer, ReadError):
                 yield Collected(rows=job.without(answer or out_of_time()))
             else:
                 yield answer if isinstance(answer, Collected) else Collected(rows=answer)
+
+    def _timed(self, job: _Job) -> tuple[Row, ...] | Collected:
+        """Run a job, and note when its answer came."""
+        began = time.monotonic()
+        found = job.run()
+        rows = found.rows if isinstance(found, Collected) else found
+        if not all(map(_as_expected, rows)):
+            self._answers_at.append(began if _hung(rows) else time.monotonic())
+        return found
+
+    @property
+    def answered_at(self) -> float:
+        """When the newest sample had what may differ, of `time.monotonic()`: the wait for the next one begins then.
+
+        It does not begin only when a party that hangs is given up: that counts from when it was asked. Leaders that answer as
+        expected differ from nothing.
+        """
+        return max(self._answers_at)
 
     def ask_scram_users(self, rows: Iterable[Row], number: int, budget: Budget) -> tuple[Row, ...]:
         """Return the SCRAM credentials of users that the files among these rows let brokers log in as, in KRaft."""
@@ -363,6 +369,17 @@ class Sampler:
 
     def _options(self) -> ClientOptions:
         return ClientOptions(read_s=self._read_s(), logins=self._logins, budget=self._budget)
+
+
+def _as_expected(row: Row) -> bool:
+    """Return whether a row is of leaders that answer as the reference has it: that differs from nothing."""
+    return isinstance(row, LeadershipAsked) or (isinstance(row, SourceRead) and row.outcome == "answered")
+
+
+def _hung(rows: Iterable[Row]) -> bool:
+    """Return whether a party answered nothing in time."""
+    reads = [row for row in rows if isinstance(row, SourceRead)]
+    return any(read.error == "timeout" for read in reads) and all(read.outcome == "failed" for read in reads)
 
 
 def _name(targets: Sequence[Target]) -> str:

@@ -32,8 +32,9 @@ from kafka_audit.collect.rows.columns import empty
 from kafka_audit.collect.rows.possible_names import without_impossible_names
 from kafka_audit.collect.rows.secret_filter import filtered
 from kafka_audit.collect.rows.source_reads import Asking, now_ms
-from kafka_audit.collect.sample import SampleAgain, Sampler
+from kafka_audit.collect.sample import Sampler
 from kafka_audit.collect.sampling import sample_again
+from kafka_audit.collect.sampling.doubts import SampleAgain
 from kafka_audit.collect.sampling.sample_again import ExaminedSample
 from kafka_audit.collect.sampling.shared_rows import without_repeated_rows
 from kafka_audit.collect.zookeeper.migration import runs_without_zookeeper
@@ -216,7 +217,8 @@ class _TakenSamples:
 
     def _wait(self, reason: str, lasted: float) -> bool:
         """Let some time pass before the next sample; return whether there is enough of it left."""
-        seconds = max(self._limits.settle_s, sample_again.session_wait(self.newest()))
+        apart = max(self._limits.settle_s, sample_again.session_wait(self.newest()))
+        seconds = max(0.0, self._sampler.answered_at + apart - time.monotonic())
         number = len(self.taken) + 1
         if time.monotonic() + seconds + lasted > self._deadline:
             self._say(f"no sample {number}, limits.audit_s leaves no time for it, although {reason}")

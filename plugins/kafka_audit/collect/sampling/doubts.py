@@ -6,7 +6,7 @@ second sample, as in a cluster without any. For a difference that is not of cert
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -14,10 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_audit.collect.probes.endpoint_probes import WORKER
+from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER
 from kafka_audit.collect.sampling.sample_differences import Key, SampleDifferences, SampleTables
 from kafka_audit.model.asked_again import ZOOKEEPER
-from kafka_audit.model.tables import BrokerView, Migration, Reassignment, RegisteredTopic, SourceRead
+from kafka_audit.model.tables import BrokerView, Migration, Reassignment, RegisteredTopic, Registry, Row, SourceRead
 
 _SHARE = 0.5  # of the brokers, or of the topics, from which all are asked again
 _OF_ZOOKEEPER = frozenset({"no controller", "absent", "fewer brokers than expected", "ZooKeeper's server", "notices"})
@@ -41,6 +42,22 @@ class Doubt:
 
     parties: frozenset[str]
     topics: frozenset[str] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleAgain:
+    """A second sample of what is in doubt: the whole sample before it, and what that is."""
+
+    earlier: Collected
+    doubt: Doubt
+
+    def rests_on(self, rows: Iterable[Row]) -> bool:
+        """Return whether ZooKeeper was read, and holds the same list of brokers and the same controller as in that sample."""
+        now, before = (
+            [(row.brokers_pzxid, row.controller_mzxid) for row in some if isinstance(row, Registry)]
+            for some in (rows, self.earlier.rows)
+        )
+        return bool(now) and now == before
 
 
 def find_doubt(tables: SampleTables, found: SampleDifferences) -> Doubt | None:
