@@ -29,6 +29,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from fnmatch import fnmatch
+from functools import reduce
 from typing import Any
 
 from checks.ensemble_world import ensemble
@@ -75,15 +76,15 @@ def merged(base: Any, patch: Any) -> Any:
     Where there is nothing yet to take away from, `absent` and `none` stay for the next time: views are patched after they were
     derived.
     """
-    if patch == "none" and isinstance(base, Mapping):
+    if patch == "none" and isinstance(base, dict):
         return {}
-    if not isinstance(base, Mapping) or not isinstance(patch, Mapping):
+    if not isinstance(base, dict) or not isinstance(patch, dict):
         return patch
     laid = dict(base)
     for key, value in patch.items():
         if value == "absent" and key in base:
             del laid[key]
-        elif key in base or not isinstance(value, Mapping):
+        elif key in base or not isinstance(value, dict):
             laid[key] = merged(base.get(key), value)
         else:
             laid[key] = merged({}, value)
@@ -92,7 +93,7 @@ def merged(base: Any, patch: Any) -> Any:
 
 def _settled(view: Any) -> Any:
     """Return a view without what was to be taken away from it and is not there."""
-    if not isinstance(view, Mapping):
+    if not isinstance(view, dict):  # not Mapping, whose check takes most of the time that worlds take
         return {} if view == "none" else view
     return {key: _settled(value) for key, value in view.items() if value != "absent"}
 
@@ -157,15 +158,16 @@ def _content_digest(topic: str, partitions: World) -> str | None:
 
 
 def _look(sample: int, world: World) -> Iterator[Row]:
-    reads = _reads(sample, world)
+    observed = list(_observers(world))
+    reads = _reads(sample, world, observed)
     yield from reads
     unread = {read.operation for read in reads if read.observer == "zookeeper" and read.outcome == "failed"}
     if world["zookeeper"]:
         yield from _registered(sample, world, unread)
     yield from ensemble(sample, world)
-    yield from _views(sample, world)
+    yield from _views(sample, observed)
     yield from _probes(sample, world)
-    yield from _identities(sample, world)
+    yield from _identities(sample, world, observed)
     yield from _replication(sample, world, unread | {read.operation for read in reads if read.outcome == "failed"})
     yield from secured(sample, world, _endpoints(world))
     yield from stored(sample, world, {(read.observer, read.operation) for read in reads if read.outcome == "failed"})
@@ -246,12 +248,17 @@ def _truth(world: World, listener: str) -> dict[str, Any]:
     }
 
 
-def _observers(world: World) -> Iterator[tuple[str, int, str, str, dict[str, Any]]]:
+Observed = tuple[str, int, str, str, dict[str, Any]]
+
+
+def _observers(world: World) -> Iterator[Observed]:
     """Yield observer, broker id, listener, address and view of everyone who was asked."""
     patches = world["views"]
     for broker, listener, _, host, port in _endpoints(world):
-        view = merged(merged(_truth(world, listener), patches.get(broker, {})), patches.get(f"{broker}/{listener}", {}))
-        yield f"broker:{broker}", broker, listener, f"{host}:{port}", _settled(view)
+        view = _truth(world, listener)
+        if laid := [patches[key] for key in (broker, f"{broker}/{listener}") if key in patches]:
+            view = _settled(reduce(merged, laid, view))
+        yield f"broker:{broker}", broker, listener, f"{host}:{port}", view
     for address, patch in patches.items():
         if isinstance(address, str) and "/" not in address:
             yield f"broker@{address}", -1, "bootstrap", address, _settled(merged(_truth(world, "bootstrap"), patch))
@@ -261,8 +268,9 @@ def _digest(content: object) -> str:
     return hashlib.sha256(repr(content).encode()).hexdigest()[:12]
 
 
-def _views(sample: int, world: World) -> Iterator[Row]:
-    for observer, broker, listener, address, view in _observers(world):
+def _views(sample: int, observed: list[Observed]) -> Iterator[Row]:
+    listed = set()
+    for observer, broker, listener, address, view in observed:
         if not view["answers"]:
             continue
         brokers_digest, topics_digest = _digest(view["brokers"]), _digest(view["topics"])
@@ -280,6 +288,9 @@ def _views(sample: int, world: World) -> Iterator[Row]:
             topics_digest=topics_digest,
             metadata_version=view["metadata_version"],
         )
+        if (brokers_digest, topics_digest) in listed:  # most observers list the same
+            continue
+        listed.add((brokers_digest, topics_digest))
         for one, told in view["brokers"].items():
             yield ViewBroker(brokers_digest=brokers_digest, broker_id=one, **{"rack": None} | told)
         for topic, told in view["topics"].items():
@@ -290,13 +301,13 @@ def _views(sample: int, world: World) -> Iterator[Row]:
                 yield ViewPartition(partition=number, **head, **_tuples(partition))
 
 
-def _reads(sample: int, world: World) -> list[SourceRead]:
+def _reads(sample: int, world: World, observed: list[Observed]) -> list[SourceRead]:
     asked: dict[tuple[str, str, str], dict[str, Any]] = {}
     if world["info"]["mode"] == "zookeeper":
         needs = "a connection from this worker to zk:2181"
         refused = {} if world["zookeeper"] else {"error": "connection refused", "needs": needs}
         asked |= {("zookeeper", operation, "zk:2181"): refused for operation in ZOOKEEPER_READS.values()}
-    for observer, _, _, address, view in _observers(world):
+    for observer, _, _, address, view in observed:
         error = (
             {}
             if view["answers"]
@@ -371,9 +382,9 @@ def _probes(sample: int, world: World) -> Iterator[Row]:
                 break
 
 
-def _identities(sample: int, world: World) -> Iterator[Row]:
+def _identities(sample: int, world: World, observed: list[Observed]) -> Iterator[Row]:
     patches = {one["to"]: one for one in world["identities"]}
-    told = {(broker, listener, address): view for _, broker, listener, address, view in _observers(world) if view["answers"]}
+    told = {(broker, listener, address): view for _, broker, listener, address, view in observed if view["answers"]}
     for (broker, listener, address), view in told.items():
         patch = patches.get(broker if broker >= 0 else address, {})
         row = {"answered_by": broker if broker >= 0 else None, "kafka_cluster_id": view["kafka_cluster_id"]}
