@@ -94,7 +94,7 @@ def _judgements(snapshot_id, string):
 
 def unshown(text):
     """Return the characters of a text that would act on a terminal, turn or hide what is read."""
-    return {char for char in text if char not in "\n\t" and unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Co"}} | (
+    return {char for char in set(text) if char not in "\n\t" and unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Co"}} | (
         set(text) & {"\u3164"}
     )
 

@@ -1,27 +1,24 @@
-"""Findings and a small snapshot in, incidents out: one YAML file below `tests/incidents/cases` a family of causes."""
+"""Findings and a small snapshot in, incidents out: the cases of `case_files`."""
 
 from collections import Counter
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import pytest
-import yaml
 
 import small_cluster
+from incidents.case_files import case_files
 from kafka_audit.incidents.causes import TABLE, incidents
 from kafka_audit.model import quoting
 from kafka_audit.model.finding import Incident, Severity, Status
 from kafka_audit.model.text import LONGEST_HEADLINE
 
-FOLDER = Path(__file__).parent / "cases"
-CASES = {
-    f"{path.stem}-{name}": case
-    for path in sorted(FOLDER.glob("*.yaml"))
-    for name, case in yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader).items()
-}
+CASES = {"-".join(key): case for key, case in case_files().items()}
 
 
-def told(case: dict[str, Any]) -> tuple[list[Any], tuple[Incident, ...]]:
+@cache
+def told(name: str) -> tuple[list[Any], tuple[Incident, ...]]:
+    case = CASES[name]
     findings = []
     for line, extra in (next(iter(row.items())) for row in case["findings"]):
         code, resource = line.split(" ", 1)
@@ -43,7 +40,7 @@ def text_of(incident: Incident) -> str:
 @pytest.mark.parametrize("name", CASES)
 def test_findings_become_the_incidents_that_the_case_names(name):
     case = CASES[name]
-    findings, found = told(case)
+    findings, found = told(name)
     names = {f.fingerprint: f"{f.code} {f.resource.name}" for f in findings}
     assert [
         {
@@ -66,7 +63,7 @@ def test_findings_become_the_incidents_that_the_case_names(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_every_unmuted_failure_of_high_and_above_is_in_exactly_one_incident_and_no_other_is(name):
-    findings, found = told(CASES[name])
+    findings, found = told(name)
     told_of = Counter(fingerprint for incident in found for fingerprint in incident.findings)
     wanted = [f for f in findings if f.status is Status.FAIL and f.severity >= Severity.HIGH and not f.muted]
     assert told_of == Counter(f.fingerprint for f in wanted)
@@ -74,7 +71,7 @@ def test_every_unmuted_failure_of_high_and_above_is_in_exactly_one_incident_and_
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_headline_is_short_and_an_incident_is_never_bare(name):
-    for incident in told(CASES[name])[1]:
+    for incident in told(name)[1]:
         assert len(incident.headline) <= LONGEST_HEADLINE
         assert incident.headline[0].isupper()
         assert "!" not in incident.headline

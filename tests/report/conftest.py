@@ -1,19 +1,17 @@
 """Documents for the reports, made from the cases of `tests/incidents/cases`."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import small_cluster
+from incidents.case_files import case_files
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.model.finding import Change, Finding
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.report.document import build_document
 
-CASES = Path(__file__).parents[1] / "incidents" / "cases"
 Audit = Callable[..., tuple[dict[str, Any], Snapshot]]
 
 
@@ -22,7 +20,7 @@ def audited() -> Audit:
     """Return a function that judges a case of `tests/incidents/cases`, e.g. `cut_off`, `all_brokers`."""
 
     def run(family: str, name: str, **arguments: Any) -> tuple[dict[str, Any], Snapshot]:
-        case = yaml.load((CASES / f"{family}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)[name]
+        case = case_files()[family, name]
         told = [(*line.split(" ", 1), extra or {}) for row in case["findings"] for line, extra in row.items()]
         findings = [small_cluster.finding(code, resource, **extra) for code, resource, extra in told]
         changes = [small_cluster.change(**change) for change in case.get("changes", [])]

@@ -2,23 +2,18 @@
 
 import json
 from importlib.resources import files
-from pathlib import Path
 
 import pytest
-import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
 import small_cluster
+from incidents.case_files import case_files
 from kafka_audit.model.finding import Change
 from kafka_audit.report.document import MOST_CHANGES
 
 SCHEMA = json.loads(files("kafka_audit.report").joinpath("findings.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
-CASES = [
-    (path.stem, name)
-    for path in sorted((Path(__file__).parents[1] / "incidents" / "cases").glob("*.yaml"))
-    for name in yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
-]
+CASES = list(case_files())
 ONE = {"brokers": {0: "a:9092"}, "views": {0: "full"}}
 
 

@@ -1,5 +1,6 @@
 """A report on a cluster whose every text is an attack: each form of it shows text, and stays as small as it promises."""
 
+import functools
 import html
 import json
 import logging
@@ -29,6 +30,16 @@ def document(request):
     return json.loads(json.dumps(hostile.document(hostile.STRINGS[request.param])))
 
 
+@pytest.fixture(scope="module")
+def page_of(document):
+    """Return a function that returns a form of the document, which is written once for all tests that look at it."""
+
+    def written(form):
+        return terminal.terminal_report(document, width=100, color=False) if form == "text" else formats.FILES[form](document)
+
+    return functools.cache(written)
+
+
 def test_it_has_incidents_findings_changes_and_a_picture(document):
     assert document["incidents"]
     assert {one["status"] for one in document["findings"]} == {"FAIL", "UNKNOWN"}
@@ -36,14 +47,14 @@ def test_it_has_incidents_findings_changes_and_a_picture(document):
     assert document["matrix"]["observers"]
 
 
-def test_the_page_as_a_file(document):
-    page = formats.FILES["html"](document)
+def test_the_page_as_a_file(page_of):
+    page = page_of("html")
     hostile.harmless(page)
     assert re.search(r"alert\(1\)|yyyy|\]\(https://|stop-commands", page)
 
 
-def test_markdown(document):
-    page = formats.FILES["md"](document)
+def test_markdown(page_of):
+    page = page_of("md")
     assert hostile.unshown(page) == set()
     outside = re.sub(r"(?ms)^ *(`{3,})\w+$.*?^ *\1$", "", page)  # in a fence nothing is markup
     outside = re.sub(r"`[^`\n]*`", "", outside.replace("\\`", ""))
@@ -53,8 +64,8 @@ def test_markdown(document):
     assert len(page.encode()) < hostile.MOST_BYTES
 
 
-def test_markdown_has_no_link_no_picture_and_calls_nobody(document):
-    blocks = MARKDOWN.parse(formats.FILES["md"](document))
+def test_markdown_has_no_link_no_picture_and_calls_nobody(page_of):
+    blocks = MARKDOWN.parse(page_of("md"))
     assert "html_block" not in {block.type for block in blocks}
     tokens = [token for block in blocks for token in block.children or ()]
     assert {token.type for token in tokens} <= {"text", "code_inline", "softbreak", "strong_open", "strong_close"}
@@ -62,8 +73,8 @@ def test_markdown_has_no_link_no_picture_and_calls_nobody(document):
 
 
 @pytest.mark.parametrize("form", ["sarif", "json"])
-def test_what_other_programs_read_is_ascii_and_bounded(document, form):
-    text = formats.FILES[form](document)
+def test_what_other_programs_read_is_ascii_and_bounded(document, page_of, form):
+    text = page_of(form)
     assert text.isascii()
     json.loads(text)
     assert "x" * 5000 not in text
@@ -71,8 +82,8 @@ def test_what_other_programs_read_is_ascii_and_bounded(document, form):
     assert len(text) < 40_000 * len(document["findings"])
 
 
-def test_what_sarif_shows(document):
-    log = json.loads(formats.FILES["sarif"](document))
+def test_what_sarif_shows(page_of):
+    log = json.loads(page_of("sarif"))
     for result in log["runs"][0]["results"]:
         assert hostile.unshown(result["message"]["text"]) == set()
         assert not LINK.search(result["message"]["text"])
@@ -84,8 +95,8 @@ def test_an_honest_message_of_sarif_reads_as_it_is():
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "md"])
-def test_no_line_of_stdout_gives_an_order_to_a_build_server(document, form, capsys):
-    text = terminal.terminal_report(document, width=100, color=False) if form == "text" else formats.FILES[form](document)
+def test_no_line_of_stdout_gives_an_order_to_a_build_server(page_of, form, capsys):
+    text = page_of(form)
     console.write_result(text)
     shown = capsys.readouterr().out
     assert hostile.orders(shown) == []
@@ -110,8 +121,8 @@ def test_honest_lines_stay_as_they_are(honest):
     assert inert(honest) == honest
 
 
-def test_the_terminal(document):
-    page = terminal.terminal_report(document, width=100, color=False)
+def test_the_terminal(page_of):
+    page = page_of("text")
     assert hostile.unshown(page) == set()
     assert "x" * 5000 not in page
     assert len(page) < hostile.MOST_BYTES

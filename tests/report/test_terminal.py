@@ -6,17 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 
 import small_cluster
+from incidents.case_files import case_files
 from kafka_audit.report.plain_text.terminal import terminal_report
 
 HERE = Path(__file__).parent
-CASES = [
-    (path.stem, name)
-    for path in sorted((HERE.parent / "incidents" / "cases").glob("*.yaml"))
-    for name in yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
-]
+CASES = list(case_files())
 READS = [{"observer": "broker:0"}, {"observer": "zookeeper", "operation": "zookeeper /brokers/ids"}]
 CALM = {"brokers": {0: "a:9092", 1: "b:9092"}, "views": {0: "full", 1: "full"}, "reads": READS}
 ANSI = re.compile(r"\x1b\[[\d;]*m")

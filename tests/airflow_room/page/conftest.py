@@ -4,7 +4,6 @@ import copy
 import json
 
 import pytest
-import yaml
 
 import airflow_environment
 import small_cluster
@@ -18,15 +17,13 @@ from airflow.utils.db import initdb  # noqa: E402
 from fastapi.testclient import TestClient  # noqa: E402
 
 from airflow_page import BROKEN, QUIET, RUN  # noqa: E402
+from incidents.case_files import case_files  # noqa: E402
 from kafka_audit.airflow.page import links  # noqa: E402
 from kafka_audit.airflow.page.routes import app  # noqa: E402
 from kafka_audit.incidents.causes import incidents  # noqa: E402
 from kafka_audit.model.run import Request, SnapshotPair  # noqa: E402
 from kafka_audit.report.document import build_document  # noqa: E402
 from kafka_audit.store import Store  # noqa: E402
-
-CASES = airflow_environment.ROOT / "tests" / "incidents" / "cases"
-
 
 ANSWERED = [{"observer": "broker:0"}]
 
@@ -45,7 +42,7 @@ def database():
 
 @pytest.fixture(scope="session")
 def documents():
-    case = yaml.load((CASES / "cut_off.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)["one_broker_measured"]
+    case = case_files()["cut_off", "one_broker_measured"]
     told = [(*line.split(" ", 1), extra or {}) for row in case["findings"] for line, extra in row.items()]
     findings = [small_cluster.finding(code, resource, **extra) for code, resource, extra in told]
     spec = case["cluster"] | {"reads": ANSWERED}
