@@ -10,6 +10,7 @@ one worker: one Kafka cluster and one Spark at a time are enough for two cores, 
 
 import ast
 import functools
+import gc
 import os
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
 import airflow_environment
+from warm_python import WarmPython
 
 os.environ["KAFKA_AUDIT_CACHE"] = "none"
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it: texts would break elsewhere with it than without
@@ -54,6 +56,11 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("scenario") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(SCENARIO_SECONDS))
+
+
+def pytest_collection_finish():
+    """Keep what is there before the first test out of garbage collections: it is never garbage, and a million objects."""
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -120,6 +127,14 @@ def airflow_database(tmp_path_factory):
     environment = {**os.environ, **airflow_environment.variables(home)}
     subprocess.run([sys.executable, "-m", "airflow", "db", "migrate"], env=environment, check=True, capture_output=True)
     return home / "airflow.db"
+
+
+@pytest.fixture(scope="session")
+def airflow_python():
+    """A Python that has imported Airflow, for programs whose point is another: the import costs more than they do."""
+    airflow_environment.apply()
+    with WarmPython("airflow.dag_processing.dagbag") as python:
+        yield python
 
 
 def pytest_runtest_setup(item):

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 from airflow.dag_processing.dagbag import DagBag
@@ -30,17 +28,22 @@ def dag():
     return bag.dags["kafka_audit"]
 
 
-def parsed(folder, script=PARSE, **environment):
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=True, env={**os.environ, **environment}
-    )
-    (line,) = (line for line in done.stdout.splitlines() if line.startswith("RESULT "))
-    return json.loads(line.removeprefix("RESULT "))
+@pytest.fixture
+def parsed(airflow_python):
+    """Return a function that returns what a script finds where the DAGs were not yet imported, in this environment."""
+
+    def run(script, **environment):
+        done = airflow_python.run(script, str(ROOT / "dags"), environment={**os.environ, **environment})
+        assert done.returncode == 0, done.stderr
+        (line,) = (line for line in done.stdout.splitlines() if line.startswith("RESULT "))
+        return json.loads(line.removeprefix("RESULT "))
+
+    return run
 
 
-def test_parsing_imports_no_client_and_no_spark():
+def test_parsing_imports_no_client_and_no_spark(parsed):
     """A DAG file is parsed every 30 seconds; the collector's and Spark's libraries belong into the tasks."""
-    found = parsed(ROOT / "dags")
+    found = parsed(PARSE)
     assert found["errors"] == {}
     assert found["dags"] == ["kafka_audit", "kafka_audit_after_migration", "kafka_audit_before_migration"]
     heavy = {"pyspark", "kafka", "kazoo", "pyarrow", "pandas"}
@@ -57,10 +60,10 @@ print("RESULT", json.dumps({"errors": bag.import_errors, "watchers": watchers, "
 """
 
 
-def test_with_the_watch_it_runs_on_suspicions_too_and_parsing_stays_light(tmp_path):
+def test_with_the_watch_it_runs_on_suspicions_too_and_parsing_stays_light(parsed, tmp_path):
     clusters = tmp_path / "clusters.yaml"
     clusters.write_text("clusters: {prod: {bootstrap: [h:1]}, test: {zookeeper: 'h:2181'}}")
-    found = parsed(ROOT / "dags", SCHEDULE, KAFKA_AUDIT_WATCH="on", KAFKA_AUDIT_CLUSTERS=str(clusters))
+    found = parsed(SCHEDULE, KAFKA_AUDIT_WATCH="on", KAFKA_AUDIT_CLUSTERS=str(clusters))
     assert found["errors"] == {}
     assert found["watchers"] == {
         "kafka_audit/prod/suspect": ["ClusterSuspectTrigger"],
@@ -107,14 +110,14 @@ print("RESULT", json.dumps(bounds))
 """
 
 
-def test_a_pool_bounds_the_tasks_that_read_a_cluster_and_no_other():
-    for dag_id, tasks in parsed(ROOT / "dags", POOLS, KAFKA_AUDIT_POOL="kafka_audit").items():
+def test_a_pool_bounds_the_tasks_that_read_a_cluster_and_no_other(parsed):
+    for dag_id, tasks in parsed(POOLS, KAFKA_AUDIT_POOL="kafka_audit").items():
         assert tasks.pop("collect") == ["kafka_audit", None], dag_id
         assert {pool for pool, _ in tasks.values()} == {"default_pool"}, dag_id
 
 
-def test_without_a_pool_four_clusters_are_read_at_a_time():
-    tasks = parsed(ROOT / "dags", POOLS, KAFKA_AUDIT_POOL="")
+def test_without_a_pool_four_clusters_are_read_at_a_time(parsed):
+    tasks = parsed(POOLS, KAFKA_AUDIT_POOL="")
     assert tasks["kafka_audit"]["collect"] == ["default_pool", 4]
     assert tasks["kafka_audit_before_migration"]["collect"] == ["default_pool", None]
 
@@ -147,13 +150,13 @@ print("RESULT", json.dumps({task.task_id: [task.queue, task.executor, sorted(tas
         ("KubernetesExecutor", None),
     ],
 )
-def test_a_queue_of_a_vantage_has_a_task_where_an_executor_honours_it(tmp_path, executor, named):
+def test_a_queue_of_a_vantage_has_a_task_where_an_executor_honours_it(parsed, tmp_path, executor, named):
     clusters = tmp_path / "clusters.yaml"
     clusters.write_text(
         "clusters: {c: {bootstrap: [h:1], vantages: {clients: {queue: dmz}, more: {queue: dmz}}}, d: {bootstrap: [h:1]}}"
     )
     settings = {"KAFKA_AUDIT_CLUSTERS": str(clusters), "AIRFLOW__CORE__EXECUTOR": executor}
-    found = parsed(ROOT / "dags", ORDER, **settings)
+    found = parsed(ORDER, **settings)
     assert found["collect"][2] == ["compare"]
     if named is None:
         assert found["clusters"][2] == ["collect", "gate"]
@@ -164,9 +167,9 @@ def test_a_queue_of_a_vantage_has_a_task_where_an_executor_honours_it(tmp_path, 
         assert found["probe_dmz"] == ["dmz", named, ["collect"]]
 
 
-def test_a_cluster_file_that_cannot_be_read_leaves_the_dag_as_it_is(tmp_path):
+def test_a_cluster_file_that_cannot_be_read_leaves_the_dag_as_it_is(parsed, tmp_path):
     settings = {"KAFKA_AUDIT_CLUSTERS": str(tmp_path / "none.yaml"), "AIRFLOW__CORE__EXECUTOR": "CeleryExecutor"}
-    assert "errands" not in parsed(ROOT / "dags", ORDER, **settings)
+    assert "errands" not in parsed(ORDER, **settings)
 
 
 def test_only_what_a_retry_can_heal_is_retried(dag):
@@ -200,16 +203,12 @@ def test_whatever_fails_before_the_gates_leaves_them_its_reason(dag):
     assert [list(dag.task_dict[name].on_failure_callback) for name in ("compare", "report")] == [[note_failure]] * 2
 
 
-def test_the_schedule_can_be_switched_off():
+def test_the_schedule_can_be_switched_off(parsed):
     program = (
-        "import sys; from airflow.dag_processing.dagbag import DagBag; "
-        "print('SCHEDULE', DagBag(sys.argv[1]).dags['kafka_audit'].schedule)"
+        "import json, sys; from airflow.dag_processing.dagbag import DagBag; "
+        "print('RESULT', json.dumps(DagBag(sys.argv[1]).dags['kafka_audit'].schedule))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(ROOT / "dags")],
-        capture_output=True, text=True, check=True, env={**os.environ, "KAFKA_AUDIT_SCHEDULE": "none"},
-    )  # fmt: skip
-    assert "SCHEDULE None" in done.stdout
+    assert parsed(program, KAFKA_AUDIT_SCHEDULE="none") is None
 
 
 @pytest.fixture(scope="session")

@@ -28,4 +28,3 @@ async def ticking():
         yield blocks
     finally:
         task.cancel()
-        gc.unfreeze()

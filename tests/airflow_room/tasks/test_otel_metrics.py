@@ -3,7 +3,6 @@
 import http.server
 import json
 import os
-import subprocess
 import sys
 import threading
 from types import SimpleNamespace
@@ -14,7 +13,6 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceResponse,
 )
 
-from airflow_environment import ROOT
 from kafka_audit.airflow import internals
 from kafka_audit.airflow.tasks import otel_metrics
 
@@ -68,21 +66,25 @@ def collector():
         server.shutdown()
 
 
-def run_task(port, **environment):
-    given = {
-        "AIRFLOW__METRICS__OTEL_ON": "True",
-        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{port}",
-        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
-        "PYTHONPATH": str(ROOT / "plugins"),
-    }
-    documents = json.dumps([BROKEN, HEALTHY])
-    command = [sys.executable, "-c", TASK]
-    environment = {**os.environ, **given, **environment}
-    return subprocess.run(command, input=documents, env=environment, capture_output=True, text=True, timeout=120, check=True)
+@pytest.fixture
+def run_task(airflow_python, collector):
+    """Return a function that runs a task in a fork, as Airflow does."""
+
+    def run(**environment):
+        settings = {
+            "AIRFLOW__METRICS__OTEL_ON": "True",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_address[1]}",
+            "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
+        }
+        documents = json.dumps([BROKEN, HEALTHY])
+        done = airflow_python.run(TASK, environment={**os.environ, **settings, **environment}, given=documents)
+        assert done.returncode == 0, done.stderr
+
+    return run
 
 
-def test_a_collector_receives_the_numbers_of_each_cluster(collector):
-    run_task(collector.server_address[1])
+def test_a_collector_receives_the_numbers_of_each_cluster(run_task, collector):
+    run_task()
     prod, name = ("cluster", "prod"), "airflow.kafka_audit_"
     assert collector.found[f"{name}incidents", prod] == 1
     assert collector.found[f"{name}incidents", ("cluster", "test")] == 0
@@ -94,8 +96,8 @@ def test_a_collector_receives_the_numbers_of_each_cluster(collector):
     assert collector.found[f"{name}finished_timestamp_seconds", prod] == 1769846410
 
 
-def test_without_the_setting_nothing_is_sent(collector):
-    run_task(collector.server_address[1], AIRFLOW__METRICS__OTEL_ON="False")
+def test_without_the_setting_nothing_is_sent(run_task, collector):
+    run_task(AIRFLOW__METRICS__OTEL_ON="False")
     assert collector.found == {}
 
 

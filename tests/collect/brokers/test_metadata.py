@@ -128,7 +128,7 @@ def test_bodies_that_end_early_are_an_error_of_ours(version):
 def test_bytes_turned_over_never_raise_anything_else(version):
     data = body(version, topics(2))
     dice = dice_of(3)
-    for _ in range(2000):
+    for _ in range(400):  # thousands, guided by what they reach, are the part of `make fuzz`
         broken = bytearray(data)
         for _ in range(3):
             broken[dice.randrange(len(broken))] = dice.randrange(256)
