@@ -2,6 +2,7 @@
 
 import copy
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -10,14 +11,16 @@ from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import hang_up
 from kafka_audit.checks.metadata.stale_leader import stale_leader
 from kafka_audit.cluster.samples import Samples
+from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.sampling import sample_again
 from kafka_audit.collect.snapshot import take_snapshot
-from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
+from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerView,
     LogDir,
+    Probe,
     RegisteredBroker,
     RegisteredPartition,
     RegisteredTopic,
@@ -167,6 +170,29 @@ def test_a_topic_that_is_new_is_read_and_one_that_is_gone_is_left_out(cluster):
     assert "fresh" in names
     assert "__transaction_state" not in names
     assert judged(snapshot)["broker/2"] == Status.FAIL
+
+
+def test_vantages_are_asked_again_if_a_probe_of_one_failed_and_brokers_that_agree_are_not(cluster, monkeypatch):
+    rows = command_vantages.VantageRun.rows
+
+    def closed(run):
+        return tuple(
+            replace(row, outcome="failed", error="timeout")
+            if isinstance(row, Probe) and (row.broker_id, row.layer) == (4, "tcp")
+            else row
+            for row in rows(run)
+        )
+
+    monkeypatch.setattr(command_vantages.VantageRun, "rows", closed)
+    snapshot = snap(cluster, vantages=(Vantage(name="clients", command=("env",)),))
+    assert snapshot.of(Sample)[-1].asked_again == (STALE, "vantage:clients", "zookeeper")
+    assert asked_in(snapshot, 2, "Metadata") == {STALE}
+    probes = {(row.sample, row.broker_id) for row in snapshot.of(Probe) if row.vantage == "clients"}
+    assert probes == {(sample, broker) for sample in (1, 2) for broker in range(5)}
+    samples = Samples(snapshot)
+    assert Counter((row.vantage, row.broker_id) for row in samples.at(Probe, 2) if row.layer == "tcp") == {
+        (vantage, broker): 1 for vantage in ("worker", "clients") for broker in range(5)
+    }
 
 
 def test_zookeeper_that_is_silent_at_the_second_sample_has_everything_asked_again(cluster):

@@ -116,8 +116,6 @@ class Sampler:
                 found = self._ask_zookeeper(number, again)
             endpoints, discovery = self._endpoints(number, found.rows)
             targets, left_out = self._targets(number, endpoints, found)
-            if again is not None:
-                targets = {broker: some for broker, some in targets.items() if f"broker:{broker}" in again.doubt.parties}
             found = merged([found, *self._done(self._jobs(number, targets, endpoints, again))])
             late = () if discovery is None else discovery.listed()
             if {*late} - {*endpoints}:
@@ -133,9 +131,10 @@ class Sampler:
                 found = merged([found, *self._done(self._jobs_between_brokers(number, targets, found.rows))])
             found = without_zookeeper(merged([found, Collected(rows=left_out)]))
             found = merged([found, *self._done(self._jobs_on_leaders(number, targets, found))])
-            if again is None:
+            if again is None or again.doubt.asks_vantages:
                 found = merged([found, Collected(rows=tuple(self._from_queues(number, targets, found.rows)))])
-                self._known = dict.fromkeys(row.broker_id for row in found.rows if isinstance(row, BrokerView))
+        if again is None:
+            self._known = dict.fromkeys(row.broker_id for row in found.rows if isinstance(row, BrokerView))
         sample = Sample(
             sample=number,
             started_ms=started,
@@ -258,8 +257,9 @@ class Sampler:
     ) -> list[_Job]:
         unregistered = [[target] for target in bootstrap_targets(self._cluster, endpoints)]
         if again is not None:
-            unregistered = [some for some in unregistered if some[0].observer in again.doubt.parties]
-            return self._jobs_on_brokers(number, [*registered.values(), *unregistered])
+            brokers = [some for some in (*registered.values(), *unregistered) if some[0].observer in again.doubt.parties]
+            of_vantages = self._jobs_of_vantages(number, registered, ()) if again.doubt.asks_vantages else ()
+            return [*self._jobs_on_brokers(number, brokers), *of_vantages]
         jobs = []
         for target in controllers(self._cluster):
             self._say(f"asking the controller at {clean_line(target.address)} …")

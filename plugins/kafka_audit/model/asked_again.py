@@ -18,6 +18,9 @@ from kafka_audit.model.tables import (
 ZOOKEEPER = "zookeeper"
 """A party that every sample asks, of its topics only those in doubt."""
 
+VANTAGE = "vantage:"
+"""How the names of observers begin that are vantages besides this worker."""
+
 _WORKER, _ZOOKEEPER_LISTENER = "worker", "ZOOKEEPER"
 _NEVER = ""  # a party that only a whole sample asks
 
@@ -26,7 +29,7 @@ def party(row: Row) -> str:
     """Return the party that gave a row of one sample, by the name of its observer."""
     if isinstance(row, Probe | Certificate):
         if row.vantage != _WORKER:
-            return _NEVER
+            return f"{VANTAGE}{row.vantage}"
         return ZOOKEEPER if getattr(row, "listener", "") == _ZOOKEEPER_LISTENER else f"broker:{row.broker_id}"
     if isinstance(row, BrokerIdentity):
         return f"broker:{row.broker_id}" if row.broker_id >= 0 else f"broker@{row.address}"

@@ -77,6 +77,11 @@ def test_a_healthy_cluster_leaves_no_doubt():
         ([failed()], {"broker:2"}, set()),
         ([probe()], {"broker:2"}, set()),
         ([replace(failed(), observer="broker@c:1")], {"broker@c:1"}, set()),
+        (
+            [replace(probe(), vantage="clients"), replace(probe(), vantage="near", outcome="ok"), replace(probe(), outcome="ok")],
+            {"vantage:clients", "vantage:near"},
+            set(),
+        ),
         ([GroupCoordinator(sample=1, observer="broker:1", broker_id=1, error=15)], {"broker:1"}, set()),
         (
             [
@@ -114,7 +119,6 @@ def test_a_difference_apart_from_views_is_of_its_broker(rows, parties, topics):
     [
         [failed(), replace(failed(), observer=ZOOKEEPER)],
         [replace(failed(), error=CONTRADICTS_ZOOKEEPER)],
-        [replace(probe(), vantage="clients")],
         [replace(failed(), observer="controller@c:1")],
         [probe(), *(replace(failed(), observer=f"broker:{number}") for number in range(MANY // 2 + 1))],
         [failed(), MIGRATION],
@@ -140,7 +144,7 @@ OF_A_SAMPLE = [table for table in TABLES if any(column.name == "sample" for colu
 def test_each_row_of_a_sample_is_of_one_party_and_counts_once_in_it():
     rows = [registry(), view("broker:1"), view("broker:2"), probe(), replace(probe(), vantage="clients"), failed()]
     again = {ZOOKEEPER, "broker:2"}
-    assert [party(row) for row in rows] == [ZOOKEEPER, "broker:1", "broker:2", "broker:2", "", "broker:2"]
+    assert [party(row) for row in rows] == [ZOOKEEPER, "broker:1", "broker:2", "broker:2", "vantage:clients", "broker:2"]
     kept = with_others([registry()], rows, again)
     assert kept == [registry(), view("broker:1"), replace(probe(), vantage="clients")]
     assert of_both(rows, again) == [registry(), view("broker:2"), probe(), failed()]

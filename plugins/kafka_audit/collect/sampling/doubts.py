@@ -17,8 +17,8 @@ from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER
 from kafka_audit.collect.sampling.sample_differences import Key, SampleDifferences, SampleTables
-from kafka_audit.model.asked_again import ZOOKEEPER
-from kafka_audit.model.tables import BrokerView, Migration, Reassignment, RegisteredTopic, Registry, Row, SourceRead
+from kafka_audit.model.asked_again import VANTAGE, ZOOKEEPER, party
+from kafka_audit.model.tables import BrokerView, Migration, Probe, Reassignment, RegisteredTopic, Registry, Row, SourceRead
 
 _SHARE = 0.5  # of the brokers, or of the topics, from which all are asked again
 _OF_ZOOKEEPER = frozenset({"no controller", "absent", "fewer brokers than expected", "ZooKeeper's server", "notices"})
@@ -36,12 +36,17 @@ class Doubt:
     """What to ask again, besides what each sample asks.
 
     Attributes:
-        parties: brokers, by the names of their observers.
+        parties: brokers, and vantages besides this worker, by the names of their observers.
         topics: topics in ZooKeeper; None for all.
     """
 
     parties: frozenset[str]
     topics: frozenset[str] | None
+
+    @property
+    def asks_vantages(self) -> bool:
+        """Whether vantages are among them."""
+        return any(observer.startswith(VANTAGE) for observer in self.parties)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,11 +79,15 @@ def find_doubt(tables: SampleTables, found: SampleDifferences) -> Doubt | None:
         if of_difference is None:
             return None
         parties |= of_difference
-    if not all(observer.startswith(_BROKERS) for observer in parties):
+    if not all(observer.startswith((*_BROKERS, VANTAGE)) for observer in parties):
         return None
     asked = {read.observer for read in reads if read.observer.startswith(_BROKERS)}
-    if len(parties) > _SHARE * len(asked):
+    if len(parties & asked) > _SHARE * len(asked):
         return None
+    if any(observer.startswith(VANTAGE) for observer in parties):  # all of them, for they share `limits.probes`
+        parties |= {read.observer for read in reads if read.observer.startswith(VANTAGE)} | {
+            party(probe) for probe in tables.of(Probe) if probe.vantage != WORKER
+        }
     names = [_topics(partitions.names) for partitions in found.partitions.values()]
     topics |= {*pc.unique(pa.concat_arrays(names)).to_pylist()} if names else set()
     topics |= {row.topic for row in tables.of(Reassignment)}  # they are rows of each sample
@@ -94,7 +103,9 @@ def _parties(key: Key, tables: SampleTables) -> set[str] | None:
         return {read.observer for read in tables.of(SourceRead) if read.observer.startswith("broker@")}
     if kind in _OF_OBSERVER:
         return {str(key[1])}
-    if kind in _OF_BROKERS and not (kind == "probe" and key[1] != WORKER):
+    if kind == "probe" and key[1] != WORKER:
+        return {f"{VANTAGE}{key[1]}"}
+    if kind in _OF_BROKERS:
         return {f"broker:{key[place]}" for place in _OF_BROKERS[kind]}
     return _fewer(tables, key[1], key[2]) if kind == "views" else None
 
