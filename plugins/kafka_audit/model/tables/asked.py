@@ -37,7 +37,7 @@ class Sample(Row):
     finished_ms: int
     reason: str  # the reason for this sample: "first", or the difference in the sample before
     asked_again: tuple[str, ...] | None = None  # the observers that it asked; null: all. The others hold as in the sample before
-    topics_again: int | None = None  # how many topics it read in ZooKeeper; null: all
+    topics_again: int | None = None  # how many topics in doubt it read again in ZooKeeper; null: all topics
 
 
 @dataclass(frozen=True, kw_only=True)
