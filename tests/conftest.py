@@ -69,10 +69,15 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 class Groups(LoadFileScheduling):
-    """The tests of a file stay on one worker, and so do those of all files that need the same servers; these begin first."""
+    """The tests of a file stay on one worker, and so do those of all files that need the same servers; these begin first.
+
+    All cases of checks are judged once, for all files of `checks`.
+    """
 
     def _split_scope(self, nodeid):
         file, _, test = nodeid.partition("::")
+        if file.startswith("tests/checks/"):
+            return "tests/checks"
         return _groups(self.config.rootpath / file).get(test.partition("[")[0]) or file
 
     def _assign_work_unit(self, node):
