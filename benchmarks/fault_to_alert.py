@@ -1,7 +1,7 @@
 """How long from a fault to the suspicion, and to the mail that names it: `python benchmarks/fault_to_alert.py`.
 
 Real brokers, and an Airflow with scheduler, triggerer, API server and DAG processor on a host of the test bed (Linux network
-namespaces, Java 17). Its triggerer watches the cluster (`KAFKA_AUDIT_WATCH=on`), a suspicion starts the DAG `kafka_audit`, and
+namespaces, Java 17). Its triggerer watches the cluster (`KAFKA_AUDIT_WATCH=on`), a suspicion starts `kafka_audit_suspected`, and
 its gate sends the mail to an SMTP server beside it. No schedule, so that nothing else can start an audit. Where Airflow and the
 cluster both want the CPU, the cluster gets a tenth of it: on other hosts they would share none, and brokers of Kafka 4.3 that
 have no controller take 0.6 of a core each. Needs root.
@@ -42,7 +42,7 @@ from testbed.corpus.scene import Scene, started  # noqa: E402 -- see above
 from testbed.faults import rolling_restart  # noqa: E402 -- see above
 
 NAME = "prod"
-RUNS = "/api/v2/dags/kafka_audit/dagRuns"
+RUNS = "/api/v2/dags/kafka_audit_suspected/dagRuns"
 SMTP_PORT, HTTP_PORT = 18025, 18026  # on the loopback of the bed's worker host
 SINK = ROOT / "tests" / "scenarios" / "alert_sink.py"
 MAIL = {
@@ -276,7 +276,7 @@ def alerted(preset: str, version: str) -> Iterator[Alerted]:
         server._environment["AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL"] = "30"  # noqa: SLF001 -- of the tests
         with group.outside():
             airflow = stack.enter_context(server)
-        airflow.unpause("kafka_audit")
+        airflow.unpause("kafka_audit_suspected")
         found = Alerted(scene, airflow, folder)
         airflow.wait_for(lambda: found.suspected() == [], 300, "the first reading of the watch")
         yield found

@@ -1,23 +1,13 @@
-# ruff: noqa: PLC0415 -- Airflow parses this file every 30 seconds; what a task needs is imported when the task runs
-"""The scheduled audit: a snapshot of every cluster, one Spark submission for all, and a gate for each cluster."""
+"""The scheduled audit: a snapshot of every cluster, one Spark submission for all, and a gate for each cluster.
 
-from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+Where the watch is on, another DAG of the same tasks audits what is suspected, and does not wait for the scheduled one.
+"""
 
-from airflow.sdk import Param, dag, get_current_context, task
+from typing import Any
 
-from kafka_audit.airflow import environment, xcom_keys
-from kafka_audit.airflow.alerts.failure_notes import note_failure
-from kafka_audit.airflow.notifier import KafkaAuditNotifier
-from kafka_audit.airflow.operators.compare_operator import CompareSnapshots
-from kafka_audit.airflow.operators.gate_operator import gate_task
-from kafka_audit.airflow.schedule import assets
-from kafka_audit.airflow.schedule.dag_schedule import dag_schedule
-from kafka_audit.airflow.tasks import vantage_queues
-from kafka_audit.airflow.tasks.retries import SPARK_HICCUPS, STORE_HICCUPS, retried
-
-CLUSTERS_AT_ONCE = 4
-ALERT = KafkaAuditNotifier()
+from kafka_audit.airflow import environment
+from kafka_audit.airflow.audit_dag import CLUSTERS_AT_ONCE, audit_dag
+from kafka_audit.airflow.schedule.suspicions import suspicions
 
 DOC = """
 Audits every cluster in the cluster file: reads all views, compares them with each other and with the previous snapshot, and fails
@@ -29,8 +19,8 @@ if a vantage names a queue, `errands` → `probe_…` (one per queue) run before
 * One cluster only: trigger with `{"cluster": "name"}`. Clusters with a label: `{"labels": {"env": "prod"}}`.
 * It runs every 15 minutes: an audit reads metadata only, and it can find a fault before clients do. Set `KAFKA_AUDIT_SCHEDULE` to
   another cron expression, or to `none`.
-* `KAFKA_AUDIT_WATCH=on`: the triggerer reads little from each cluster every 20 seconds, and this DAG runs for a cluster when
-  something is suspected there, in addition to its schedule.
+* `KAFKA_AUDIT_WATCH=on`: the triggerer reads little from each cluster every 20 seconds, and the DAG `kafka_audit_suspected` runs
+  for a cluster when something is suspected there. It does not wait for a run of this DAG.
 * A gate that fails with "not audited" reports a problem of this DAG, not of the cluster.
 * Alerts: create a connection `kafka_audit_smtp` (extra: `from_email`, `to`) or `kafka_audit_slack` (incoming webhook), and test
   it with `kafka-audit alert-test`. A message is sent when an incident is new, worse or resolved, and once a day in between.
@@ -39,123 +29,29 @@ if a vantage names a queue, `errands` → `probe_…` (one per queue) run before
 * Spark runs on the worker, unless a connection `kafka_audit_spark` names another master.
 """
 
+SUSPECTED_DOC = """
+Audits a cluster when the watch suspects something there (`KAFKA_AUDIT_WATCH=on`), also while a run of `kafka_audit` goes on.
 
-@task(on_failure_callback=ALERT)  # without clusters there is no gate that could alert
-def clusters() -> list[str]:
-    """Read the cluster file."""
-    from kafka_audit.airflow.tasks import audit_tasks
+`clusters` → `collect` (one per cluster) → `compare` (Spark) → `report` → `gate` (one per cluster)
 
-    context = get_current_context()
-    params = context["params"]
-    suspected = assets.suspected_clusters(context["triggering_asset_events"])
-    return audit_tasks.slowest_first(audit_tasks.cluster_names(params["cluster"], params["labels"], suspected))
-
-
-@task(
-    map_index_template="{{ task.op_kwargs['cluster'] }}",
-    trigger_rule="all_done_min_one_success",  # a queue without a worker causes unknown probes, not a missing snapshot
-    **environment.in_pool(max_active_tis_per_dagrun=CLUSTERS_AT_ONCE),
-    **retried(STORE_HICCUPS),
-    on_failure_callback=note_failure,
-)
-def collect(cluster: str) -> str:
-    """Take a snapshot of one cluster."""
-    from kafka_audit.airflow.tasks import audit_tasks, queue_tasks
-
-    return audit_tasks.collect_cluster(cluster, queue_tasks.pulled(get_current_context()["ti"], cluster))
+* It has the tasks, settings, alerts and reports of `kafka_audit`. An incident that both find is one message.
+* It is not paused at first: the setting that starts the watch is enough. Pause it to end the watch.
+* Several runs at a time are possible, for clusters that are suspected one after the other.
+"""
 
 
-@task(multiple_outputs=False)
-def errands(clusters: Iterable[str]) -> dict[str, object]:
-    """Return the probes for workers of other queues, for clusters with such vantages."""
-    from kafka_audit.airflow.tasks import queue_tasks
-
-    return queue_tasks.errands(clusters)
+def kafka_audit() -> Any:  # noqa: ANN401 -- a DAG
+    """Return the DAG; its tasks are in `kafka_audit.airflow.audit_dag`."""
+    return audit_dag("kafka_audit", schedule=environment.schedule(), max_active_runs=1, doc_md=DOC)
 
 
-@task(multiple_outputs=False)
-def probe(queue: str, asked: dict[str, dict[str, object]]) -> dict[str, list[str]] | None:
-    """Probe from this worker, twice. `queue` cannot be mapped, so each queue has its own task."""
-    from kafka_audit.airflow.tasks import queue_tasks
-
-    return queue_tasks.probe(queue, asked)
-
-
-@task(
-    multiple_outputs=False,  # otherwise Airflow creates one XCom for each cluster
-    **retried(STORE_HICCUPS),
-    on_failure_callback=note_failure,
-    outlets=[assets.AUDITED],
-)
-def report(run: str) -> dict[str, str]:
-    """Convert the result of Spark to findings, incidents and reports."""
-    from kafka_audit.airflow.tasks import audit_tasks
-
-    context = get_current_context()
-    instance = context["ti"]
-
-    def note(cluster: str, why: str) -> None:
-        instance.xcom_push(key=xcom_keys.why_of(cluster), value=why)
-
-    return audit_tasks.report_run(run, context["outlet_events"], note)
-
-
-@gate_task(
-    map_index_template="{{ task.op_kwargs['cluster'] }}",
-    trigger_rule="all_done",  # a gate that does not run would look like a successful one
-    on_failure_callback=ALERT,
-    on_success_callback=ALERT,  # the end of an incident is an alert too
-    outlets=[assets.CLEAN],
-)
-def gate(cluster: str, judged: dict[str, str] | None) -> None:
-    """Fail if the findings of this cluster reach KAFKA_AUDIT_FAIL_ON, or if it was not audited."""
-    from kafka_audit.airflow.tasks import audit_tasks
-
-    context = get_current_context()
-    instance = context["ti"]
-    why = audit_tasks.noted_reason(instance, max(instance.map_index, 0), cluster)
-    audit_tasks.gate(cluster, judged, why, context["outlet_events"])
-
-
-@dag(
-    dag_id="kafka_audit",
-    schedule=dag_schedule(),
-    start_date=datetime(2026, 1, 1, tzinfo=UTC),
-    catchup=False,
-    max_active_runs=1,
-    dagrun_timeout=timedelta(hours=2),
-    default_args={"owner": "kafka-audit", "retries": 0, "execution_timeout": timedelta(minutes=30)},
-    params={
-        "cluster": Param(None, type=["null", "string"], title="Cluster", description="A cluster; empty: all"),
-        "labels": Param(
-            None,
-            type=["null", "object"],
-            additionalProperties={"type": "string"},
-            title="Labels",
-            description='Only clusters with these labels, for example {"env": "prod"}; empty: all',
-        ),
-    },
-    tags=["kafka", "audit"],
-    doc_md=DOC,
-)
-def kafka_audit() -> None:
-    """Connect the tasks; their code is in `kafka_audit.airflow.tasks.audit_tasks`."""
-    names = clusters()
-    snapshots = collect.expand(cluster=names)
-    if queues := vantage_queues.tasks():
-        asked = errands(names)
-        for task_id, queue in queues.items():
-            probe.override(task_id=task_id, queue=queue, executor=vantage_queues.executor())(queue, asked) >> snapshots
-    compare = CompareSnapshots(
-        task_id="compare",
-        snapshot_ids=snapshots,
-        trigger_rule="all_done_min_one_success",  # a failure of one cluster must not hide the others
-        **retried(SPARK_HICCUPS),
-        retry_delay=timedelta(seconds=30),
-        on_failure_callback=note_failure,
+if (suspected := suspicions()) is not None:
+    kafka_audit_suspected_dag = audit_dag(
+        "kafka_audit_suspected",
+        schedule=suspected,
+        max_active_runs=CLUSTERS_AT_ONCE,
+        is_paused_upon_creation=False,
+        doc_md=SUSPECTED_DOC,
     )
-    judged = report(compare.output)
-    gate.partial(judged=judged).expand(cluster=names)
-
 
 kafka_audit_dag = kafka_audit()

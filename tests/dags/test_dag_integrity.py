@@ -54,17 +54,32 @@ SCHEDULE = """
 import json, sys
 from airflow.dag_processing.dagbag import DagBag
 bag = DagBag(sys.argv[1])
-watched = bag.dags["kafka_audit"].schedule.asset_condition.objects
+watched = bag.dags["kafka_audit_suspected"].schedule.objects
 watchers = {asset.name: [type(one.trigger).__name__ for one in asset.watchers] for asset in watched}
-print("RESULT", json.dumps({"errors": bag.import_errors, "watchers": watchers, "modules": sorted(sys.modules)}))
+tasks = {
+    name: {task.task_id: [type(task).__name__, task.trigger_rule, sorted(task.downstream_task_ids)] for task in dag.tasks}
+    for name, dag in bag.dags.items()
+}
+found = {
+    "errors": bag.import_errors,
+    "watchers": watchers,
+    "tasks": [tasks["kafka_audit"], tasks["kafka_audit_suspected"]],
+    "dags": {name: [str(dag.schedule), dag.max_active_runs, dag.is_paused_upon_creation] for name, dag in bag.dags.items()},
+    "modules": sorted(sys.modules),
+}
+print("RESULT", json.dumps(found))
 """
 
 
-def test_with_the_watch_it_runs_on_suspicions_too_and_parsing_stays_light(parsed, tmp_path):
+def test_with_the_watch_a_dag_of_its_own_runs_on_suspicions_and_parsing_stays_light(parsed, tmp_path):
     clusters = tmp_path / "clusters.yaml"
     clusters.write_text("clusters: {prod: {bootstrap: [h:1]}, test: {zookeeper: 'h:2181'}}")
     found = parsed(SCHEDULE, KAFKA_AUDIT_WATCH="on", KAFKA_AUDIT_CLUSTERS=str(clusters))
     assert found["errors"] == {}
+    scheduled, suspected = found["tasks"]
+    assert scheduled == suspected != {}
+    assert found["dags"]["kafka_audit"] == ["*/15 * * * *", 1, None]
+    assert found["dags"]["kafka_audit_suspected"][1:] == [4, False]
     assert found["watchers"] == {
         "kafka_audit/prod/suspect": ["ClusterSuspectTrigger"],
         "kafka_audit/test/suspect": ["ClusterSuspectTrigger"],

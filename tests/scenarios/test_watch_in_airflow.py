@@ -1,4 +1,4 @@
-"""Airflow's own scheduler and triggerer: a fault in one cluster of two starts the DAG for that cluster, once."""
+"""Airflow's own scheduler and triggerer: a fault in one cluster of two starts one audit of that cluster, beside others."""
 
 import json
 import subprocess
@@ -6,6 +6,7 @@ import sys
 import time
 from contextlib import ExitStack
 from types import SimpleNamespace
+from urllib.parse import quote
 
 import pytest
 
@@ -17,7 +18,8 @@ pytestmark = [pytest.mark.airflow, pytest.mark.scenario]
 
 HERE = SimpleNamespace(popen=lambda command, **options: subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options))
 MINUTE = 60
-RUNS = "/api/v2/dags/kafka_audit/dagRuns?limit=100"
+SUSPECTED = "kafka_audit_suspected"
+RUNS = f"/api/v2/dags/{SUSPECTED}/dagRuns?limit=100"
 
 
 def healthy(stack):
@@ -46,7 +48,7 @@ def runs(airflow):
     return airflow.call("GET", RUNS)["dag_runs"]
 
 
-def test_a_fault_starts_the_dag_for_its_cluster_within_a_minute(tmp_path, clusters):
+def test_a_fault_starts_an_audit_of_its_cluster_within_a_minute_beside_a_scheduled_one(tmp_path, clusters):
     described = {name: {"bootstrap": [made[0].address], "limits": {"read_s": 2}} for name, made in clusters.items()}
     (tmp_path / "clusters.yaml").write_text(json.dumps({"clusters": described}))
     home = AirflowHome(
@@ -65,6 +67,7 @@ def test_a_fault_starts_the_dag_for_its_cluster_within_a_minute(tmp_path, cluste
         for made in clusters.values():
             await_reading(made, 3 * MINUTE)
         assert runs(airflow) == []
+        scheduled = [airflow.trigger("kafka_audit", cluster="test") for _ in range(4)]  # one at a time: minutes
 
         broken = clusters["prod"][2]
         broken.brokers, broken.controller_id = {}, -1
@@ -75,7 +78,7 @@ def test_a_fault_starts_the_dag_for_its_cluster_within_a_minute(tmp_path, cluste
         assert took <= MINUTE + 10  # the scheduler takes events every few seconds
         assert run["run_type"] == "asset_triggered"
 
-        of_run = f"/api/v2/dags/kafka_audit/dagRuns/{run['dag_run_id']}"
+        of_run = f"/api/v2/dags/{SUSPECTED}/dagRuns/{run['dag_run_id']}"
         (event,) = airflow.call("GET", f"{of_run}/upstreamAssetEvents")["asset_events"]
         assert event["name"] == "kafka_audit/prod/suspect"
         (suspicion,) = event["extra"]["payload"]["suspicions"]
@@ -87,4 +90,9 @@ def test_a_fault_starts_the_dag_for_its_cluster_within_a_minute(tmp_path, cluste
 
         airflow.wait_for(chosen, 2 * MINUTE, "the end of the task clusters")
         assert airflow.call("GET", f"{of_run}/taskInstances/clusters/xcomEntries/return_value")["value"] == ["prod"]
+        assert airflow.ended(SUSPECTED, run["dag_run_id"]) == "failed"  # by its gate
         assert len(runs(airflow)) == 1
+        report = json.loads((tmp_path / "store" / "clusters" / "prod" / "findings.json").read_text())
+        assert "KA105" in {one["code"] for one in report["findings"] if one["status"] == "FAIL"}
+        states = [airflow.call("GET", f"/api/v2/dags/kafka_audit/dagRuns/{quote(one)}")["state"] for one in scheduled]
+        assert {"running", "queued"} & set(states), "no scheduled run was left that it could have waited for"

@@ -104,6 +104,15 @@ def test_files_that_are_not_there_are_none_and_can_be_removed(root):
     assert files.names("") == []
 
 
+def test_a_file_is_created_once(root, tmp_path):
+    for place in (root, tmp_path):
+        files = Store(place)._files
+        assert [files.create("a/turn", b"1"), files.create("a/turn", b"2")] == [True, False]
+        assert files.read("a/turn") == b"1"
+        files.remove("a/turn")
+        assert files.create("a/turn", b"3")
+
+
 def test_retention_deletes_snapshots_and_keeps_the_tables_that_others_share(server, root):
     store = Store(root)
     ids = [f"20260131T0{hour}0000Z-prod-00a{hour}" for hour in range(1, 7)]

@@ -615,3 +615,14 @@ def test_columns_of_many_values_have_no_dictionary(store, tmp_path):
     assert "DELTA_BINARY_PACKED" in encodings["replicas.list.element"]
     assert "RLE_DICTIONARY" in encodings["leader"]
     assert "BYTE_STREAM_SPLIT" not in set().union(*encodings.values())
+
+
+def test_of_two_audits_the_report_of_the_later_one_is_current_whichever_ends_last(tmp_path):
+    store = Store(tmp_path)
+    ids = {"scheduled": "20260131T080000Z-prod-00aa", "suspected": "20260131T080100Z-prod-00aa", "x": "20260131T090000Z-x-00aa"}
+    for name in ("x", "suspected", "scheduled"):
+        cluster = "x" if name == "x" else "prod"
+        store.write_report(ids[name], {"cluster": cluster, "snapshot_id": ids[name]})
+    for place in ("clusters/prod", "."):
+        assert json.loads((tmp_path / place / "findings.json").read_text())["snapshot_id"] == ids["suspected"]
+    assert (tmp_path / "snapshots" / ids["scheduled"] / "findings.json").exists()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kafka_audit.airflow.notifier import KafkaAuditNotifier
     from kafka_audit.airflow.operators.audit_operator import KafkaAuditOperator
     from kafka_audit.airflow.operators.clean_sensor import KafkaCleanSensor
-    from kafka_audit.airflow.schedule.dag_schedule import watched_asset
+    from kafka_audit.airflow.schedule.suspicions import watched_asset
 
 __all__ = ["KafkaAuditNotifier", "KafkaAuditOperator", "KafkaCleanSensor", "watched_asset"]
 
@@ -19,7 +19,7 @@ _MODULES = {
     "KafkaAuditNotifier": "notifier",
     "KafkaAuditOperator": "operators.audit_operator",
     "KafkaCleanSensor": "operators.clean_sensor",
-    "watched_asset": "schedule.dag_schedule",
+    "watched_asset": "schedule.suspicions",
 }
 
 

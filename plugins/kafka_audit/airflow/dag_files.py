@@ -26,9 +26,9 @@ def dag_files() -> dict[str, str]:
     }
 
 
-def _content(dag_id: str) -> str:
+def _content(module: str) -> str:
     # Airflow reads only files that contain the words "airflow" and "dag".
     return (
         f'"""The Airflow DAG of the installed package kafka-audit. Written by `kafka-audit dags install`."""\n\n'
-        f"from {PACKAGE}.{dag_id} import {dag_id}_dag  # noqa: F401\n"
+        f"from {PACKAGE}.{module} import *  # noqa: F403\n"
     )

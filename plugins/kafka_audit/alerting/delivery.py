@@ -1,10 +1,11 @@
 """Send what an audit calls for, once a channel, and keep what was sent in the store."""
 
+import contextlib
 import logging
 import os
 import secrets
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -51,11 +52,12 @@ def deliver(  # noqa: PLR0913 -- whom, what, and where it is kept
         Exception: one of the channel's `failures`: a message did not go out, and will with the next audit.
     """
     files = AlertFiles(store_root, channel.name)
-    before, shared = _state(files, scope), {}
-    if run is not None and run.troubles:
-        shared = shared_lines(shared_causes(run.troubles, policy.open_marks(_state(files, SHARED_CAUSES))), result.cluster)
-    events, after = policy.decide_alert(before, result, datetime.now(UTC), limits, shared)
-    _send(channel, files, scope, (before, after), events, messages.messages(events, result, links, shared))
+    with _turn(files, scope):
+        before, shared = _state(files, scope), {}
+        if run is not None and run.troubles:
+            shared = shared_lines(shared_causes(run.troubles, policy.open_marks(_state(files, SHARED_CAUSES))), result.cluster)
+        events, after = policy.decide_alert(before, result, datetime.now(UTC), limits, shared)
+        _send(channel, files, scope, (before, after), events, messages.messages(events, result, links, shared))
 
 
 def deliver_shared(
@@ -63,10 +65,22 @@ def deliver_shared(
 ) -> None:
     """Send what a channel has to be sent about causes that clusters of a run share; arguments and errors as for `deliver`."""
     files = AlertFiles(store_root, channel.name)
-    before = _state(files, SHARED_CAUSES)
-    events, after = policy.decide_shared(before, run, datetime.now(UTC), limits)
-    causes = shared_causes(run.troubles, policy.open_marks(before))
-    _send(channel, files, SHARED_CAUSES, (before, after), events, messages.shared_messages(events, causes, links))
+    with _turn(files, SHARED_CAUSES):
+        before = _state(files, SHARED_CAUSES)
+        events, after = policy.decide_shared(before, run, datetime.now(UTC), limits)
+        causes = shared_causes(run.troubles, policy.open_marks(before))
+        _send(channel, files, SHARED_CAUSES, (before, after), events, messages.shared_messages(events, causes, links))
+
+
+@contextlib.contextmanager
+def _turn(files: AlertFiles, scope: str) -> Iterator[None]:
+    """Keep the audits of other runs from alerting on the same at the same time; where the store refuses that, go on."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(files.turn(scope))
+        except StoreError as error:
+            log.warning("an audit that ends at the same time may send the same message: %s", error)
+        yield
 
 
 def _send(  # noqa: PLR0913, PLR0917 -- what goes out, and where it is kept

@@ -406,12 +406,21 @@ class Store:
         pruning.prune(self._files, cluster, keep, now or datetime.now(UTC))
 
     def write_report(self, snapshot_id: str, document: Mapping[str, Any], *, newest: bool = True) -> None:
-        """Write the report on a snapshot; `newest` makes it the cluster's and the store's current one, too."""
+        """Write the report on a snapshot.
+
+        `newest` makes it the cluster's and the store's current one, too, unless a later snapshot of the cluster has a report: of
+        two audits of a cluster, the one that began first may end last.
+        """
         content = (json.dumps(document, indent=2) + "\n").encode()
         reports.write(self._files, snapshot_id, content)
-        if newest:
+        if newest and not self._has_later_report(snapshot_id):
             self._files.write(f"clusters/{document['cluster']}/{reports.REPORT}", content)
             self._files.write(reports.REPORT, content)
+
+    def _has_later_report(self, snapshot_id: str) -> bool:
+        cluster, names = cluster_of(snapshot_id), self._files.names("snapshots")
+        later = (name for name in names if name > snapshot_id and cluster_of(name) == cluster and not is_of_future(name))
+        return any(reports.written_at(self._files, name) is not None for name in later)
 
     def write_rendering(self, snapshot_id: str, form: str, content: str, *, newest: bool = True) -> str:
         """Write a report in another form beside it, `newest` beside the store's current one too; return where it lies."""

@@ -72,6 +72,13 @@ class Files:
         with self._errors(path):
             self._held.write(path, content)
 
+    def create(self, path: str, content: bytes) -> bool:
+        """Write a file unless there is one; return whether there was none."""
+        with self._errors(path), contextlib.suppress(FileExistsError):
+            self._held.create(path, content)
+            return True
+        return False
+
     def names(self, folder: str) -> list[str]:
         """Return what is in a folder, sorted; nothing where there is no such folder."""
         with self._errors(folder), contextlib.suppress(*_NONE_THERE):

@@ -42,6 +42,13 @@ class LocalDisk:
         self._make_private(path)
         _write_by_rename(self._root / path, content, self._root / STAGING)
 
+    def create(self, path: str, content: bytes) -> None:
+        """Write a new file; raises FileExistsError where there is one, which may be empty for a moment."""
+        self._make_private(path)
+        target = self._root / path
+        target.touch(mode=FILE_MODE, exist_ok=False)
+        target.write_bytes(content)
+
     def _make_private(self, path: str) -> None:
         """Make the folders above a file; those between the root and the file are closed to others."""
         folder = self._root

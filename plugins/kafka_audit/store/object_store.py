@@ -51,6 +51,11 @@ class ObjectStore:
                 self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
             self._fs.pipe_file(target, content)
 
+    def create(self, path: str, content: bytes) -> None:
+        """Write a new file; raises FileExistsError where there is one, as far as its service can tell."""
+        with _as_os_errors():
+            self._fs.pipe_file(self._path(path), content, mode="create")
+
     def names(self, folder: str) -> list[str]:
         """Return the names in a folder, sorted; raises FileNotFoundError."""
         place = self._path(folder)

@@ -4,9 +4,11 @@ import json
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from email.header import decode_header, make_header
 from pathlib import Path
-from socket import socket
+from socket import gethostname, socket
 
 import pytest
 
@@ -455,3 +457,49 @@ def test_the_notifier_says_where_it_does_not_belong():
     instance.state = "failed"
     with pytest.raises(UsageError, match=r"deployment\.audit is no audit"):
         notify(instance, RuntimeError("x"), task=object())
+
+
+@pytest.fixture
+def slow():
+    """A channel that takes half a second for a message, and what it was given."""
+    sent = []
+
+    def send(message):
+        time.sleep(0.5)
+        sent.append(message.subject)
+
+    return Channel(name="slow", needs="", send=send, target=lambda: "a"), sent
+
+
+def test_two_runs_that_audit_a_cluster_at_the_same_time_send_one_message(store, slow):
+    """A scheduled audit, and one that a suspicion asked for: both find the incident, and neither knows of the other."""
+    channel, sent = slow
+    history = History()
+    results = [AuditResult(cluster="prod", document=history.audit(*cut_off(1))) for _ in range(2)]
+    other = AuditResult(cluster="test", document=History().audit(*cut_off(2)))
+
+    def deliver(result):
+        delivery.deliver(channel, result.cluster, result, Links(), limits=AlertLimits(), store_root=store.root)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(deliver, [*results, other]))
+    assert [subject.partition(" ")[0] for subject in sorted(sent)] == ["[NEW]", "[NEW]"]
+    assert {cluster for cluster in ("prod", "test") for subject in sent if cluster in subject} == {"prod", "test"}
+    assert {path.name for path in Path(store.root, "alerts", "slow").iterdir()} == {"prod.json", "test.json"}
+
+
+@pytest.mark.parametrize("left", ["killed", "old"])
+def test_a_turn_that_a_killed_run_left_delays_no_alert(store, slow, left):
+    channel, sent = slow
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    sign = Path(store.root, "alerts", "slow", "prod.json.turn")
+    sign.parent.mkdir(parents=True)
+    sign.write_text(f"{gethostname()} {process.pid}" if left == "killed" else "another 1")
+    if left == "old":
+        os.utime(sign, (0, 0))
+    began = time.monotonic()
+    result = AuditResult(cluster="prod", document=History().audit(*cut_off(1)))
+    delivery.deliver(channel, "prod", result, Links(), limits=AlertLimits(), store_root=store.root)
+    assert (len(sent), time.monotonic() - began < 10) == (1, True)
+    assert not sign.exists()

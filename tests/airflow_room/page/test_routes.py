@@ -224,12 +224,13 @@ def test_it_works_below_a_base_path():
             assert target.status_code == 200, (base, link)
 
 
-def test_the_link_at_the_gate_leads_to_the_run(monkeypatch):
+@pytest.mark.parametrize("dag", links.AUDITS)
+def test_the_link_at_the_gate_leads_to_the_run(monkeypatch, dag):
     monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://example.com/airflow/")
     operator = type("Gate", (), {"op_kwargs": {"cluster": "prod"}})()
-    instance = type("Ti", (), {"run_id": RUN})()
+    instance = type("Ti", (), {"run_id": RUN, "dag_id": dag})()
     link = links.AuditReport().get_link(operator, ti_key=instance)
-    assert link == f"https://example.com/airflow/kafka-audit{of_run(cluster='prod')}"
+    assert link == f"https://example.com/airflow/kafka-audit{of_run(cluster='prod')}".replace("dag=kafka_audit&", f"dag={dag}&")
 
 
 def test_the_metrics_are_those_of_the_newest_report_of_each_cluster(viewer):

@@ -26,8 +26,8 @@ from kafka_audit.store import Store
 
 log = logging.getLogger(__name__)
 
-ALL_CLUSTERS = "_audit"
-"""Name of the dedupe state on runs that audited no cluster; no cluster's name starts with an underscore."""
+ALL_CLUSTERS = {links.DAG: "_audit", links.SUSPECTED: "_suspected"}
+"""By DAG, the name of the dedupe state on its runs that audited no cluster; no cluster's name starts with an underscore."""
 
 
 def send_alert(channel: Channel, context: Mapping[str, Any], *, failed: bool, alone: bool = False) -> None:
@@ -96,15 +96,16 @@ def alert_limits() -> AlertLimits:
 def _results(context: Mapping[str, Any], *, failed: bool) -> list[tuple[str, AuditResult]]:
     """Return what was audited, by name of its dedupe state; one gate represents all clusters if none was audited."""
     instance, exception = context["ti"], context.get("exception")
+    of_all = ALL_CLUSTERS[instance.dag_id]
     why = failure_reason(context) if failed else ""
     names = instance.xcom_pull(task_ids="clusters") if instance.task_id == "gate" else None
     if not names:
-        return [(ALL_CLUSTERS, AuditResult(cluster=instance.dag_id, why=why))]
+        return [(of_all, AuditResult(cluster=instance.dag_id, why=why))]
     index = max(instance.map_index, 0)
     judged = instance.xcom_pull(task_ids="report")
     results: list[tuple[str, AuditResult]] = []
     if index == 0:
-        results.append((ALL_CLUSTERS, AuditResult(cluster=instance.dag_id, why="" if judged or len(names) == 1 else why)))
+        results.append((of_all, AuditResult(cluster=instance.dag_id, why="" if judged or len(names) == 1 else why)))
     if judged or len(names) == 1:
         has_report = not failed or isinstance(exception, GateFailed)
         document = _report((judged or {}).get(names[index])) if has_report else None

@@ -12,9 +12,12 @@ from kafka_audit.airflow.moved import conf
 if TYPE_CHECKING:
     from airflow.sdk.types import TaskInstanceKey
 
-DAG = "kafka_audit"
+DAG, SUSPECTED = "kafka_audit", "kafka_audit_suspected"
 BEFORE, AFTER = "kafka_audit_before_migration", "kafka_audit_after_migration"
-DAGS = (DAG, BEFORE, AFTER)
+AUDITS = (DAG, SUSPECTED)
+"""DAGs that audit many clusters."""
+
+DAGS = (*AUDITS, BEFORE, AFTER)
 """Whose runs come to reports."""
 
 PREFIX = "/kafka-audit"
@@ -68,5 +71,6 @@ class AuditReport(BaseOperatorLink):
         if (snapshot_id := getattr(operator, "snapshot_id", None)) is not None:
             return f"{base_url()}{PREFIX}/snapshots/{snapshot_id}" if snapshot_id else ""
         cluster = getattr(operator, "op_kwargs", {}).get("cluster", "")
-        asked = {"dag": DAG, "run": ti_key.run_id, **({"cluster": cluster} if isinstance(cluster, str) and cluster else {})}
+        named = {"cluster": cluster} if isinstance(cluster, str) and cluster else {}
+        asked = {"dag": ti_key.dag_id, "run": ti_key.run_id, **named}
         return f"{base_url()}{PREFIX}/run?{urlencode(asked)}"

@@ -240,7 +240,7 @@ def show_run(request: Request, visible: VisibleClusters, dag: str, run: str, clu
     glances = [
         pages.Glance(
             cluster=digest.cluster,
-            link=links.relative(digest.snapshot_id, run),
+            link=links.relative(digest.snapshot_id, run, dag=dag),
             digests=[digest],
             labels=labels.get(digest.cluster, {}),
         )

@@ -1,4 +1,4 @@
-"""The DAG on its schedule or on suspicions, and the trigger in Airflow's own shared stream."""
+"""The schedule of suspicions, and the trigger in Airflow's own shared stream."""
 
 import asyncio
 import json
@@ -11,8 +11,8 @@ from airflow.triggers.shared_stream import SharedStreamManager
 from hostile_parties.broker import honest_brokers
 from kafka_audit.airflow import environment, watched_asset
 from kafka_audit.airflow.schedule import assets
-from kafka_audit.airflow.schedule.dag_schedule import dag_schedule
 from kafka_audit.airflow.schedule.suspect_trigger import ClusterSuspectTrigger
+from kafka_audit.airflow.schedule.suspicions import suspicions
 from kafka_audit.airflow.tasks import audit_tasks
 from kafka_audit.model.errors import UsageError
 from kafka_audit.store.watch_files import WatchFiles
@@ -32,15 +32,12 @@ def describe(folder, **bootstrap):
     (folder / "clusters.yaml").write_text(json.dumps({"clusters": clusters}))
 
 
-def test_without_the_setting_the_schedule_is_the_cron_expression_alone():
-    assert dag_schedule() == "*/15 * * * *"
-
-
-@pytest.mark.parametrize("text", ["off", "OFF", "none", "0", "", "false"])
+@pytest.mark.parametrize("text", [None, "off", "OFF", "none", "0", "", "false"])
 def test_the_watch_is_switched_off_with_one_setting(monkeypatch, text):
-    monkeypatch.setenv("KAFKA_AUDIT_WATCH", text)
+    if text is not None:
+        monkeypatch.setenv("KAFKA_AUDIT_WATCH", text)
     assert environment.watch_every() is None
-    assert dag_schedule() == "*/15 * * * *"
+    assert suspicions() is None
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("on", 20.0), ("30", 30.0), ("1", 20.0), ("often", 20.0), ("nan", 20.0)])
@@ -51,10 +48,8 @@ def test_the_watch_is_on_also_if_its_interval_makes_no_sense(monkeypatch, text, 
 
 def test_with_the_setting_each_cluster_is_watched(monkeypatch):
     monkeypatch.setenv("KAFKA_AUDIT_WATCH", "on")
-    found = dag_schedule()
-    watched = {asset.name: asset for asset in found.asset_condition.objects}
+    watched = {asset.name: asset for asset in suspicions().objects}
     assert set(watched) == {"kafka_audit/prod/suspect", "kafka_audit/test/suspect"}
-    assert found.timetable.expression == "*/15 * * * *"
     ((one,),) = [asset.watchers for name, asset in watched.items() if "prod" in name]
     assert isinstance(one.trigger, ClusterSuspectTrigger)
     assert one.trigger.cluster == "prod"
@@ -62,7 +57,7 @@ def test_with_the_setting_each_cluster_is_watched(monkeypatch):
 
 def test_another_dag_waits_for_the_same_asset_with_the_same_watcher(monkeypatch):
     monkeypatch.setenv("KAFKA_AUDIT_WATCH", "on")
-    (ours,) = (asset for asset in dag_schedule().asset_condition.objects if asset.name == "kafka_audit/prod/suspect")
+    (ours,) = (asset for asset in suspicions().objects if asset.name == "kafka_audit/prod/suspect")
     theirs = watched_asset("prod")
     assert theirs == ours
     assert [(one.name, one.trigger.serialize()) for one in theirs.watchers] == [
@@ -70,19 +65,10 @@ def test_another_dag_waits_for_the_same_asset_with_the_same_watcher(monkeypatch)
     ]
 
 
-def test_without_a_cron_expression_suspicions_alone_run_the_dag(monkeypatch):
-    monkeypatch.setenv("KAFKA_AUDIT_WATCH", "on")
-    monkeypatch.setenv("KAFKA_AUDIT_SCHEDULE", "none")
-    assert {asset.name for asset in dag_schedule().objects} == {
-        "kafka_audit/prod/suspect",
-        "kafka_audit/test/suspect",
-    }
-
-
-def test_a_cluster_file_that_is_wrong_leaves_the_cron_expression(monkeypatch, tmp_path):
+def test_a_cluster_file_that_is_wrong_leaves_the_dag_without_a_schedule(monkeypatch, tmp_path):
     monkeypatch.setenv("KAFKA_AUDIT_WATCH", "on")
     (tmp_path / "clusters.yaml").write_text("clusters: {prod: {boostrap: []}}")
-    assert dag_schedule() == "*/15 * * * *"
+    assert suspicions() is None
 
 
 def test_a_run_that_suspicions_triggered_audits_those_clusters_alone():
