@@ -2,7 +2,7 @@
 
 Hypothesis tries the same few examples in every run, and many others where `make fuzz` asks for them.
 
-No test makes or uses a class archive of this user's, unless it names a folder for one: what starts in the background outlives it.
+No test uses a class archive of this user's, unless it names a folder for one.
 
 With several workers, the tests that start servers are two groups, which begin first and run beside all others. A group stays on
 one worker: one Kafka cluster and one Spark at a time are enough for two cores, and a session fixture is made once.

@@ -1,35 +1,15 @@
-"""The class archive as a command, and in the background of a first run. But for the last test no Spark starts here."""
+"""The class archive as a command. But for the last test no Spark starts here."""
 
-import contextlib
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from engine.stores import put
-from kafka_audit.cli import archiving, console, main
+from kafka_audit.cli import archiving, main
 from kafka_audit.job.spark_behind import SparkBehind
 from kafka_audit.model.errors import EngineError
 from kafka_audit.spark import class_archive
-
-# What starts in the background, by a program that notes how it was started, and stays for a while.
-STAYS = """#!{python}
-import json, os, sys, time
-files = [os.readlink(f"/proc/self/fd/{{number}}") for number in (0, 1, 2)]
-others = len([number for number in os.listdir("/proc/self/fd") if int(number) > 3])
-told = {{"argv": sys.argv[1:], "files": files, "others": others, "session": os.getsid(0), "parent": os.getppid(),
-        "cache": os.environ.get("KAFKA_AUDIT_CACHE"), "folder": os.getcwd()}}
-with open({note!r} + ".new", "w") as file:
-    json.dump(told, file)
-os.rename({note!r} + ".new", {note!r})
-time.sleep(60)
-"""
-BEGINS = "import sys; sys.executable = sys.argv[1]; from kafka_audit.cli import archiving; archiving.begin(print)"
 
 
 @pytest.fixture
@@ -37,73 +17,6 @@ def cache(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
     monkeypatch.setenv("KAFKA_AUDIT_CACHE", str(folder))
     return folder
-
-
-def begin(tmp_path, **environ):
-    """Let a process begin one in the background; return what it printed, how long it took, and where the other notes itself."""
-    note, program = tmp_path / "note", tmp_path / "python"
-    program.write_text(STAYS.format(python=sys.executable, note=str(note)))
-    program.chmod(0o755)
-    began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-c", BEGINS, str(program)],
-        env={**os.environ, "PYTHONPATH": str(Path(class_archive.__file__).parents[2]), **environ},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=50,
-    )
-    return done, time.monotonic() - began, note
-
-
-def awaited(note):
-    until = time.monotonic() + 20
-    while not note.exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    return json.loads(note.read_text())
-
-
-def end(program):
-    """End the process that runs a program."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if str(program).encode() in (folder / "cmdline").read_bytes().split(b"\0"):
-                os.kill(int(folder.name), signal.SIGKILL)
-
-
-def test_a_first_run_neither_waits_for_it_nor_shares_anything_with_it(tmp_path):
-    try:
-        done, seconds, note = begin(tmp_path, KAFKA_AUDIT_CACHE="cache")
-        told = awaited(note)
-    finally:
-        end(tmp_path / "python")
-    assert seconds < 40  # it stays for a minute; whoever reads our output would wait for a process that holds it open
-    assert done.stdout.startswith("creating a class archive in the background")
-    assert done.stderr == ""
-    assert told["argv"] == ["-m", "kafka_audit.cli", "class-archive", "--background"]
-    assert (told["files"], told["others"]) == ([os.devnull] * 3, 0)
-    assert told["session"] != os.getsid(0)
-    assert told["parent"] != os.getpid()
-    assert (told["cache"], told["folder"]) == (str(tmp_path / "cache"), "/")
-
-
-UNWANTED = {"none is wanted": {"KAFKA_AUDIT_CACHE": "none"}, "there is no Java": {"JAVA_HOME": "/nowhere"}}
-
-
-@pytest.mark.parametrize("environ", UNWANTED.values(), ids=UNWANTED)
-def test_none_is_begun_where(tmp_path, environ):
-    done, _, note = begin(tmp_path, **{"KAFKA_AUDIT_CACHE": str(tmp_path / "cache"), **environ})
-    time.sleep(0.3)
-    assert (done.stdout, done.stderr) == ("", "")
-    assert not note.exists()
-
-
-def test_a_place_that_takes_no_file_is_no_error_in_the_background(capfd, cache):
-    cache.touch()
-    assert main(["class-archive", "--background"]) == 0
-    assert capfd.readouterr() == ("", "")
-    archiving.begin(console.Progress(quiet=True))
 
 
 def test_the_command_says_in_a_line_why_there_is_none(capfd, cache, monkeypatch):

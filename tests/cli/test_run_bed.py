@@ -32,7 +32,6 @@ def audit(bed, cluster, tmp_path):
 
     def run(*argv, start=bed.worker.run, **options):
         command = [sys.executable, "-m", "kafka_audit.cli", *argv]
-        # No class archive: what makes one in the background outlives the run.
         mark = {MARK: str(tmp_path), "KAFKA_AUDIT_STORE": str(tmp_path / "store"), "KAFKA_AUDIT_CACHE": "none"}
         return start(command, cwd=tmp_path, env=environ | mark, **options)
 

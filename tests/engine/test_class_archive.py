@@ -18,7 +18,6 @@ from kafka_audit.spark.class_archive import (
     class_archive_path,
     find_class_archive,
     is_private,
-    is_wanted,
     make,
 )
 
@@ -55,7 +54,7 @@ def _accepted(monkeypatch, request):
 
 
 def made(environ, **how):
-    return make(lambda path: path.write_bytes(CONTENT), environ=environ, **{"wait": True, **how})
+    return make(lambda path: path.write_bytes(CONTENT), environ=environ, **how)
 
 
 def test_it_needs_no_pyspark():
@@ -146,13 +145,12 @@ def test_it_is_found_again_and_used(environ):
     assert path.parent.stat().st_mode & 0o777 == 0o700
     options = archive_java_options(environ).split()
     assert options[:2] == ["-Xshare:auto", f"-XX:SharedArchiveFile={path}"]
-    assert not is_wanted(class_archive_path(environ))
 
 
 def test_it_is_made_once(environ):
     path = made(environ)
-    assert make(lambda _: pytest.fail("made again"), environ=environ, wait=True) == path
-    again = make(lambda new: new.write_bytes(b"more"), environ=environ, wait=True, again=True)
+    assert make(lambda _: pytest.fail("made again"), environ=environ) == path
+    again = make(lambda new: new.write_bytes(b"more"), environ=environ, again=True)
     assert [one.name for one in path.parent.glob("*.jsa")] == [again.name]
     assert again.read_bytes() == b"more"
 
@@ -162,7 +160,6 @@ def test_one_that_was_cut_short_is_not_used(environ):
     path = made(environ)
     os.truncate(path, 100)
     assert archive_java_options(environ) == ""
-    assert is_wanted(class_archive_path(environ))
 
 
 @pytest.fixture
@@ -228,31 +225,24 @@ def test_two_at_once_make_one(environ):
         done.wait(10)
         path.write_bytes(CONTENT)
 
-    first = threading.Thread(target=lambda: make(load, environ=environ, wait=True))
+    first = threading.Thread(target=lambda: make(load, environ=environ))
     first.start()
     begun.wait(10)
-    assert made(environ, wait=False) is None
     threading.Timer(0.2, done.set).start()
-    path = make(lambda _: pytest.fail("made twice"), environ=environ, wait=True)
+    path = make(lambda _: pytest.fail("made twice"), environ=environ)
     first.join()
     assert [one.name for one in path.parent.glob("*.jsa")] == [path.name]
 
 
-def test_a_failed_try_leaves_nothing_and_is_not_made_at_each_run(environ):
+def test_a_failed_try_leaves_nothing(environ):
     def fail(path):
         path.write_bytes(b"half")
         msg = "Spark wrote no class archive: no memory"
         raise EngineError(msg)
 
     with pytest.raises(EngineError, match="no memory"):
-        make(fail, environ=environ, wait=True)
-    folder = class_archive_path(environ).folder
-    assert sorted(one.suffix for one in folder.iterdir()) == ["", ".failed"]
-    assert not is_wanted(class_archive_path(environ))
-    _touched(folder / f"{class_archive_path(environ).stem}.failed")
-    assert is_wanted(class_archive_path(environ))
-    made(environ)
-    assert sorted(one.suffix for one in folder.iterdir()) == ["", ".jsa"]
+        make(fail, environ=environ)
+    assert [one.name for one in class_archive_path(environ).folder.iterdir()] == ["lock"]
 
 
 def test_what_is_refused_gets_no_name(environ, monkeypatch):
@@ -298,7 +288,6 @@ def test_a_folder_that_others_may_write_gets_none(environ):
     folder = class_archive_path(environ).folder
     folder.mkdir(parents=True)
     folder.chmod(0o777)
-    assert not is_wanted(class_archive_path(environ))
     with pytest.raises(EngineError, match="other users can write this folder"):
         made(environ)
     assert {one.name for one in folder.iterdir()} == {"lock"}
@@ -337,7 +326,7 @@ def load(path):
 
 @pytest.mark.spark
 def test_java_uses_what_it_wrote(real, tmp_path):
-    path = make(load, environ=real, wait=True)
+    path = make(load, environ=real)
     assert f"-spark-{pyspark.__version__}-" in path.name
     assert path.stat().st_size > 10_000_000
     done = version(real, f"{archive_java_options(real)} -Xlog:class+load:file={tmp_path / 'loaded'}")

@@ -1,4 +1,4 @@
-"""The command `class-archive`, and its start in the background of the first run."""
+"""The command `class-archive`."""
 
 import argparse
 import contextlib
@@ -16,46 +16,16 @@ from kafka_audit.model.errors import EngineError
 from kafka_audit.spark import class_archive as archives
 
 _WORKER = "kafka_audit.cli.spark_classes"
-_LONGEST_S = 1800.0  # usually half a minute; it has the lowest priority
-_LAST_NICENESS = 19
+_LONGEST_S = 1800.0  # usually half a minute
 # They append to the classpath; the JVM writes no archive with a folder on it, but accepts one whose classpath is a prefix.
 _LEFT_OUT = {"HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_DIST_CLASSPATH", "PYSPARK_SUBMIT_ARGS"}
 
 
 def class_archive_command(arguments: argparse.Namespace) -> int:
-    """Create the archive and print its path; in the background, print nothing and ignore errors."""
-    if not arguments.background:
-        path = archives.make(build_archive, environ=spark_environment(), wait=True, again=arguments.again)
-        console.write_result(str(path))
-        return 0
-    with contextlib.suppress(OSError):
-        os.nice(_LAST_NICENESS)
-    with contextlib.suppress(EngineError):
-        archives.make(build_archive, environ=spark_environment(), wait=False)
+    """Create the archive and print its path."""
+    path = archives.make(build_archive, environ=spark_environment(), again=arguments.again)
+    console.write_result(str(path))
     return 0
-
-
-def begin(say: console.Progress) -> None:
-    """Start a background process that creates the archive if it is missing; return immediately, raise nothing."""
-    where = archives.class_archive_path(spark_environment())
-    if where is None or not archives.is_wanted(where):
-        return
-    command = [sys.executable, "-m", "kafka_audit.cli", "class-archive", "--background"]
-    environ = {**spark_environment(), archives.VARIABLE: str(where.folder.parent)}  # absolute: the working directory differs
-    with contextlib.suppress(OSError):
-        # The shell exits immediately, so that the process is not our child and inherits no file, terminal or process group.
-        subprocess.run(
-            ["/bin/sh", "-c", '"$@" &', "sh", *command],
-            cwd="/",
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            umask=0o077,
-            check=False,
-        )
-        say(f"creating a class archive in the background; later runs start faster ({archives.VARIABLE}=none disables it)")
 
 
 def build_archive(path: Path) -> None:

@@ -127,7 +127,6 @@ def _parser() -> argparse.ArgumentParser:
     add("alert-test", "send a test alert through every channel", help_texts.ALERT_TEST)
     archive = add("class-archive", "create the class archive with which Spark starts faster", help_texts.CLASS_ARCHIVE)
     archive.add_argument("--again", action="store_true", help="create it even if it exists")
-    archive.add_argument("--background", action="store_true", help=argparse.SUPPRESS)
     dags = add("dags", "write the DAG files of the installed package", help_texts.DAGS)
     dags.add_argument("action", choices=("install",), help="write the DAG files")
     dags.add_argument("--to", metavar="DIR", help="the folder of DAGs (Airflow's dags_folder)")

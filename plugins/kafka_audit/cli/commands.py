@@ -21,10 +21,6 @@ def run_command(arguments: argparse.Namespace) -> int:
         say(f"wrote {place}")
     reporting.write_report(document, arguments.format.page)
     code, sentence = gate.evaluate_gate(document, arguments.fail_on, arguments.min_coverage)
-    if arguments.engine == engines.SPARK:
-        from kafka_audit.cli import archiving  # noqa: PLC0415 -- it needs Spark
-
-        archiving.begin(say)
     if arguments.cluster is None:
         for line in clusters.what_a_file_adds(clusters.cluster_without_airflow(arguments)).splitlines():
             say(line)

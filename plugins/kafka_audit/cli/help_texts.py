@@ -183,9 +183,8 @@ exit codes:
 """
 CLASS_ARCHIVE = """\
 Create the class archive for the installed Java and Spark, and print its path. The archive contains the classes that Spark's JVM
-loads at each start, parsed and verified (about 180 MB). Spark starts faster with it. The first `kafka-audit run --engine spark`
-creates it in the background. Use this command for images and for Airflow workers: the DAG uses an archive but does not create
-one.
+loads at each start, parsed and verified (about 180 MB). Spark starts faster with it. Use this command for images, for
+Airflow workers, and where `--engine spark` runs often: the DAG and the commands use an archive but do not create one.
 
 The folder is $KAFKA_AUDIT_CACHE, else $XDG_CACHE_HOME/kafka-audit, else ~/.cache/kafka-audit. KAFKA_AUDIT_CACHE=none disables
 class archives. An archive that users other than this one and root can write is ignored.

@@ -37,10 +37,8 @@ NOWHERE = "none"
 
 _ENDING = ".jsa"
 _NEW = ".new-"  # prefix of an archive that is not verified yet
-_FAILED = ".failed"
 _KEPT = 3  # archives; two Java or Spark versions may be used in turn
 _USED_S = 24 * 3600.0  # resolution of the time of the last use
-_TRY_AGAIN_S = 7 * 24 * 3600.0
 _FREE_BYTES = 1 << 30  # required free space; an archive takes a fifth of it
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OTHERS_ENTER = stat.S_IXGRP | stat.S_IXOTH
@@ -119,24 +117,14 @@ def writing_options(path: Path) -> str:
     return f"-XX:ArchiveClassesAtExit={path} {_QUIET}"
 
 
-def is_wanted(where: ArchivePath | None) -> bool:
-    """Return whether an archive is missing, can be kept here, and no recent attempt failed."""
-    if where is None or find_class_archive(where) is not None or (where.folder.exists() and not is_private(where.folder)):
-        return False
-    with contextlib.suppress(OSError):
-        return _failure(where).stat().st_mtime < time.time() - _TRY_AGAIN_S
-    return True
-
-
-def make(
-    load: Callable[[Path], None], *, environ: Mapping[str, str] = os.environ, wait: bool, again: bool = False
-) -> Path | None:
+def make(load: Callable[[Path], None], *, environ: Mapping[str, str] = os.environ, again: bool = False) -> Path:
     """Create the archive unless it exists; remove the least recently used archives. Return its path.
+
+    Another process that creates one is waited for.
 
     Args:
         load: starts a JVM that loads the classes and writes the archive to the given path.
         environ: the environment that selects Java, Spark and the folder.
-        wait: wait for another process that creates an archive; otherwise return None.
         again: create the archive even if it exists.
 
     Raises:
@@ -149,9 +137,7 @@ def make(
         msg = f"{where.folder}: the path contains a character that JVM options cannot contain; set {VARIABLE}"
         raise EngineError(msg)
     try:
-        with _alone(where.folder, wait=wait) as is_alone:
-            if not is_alone:
-                return None
+        with _alone(where.folder):
             found = None if again else find_class_archive(where)
             return found or _made(load, where, environ)
     except OSError as error:
@@ -180,10 +166,6 @@ def _made(load: Callable[[Path], None], where: ArchivePath, environ: Mapping[str
             os.fsync(file.fileno())
             size = os.fstat(file.fileno()).st_size
         path = new.replace(where.folder / f"{where.stem}.{size}{_ENDING}")
-    except (EngineError, OSError) as error:
-        with contextlib.suppress(OSError):
-            _failure(where).write_text(f"{error}\n")
-        raise
     finally:
         new.unlink(missing_ok=True)
     _remove_old(where, path)
@@ -234,34 +216,27 @@ def is_private(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _alone(folder: Path, *, wait: bool) -> Iterator[bool]:
-    """Create the folder and lock it; yield False if another process holds the lock."""
+def _alone(folder: Path) -> Iterator[None]:
+    """Create the folder and lock it."""
     folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     lock = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        yield False
-    else:
-        yield True
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
     finally:
         os.close(lock)
 
 
 def _remove_old(where: ArchivePath, made: Path) -> None:
     """Remove the archive that `made` replaces, and the least recently used ones."""
-    others = [(used, name) for name, _, used in _files(where.folder) if name.endswith((_ENDING, _FAILED)) and name != made.name]
+    others = [(used, name) for name, _, used in _files(where.folder) if name.endswith(_ENDING) and name != made.name]
     replaced = [name for _, name in others if name.startswith(f"{where.stem}.")]
     by_use = [name for _, name in sorted(others, reverse=True) if name not in replaced]
     for name in [*replaced, *by_use[_KEPT - 1 :]]:
         with contextlib.suppress(OSError):
             (where.folder / name).unlink()
-
-
-def _failure(where: ArchivePath) -> Path:
-    return where.folder / f"{where.stem}{_FAILED}"
 
 
 def _folder(environ: Mapping[str, str]) -> Path | None:
