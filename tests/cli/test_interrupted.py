@@ -23,6 +23,7 @@ def command():
     time.sleep(30)
     return 0
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 cli.arguments.parse_arguments = lambda _: command
 sys.exit(cli.main([]))
 """

@@ -42,7 +42,8 @@ own()
 """
 """Three users of the package in one DAG: its three parts do not wait for each other, and Airflow starts once."""
 
-pytestmark = [pytest.mark.airflow, pytest.mark.spark]
+# Two submissions to Spark in one run: a minute, and beside three other runs of all tests four.
+pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.model.tables import LARGE
 from kafka_audit.spark.measure import SparkMeasure
 
-pytestmark = pytest.mark.spark
+# Half a minute, and beside three other runs of all tests three.
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 ALL = "20260914T180000Z-all-0001"
 
 
