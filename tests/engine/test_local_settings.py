@@ -18,3 +18,12 @@ def test_they_need_no_pyspark():
 def test_java_is_told_a_file_that_is_there():
     (url,) = (word.partition("=")[2] for word in driver_java_options().split() if "log4j2" in word)
     assert Path(unquote(urlsplit(url).path)).is_file()
+
+
+def test_a_job_has_no_pandas():
+    """It is installed beside Spark, and whatever imports it takes a second."""
+    code = (
+        "import sys; from kafka_audit.spark import session; session.without_pandas();"
+        "import pyarrow, pyspark.sql.pandas.types; pyarrow.array(['a']); sys.exit('pandas' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(PLUGINS)}, check=False).returncode == 0
