@@ -252,7 +252,9 @@ def test_behind_the_forward_a_broker_shows_an_empty_view(whole):
             if row["sample"] == sample
         }
         empty, full = (0, 0, True), (3, len(TOPICS) + len(MANY), False)
-        assert views == {"broker:0": full, "broker:1": full, "broker:2": empty, f"broker@{bootstrap[0]}": empty}
+        doubted = {"broker:2": empty, f"broker@{bootstrap[0]}": empty}
+        assert doubted.items() <= views.items() <= (doubted | {"broker:0": full, "broker:1": full}).items()
+        assert len(views) == 4 or sample == 2, "who is not in doubt is asked once"
     registered = {row["broker_id"]: row["host"] for row in snapshot.of("RegisteredEndpoint") if row["sample"] == 2}
     assert registered[2] == whole.cluster.forward_address(2)
     from_brokers = {
