@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_audit.bounds.scratch import remove_scratch_leftovers
 from kafka_audit.store import Store
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark]
@@ -197,10 +198,13 @@ def test_a_killed_run_takes_spark_with_it(audit, bed, tmp_path):
     process = audit(
         "run", "bed", "--engine", "spark", start=bed.worker.popen, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    time.sleep(3)
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not any(b"/bin/java -cp" in line for line in _found(tmp_path)):
+        time.sleep(0.1)
     process.kill()
     process.wait(timeout=5)
     until = time.monotonic() + 20
-    while _ours(tmp_path) and time.monotonic() < until:
-        time.sleep(0.2)
+    while _found(tmp_path) and time.monotonic() < until:
+        remove_scratch_leftovers()  # as the next run does, while the JVM of this one still starts
+        time.sleep(0.05)
     assert _ours(tmp_path) == []

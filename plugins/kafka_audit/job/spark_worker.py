@@ -7,6 +7,7 @@ process.
 import json
 import os
 import select
+import signal
 import sys
 import threading
 
@@ -39,10 +40,16 @@ def main() -> int:
 
 
 def _end_with_parent() -> None:
-    """Leave when the audit has gone, even while Spark starts: the JVM follows, since it reads our end of a pipe, too."""
+    """Leave when the audit has gone, even while Spark starts, and take the JVM along.
+
+    A JVM that has started follows by itself, since it reads our end of a pipe. One that is starting hangs for good if the next
+    audit has removed our scratch folder before it could write into it.
+    """
     poll = select.poll()
     poll.register(sys.stdin.fileno(), 0)  # a closed pipe is always told; reading here would take the request away
     poll.poll()
+    if os.getpgrp() == os.getpid():  # as `spark_behind` starts it: nobody else is in the group
+        os.killpg(0, signal.SIGTERM)
     os._exit(1)
 
 
