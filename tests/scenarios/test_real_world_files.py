@@ -10,7 +10,8 @@ from testbed import Bed
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 
-REFUSALS = {"KA310", "KA311", "KA406", "KA413", "KA414"}
+REFUSALS = ({"KA310", "KA311", "KA406"}, {"KA413", "KA414"})
+"""What KafkaConfig refuses, and what a listener's own start does; a broker ends at the first of them."""
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def test_the_broker_does_what_lint_says(name, site, monkeypatch, capsys):
     failed = {one["code"]: one for one in told["findings"] if one["status"] == "FAIL"}
     for code in case.get("started", case).get("fails", []):
         assert code in failed
-    refused = [failed[code] for code in REFUSALS & failed.keys()]
+    refused = next(([failed[code] for code in kind & failed.keys()] for kind in REFUSALS if kind & failed.keys()), [])
     assert not (up and refused)
     for one in refused:  # in Kafka's own words
         assert one["evidence"].get("kafka_says", one["evidence"].get("says")) in seen.log
