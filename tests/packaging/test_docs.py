@@ -81,7 +81,8 @@ def test_codes_and_settings_exist(page):
         file.read_text(encoding="utf-8") for folder in ("plugins", "dags") for file in (ROOT / folder).rglob("*.py")
     )
     product += "".join((ROOT / file).read_text(encoding="utf-8") for file in ("docker-compose.yaml", "clusters.example.yaml"))
-    tests = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests" / "scenarios").glob("*.py"))
+    folders = (ROOT / "tests", ROOT / "tests" / "scenarios")
+    tests = "".join(file.read_text(encoding="utf-8") for folder in folders for file in folder.glob("*.py"))
     for name in re.findall(r"\b(?:KAFKA_AUDIT|AIRFLOW)_[A-Z_]+[A-Z]\b", text):
         assert name in product + tests or name.startswith("AIRFLOW_CONN_"), name
 
