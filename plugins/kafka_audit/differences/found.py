@@ -21,12 +21,12 @@ class Differences:
         return self.rows[table]  # type: ignore[return-value] # by construction
 
     def with_rows(self, table: type[_R], rows: Sequence[_R]) -> "Differences":
-        """Return these differences with the rows of one more table."""
-        return Differences(rows={**self.rows, table: tuple(rows)})
+        """Return these differences with the rows of one more table, sorted, for engines return them in any order."""
+        return Differences(rows={**self.rows, table: tuple(sorted(rows, key=repr))})
 
     @classmethod
     def from_rows(cls, tables: Iterable[type[Row]], rows: Iterable[Row]) -> "Differences":
-        """Sort rows by table, and within a table, for Spark returns them in any order.
+        """Sort rows by table, and within a table, for engines return them in any order.
 
         Each of `tables` is there, with or without rows.
         """
