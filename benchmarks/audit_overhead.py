@@ -31,7 +31,7 @@ from pathlib import Path
 import pyspark
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from hostile_parties.cluster import HostileCluster  # noqa: E402 -- of the tests
 from kafka_audit.store import Store  # noqa: E402
