@@ -39,8 +39,9 @@ from kafka_audit.collect.sampling.sample_again import ExaminedSample
 from kafka_audit.collect.sampling.shared_rows import without_repeated_rows
 from kafka_audit.collect.zookeeper.migration import runs_without_zookeeper
 from kafka_audit.collect.zookeeper.replication import TOPIC_CONFIGS as ZOOKEEPER_TOPICS
-from kafka_audit.collect.zookeeper.security import BROKER_CONFIGS, USERS, ZOOKEEPER
+from kafka_audit.collect.zookeeper.security import BROKER_CONFIGS, USERS
 from kafka_audit.model import asked_again
+from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import (

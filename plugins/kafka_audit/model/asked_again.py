@@ -16,7 +16,7 @@ from kafka_audit.model.tables import (
 )
 
 ZOOKEEPER = "zookeeper"
-"""A party that every sample asks, of its topics only those in doubt."""
+"""The observer of what ZooKeeper holds: a party that every sample asks, of its topics only those in doubt."""
 
 VANTAGE = "vantage:"
 """How the names of observers begin that are vantages besides this worker."""

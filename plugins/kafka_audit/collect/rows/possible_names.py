@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from kafka_audit.collect.rows.source_reads import Asking
+from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.names import NameKind, RefusedNames, can_be_name
 from kafka_audit.model.tables import (
     Acl,
@@ -28,7 +29,6 @@ from kafka_audit.model.tables import (
     ZookeeperNode,
 )
 
-_ZOOKEEPER = "zookeeper"
 _NAMES: Mapping[type[Row], tuple[str, Mapping[str, NameKind]]] = MappingProxyType(
     {
         Acl: ("ACLs", {"resource_name": NameKind.RESOURCE, "principal": NameKind.PRINCIPAL, "host": NameKind.RESOURCE}),
@@ -79,8 +79,8 @@ def _observer(row: Row, holders: Mapping[str, str]) -> str:
     """Return whose word a row is."""
     match row:
         case Acl():
-            return holders.get(row.acls_digest, _ZOOKEEPER)
+            return holders.get(row.acls_digest, ZOOKEEPER)
         case PropertyLogin():
             return f"properties:{row.broker_id}"
         case _:
-            return str(getattr(row, "observer", _ZOOKEEPER))
+            return str(getattr(row, "observer", ZOOKEEPER))

@@ -18,7 +18,7 @@ from kafka_audit.collect.sampling import sample_differences
 from kafka_audit.collect.sampling.doubts import Doubt, find_doubt
 from kafka_audit.collect.sampling.partition_differences import partition_names
 from kafka_audit.collect.sampling.sample_differences import NOTHING, SampleDifferences, SampleTables
-from kafka_audit.collect.zookeeper.security import ZOOKEEPER
+from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.cluster import Expect
 from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredPartition, SourceRead
 

@@ -9,9 +9,9 @@ from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.rows.topic_config_columns import KEYS, TopicConfigs
 from kafka_audit.collect.zookeeper.multi_read import Contents, Result, Znode
 from kafka_audit.collect.zookeeper.znodes import CONFIG, LARGE, ZnodeError, read_int, read_object
+from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.tables import Reassignment, Row
 
-ZOOKEEPER = "zookeeper"
 TOPIC_CONFIGS, REASSIGNMENTS = "/config/topics", "/admin/reassign_partitions"
 PLANNED = (TOPIC_CONFIGS, REASSIGNMENTS)
 

@@ -10,9 +10,9 @@ from kafka_audit.collect.rows.acl_sets import acl_rows, digest
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.zookeeper import security_znodes
 from kafka_audit.collect.zookeeper.multi_read import Result, Znode
+from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.tables import AclHolder, Row
 
-ZOOKEEPER = "zookeeper"
 ACLS, BROKER_CONFIGS, USERS = "/kafka-acl", "/config/brokers", "/config/users"
 _REFUSED, _INCOMPLETE = NoAuthError.__name__, "incomplete"
 _INCOMPLETE_NEEDS = "the znodes that could not be read, each with its own row"
