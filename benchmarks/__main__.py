@@ -20,17 +20,17 @@ RECORD = HERE.parent / "docs" / "performance.json"
 PAGE = RECORD.with_suffix(".md")
 BENCHMARKS = {
     "views": ("Reading and comparing the views of many brokers", 2),
-    "joins": ("Comparing views by digest, and by joins of raw rows", 4),
-    "large_clusters": ("Judging large clusters by each engine", 6),
-    "kafka_topics": ("An audit beside kafka-topics at each broker", 8),
+    "joins": ("Comparing views by digest, and by joins of raw rows", 2),
+    "large_clusters": ("Judging large clusters by each engine", 10),
+    "kafka_topics": ("An audit beside kafka-topics at each broker", 6),
     "zookeeper_read": ("Reading partition states from ZooKeeper", 3),
     "audit_overhead": ("An audit beside a bare spark-submit", 4),
-    "fifty_clusters": ("Fifty clusters in one run of the DAG", 8),
+    "fifty_clusters": ("Fifty clusters in one run of the DAG", 5),
     "history": ("A year of hourly snapshots", 20),
     "page": ("The page of a large and very broken cluster", 3),
     "lint": ("Linting a thousand files", 1),
-    "producers": ("What producers and brokers feel of audits", 35),
-    "fault_to_alert": ("From a fault to the mail that names it", 75),
+    "producers": ("What producers and brokers feel of audits", 12),
+    "fault_to_alert": ("From a fault to the mail that names it", 25),
 }
 LOGGED = re.compile(r"\d{4}-\d\d-\d\dT|Simple auth manager")  # what Airflow logs to stdout is no figure
 INTRODUCTION = """# Performance

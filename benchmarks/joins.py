@@ -170,7 +170,7 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", nargs="+", default=["20x20000", "100x20000", "100x200000"], metavar="BROKERSxPARTITIONS")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=1)
     arguments = parser.parse_args()
     took: dict[tuple[int, ...], dict[str, float]] = {}
     spark = session.start("local[*]", "-XX:TieredStopAtLevel=4")

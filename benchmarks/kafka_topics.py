@@ -101,8 +101,8 @@ def measure(bed: Bed, cluster: BaseCluster, partitions: int, folder: Path, round
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", nargs="+", default=["3x200", "9x200", "9x1000"], metavar="BROKERSxPARTITIONS")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sizes", nargs="+", default=["3x200", "9x1000"], metavar="BROKERSxPARTITIONS")
+    parser.add_argument("--rounds", type=int, default=2)
     arguments = parser.parse_args()
     found: dict[tuple[int, ...], dict[str, Cost]] = {}
     print(

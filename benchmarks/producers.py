@@ -1,4 +1,4 @@
-"""What producers and brokers feel of audits: `python benchmarks/producers.py [--rounds 10]`.
+"""What producers and brokers feel of audits: `python benchmarks/producers.py [--rounds 4]`.
 
 A real cluster of three brokers in the test bed (Linux network namespaces, Java 17). In each round kafka-producer-perf-test sends
 200 records a second for a minute with acks=all, once alone and once while `kafka-audit watch` runs and one `kafka-audit run` is
@@ -137,7 +137,7 @@ def idle_cpu_s(cluster: BaseCluster) -> float:
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=4)
     rounds = parser.parse_args().rounds
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="kafka-audit-", ignore_cleanup_errors=True)))
