@@ -6,11 +6,11 @@ its gate sends the mail to an SMTP server beside it. No schedule, so that nothin
 cluster both want the CPU, the cluster gets a tenth of it: on other hosts they would share none, and brokers of Kafka 4.3 that
 have no controller take 0.6 of a core each. Needs root.
 
-Each fault is caused and repaired; with `--all` then rolling restarts and elections, which must start nothing. The time begins with the step
-that causes the fault, a restart of the broker included where the fault needs one. Prints a Markdown table for each cluster, and
-median and 95th percentile (nearest rank) of all; exits with 1 if a fault sent no mail that names it, a restart started an audit,
-or a percentile is too long. Two faults of each cluster by default, in about 25 minutes; `--all` takes an hour and a half.
-Other work on the machine makes the times longer.
+Each fault is caused and repaired; with `--all` then rolling restarts and elections, which must start nothing. The time begins
+with the step that causes the fault, a restart of the broker included where the fault needs one. Prints a Markdown table for each
+cluster, and median and 95th percentile (nearest rank) of all; exits with 1 if a fault sent no mail that names it, a restart
+started an audit, or a percentile is too long. Two faults of each cluster by default, in about 25 minutes; `--all` takes an hour
+and a half. Other work on the machine makes the times longer.
 """
 
 import argparse
