@@ -3,6 +3,7 @@
 brokers: {0: 10.99.0.10:9092, 2: {PLAINTEXT: 10.98.0.12:9092}}     registered endpoints (protocol = listener name)
 controller: 0                                                      /controller; "absent"; leave out with zookeeper: false
 views: {0: full, 2: empty, 1: [0, 1]}                              what each broker lists; left out: gave no view
+listed: {1: {0: kafka-0.corp:9092}}                                addresses in a view that are not the registered ones
 partitions: {orders/0: {replicas: [0, 1], leader: 0, isr: [0]}}
 probes: [{to: 2, from: 0, fails: tcp, error: no route to host}, {to: 1, vantage: worker}]
 configs: {2: {authorizer.class.name: "", super.users: null}}       null: hidden
@@ -172,7 +173,8 @@ def _views(spec: Mapping[str, Any]) -> list[Row]:
     listeners = {broker: listener for broker, listener, _, _ in reversed(_endpoints(spec))}
     for broker, told in spec.get("views", {}).items():
         ids = {"full": [b for b in spec["brokers"] if b not in spec.get("not_registered", [])], "empty": []}.get(str(told), told)
-        digest = f"{listeners[broker]} {ids}"
+        elsewhere = spec.get("listed", {}).get(broker, {})
+        digest = f"{listeners[broker]} {ids} {elsewhere or ''}".rstrip()
         rows.append(
             BrokerView(
                 sample=1,
@@ -189,11 +191,11 @@ def _views(spec: Mapping[str, Any]) -> list[Row]:
                 metadata_version=9,
             )
         )
-        rows.extend(
-            ViewBroker(brokers_digest=digest, broker_id=b, host=host, port=port, rack=None)
-            for b, listener, host, port in _endpoints(spec)
-            if b in ids and listener == listeners[broker]
-        )
+        places = {b: f"{host}:{port}" for b, listener, host, port in _endpoints(spec) if listener == listeners[broker]}
+        for b, address in (places | elsewhere).items():
+            host, _, port = address.rpartition(":")
+            if b in ids:
+                rows.append(ViewBroker(brokers_digest=digest, broker_id=b, host=host, port=int(port), rack=None))
     return rows
 
 

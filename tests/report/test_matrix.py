@@ -65,6 +65,33 @@ def test_reasons_are_listed_once_with_who_and_where():
     assert (empty.letter, empty.observers, empty.text) == ("V", ("broker 2",), "lists no broker")
 
 
+SPELT = {0: "Kafka-0.corp:9092", 1: "kafka-1.corp:9092"}
+
+
+def test_another_spelling_of_a_host_is_no_difference():
+    found = built(brokers=SPELT, views={0: "full", 1: "full"}, listed={1: {0: "kafka-0.corp.:9092"}})
+    assert [row.view for row in found.observers] == ["..", "..", ".."]
+    assert found.why == ()
+
+
+def test_a_view_with_other_addresses_is_not_called_empty():
+    proxy = {0: "proxy:9001", 1: "proxy:9002"}
+    found = built(brokers=SPELT, views={0: "full", 1: "full"}, listed={1: proxy})
+    assert {row.name: row.view for row in found.observers} == {"zookeeper": "..", "broker 0": "..", "broker 1": "VV"}
+    (why,) = found.why
+    assert (why.letter, why.observers, why.brokers) == ("V", ("broker 1",), (0, 1))
+    assert why.text == "listed at another address than registered"
+
+
+def test_each_difference_of_a_list_is_named_with_its_brokers():
+    found = built(brokers=THREE, views={0: "full", 1: [0, 1], 2: "empty"}, listed={0: {2: "b9:9092"}})
+    assert [(why.observers, why.brokers, why.text) for why in found.why] == [
+        (("broker 2",), (), "lists no broker"),
+        (("broker 1",), (2,), "not listed"),
+        (("broker 0",), (2,), "listed at another address than registered"),
+    ]
+
+
 def test_equal_rows_and_columns_are_folded_above_twelve_brokers():
     many = {n: f"b{n}:9092" for n in range(60)}
     views = dict.fromkeys(many, "full") | {7: "empty"}

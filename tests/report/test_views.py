@@ -39,6 +39,15 @@ def test_another_address_than_registered_is_a_row_of_its_own():
     assert (said["zookeeper"][rows[5]], said["broker 0"][rows[5]]) == ("b:9092", "old:9092")
 
 
+def test_another_spelling_of_an_address_is_no_row():
+    brokers = {0: "Kafka-0.corp:9092", 1: "2001:db8::1:9092"}
+    spec = {"brokers": brokers, "views": {0: "full"}, "listed": {0: {0: "kafka-0.corp.:9092", 1: "2001:DB8:0::1:9092"}}}
+    rows, _ = columns(small_cluster.snapshot(spec))
+    assert len(rows) == 5
+    rows, said = columns(small_cluster.snapshot(spec | {"listed": {0: {1: "2001:db8::2:9092"}}}))
+    assert (rows[5:], said["broker 0"][rows[5]]) == (["address of broker 1, PLAINTEXT"], "[2001:db8::2]:9092")
+
+
 def test_an_address_that_nobody_registered_is_asked_for_no_listener():
     snapshot = small_cluster.snapshot(SPEC)
     (empty,) = [row for row in snapshot.rows if isinstance(row, BrokerView) and row.broker_id == 2]

@@ -22,6 +22,7 @@ from kafka_audit.alerting.conditions import (
     conditions,
 )
 from kafka_audit.cluster.answers.reads import addresses_of, is_login_refusal, without_login
+from kafka_audit.compare.hosts import canonical_host, ip_address_of
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import clean, listing
@@ -288,9 +289,9 @@ def _answering_hosts(document: Mapping[str, Any]) -> Iterator[str]:
 
 def _network(host: str) -> str:
     """Return the /24 or /64 of an address, or the domain of a name; "" for a name that has none of its own."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        _, _, domain = host.rstrip(".").partition(".")
-        return clean(domain.lower(), _LONGEST) if host.rstrip(".").count(".") + 1 >= _FEWEST_LABELS else ""
+    host = canonical_host(host)
+    address = ip_address_of(host)
+    if address is None:
+        _, _, domain = host.partition(".")
+        return clean(domain, _LONGEST) if host.count(".") + 1 >= _FEWEST_LABELS else ""
     return str(ipaddress.ip_network((address, _NETWORK_BITS[address.version]), strict=False))

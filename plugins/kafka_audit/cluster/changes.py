@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_audit.cluster.registry import ClusterState, RegisteredAddress
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import address_text, is_among, same_address
 from kafka_audit.differences.tables import LeaderMove, MovedPartition, TopicChange
 from kafka_audit.model.finding import Address, Change
 from kafka_audit.model.tables import BrokerConfig
@@ -47,7 +48,8 @@ def _by_broker(addresses: Iterable[RegisteredAddress]) -> Mapping[int, list[Regi
 
 
 def _text(address: RegisteredAddress) -> str:
-    return f"{address.protocol}://{address.host}:{address.port}" if address.protocol else f"{address.host}:{address.port}"
+    place = address_text(address.host, address.port)
+    return f"{address.protocol}://{place}" if address.protocol else place
 
 
 def _places(addresses: Iterable[RegisteredAddress]) -> tuple[Address, ...]:
@@ -78,12 +80,13 @@ def _is_other_endpoint(listener: str, after: Mapping[str, RegisteredAddress], be
     Without ZooKeeper listeners have no names: over a migration the address decides, and names are not missed.
     """
     if listener in after and listener in before:
-        return _text(after[listener]) != _text(before[listener])
+        now, then = after[listener], before[listener]
+        return now.protocol != then.protocol or not same_address((now.host, now.port), (then.host, then.port))
     if "" not in after and "" not in before:
         return True
     own, others = (after, before) if listener in after else (before, after)
     place = own[listener].host, own[listener].port
-    return not listener and place not in {(address.host, address.port) for address in others.values()}
+    return not listener and not is_among(place, ((address.host, address.port) for address in others.values()))
 
 
 def _configs(view: ClusterView) -> Iterator[Change]:

@@ -6,12 +6,13 @@ cluster id is compared here. What a broker did not say (topic_hidden, leader_ahe
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
-from kafka_audit.cluster.views import HeldView
+from kafka_audit.cluster.views import HeldView, differences_of_list
+from kafka_audit.compare.broker_lists import Listed
 from kafka_audit.differences.tables import LISTED, ViewDifference
 from kafka_audit.model.tables import ViewBroker
 
@@ -250,21 +251,23 @@ def claims(
     return {name: tuple(claimed) for name, claimed in found.items()}
 
 
-def _of_brokers(view: HeldView, addresses: Iterable[RegisteredAddress], listed: Mapping[int, ViewBroker]) -> Iterator[Claim]:
-    listener, empty = view.row.listener, view.row.brokers_listed == 0
+def _of_brokers(view: HeldView, addresses: Collection[RegisteredAddress], listed: Mapping[int, ViewBroker]) -> Iterator[Claim]:
+    listener = view.row.listener
+    differences = differences_of_list(view.row, addresses, listed.values(), known_listener=view.known_listener)
     for address in addresses:
-        same = address.listener == listener
-        if not same and view.known_listener:
+        difference = differences.get(address.broker_id)
+        if difference is None or (address.listener != listener and view.known_listener):
             continue
-        broker, right = listed.get(address.broker_id), f"{address.host}:{address.port}"
-        if broker is None and empty:
+        right, basis = f"{address.host}:{address.port}", str(address.version)
+        if difference is Listed.NOTHING:
             yield Claim(listener=listener, subject=None, kind="empty_view", reference="brokers registered", view="not listed")
-        elif broker is None:
+        elif difference is Listed.MISSING:
             kind = "broker_disputed" if address.disputed else "broker_missing"
-            claimed, basis = "not listed", str(address.version)
+            claimed = "not listed"
             yield Claim(listener=listener, subject=address.broker_id, kind=kind, reference=right, view=claimed, basis=basis)
-        elif same and (broker.host.lower(), broker.port) != (address.host.lower(), address.port):
-            claimed, basis = f"{broker.host}:{broker.port}", str(address.version)
+        elif difference is Listed.ELSEWHERE and address.listener == listener:
+            broker = listed[address.broker_id]
+            claimed = f"{broker.host}:{broker.port}"
             yield Claim(listener=listener, subject=address.broker_id, kind="endpoint", reference=right, view=claimed, basis=basis)
 
 

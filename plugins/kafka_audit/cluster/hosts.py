@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.hosts import canonical_host, ip_address_of, same_host
 from kafka_audit.model.tables import BrokerView, Probe, SourceRead
 
 _INSIDE = (
@@ -20,7 +21,7 @@ _BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 
 def inside_of(host: str) -> str | None:
     """Return where alone a name resolves, judged by its form; None for addresses, and for names that may resolve anywhere."""
-    name = host.lower().rstrip(".")
+    name = canonical_host(host)
     for form, place in _INSIDE:
         if form.search(name):
             return place
@@ -29,16 +30,14 @@ def inside_of(host: str) -> str | None:
 
 def kind_of(host: str) -> str | None:
     """Return what is wrong with an advertised host, None for one that can mean the same everywhere."""
-    name = host.strip("[]").lower().rstrip(".")
-    try:
-        address = ipaddress.ip_address(name.partition("%")[0])
-    except ValueError:
+    name = canonical_host(host)
+    address = ip_address_of(name.partition("%")[0])
+    if address is None:
         if name in {"localhost", "localhost.localdomain", "ip6-localhost"}:
             return "a loopback name"
         if not name:
             return "not a host"
         return None if "." in name else "a bare name without a domain"
-    address = getattr(address, "ipv4_mapped", None) or address
     kinds = (
         (address.is_loopback, "a loopback address"),
         (address.is_unspecified, "the wildcard address"),
@@ -62,7 +61,7 @@ def dialled_hosts(view: ClusterView, endpoints: Iterable[AdvertisedEndpoint]) ->
     dialled = {view.address for view in view.of(BrokerView)}
     dialled |= {read.target for read in view.of(SourceRead) if read.observer.startswith("broker")}
     dialled |= {probe.via for probe in view.of(Probe) if probe.via is not None}
-    hosts = {address.rpartition(":")[0].strip("[]") for address in dialled} | {row.host for row in endpoints}
+    hosts = {canonical_host(address.rpartition(":")[0]) for address in dialled} | {canonical_host(row.host) for row in endpoints}
     return frozenset(host for host in hosts if kind_of(host) not in {"a loopback name", "a loopback address", "not a host"})
 
 
@@ -73,6 +72,6 @@ def resolved(view: ClusterView, endpoint: AdvertisedEndpoint) -> bool:
         and probe.layer == "dns"
         and probe.outcome == "ok"
         and probe.via is None
-        and probe.host == endpoint.host
+        and same_host(probe.host, endpoint.host)
         for probe in view.of(Probe)
     )

@@ -11,6 +11,7 @@ from zlib import crc32
 
 from kafka_audit.cluster.broker_lists import BrokerList, broker_lists, newest_lists
 from kafka_audit.cluster.samples import Samples
+from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Registry, ViewBroker
 
 
@@ -149,7 +150,7 @@ class RegistrySample:
         return BrokerRegistration(
             broker_id=broker,
             rack=row.rack,
-            version=crc32(f"{row.host}:{row.port}".encode(errors="surrogatepass")),
+            version=crc32(repr(canonical_address(row.host, row.port)).encode()),
             created=None,
             session=None,
             registered_ms=None,

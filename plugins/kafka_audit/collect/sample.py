@@ -31,6 +31,7 @@ from kafka_audit.collect.zookeeper import zookeeper_view
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.earlier_topics import EarlierTopics
 from kafka_audit.collect.zookeeper.migration import without_zookeeper
+from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.names import NameKind, can_be_name, is_port
@@ -48,7 +49,6 @@ from kafka_audit.model.tables import (
     SourceRead,
 )
 from kafka_audit.model.text import counted
-from kafka_audit.model.trusted_hosts import normal_host
 
 LANES = 32
 """Brokers and vantages asked at a time, each by one connection or one command."""
@@ -283,12 +283,12 @@ class Sampler:
         if not vantages or not unnamed:
             return []
         settings = self._settings(number, unnamed, rows)
-        listed = {(target.broker_id, normal_host(target.host), target.port) for target in flat(unnamed)}
+        listed = {(target.broker_id, *canonical_address(target.host, target.port)) for target in flat(unnamed)}
         endpoints = (
             endpoint
             for endpoint in inter_broker_endpoints(settings, number)
             if endpoint.broker_id in unnamed
-            and (endpoint.broker_id, normal_host(endpoint.host), endpoint.port) not in listed
+            and (endpoint.broker_id, *canonical_address(endpoint.host, endpoint.port)) not in listed
             and can_be_name(NameKind.HOST, endpoint.host)
             and can_be_name(NameKind.LISTENER, endpoint.listener)
             and is_port(endpoint.port)

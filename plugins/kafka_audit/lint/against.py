@@ -14,6 +14,7 @@ from itertools import product
 from kafka_audit.checks import Check
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.lint import members
 from kafka_audit.lint.members import Member
 from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries, protocols_by_listener
@@ -149,12 +150,13 @@ def _mechanisms(after: ClusterView, changed: Iterable[Member]) -> Iterator[Judge
 
 def _addresses(view: ClusterView, proposed: Iterable[Member]) -> Iterator[Judgement]:
     """Yield addresses that are new: those that a vantage failed to reach for another reason, and those that none has tried."""
-    held = {(row.broker_id, row.host.lower(), row.port) for row in view.endpoints.all}
+    held = {(row.broker_id, *canonical_address(row.host, row.port)) for row in view.endpoints.all}
     probes = [row for row in view.newest(Probe) if row.role == "client"]
     for end in (end for member in proposed for end in advertised_by_member(member, 0)):
-        if (end.broker_id, end.host.lower(), end.port) in held:
+        address = canonical_address(end.host, end.port)
+        if (end.broker_id, *address) in held:
             continue
-        tried = [row for row in probes if (row.host.lower(), row.port) == (end.host.lower(), end.port)]
+        tried = [row for row in probes if canonical_address(row.host, row.port) == address]
         failed = next((row for row in tried if row.outcome == "failed"), None)
         facts = {"broker": end.broker_id, "host": end.host, "port": end.port, "listener": end.listener}
         resource = f"broker/{end.broker_id}/listener/{end.listener}"

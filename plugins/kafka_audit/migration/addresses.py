@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare import addresses as hosts_and_ports
 from kafka_audit.migration.items import GateItem, HeadedItem
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint, Registry, SnapshotInfo
@@ -106,8 +107,8 @@ def _is_held(endpoint: RegisteredEndpoint, now: Mapping[int, tuple[AdvertisedEnd
 
 
 def comparable_address(endpoint: RegisteredEndpoint | AdvertisedEndpoint) -> tuple[int, str, int]:
-    """Return what makes an address the same: names of hosts have no case."""
-    return endpoint.broker_id, endpoint.host.lower().strip("[]"), endpoint.port
+    """Return what makes an address of a broker the same."""
+    return endpoint.broker_id, *hosts_and_ports.canonical_address(endpoint.host, endpoint.port)
 
 
 def advertised_by_broker(view: ClusterView) -> Mapping[int, tuple[AdvertisedEndpoint, ...]]:
@@ -230,5 +231,5 @@ def endpoint_resource(endpoint: RegisteredEndpoint) -> str:
 
 
 def address_text(endpoint: RegisteredEndpoint) -> str:
-    """Return HOST:PORT, an IPv6 address in brackets."""
-    return f"[{endpoint.host}]:{endpoint.port}" if ":" in endpoint.host else f"{clean(endpoint.host)}:{endpoint.port}"
+    """Return HOST:PORT for a sentence."""
+    return clean(hosts_and_ports.address_text(endpoint.host, endpoint.port))

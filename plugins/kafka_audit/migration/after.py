@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.migration import addresses
 from kafka_audit.migration.plan import TITLES, Kind, Plan
 from kafka_audit.model.finding import Resource, Severity, Status
@@ -119,7 +120,7 @@ def _modes(before: Snapshot, after: Snapshot) -> Iterator[dict[str, Any]]:
 def _place(change: Mapping[str, Any]) -> tuple[int | None, str, int]:
     """Return an endpoint as it is now, as `addresses.comparable_address` does."""
     address = change["addresses_after"][0]
-    return Resource.of(change["resource"]).broker, address["host"].lower(), address["port"]
+    return Resource.of(change["resource"]).broker, *canonical_address(address["host"], address["port"])
 
 
 def _is_meant(change: Mapping[str, Any], plan: Plan, proposed: Sequence[RegisteredEndpoint]) -> bool:

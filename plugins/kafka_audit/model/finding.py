@@ -7,6 +7,7 @@ from enum import IntEnum, StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from kafka_audit.compare.addresses import address_text
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Line, Prose
 from kafka_audit.model.text import our_line
@@ -305,7 +306,7 @@ class Address:
     @property
     def text(self) -> str:
         """`host:port`, as Kafka writes it."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return address_text(self.host, self.port)
 
 
 @dataclass(frozen=True, kw_only=True)

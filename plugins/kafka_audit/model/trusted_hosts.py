@@ -3,17 +3,15 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 
+from kafka_audit.compare.hosts import ip_address_of, is_host, is_name, normal_host
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import SettingLine
 from kafka_audit.model.shared_domains import is_of_all_namespaces, is_shared
 
-_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
-_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,40}}")
 _WILD = re.compile(r"[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63}){0,40}")
-_PARTS = re.compile(r"(?:\[([0-9A-Fa-f:./]+)\]|([^\s:\[\]]+))(?::(\d{1,5}))?")
-_NUMERIC = re.compile(r"\d+|0x[0-9a-f]*")
+_PARTS = re.compile(r"(?:\[([0-9a-f:./]+)\]|([^\s:\[\]]+))(?::(\d{1,5}))?")
 _LAST_PORT = 65535
 _SHORTEST_PREFIX = {4: 8, 6: 7}  # 10.0.0.0/8 and fc00::/7 are the largest networks that one company has
 _OWN_DOMAIN = 2  # labels below which any party can register a name: kafka.corp has one owner, com has many
@@ -41,37 +39,13 @@ class HostPattern:
             return False  # small letters of other alphabets may be ours: that of the Kelvin sign is k
         host = normal_host(host)
         if self.network is not None:
-            address = _ip(host)
+            address = ip_address_of(host)
             return address is not None and address.version == self.network.version and address in self.network
         name = self.name or ""
         if "*" not in name:
             return host == name
         # What is no plain name (192.0.2.1, 0xc0000201, fe80::1%x.kafka.corp) may be dialled elsewhere than its end says.
         return is_name(host) and _fits(name.split("."), host.split("."))
-
-
-def normal_host(host: str) -> str:
-    """Return a host as it is compared: lower case, no dot at the end, IPv6 in its shortest form and without brackets."""
-    host = (host.lower() if host.isascii() else host).removeprefix("[").removesuffix("]")
-    address = _ip(host)
-    if address is not None:
-        return str(address)
-    return host[:-1] if is_name(host[:-1]) and host.endswith(".") else host
-
-
-def is_name(host: str) -> bool:
-    """Return whether a host is a plain name of letters, digits, `-`, `_` and dots, and no address in any notation."""
-    return (
-        host.isascii()
-        and _NAME.fullmatch(host.lower()) is not None
-        and _NUMERIC.fullmatch(host.lower().rpartition(".")[2]) is None
-    )
-
-
-def is_host(host: str) -> bool:
-    """Return whether a host is a plain name or an IP address, so that a pattern can name it as it is."""
-    host = normal_host(host)
-    return is_name(host) or (_ip(host) is not None and "%" not in host)
 
 
 def parse_trusted_hosts(text: str) -> HostPattern:
@@ -84,7 +58,7 @@ def parse_trusted_hosts(text: str) -> HostPattern:
     Raises:
         ValueError: it is none of these, or it would trust hosts of any party; the text names the correct form.
     """
-    text = text.strip()
+    text = text.strip().lower()
     port = None
     if text.count(":") > 1 and not text.startswith("["):
         host = text
@@ -97,7 +71,6 @@ def parse_trusted_hosts(text: str) -> HostPattern:
         if port is not None and not 0 < port <= _LAST_PORT:
             msg = f"names port {port}; a port must be from 1 to {_LAST_PORT}"
             raise ValueError(msg)
-    host = host.lower()
     if "/" in host:
         return HostPattern(network=_network(host), port=port)
     if "*" in host:
@@ -192,10 +165,3 @@ def _label_fits(pattern: str, label: str) -> bool:
             return False
         at += len(part)
     return at <= end
-
-
-def _ip(text: str) -> IPv4Address | IPv6Address | None:
-    try:
-        return ip_address(text)
-    except ValueError:
-        return None

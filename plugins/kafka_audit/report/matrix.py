@@ -11,6 +11,8 @@ from typing import Any
 
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.views import differences_of_list
+from kafka_audit.compare.broker_lists import Listed
 from kafka_audit.report.text import brokers, clean, ranges, wrap
 
 LETTERS: Mapping[str, str] = MappingProxyType({"dns": "D", "tcp": "T", "tls": "L", "sasl": "S", "api": "A", "identity": "I"})
@@ -20,6 +22,8 @@ LADDER = "DTLSAI"
 MEANING: Mapping[str, str] = MappingProxyType(
     {**{letter: layer for layer, letter in LETTERS.items()}, "V": "view", "?": "not known", ".": "agrees", "-": "not asked"}
 )
+
+_WORST = tuple(Listed)
 
 FOLD_ABOVE = 12
 """Number of brokers above which equal rows and equal columns are put together."""
@@ -113,16 +117,14 @@ def build_matrix(view: ClusterView) -> Matrix:
 
 def _broker_row(view: ClusterView, broker: int, columns: Sequence[int]) -> MatrixRow:
     paths = [path for path in view.probes if path.from_broker == broker]
-    views = [
-        (held.listener, {row.broker_id: (row.host, row.port) for row in view.listed.get(held.brokers_digest, ())})
-        for held in view.views_of(broker)
-    ]
+    differences = _listed_otherwise(view, broker)
+    agrees = "." if view.views_of(broker) and not _unread(view) else "?"
     return MatrixRow(
         name=f"broker {broker}",
         broker=broker,
         note="controller" if broker == view.controller else "",
         reach="".join(_reach([p for p in paths if p.endpoint.broker_id == column]) for column in columns),
-        view="".join(_sees(view, views, column) for column in columns),
+        view="".join("V" if column in differences else agrees for column in columns),
     )
 
 
@@ -140,18 +142,17 @@ def _unread(view: ClusterView) -> bool:
     return not view.zookeeper_read and not view.in_zookeeper and not view.kraft
 
 
-def _sees(view: ClusterView, views: Sequence[tuple[str, Mapping[int, tuple[str, int]]]], column: int) -> str:
-    if _unread(view):
-        return "?"
-    for listener, listed in views:
-        listed_as = listed.get(column)
-        registered = [(e.host, e.port) for e in view.endpoints.of(column) if e.listener == listener]
-        # A broker without that listener is rightly absent from a view on it.
-        if (column in view.in_zookeeper or view.kraft) and registered and listed_as not in registered:
-            return "V"
-        if column not in view.in_zookeeper and listed_as is not None and not view.kraft:
-            return "V"
-    return "." if views else "?"
+def _listed_otherwise(view: ClusterView, broker: int) -> Mapping[int, Listed]:
+    """Return the brokers that the views of a broker list otherwise than they are registered; of several views the worst."""
+    found: dict[int, Listed] = {}
+    for held in () if _unread(view) else view.views_of(broker):
+        known = any(endpoint.listener == held.listener for endpoint in view.endpoints.known)
+        listed = view.listed.get(held.brokers_digest, ())
+        for other, how in differences_of_list(held, view.endpoints.known, listed, known_listener=known).items():
+            # A broker that is registered without that listener is not unregistered; in KRaft no list shows registrations.
+            if how is not Listed.UNREGISTERED or not (view.kraft or other in view.in_zookeeper):
+                found[other] = min(how, found.get(other, how), key=_WORST.index)
+    return found
 
 
 def _reasons(view: ClusterView, rows: Sequence[MatrixRow]) -> Iterator[Why]:
@@ -168,18 +169,32 @@ def _reasons(view: ClusterView, rows: Sequence[MatrixRow]) -> Iterator[Why]:
         columns[path.endpoint.broker_id] = None
     for (letter, text), (observers, columns) in found.items():
         yield Why(letter=letter, observers=tuple(observers), brokers=tuple(sorted(columns)), text=text)
-    empty = tuple(row.name for row in rows if row.view and set(row.view) == {"V"})
-    partly = tuple(row.name for row in rows if "V" in row.view and row.name not in empty)
+    yield from _listed_reasons(view, rows)
     alone = tuple(row.name for row in rows if row.broker is not None and _unread(view) and view.views_of(row.broker))
     silent = tuple(row.name for row in rows if row.view and set(row.view) == {"?"} and row.name not in alone)
-    if empty:
-        yield Why(letter="V", observers=empty, brokers=(), text="lists no broker")
-    if partly:
-        yield Why(letter="V", observers=partly, brokers=(), text="not listed, or listed otherwise than registered")
     if silent:
         yield Why(letter="?", observers=silent, brokers=(), text="gave no view")
     if alone:
         yield Why(letter="?", observers=alone, brokers=(), text="ZooKeeper was not read; views cannot be compared with it")
+
+
+def _listed_reasons(view: ClusterView, rows: Sequence[MatrixRow]) -> Iterator[Why]:
+    """Yield what views list otherwise than it is registered, the worst first."""
+    found: dict[Listed, tuple[dict[str, None], set[int]]] = {}
+    for row in rows:
+        if row.broker is not None:
+            differences = _listed_otherwise(view, row.broker)
+        else:
+            how = Listed.MISSING if view.in_zookeeper else Listed.NOTHING
+            differences = {b: how for b, cell in zip(view.named_brokers, row.view, strict=True) if cell == "V"}
+        for broker, how in differences.items():
+            observers, columns = found.setdefault(how, ({}, set()))
+            observers[row.name] = None
+            columns.add(broker)
+    for how in sorted(found, key=_WORST.index):
+        observers, columns = found[how]
+        brokers_of = () if how is Listed.NOTHING else tuple(sorted(columns))
+        yield Why(letter="V", observers=tuple(observers), brokers=brokers_of, text=how.value)
 
 
 def broker_count(matrix: Mapping[str, Any]) -> int:

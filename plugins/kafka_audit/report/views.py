@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import HostPort, address_text, canonical_address
 from kafka_audit.model.tables import BrokerView
 from kafka_audit.model.text import clean, listing, ranges
 
@@ -50,16 +51,16 @@ def build_views(view: ClusterView) -> dict[str, Any]:
 
 def _disputed(view: ClusterView) -> list[tuple[int, str]]:
     """Return broker and listener wherever a view lists another address than others do, or than is registered."""
-    reported: dict[tuple[int, str], set[str]] = defaultdict(set)
+    reported: dict[tuple[int, str], set[HostPort | None]] = defaultdict(set)
     for endpoint in view.endpoints.known:
-        reported[endpoint.broker_id, endpoint.listener].add(endpoint.address)
+        reported[endpoint.broker_id, endpoint.listener].add(canonical_address(endpoint.host, endpoint.port))
     for held in view.newest(BrokerView):
         if not held.brokers_listed:
             continue  # says so once, and not once for each broker
-        listed = {row.broker_id: f"{row.host}:{row.port}" for row in view.listed.get(held.brokers_digest, ())}
+        places = {row.broker_id: canonical_address(row.host, row.port) for row in view.listed.get(held.brokers_digest, ())}
         for broker, listener in list(reported):
             if listener == held.listener:
-                reported[broker, listener].add(listed.get(broker, _NOTHING))
+                reported[broker, listener].add(places.get(broker))
     return sorted(key for key, addresses in reported.items() if len(addresses) > 1)[:_MOST_ADDRESSES]
 
 
@@ -82,7 +83,7 @@ def _registered(view: ClusterView, disputed: Sequence[tuple[int, str]]) -> Itera
 
 
 def _viewed(view: ClusterView, held: BrokerView, disputed: Sequence[tuple[int, str]]) -> Iterator[str]:
-    listed = {row.broker_id: f"{row.host}:{row.port}" for row in view.listed.get(held.brokers_digest, ())}
+    listed = {row.broker_id: address_text(row.host, row.port) for row in view.listed.get(held.brokers_digest, ())}
     yield ranges(listed) or _NOTHING
     if not view.kraft:
         yield _NOTHING if held.controller_id is None or held.controller_id < 0 else str(held.controller_id)

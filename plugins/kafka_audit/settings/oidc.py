@@ -3,6 +3,8 @@
 import re
 from urllib.parse import SplitResult, urlsplit
 
+from kafka_audit.compare.hosts import canonical_host
+
 _EXTENSION_NAME = re.compile(r"[A-Za-z]+")  # Kafka's OAuthBearerClientInitialResponse, as the value below
 _EXTENSION_VALUE = re.compile(r"[\x21-\x7e \t\r\n]+")
 _REGION = re.compile(r"[a-z]{2,4}(?:-[a-z]+){1,3}-[0-9]{1,2}")
@@ -58,7 +60,7 @@ def scope_fault(scope: str) -> str:
 
 def is_google_cloud(addresses: str) -> bool:
     """Return whether one of some addresses is one of Google Cloud Managed Service for Apache Kafka."""
-    hosts = (address.strip().lower().partition(":")[0].removesuffix(".") for address in addresses.split(","))
+    hosts = (canonical_host(address.strip().partition(":")[0]) for address in addresses.split(","))
     return any(".managedkafka." in host and host.endswith(".cloud.goog") for host in hosts)
 
 

@@ -11,6 +11,7 @@ from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
 from kafka_audit.collect.connections.protocol.async_conversation import in_thread
 from kafka_audit.collect.connections.protocol.conversation import demand
 from kafka_audit.collect.rows.source_reads import UNREADABLE, ReadError
+from kafka_audit.compare.addresses import canonical_address, is_among
 from kafka_audit.model.tables import RegisteredEndpoint
 
 MOST_NEW = 100
@@ -59,7 +60,7 @@ class Listings:
 
     async def listing(self, body: bytes, version: int, dialled: tuple[str, int]) -> Listing:
         """Return what the body of a response lists that came from an address; raises ReadError."""
-        proxied = dialled in self._behind
+        proxied = canonical_address(*dialled) in self._behind
         key = (version, proxied, hashlib.blake2b(body, digest_size=16).digest())
         if (found := self._contents.get(key)) is not None:
             return found
@@ -84,7 +85,7 @@ class Listings:
         elsewhere = (
             broker._replace(rack=None)
             for broker in sorted(brokers)
-            if broker.broker_id in ids and (broker.host, broker.port) not in self._known.get(broker.broker_id, ())
+            if broker.broker_id in ids and not is_among((broker.host, broker.port), self._known.get(broker.broker_id, ()))
         )
         return Listing(
             ids=frozenset(ids),

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
+from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.watch.reading import BrokerReading, Reading, ZookeeperReading
 from kafka_audit.watch.suspicions import MOST_NAMED, Observation, WatchFault
 
@@ -59,7 +60,7 @@ def electorate(reading: Reading) -> tuple[BrokerReading, ...]:
     A party can list any number of ids at addresses of its own, which then list each other. So these are the brokers that are
     vouched for, and those that more than half of them list; all that answer where none of them does. One address has one view.
     """
-    views = list({broker.address: broker for broker in reversed(reading.brokers) if broker.lists}.values())[::-1]
+    views = list({canonical_text(broker.address): broker for broker in reversed(reading.brokers) if broker.lists}.values())[::-1]
     brokers = [broker for broker in views if broker.broker_id is not None]
     vouched = [broker for broker in brokers if broker.vouched] or [broker for broker in views if broker.vouched]
     if not vouched:

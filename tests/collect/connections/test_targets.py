@@ -6,11 +6,11 @@ from kafka_audit.collect.connections.targets import (
     UNREGISTERED,
     behind_proxies,
     bootstrap_targets,
-    host_and_port,
     listed_endpoints,
     registered_targets,
     split_address,
 )
+from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.cluster import Cluster, Security
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import RegisteredEndpoint
@@ -54,7 +54,7 @@ def test_what_is_no_address_is_a_usage_error_that_names_the_key(address):
 
 @pytest.mark.parametrize(("host", "port"), [("h", 1), ("2001:db8::1", 9092)])
 def test_addresses_survive_the_way_there_and_back(host, port):
-    assert split_address(host_and_port(host, port), "x") == (host, port)
+    assert split_address(address_text(host, port), "x") == (host, port)
 
 
 def test_brokers_known_from_metadata_alone_are_told_once():

@@ -226,6 +226,7 @@ def test_brokers_that_differ_among_themselves_are_a_reason_without_zookeeper():
     [
         with_view_of_2(*other_topic(leader_epoch=None), topics="T2", metadata_version=5),  # Kafka 1.1 tells no epochs
         with_view_of_2(*listed("B2", {0: "x", 1: "y", 2: "z"}), brokers="B2", listener="bootstrap"),  # of a listener not known
+        with_view_of_2(*listed("B2", {one: f"{host.upper()}." for one, host in HOSTS.items()}), brokers="B2"),  # the same names
         [replace(row, deleting=True) if isinstance(row, RegisteredTopic) else row for row in with_view_of_2(topics="T")],
         healthy(failed("not supported", observer="broker@c:9092")),
         healthy(failed(observer="zookeeper")),

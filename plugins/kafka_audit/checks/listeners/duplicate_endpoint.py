@@ -7,6 +7,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import MOVING, no_endpoints, worst_each
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
 
@@ -61,11 +62,11 @@ def duplicate_endpoint(view: ClusterView) -> Iterator[Judgement]:
 def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Iterator[Judgement]:
     sharing: dict[tuple[str, int], set[int]] = defaultdict(set)
     for endpoint in endpoints:
-        sharing[endpoint.host.lower(), endpoint.port].add(endpoint.broker_id)
+        sharing[canonical_address(endpoint.host, endpoint.port)].add(endpoint.broker_id)
     age, there = view.ages_ms, _answered(view)
     moving, twice = view.endpoints.moved, view.samples[1] is not None
     for endpoint in endpoints:
-        brokers = sharing[endpoint.host.lower(), endpoint.port]
+        brokers = sharing[canonical_address(endpoint.host, endpoint.port)]
         old = all(age.get(broker, 0) > OLD_ENOUGH_MS for broker in brokers)
         settled = not brokers & moving if twice else old or brokers <= there
         status = Status.PASS if len(brokers) == 1 else Status.FAIL if settled else Status.UNKNOWN

@@ -8,6 +8,7 @@ from kafka_audit.checks.gaps import no_reach
 from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.cluster.listeners.worker_probes import WorkerProbe
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerIdentity, Probe
 from kafka_audit.model.text import listing
@@ -57,7 +58,7 @@ def mappings_share_address(view: ClusterView) -> Iterator[Judgement]:
     by_target: dict[str, list[WorkerProbe]] = defaultdict(list)
     for probe in probes:
         if probe.via is not None:
-            by_target[probe.via.lower()].append(probe)
+            by_target[canonical_text(probe.via)].append(probe)
     for sharing in by_target.values():
         for probe in sharing:
             yield _judged(view, probe, [other for other in sharing if other is not probe])

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.hosts import canonical_host, is_number
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Probe
 from kafka_audit.model.text import listing
@@ -73,8 +74,8 @@ def _resolved(probes: tuple[Probe, ...]) -> Mapping[tuple[str, str], frozenset[s
     found: dict[tuple[str, str], frozenset[str]] = {}
     for probe in probes:
         if probe.layer == "dns" and probe.outcome == "ok" and probe.via is None and probe.addresses:
-            addresses = frozenset(probe.addresses)
-            if addresses != {probe.host.strip("[]")}:
+            addresses, host = frozenset(probe.addresses), canonical_host(probe.host)
+            if not is_number(host):
                 vantage = probe.vantage if probe.from_broker is None else f"{probe.vantage} at broker {probe.from_broker}"
-                found[vantage, probe.host] = found.get((vantage, probe.host), frozenset()) | addresses
+                found[vantage, host] = found.get((vantage, host), frozenset()) | addresses
     return found

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.samples import Samples
+from kafka_audit.compare.addresses import address_text, canonical_text
 from kafka_audit.model.log_signatures import BY_ID
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import clean, counted
@@ -66,7 +67,8 @@ class LogLines:
         ends = self._between.endpoints.get(broker, {}).values()
         meant = [end for end in ends if listener in {None, end.listener}]
         if row.address is not None and meant:
-            meant = [end for end in meant if row.address in {f"{end.host}:{end.port}", f"[{end.host}]:{end.port}"}]
+            named = canonical_text(row.address)
+            meant = [end for end in meant if canonical_text(address_text(end.host, end.port)) == named]
             if not meant:
                 return False
         if row.signature == _EITHER and row.supports == "KA302":

@@ -8,6 +8,7 @@ from functools import cached_property
 from kafka_audit.cluster.listeners.inter_broker import TLS, InterBroker
 from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
 from kafka_audit.cluster.samples import Samples
+from kafka_audit.compare.addresses import address_text, canonical_address
 from kafka_audit.model.advertised_listeners import KEY, AdvertisedListener, entries
 from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerProperty, BrokerView, Probe, ViewBroker
 
@@ -34,7 +35,7 @@ class AdvertisedEndpoint:
     @property
     def address(self) -> str:
         """`host:port`, as Kafka writes it."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        return address_text(self.host, self.port)
 
 
 def advertised_endpoints(addresses: Iterable[RegisteredAddress], probes: Iterable[Probe]) -> tuple[AdvertisedEndpoint, ...]:
@@ -88,7 +89,7 @@ class Endpoints:
             AdvertisedEndpoint(
                 broker_id=broker,
                 listener=listener,
-                protocol=self._between.protocol(broker, listener) or self._probed.get((broker, host.lower(), port)),
+                protocol=self._between.protocol(broker, listener) or self._probed.get((broker, *canonical_address(host, port))),
                 host=host,
                 port=port,
             )
@@ -165,7 +166,8 @@ class Endpoints:
             before = {broker: row.version for broker, row in self._before.brokers.items()}
             return frozenset(broker for broker, row in self._registry.brokers.items() if before.get(broker) != row.version)
         last, first = self._listed.places(), _listed(self._samples, self._before.sample).places()
-        changed = {key[0] for key in last.keys() & first.keys() if last[key] != first[key]}
+        both = last.keys() & first.keys()
+        changed = {key[0] for key in both if _canonical(last[key]) != _canonical(first[key])}
         return frozenset(changed | ({broker for broker, _ in last} ^ {broker for broker, _ in first}))
 
     @cached_property
@@ -182,11 +184,11 @@ class Endpoints:
                     named.setdefault(key, places)
         for (broker, listener), places in named.items():
             yield from ((broker, listener, host, port) for host, port in places)
-        known = {(broker, host.lower(), port) for (broker, _), places in named.items() for host, port in places}
+        known = {(broker, *canonical_address(*place)) for (broker, _), places in named.items() for place in places}
         self_reported = {broker for broker, _ in listed.own}  # their own report takes precedence
         unnamed = {**{key: places for key, places in others.items() if key[0] not in self_reported}, **listed.own}
         for (broker, listener), places in unnamed.items():
-            left = (place for place in places if (broker, place[0].lower(), place[1]) not in known)
+            left = (place for place in places if (broker, *canonical_address(*place)) not in known)
             yield from ((broker, listener, host, port) for host, port in left if listener == BOOTSTRAP)
 
     @cached_property
@@ -195,8 +197,12 @@ class Endpoints:
         found = {}
         for row in self._samples.of(Probe):
             if row.protocol in TLS or (row.layer, row.outcome) == ("api", "ok"):
-                found[row.broker_id, row.host.lower(), row.port] = row.protocol
+                found[row.broker_id, *canonical_address(row.host, row.port)] = row.protocol
         return found
+
+
+def _canonical(places: Iterable[_Place]) -> frozenset[_Place]:
+    return frozenset(canonical_address(*place) for place in places)
 
 
 def _whole(settings: Mapping[int, _Rows]) -> dict[_Key, tuple[_Place, ...]]:

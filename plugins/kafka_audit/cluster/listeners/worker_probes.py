@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kafka_audit.compare.addresses import address_text
+from kafka_audit.compare.hosts import canonical_host
 from kafka_audit.model.tables import BrokerIdentity, Probe
 
 _WORKER = "worker"
@@ -29,8 +31,8 @@ class WorkerProbe:
 
     @property
     def via_host(self) -> str:
-        """Host of `via`, without brackets."""
-        return (self.via or "").rpartition(":")[0].strip("[]").lower()
+        """Host of `via`, as hosts are compared."""
+        return canonical_host((self.via or "").rpartition(":")[0])
 
 
 def worker_probes(probes: Iterable[Probe], identities: Iterable[BrokerIdentity]) -> tuple[WorkerProbe, ...]:
@@ -49,7 +51,7 @@ def _probe(rows: list[Probe], answered_by: int | None) -> WorkerProbe:
         broker_id=first.broker_id,
         listener=first.listener,
         protocol=first.protocol,
-        address=f"[{first.host}]:{first.port}" if ":" in first.host else f"{first.host}:{first.port}",
+        address=address_text(first.host, first.port),
         via=first.via,
         open=any((row.layer, row.outcome) == ("tcp", "ok") for row in rows),
         resolved=tuple(address for row in rows for address in row.addresses),

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kafka_audit.collect.brokers.inter_broker_endpoints import settings_of
-from kafka_audit.collect.connections.targets import host_and_port
+from kafka_audit.compare.addresses import address_text
+from kafka_audit.compare.hosts import same_host
 from kafka_audit.model.advertised_listeners import AdvertisedListener, entries
 from kafka_audit.model.tables import (
     BOOTSTRAP,
@@ -49,10 +50,15 @@ def with_listener_names(rows: Iterable[Row]) -> tuple[Row, ...]:
 
 def _name(own_listeners: Iterable[AdvertisedListener], row: Probe) -> str | None:
     """Return the listener of an address; without a host, it has the host of the broker, so the port decides."""
-    host = row.host.lower().strip("[]")
-    hosts = {host, *_ANY_HOST}
     return next(
-        (e.listener for e in own_listeners if e.port == row.port and e.host is not None and e.host.lower() in hosts), None
+        (
+            listener.listener
+            for listener in own_listeners
+            if listener.port == row.port
+            and listener.host is not None
+            and (listener.host in _ANY_HOST or same_host(listener.host, row.host))
+        ),
+        None,
     )
 
 
@@ -80,7 +86,7 @@ def _dialled(rows: Iterable[Row]) -> Mapping[tuple[int, str], frozenset[tuple[st
     found: dict[tuple[int, str], set[tuple[str, int]]] = {}
     for row in rows:
         if isinstance(row, Probe) and row.role == "client" and row.listener == BOOTSTRAP:
-            found.setdefault((row.broker_id, row.via or host_and_port(row.host, row.port)), set()).add((row.host, row.port))
+            found.setdefault((row.broker_id, row.via or address_text(row.host, row.port)), set()).add((row.host, row.port))
     return {key: frozenset(places) for key, places in found.items()}
 
 

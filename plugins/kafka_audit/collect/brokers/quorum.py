@@ -25,9 +25,9 @@ from kafka_audit.collect.connections.targets import (
 )
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError, any_answer
+from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import ControllerProbe, FencedBroker, QuorumReplica, QuorumView, Row
-from kafka_audit.model.trusted_hosts import normal_host
 
 QUORUM, API_VERSIONS = "DescribeQuorum", "ApiVersions"
 PLANNED = (API_VERSIONS, QUORUM)
@@ -154,7 +154,7 @@ def controllers(cluster: Cluster) -> tuple[Target, ...]:
     found = []
     for text in dict.fromkeys(cluster.controllers):
         host, port = split_address(text, f"clusters.{cluster.name}.controllers")
-        probe = routes(cluster).get((normal_host(host), port))
+        probe = routes(cluster).get(canonical_address(host, port))
         found.append(
             Target(broker_id=UNREGISTERED, listener=CONTROLLER_LISTENER, protocol=protocol, host=host, port=port, via=probe)
         )

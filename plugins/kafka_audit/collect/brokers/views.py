@@ -30,6 +30,7 @@ from kafka_audit.collect.brokers.metadata import (
 from kafka_audit.collect.connections.budget import Budget, out_of_time
 from kafka_audit.collect.rows.collected import Large
 from kafka_audit.collect.rows.columns import Ints, empty, nullable, table
+from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.names import NameKind, can_be_name
 from kafka_audit.model.tables import ViewBroker, ViewPartition, ViewTopic
 
@@ -95,7 +96,7 @@ class ViewBook:
             budget: the audit's: rows of all different views together, and time.
         """
         budget = budget or Budget()
-        proxied = dialled is not None and (dialled[0].lower(), dialled[1]) in self._behind
+        proxied = dialled is not None and canonical_address(*dialled) in self._behind
         common = self._common.get((version, proxied))
         if common is not None and common.body == body:  # type: ignore[comparison-overlap] # they do compare
             common.misses = 0
@@ -296,7 +297,7 @@ def _partitions(topics: ListedTopics, places: Ints) -> pa.Table:
 
 def as_advertised(broker: ListedBroker, behind: Mapping[tuple[str, int], tuple[str, int]]) -> ListedBroker:
     """Return a listed broker with the address that it advertises, if a proxy replaced it."""
-    host, port = behind.get((broker.host.lower(), broker.port), (broker.host, broker.port))
+    host, port = behind.get(canonical_address(broker.host, broker.port), (broker.host, broker.port))
     return broker._replace(host=host, port=port)
 
 

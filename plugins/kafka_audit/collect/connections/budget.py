@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 
 from kafka_audit.collect.connections.targets import named_addresses, numeric_addresses
 from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.compare.hosts import normal_host
 from kafka_audit.model.cluster import Cluster, Limits
-from kafka_audit.model.trusted_hosts import normal_host
 
 OVER_LIMIT = "over the limit"
 """The error of a read of which a part was left out, or that was ended, because of `limits`."""

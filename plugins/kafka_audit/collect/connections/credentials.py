@@ -24,7 +24,7 @@ from kafka_audit.collect.connections.kerberos import SERVICE, Tickets
 from kafka_audit.collect.connections.login_attempts import Attempts, LoginTarget
 from kafka_audit.collect.connections.scram_keys import SaltedPasswords, ScramKeys
 from kafka_audit.collect.connections.sockets import TlsContexts
-from kafka_audit.collect.connections.targets import PLAINTEXT, Target, host_and_port, routes, split_address
+from kafka_audit.collect.connections.targets import PLAINTEXT, Target, routes, split_address
 from kafka_audit.collect.connections.tls import UNVERIFIED, TlsAccess, TlsFiles
 from kafka_audit.collect.connections.tokens.access_token import AccessToken, FixedToken, TokenCache, TokenProvider
 from kafka_audit.collect.connections.tokens.azure import fetch_azure_token
@@ -39,8 +39,10 @@ from kafka_audit.collect.rows.source_reads import (
     ReadError,
     clean_line,
 )
+from kafka_audit.compare.addresses import address_text, canonical_address
+from kafka_audit.compare.hosts import is_host, normal_host
 from kafka_audit.model.cluster import Cluster, Security, Tls
-from kafka_audit.model.trusted_hosts import is_host, normal_host, parse_trusted_hosts, trusted_hosts_line
+from kafka_audit.model.trusted_hosts import parse_trusted_hosts, trusted_hosts_line
 
 _PROTOCOLS_DIFFER = "protocols differ"
 IN_CLEAR_TEXT = frozenset({"PLAIN", "OAUTHBEARER"})
@@ -247,7 +249,7 @@ class ClusterLogins:
         needs = f"a user and password that listener {_name(target)} accepts ({security.username}, {security.password_env})"
         proves = mechanism not in IN_CLEAR_TEXT
         attempt = self._attempt(target, security)
-        address = host_and_port(*_compared(*target.dialled))
+        address = address_text(*_compared(*target.dialled))
         keys = ScramKeys(salted=self._salted, address=address, mechanism=mechanism, password=password) if proves else None
         return ListenerSecurity(kafka=options, hidden=hidden, proves=proves, attempt=attempt, needs=needs, scram=keys)
 
@@ -258,7 +260,7 @@ class ClusterLogins:
         them says nothing of the others.
         """
         place = LoginTarget(
-            address=host_and_port(*_compared(*target.dialled)),
+            address=address_text(*_compared(*target.dialled)),
             listener=target.listener,
             host=None if self.names(target) else normal_host(target.dialled[0]),
         )
@@ -354,7 +356,7 @@ def _named(cluster: Cluster) -> set[tuple[str, int]]:
     for key, addresses in (("bootstrap", cluster.bootstrap), ("controllers", cluster.controllers)):
         for address in addresses:
             host, port = split_address(address, f"clusters.{cluster.name}.{key}")
-            found.add(instead.get((normal_host(host), port), address))
+            found.add(instead.get(canonical_address(host, port), address))
     return {_compared(*split_address(address, "reach")) for address in found}
 
 

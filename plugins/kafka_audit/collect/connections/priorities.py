@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from kafka_audit.bounds.kept_brokers import Vouchers
 from kafka_audit.collect.connections.targets import Target
+from kafka_audit.compare.hosts import normal_host
 from kafka_audit.model.tables import RegisteredBroker, Row
-from kafka_audit.model.trusted_hosts import normal_host
 
 MOST_OF_ONE = 100
 """Endpoints of one broker that are taken: it has as many listeners, and 10 are many."""

@@ -1,15 +1,15 @@
 """Which addresses to ask, and under whose name. Pure."""
 
-import ipaddress
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from kafka_audit.compare.addresses import address_text, canonical_address
+from kafka_audit.compare.hosts import is_number, normal_host
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import BOOTSTRAP, RegisteredEndpoint
-from kafka_audit.model.trusted_hosts import normal_host
 
 PLAINTEXT = "PLAINTEXT"
 UNREGISTERED = -1
@@ -34,7 +34,7 @@ class Target:
     @property
     def advertised(self) -> str:
         """Host and port as the broker gives them."""
-        return host_and_port(self.host, self.port)
+        return address_text(self.host, self.port)
 
     @property
     def address(self) -> str:
@@ -57,11 +57,6 @@ class Target:
         return f"broker@{self.advertised}" if self.broker_id == UNREGISTERED else f"broker:{self.broker_id}"
 
 
-def host_and_port(host: str, port: int) -> str:
-    """Return HOST:PORT, an IPv6 address in brackets."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
 def split_address(text: str, key: str) -> tuple[str, int]:
     """Return host and port of HOST:PORT; raises UsageError naming the key of the cluster file."""
     match = _ADDRESS.fullmatch(text)
@@ -72,7 +67,7 @@ def split_address(text: str, key: str) -> tuple[str, int]:
 
 
 def routes(cluster: Cluster) -> dict[tuple[str, int], str]:
-    """Return what to dial instead, by host (as `normal_host` has it) and port of the advertised address.
+    """Return what to dial instead, by the advertised address as `canonical_address` has it.
 
     Compared as a resolver does, without regard to case, a dot at the end or the notation of IPv6: another spelling of an address
     in `reach` would otherwise be dialled itself, and another process may answer there.
@@ -80,7 +75,7 @@ def routes(cluster: Cluster) -> dict[tuple[str, int], str]:
     found = {}
     for advertised, route in cluster.reach.items():
         host, port = split_address(advertised, "reach")
-        found[normal_host(host), port] = route
+        found[canonical_address(host, port)] = route
     return found
 
 
@@ -99,26 +94,19 @@ def numeric_addresses(named: Iterable[tuple[str, int]]) -> frozenset[tuple[str, 
     return frozenset((host, port) for host, port in named if is_number(host))
 
 
-def is_number(host: str) -> bool:
-    """Return whether a host is an IP address, for which no name server is asked."""
-    try:
-        ipaddress.ip_address(host.partition("%")[0])
-    except ValueError:
-        return False
-    return True
-
-
 def behind_proxies(cluster: Cluster) -> dict[tuple[str, int], tuple[str, int]]:
-    """Return the advertised address by each address that `reach` leads to instead.
+    """Return the advertised address by each address that `reach` leads to instead, as `canonical_address` has it.
 
     A Kafka proxy replaces addresses in responses with its own. Where `reach` leads two brokers to one
     address, or to one that is advertised itself, the broker behind it is unknown.
     """
-    routes = Counter(route.lower() for route in cluster.reach.values())
+    routes = {advertised: canonical_address(*split_address(route, "reach")) for advertised, route in cluster.reach.items()}
+    shared = Counter(routes.values())
+    themselves = {canonical_address(*split_address(advertised, "reach")) for advertised in cluster.reach}
     return {
-        split_address(route.lower(), "reach"): split_address(advertised, "reach")
-        for advertised, route in cluster.reach.items()
-        if routes[route.lower()] == 1 and route not in cluster.reach
+        route: split_address(advertised, "reach")
+        for advertised, route in routes.items()
+        if shared[route] == 1 and route not in themselves
     }
 
 
@@ -136,7 +124,7 @@ def registered_targets(endpoints: Iterable[RegisteredEndpoint], cluster: Cluster
                 protocol=endpoint.protocol,
                 host=endpoint.host,
                 port=endpoint.port,
-                via=instead.get((normal_host(endpoint.host), endpoint.port)),
+                via=instead.get(canonical_address(endpoint.host, endpoint.port)),
             )
         )
     return dict(found)
@@ -153,15 +141,15 @@ def bootstrap_targets(cluster: Cluster, endpoints: Iterable[RegisteredEndpoint])
     Raises:
         UsageError: an address cannot be read.
     """
-    advertised = {host_and_port(endpoint.host, endpoint.port) for endpoint in endpoints}
-    taken = advertised | {cluster.reach[endpoint] for endpoint in advertised if endpoint in cluster.reach}
+    advertised = {canonical_address(endpoint.host, endpoint.port) for endpoint in endpoints}
+    instead = routes(cluster)
+    taken = advertised | {canonical_address(*split_address(instead[at], "reach")) for at in advertised & instead.keys()}
     targets = []
     for text in dict.fromkeys(cluster.bootstrap):
         host, port = split_address(text, f"clusters.{cluster.name}.bootstrap")
-        address = host_and_port(host, port)
+        address = canonical_address(host, port)
         if address not in taken:
-            protocol = cluster.security.protocol
-            route = routes(cluster).get((normal_host(host), port))
+            protocol, route = cluster.security.protocol, instead.get(address)
             targets.append(Target(broker_id=UNREGISTERED, listener=BOOTSTRAP, protocol=protocol, host=host, port=port, via=route))
     return targets
 

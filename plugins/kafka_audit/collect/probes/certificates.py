@@ -1,7 +1,6 @@
 """The certificate that a TLS endpoint presented, from its DER form. The bytes are not trusted."""
 
 import base64
-import ipaddress
 from contextlib import suppress
 from datetime import datetime
 
@@ -10,6 +9,7 @@ from cryptography.x509.oid import NameOID
 
 from kafka_audit.collect.probes.certificate_names import java_name
 from kafka_audit.collect.rows.source_reads import clean_line
+from kafka_audit.compare.hosts import canonical_host, ip_address_of
 from kafka_audit.model.tables import AuthorityCertificate, Certificate
 
 _MOST_NAMES = 100
@@ -65,12 +65,12 @@ def read_authorities(pem: bytes, file: str, sample: int) -> tuple[AuthorityCerti
 
 def matches(host: str, names: list[str], addresses: list[str]) -> bool:
     """Return whether a certificate's names cover a host: addresses exactly, names in any case and with one `*` label in front."""
-    try:
-        return str(ipaddress.ip_address(host.partition("%")[0])) in addresses
-    except ValueError:
-        wanted = host.rstrip(".").lower()
+    number = ip_address_of(host.partition("%")[0])
+    if number is not None:
+        return str(number) in addresses
+    wanted = canonical_host(host)
     _, _, parent = wanted.partition(".")
-    given = {name.rstrip(".").lower() for name in names}
+    given = {canonical_host(name) for name in names}
     return wanted in given or ("." in parent and f"*.{parent}" in given)
 
 

@@ -29,9 +29,9 @@ from kafka_audit.collect.probes.endpoint_probes import LAYERS, Origin, ProbeStep
 from kafka_audit.collect.probes.probe_script import CERTIFICATE
 from kafka_audit.collect.rows.masking import masked_command
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean_line
+from kafka_audit.compare.hosts import normal_host
 from kafka_audit.model.cluster import Cluster, Vantage
 from kafka_audit.model.tables import Row
-from kafka_audit.model.trusted_hosts import normal_host
 
 START_S = 10.0
 """Time for ssh, kubectl or docker to get the script going, in addition to the probes."""

@@ -19,6 +19,8 @@ from kafka_audit.collect.rows.columns import Lists, texts
 from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, LASTING, clean_line
 from kafka_audit.collect.sampling import ensemble_differences, quorum_differences, replication_gaps
 from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists
+from kafka_audit.compare.addresses import HostPort, canonical_address
+from kafka_audit.compare.broker_lists import list_differences
 from kafka_audit.model.cluster import Expect
 from kafka_audit.model.tables import (
     BOOTSTRAP,
@@ -240,27 +242,28 @@ def _counted(keys: frozenset[Key], partitions: PartitionSet, controller: int | N
     return ", ".join(parts)
 
 
+def _lists_by_digest(tables: SampleTables) -> Mapping[str, Mapping[int, HostPort]]:
+    found: defaultdict[str, dict[int, HostPort]] = defaultdict(dict)
+    for row in tables.of(ViewBroker):
+        found[row.brokers_digest][row.broker_id] = (row.host, row.port)
+    return found
+
+
 class _BrokerLists:
     """Lists of brokers against the registrations, per listener."""
 
     def __init__(self, tables: SampleTables) -> None:
-        self._registered: defaultdict[str, dict[int, tuple[str, int] | None]] = defaultdict(dict)
+        self._registered: defaultdict[str, dict[int, tuple[HostPort, ...]]] = defaultdict(dict)
         for endpoint in tables.of(RegisteredEndpoint):
-            self._registered[endpoint.listener][endpoint.broker_id] = (endpoint.host, endpoint.port)
+            self._registered[endpoint.listener][endpoint.broker_id] = ((endpoint.host, endpoint.port),)
         # Through which listener an unregistered address leads is not known, so only ids can be compared.
-        self._registered[BOOTSTRAP] = dict.fromkeys(
-            registered_broker.broker_id for registered_broker in tables.of(RegisteredBroker)
-        )
-        self._listed: defaultdict[str, dict[int, tuple[str, int]]] = defaultdict(dict)
-        for listed in tables.of(ViewBroker):
-            self._listed[listed.brokers_digest][listed.broker_id] = (listed.host, listed.port)
+        self._registered[BOOTSTRAP] = {row.broker_id: () for row in tables.of(RegisteredBroker)}
+        self._listed = _lists_by_digest(tables)
         self._known: dict[tuple[str, str], frozenset[Key]] = {}
 
     def compare(self, digest: str, listener: str) -> frozenset[Key]:
         if (digest, listener) not in self._known:
-            registered, listed = self._registered[listener], self._listed[digest]
-            differ = registered.keys() ^ listed.keys()
-            differ |= {number for number, address in registered.items() if address is not None and listed.get(number) != address}
+            differ = list_differences(self._registered[listener], self._listed[digest])
             self._known[digest, listener] = frozenset(("broker", number) for number in differ)
         return self._known[digest, listener]
 
@@ -270,7 +273,7 @@ def _among_brokers(tables: SampleTables, reasons: list[str]) -> set[Key]:
     groups: defaultdict[tuple[str, int], defaultdict[tuple[Hashable, str], list[str]]] = defaultdict(lambda: defaultdict(list))
     listed = _comparable_lists(tables)
     for view in tables.of(BrokerView):
-        shown = listed.get(view.brokers_digest, view.brokers_digest) if view.listener == BOOTSTRAP else view.brokers_digest
+        shown = listed[view.listener, view.brokers_digest]
         groups[view.listener, view.metadata_version][shown, view.topics_digest].append(view.observer)
     found: set[Key] = set()
     # Without a registry, only views show changes: views that changed are another difference.
@@ -283,21 +286,29 @@ def _among_brokers(tables: SampleTables, reasons: list[str]) -> set[Key]:
     return found
 
 
-def _comparable_lists(tables: SampleTables) -> Mapping[str, frozenset[int]]:
-    """Return the ids in each list of brokers where a broker gave two lists on listeners without name; else nothing.
+def _comparable_lists(tables: SampleTables) -> Mapping[tuple[str, str], Hashable]:
+    """Return what each list of brokers says, by listener and digest; equal hosts may be written in two ways.
 
-    Then these are of two listeners, whose addresses differ by design, and which list is of which is not known.
+    On listeners without name only the ids count where a broker gave two lists there: then these are of two listeners, whose
+    addresses differ by design, and which list is of which is not known.
     """
+    rows: defaultdict[str, list[ViewBroker]] = defaultdict(list)
+    for row in tables.of(ViewBroker):
+        rows[row.brokers_digest].append(row)
     given: defaultdict[str, set[str]] = defaultdict(set)
     for view in tables.of(BrokerView):
         if view.listener == BOOTSTRAP:
             given[view.observer].add(view.brokers_digest)
-    if all(len(digests) == 1 for digests in given.values()):
-        return {}
-    found: defaultdict[str, set[int]] = defaultdict(set)
-    for listed in tables.of(ViewBroker):
-        found[listed.brokers_digest].add(listed.broker_id)
-    return {digest: frozenset(ids) for digest, ids in found.items()}
+    ids_only = any(len(lists) > 1 for lists in given.values())
+    found: dict[tuple[str, str], Hashable] = {}
+    for listener, digest in {(view.listener, view.brokers_digest) for view in tables.of(BrokerView)}:
+        if listener == BOOTSTRAP and ids_only:
+            found[listener, digest] = frozenset(row.broker_id for row in rows[digest])
+        else:
+            found[listener, digest] = frozenset(
+                (row.broker_id, *canonical_address(row.host, row.port), row.rack) for row in rows[digest]
+            )
+    return found
 
 
 def _acls(tables: SampleTables, reasons: list[str]) -> set[Key]:
@@ -338,7 +349,7 @@ def _shared_addresses(tables: SampleTables, reasons: list[str]) -> set[Key]:
     """Return addresses under which a list names two brokers: one of them may just have taken the other's place."""
     held: defaultdict[tuple[str, str, int], set[int]] = defaultdict(set)
     for view_broker in tables.of(ViewBroker):
-        held[view_broker.brokers_digest, view_broker.host.lower(), view_broker.port].add(view_broker.broker_id)
+        held[view_broker.brokers_digest, *canonical_address(view_broker.host, view_broker.port)].add(view_broker.broker_id)
     shared = {(host, port, tuple(sorted(ids))) for (_, host, port), ids in held.items() if len(ids) > 1}
     for host, port, ids in sorted(shared):
         reasons.append(f"brokers {', '.join(map(str, ids))} are listed at {clean_line(host, 60)}:{port}")

@@ -11,6 +11,7 @@ from kafka_audit.cluster.answers.reads import (
     is_login_refusal,
     without_login,
 )
+from kafka_audit.compare.addresses import is_among
 from kafka_audit.incidents.causes.repair import do_not, prove
 from kafka_audit.incidents.causes.rule import Case, Cause, Explains, Story, at_the_broker, evidence_of
 from kafka_audit.incidents.causes.unread_sources import (
@@ -65,7 +66,7 @@ def _listeners(case: Case, root: Finding) -> set[str]:
     """Return the listeners at which the reads of a root failed."""
     tried = {place for read in failed_reads(case, root) for place in addresses_of(read.target)}
     own = [endpoint for endpoint in case.view.endpoints.by_resource.values() if endpoint.broker_id == root.resource.broker]
-    found = {endpoint.listener for endpoint in own if (endpoint.host, endpoint.port) in tried}
+    found = {endpoint.listener for endpoint in own if is_among((endpoint.host, endpoint.port), tried)}
     # Behind `reach` another address is dialled.
     return found or {endpoint.listener for endpoint in own if (endpoint.protocol or "").startswith("SASL_")}
 

@@ -23,8 +23,8 @@ from kafka_audit.collect.connections.protocol.conversation import (
 from kafka_audit.collect.connections.protocol.kafka_errors import TIMEOUT, as_read_error
 from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
 from kafka_audit.collect.connections.silenced import silenced
-from kafka_audit.collect.connections.targets import is_number
 from kafka_audit.collect.rows.source_reads import ReadError, any_answer
+from kafka_audit.compare.hosts import is_number
 
 _T = TypeVar("_T")
 _LOOKUPS = 4  # name lookups at a time: they need a thread each

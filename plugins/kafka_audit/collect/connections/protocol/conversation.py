@@ -28,8 +28,9 @@ from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
 from kafka_audit.collect.connections.sasl import register
 from kafka_audit.collect.connections.silenced import filter_loggers, silenced
 from kafka_audit.collect.connections.sockets import Failure, allowed, resolve
-from kafka_audit.collect.connections.targets import Target, host_and_port
+from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.cluster import Cluster
 
 __all__ = [
@@ -98,7 +99,7 @@ class Conversation:
                     self._net,
                     options.budget,
                     options.listener_security.scram,
-                    bootstrap_servers=[host_and_port(host, port)],
+                    bootstrap_servers=[address_text(host, port)],
                     client_id=CLIENT,
                     client_software_name=CLIENT,
                     client_software_version=__version__,
@@ -228,7 +229,7 @@ def dialled_addresses(host: str, port: int, budget: Budget, read_s: float) -> li
         return allowed(resolve(host, port, budget.demand_time(read_s)), named=budget.excepts(host, port))
     except Failure as failure:
         _, error, _, needs = failure.step
-        raise ReadError(error or "no address", f"{host_and_port(host, port)}: {error}", needs) from None
+        raise ReadError(error or "no address", f"{address_text(host, port)}: {error}", needs) from None
 
 
 def error_name(code: int) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafka_audit.cluster.answers.reads import addresses_of
+from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.controller import quorum
 from kafka_audit.incidents.causes.repair import do_not, last_in_sync, prove, reconnect_commands, zookeeper_shell
@@ -164,11 +165,11 @@ def at_an_address_left(case: Case, symptom: Finding) -> bool:
 
     Without an earlier snapshot, any address that is not registered now may be one of the missing broker.
     """
-    address = symptom.resource.address
-    if address is None or any(endpoint.address == address for endpoint in case.view.endpoints.known):
+    address = None if symptom.resource.address is None else canonical_text(symptom.resource.address)
+    if address is None or any(canonical_text(endpoint.address) == address for endpoint in case.view.endpoints.known):
         return False
     gone = [c for c in case.changes if c.kind == "broker_went" and Resource.of(c.resource).broker in case.brokers]
-    return not gone or any(at.text == address for change in gone for at in change.addresses_before)
+    return not gone or any(canonical_text(at.text) == address for change in gone for at in change.addresses_before)
 
 
 def _leaderless(case: Case) -> int:
