@@ -329,10 +329,6 @@ class ClusterView:
             found[row.broker_id] = (*found.get(row.broker_id, ()), row)
         return found
 
-    def is_empty(self, broker: int) -> bool:
-        """Return whether a broker answered, and listed no broker."""
-        return any(row.brokers_listed == 0 for row in self.views_of(broker))
-
     @cached_property
     def listed(self) -> Mapping[str, tuple[ViewBroker, ...]]:
         """Brokers as listed in a view, by its `brokers_digest`."""

@@ -42,7 +42,10 @@ def _unreachable(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candida
     view, controller = case.view, case.view.controller
     where = "the controller's host" if controller is None else f"the host of controller {controller}"
     paths = [p for e in endpoints for p in view.probes_to(e, "broker") if controller is None or p.from_broker == controller]
-    is_open = bool(endpoints) and {p.endpoint.broker_id for p in paths if "tcp" in p.passed} >= set(case.brokers)
+    sides = ((f.resource.broker, f.numbers("open")) for f in case.findings if f.code == "KA302")
+    is_open = {broker for broker, sources in sides if (sources if controller is None else controller in sources)} >= {
+        *case.brokers
+    }
     if view.kraft:
         text, to_know = (
             "brokers fetch from the controllers; that connection was not measured",

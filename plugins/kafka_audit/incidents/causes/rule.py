@@ -9,7 +9,7 @@ from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import CHANGES, Change, Confidence, Evidence, Finding, Resource, Step
+from kafka_audit.model.finding import CHANGES, Change, Confidence, Evidence, Finding, Resource, Status, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, listing, ranges
 
@@ -41,6 +41,12 @@ class Case:
         """Endpoints that the roots are about, in order."""
         found = (self.view.endpoints.by_resource.get(root.resource.name) for root in self.roots)
         return tuple(sorted({e for e in found if e is not None}))
+
+    @cached_property
+    def empty(self) -> frozenset[int]:
+        """Brokers whose own view lists no broker, as KA105 judges it."""
+        empty = (f for f in self.findings if f.code == "KA105" and f.status is Status.FAIL and f.evidence.get("empty") is True)
+        return frozenset(finding.resource.broker for finding in empty if finding.resource.broker is not None)
 
     @property
     def by_controller(self) -> bool:
@@ -158,6 +164,16 @@ def spread(group: Iterable[Finding]) -> str:
     topics = {topic for topic, _ in keys}
     of = f"topic {clean(next(iter(topics)), 40)}" if len(topics) == 1 else counted(len(topics), "topic")
     return f"{counted(len(keys), 'partition')} of {of}"
+
+
+def probes_behind(case: Case, cuts: Iterable[Finding]) -> list[ProbeResult]:
+    """Return the failed probes that findings of KA302 rest on, to be quoted: those of the brokers that the findings name."""
+    found = []
+    for cut in cuts:
+        endpoint, sources = case.view.endpoints.by_resource.get(cut.resource.name), set(cut.numbers("from"))
+        probes = () if endpoint is None else case.view.probes_to(endpoint, "broker")
+        found += [probe for probe in probes if probe.failed_at_network and probe.from_broker in sources]
+    return found
 
 
 def evidence_of_paths(paths: Iterable[ProbeResult], limit: int = 10) -> tuple[Evidence, ...]:

@@ -49,7 +49,7 @@ def story(case: Case) -> Story:
         headline=_headline(case, leading, left),
         impact=(
             bootstrap_in_vain(case.brokers)
-            if all(case.view.is_empty(b) for b in case.brokers)
+            if all(b in case.empty for b in case.brokers)
             else f"Clients that ask {brokers(case.brokers)} receive other metadata than from the rest of the cluster."
         ),
         confidence=Confidence.SUSPECTED,
@@ -82,7 +82,7 @@ def story(case: Case) -> Story:
 def _headline(case: Case, leading: str, left: Sequence[Candidate]) -> str:
     broker_ids, is_one = case.brokers, len(case.brokers) == 1
     subject = start_upper(brokers(broker_ids))
-    if leading == "KA105" and all(case.view.is_empty(b) for b in broker_ids):
+    if leading == "KA105" and all(b in case.empty for b in broker_ids):
         does = "lists no broker" if is_one else "list no broker"
     elif leading == "KA105":
         does = "does not list every broker" if is_one else "do not list every broker"
@@ -125,7 +125,7 @@ def cases(case: Case) -> Iterable[Case]:
 
 def _of_empty_view(case: Case, finding: Finding) -> bool:
     broker = finding.resource.broker
-    return broker is not None and case.view.is_empty(broker)
+    return broker in case.empty
 
 
 UNDECIDED = Cause(

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.controller.quorum import about_the_quorum
 from kafka_audit.incidents.causes.repair import connect_commands_to, prove
@@ -19,6 +18,7 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of,
     evidence_of_paths,
     evidence_of_reads,
+    probes_behind,
 )
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, command
@@ -56,7 +56,7 @@ def at_either_end(case: Case, symptom: Finding) -> bool:
 def story(case: Case) -> Story:
     """Return the story: who is behind, and what may keep it from its controllers."""
     broker_ids, single = case.brokers, len(case.brokers) == 1
-    cut, rivals = _cut_paths(case), _rivals(case)
+    cut, rivals = _cuts(case), _rivals(case)
     left = [fault for fault, why in rivals.items() if why is None]
     sure = bool(cut) or not left
     leading = min((root.code for root in case.roots), key=CODES.index)
@@ -76,7 +76,7 @@ def story(case: Case) -> Story:
         speaks_for=(
             *evidence_of(case.roots),
             *evidence_of_reads(_not_passed_on(case), limit=3),
-            *evidence_of_paths(cut),
+            *evidence_of_paths(probe for probe in probes_behind(case, cut) if probe.from_broker in case.brokers),
             *log_quotes.to_controllers(case),
             *changed_before(case, {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL"}),
         ),
@@ -134,9 +134,10 @@ def _not_passed_on(case: Case) -> list[SourceRead]:
     return [read for read in failed if read.operation == "DescribeQuorum"]
 
 
-def _cut_paths(case: Case) -> list[ProbeResult]:
-    """Return what failed from the hosts of these brokers: who does not reach brokers may not reach controllers either."""
-    return [p for p in case.view.probes if p.from_broker in case.brokers and p.failed_at_network]
+def _cuts(case: Case) -> list[Finding]:
+    """Return what these brokers do not reach, as measured: who does not reach brokers may not reach controllers either."""
+    cuts = (f for f in case.findings if f.code == "KA302" and f.status is Status.FAIL and f.confidence is Confidence.MEASURED)
+    return [cut for cut in cuts if not set(cut.numbers("from")).isdisjoint(case.brokers)]
 
 
 def _rivals(case: Case) -> Mapping[str, str | None]:

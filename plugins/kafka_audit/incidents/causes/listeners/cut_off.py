@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.controller import behind_controllers
@@ -22,6 +21,7 @@ from kafka_audit.incidents.causes.rule import (
     bootstrap_in_vain,
     changed_before,
     evidence_of_paths,
+    probes_behind,
 )
 from kafka_audit.model import quoting
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
@@ -34,21 +34,28 @@ _CODE = "KA302"
 _HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
 
 
-def sources(view: ClusterView, root: Finding) -> tuple[int, ...]:
-    """Return who cannot reach the endpoint: the controller where it is among them, else every broker whose probe failed.
+def sources(case: Case, root: Finding) -> tuple[int, ...]:
+    """Return who cannot reach the endpoint: the controller where it is among those that the check names, else all of these.
 
-    Where its side was not measured, it is the controller if the broker's own view is empty, or if the check names it.
+    Where the controller's side was not measured, it is the controller if the broker's own view is empty.
     """
-    endpoint = view.endpoints.by_resource.get(root.resource.name)
-    paths = view.probes_to(endpoint, "broker") if endpoint else ()
-    closed = {p.from_broker for p in paths if p.failed_at_network and p.from_broker is not None}
-    reaches = {p.from_broker for p in paths if "tcp" in p.passed}
-    found = closed or set(root.numbers("from"))
-    controller, target = view.controller, root.resource.broker
-    untold = target is not None and view.is_empty(target)
-    if controller is not None and controller not in reaches and (controller in found or not found or untold):
+    found, controller = root.numbers("from"), case.view.controller
+    if controller is not None and (not found or controller in found or _implied(case, root)):
         return (controller,)
-    return tuple(sorted(found - {b for b in reaches if b is not None}))
+    return tuple(sorted(found))
+
+
+def _implied(case: Case, root: Finding) -> bool:
+    """Return whether only the empty view shows that the controller cannot reach the broker either."""
+    named = {*root.numbers("from"), *root.numbers("open")}
+    return case.view.controller not in named and root.resource.broker in case.empty
+
+
+def _confidence(case: Case) -> Confidence:
+    """Return how sure the headline is: of a controller that no probe measured, its broker's view is the only witness."""
+    confidence = case.confidence()
+    implied = case.by_controller and any(_implied(case, root) for root in case.roots)
+    return Confidence.INFERRED if implied and confidence is Confidence.MEASURED else confidence
 
 
 def cases(case: Case) -> Iterable[Case]:
@@ -64,7 +71,7 @@ def cases(case: Case) -> Iterable[Case]:
         if late.roots and behind_controllers.at_either_end(late, root):
             continue
         if root.confidence is not Confidence.SUSPECTED or root.resource.broker not in symptoms:
-            groups[sources(case.view, root)].append(root)
+            groups[sources(case, root)].append(root)
     return tuple(replace(case, roots=tuple(roots), sources=broker_ids) for broker_ids, roots in groups.items())
 
 
@@ -81,7 +88,7 @@ def views_concerned(case: Case, symptom: Finding) -> bool:
 
 def story(case: Case) -> Story:
     """Return the story: the broker that is cut off, and the brokers that cannot reach it."""
-    confidence = case.confidence()
+    confidence = _confidence(case)
     return Story(
         headline=_headline(case, _HEDGE[confidence]),
         impact=_impact(case),
@@ -140,7 +147,7 @@ def _headline(case: Case, hedge: str) -> str:
 
 def _impact(case: Case) -> str:
     led, of = case.view.partitions.led_by(case.brokers), case.view.partitions.count.partitions
-    empty = [b for b in case.brokers if case.view.is_empty(b)]
+    empty = [b for b in case.brokers if b in case.empty]
     parts = []
     if empty:
         parts.append(bootstrap_in_vain(empty))
@@ -160,12 +167,15 @@ def _impact(case: Case) -> str:
 def _why(case: Case, confidence: Confidence) -> str:
     match confidence:
         case Confidence.MEASURED:
-            layers = listing(sorted(_failing_layers(case)))
+            layers = listing(sorted({root.text("layer") for root in case.roots if root.text("error")}))
             if not layers and log_quotes.counting_lines(case, (_CODE,)):
                 return f"The log of {_who(case)} reports it, after the last start and up to the time of the read."
             return (
                 f"A probe from the host of {_who(case)} failed at {layers}." if layers else "It was measured at the failing side."
             )
+        case Confidence.INFERRED if case.confidence() is Confidence.MEASURED:
+            others = brokers(sorted({source for root in case.roots for source in root.numbers("from")}))
+            return f"It was measured at {others}. That {_who(case)} cannot reach it either is shown by the empty view alone."
         case Confidence.INFERRED:
             return (
                 "No probe ran at the failing side. The views match this cause, and causes with the same symptoms were ruled out. "
@@ -182,30 +192,25 @@ def _who(case: Case) -> str:
 
 
 def _lines(case: Case) -> Iterable[Evidence]:
-    idle = () if case.confidence() is Confidence.MEASURED else log_quotes.idle(case, (_CODE,))
+    idle = () if _confidence(case) is Confidence.MEASURED else log_quotes.idle(case, (_CODE,))
     return (*log_quotes.evidence(case, (_CODE,)), *idle)
 
 
-def _failing_layers(case: Case) -> set[str]:
-    paths = (p for e in case.endpoints for p in case.view.probes_to(e, "broker"))
-    return {p.layer for p in paths if p.failed_at_network and p.layer}
-
-
 def _probes(case: Case) -> Iterable[Evidence]:
-    failed = [p for e in case.endpoints for p in case.view.probes_to(e, "broker") if p.failed_at_network]
+    failed = probes_behind(case, case.roots)
     failed.sort(key=lambda p: (p.from_broker not in case.sources, p.from_broker or 0, p.endpoint))
     return evidence_of_paths(failed)
 
 
 def _own_views(case: Case) -> Iterable[Evidence]:
     view = case.view
-    empty = [b for b in case.brokers if view.is_empty(b)]
+    empty = [b for b in case.brokers if b in case.empty]
     if empty:
         ids = {held.controller_id for b in empty for held in view.views_of(b)}
         view_lists = "own view lists" if len(empty) == 1 else "own views list"
         text = f"{view_lists} no broker; controller {listing(sorted(ids, key=str))}"
         yield Evidence(observer=brokers(empty), text=text)
-    full = [b for b in view.named_brokers if b not in case.brokers and view.views_of(b) and not view.is_empty(b)]
+    full = [b for b in view.named_brokers if b not in case.brokers and view.views_of(b) and b not in case.empty]
     if full and empty:
         counts = sorted({held.brokers_listed for b in full for held in view.views_of(b)})
         view_lists = "own view lists" if len(full) == 1 else "own views list"
@@ -228,7 +233,7 @@ def _registered(case: Case) -> Iterable[Evidence]:
 
 def _symptoms(case: Case) -> Iterable[Evidence]:
     """Return the signs of the cut if no view is empty: stale views, and followers outside the ISR."""
-    quiet = [b for b in case.brokers if not case.view.is_empty(b)]
+    quiet = [b for b in case.brokers if b not in case.empty]
     symptoms = {root.text("symptom") for root in case.roots if root.resource.broker in quiet}
     for symptom in sorted(symptoms - {""})[:3]:
         yield Evidence(observer="views and ISR", text=clean(symptom))
@@ -236,9 +241,9 @@ def _symptoms(case: Case) -> Iterable[Evidence]:
 
 def _rivals(case: Case) -> Iterable[Evidence]:
     """Return why other causes with the same symptoms are ruled out."""
-    if not any(case.view.is_empty(b) for b in case.brokers):
+    if case.empty.isdisjoint(case.brokers):
         return
-    if case.confidence() is Confidence.MEASURED:
+    if _confidence(case) is Confidence.MEASURED:
         text = (
             "a missing right (KA401) or a refused login (KA412) also empties views; ruled out: the probe fails before any login"
         )
@@ -295,8 +300,18 @@ def _side(case: Case) -> str:
     return "controller" if case.by_controller else "brokers"
 
 
+def _measured(case: Case) -> set[tuple[int, int]]:
+    """Return broker and source of each side that the check measured, open or closed."""
+    return {
+        (root.resource.broker, source)
+        for root in case.roots
+        if root.resource.broker is not None
+        for source in (*root.numbers("open"), *(root.numbers("from") if root.confidence is Confidence.MEASURED else ()))
+    }
+
+
 def _not_measured(case: Case) -> Iterable[str]:
-    known = {(p.endpoint.broker_id, p.from_broker) for p in case.view.probes if p.role == "broker" and p.outcome != "unknown"}
+    known = _measured(case)
     lines = log_quotes.counting_lines(case, (_CODE,))
     known |= {(line.about_broker, line.broker_id) for line in lines if line.about_broker is not None}
     open_pairs = [e for e in case.endpoints if case.sources and (e.broker_id, case.sources[0]) not in known]
@@ -326,8 +341,8 @@ def _not_measured(case: Case) -> Iterable[str]:
 
 def _next_controllers(case: Case) -> Iterable[str]:
     others = [b for b in case.view.named_brokers if b not in case.sources]
-    probed = {p.from_broker for e in case.endpoints for p in case.view.probes_to(e, "broker") if p.outcome != "unknown"}
-    open_ids = [b for b in others if b not in probed]
+    measured = {source for _, source in _measured(case)}
+    open_ids = [b for b in others if b not in measured]
     if case.by_controller and open_ids:
         single = len(open_ids) == 1
         subject = f"{brokers(open_ids)}, {'which' if single else 'one of which'} may be the next controller,"

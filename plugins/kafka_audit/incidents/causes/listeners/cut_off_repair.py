@@ -7,7 +7,7 @@ from kafka_audit.incidents.causes.repair import advertise, connect_commands, do_
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.advertised_listeners import INSTEAD, entries
 from kafka_audit.model.commands import Command, Line, command, remark, setting
-from kafka_audit.model.finding import Step
+from kafka_audit.model.finding import Confidence, Step
 from kafka_audit.model.text import brokers, clean, is_plain_word
 
 _EACH = 3
@@ -148,9 +148,9 @@ def _warnings(case: Case) -> Iterable[Step]:
         yield do_not("rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads only ZooKeeper.")
     if not case.by_controller:
         return
-    paths = [p for e in case.endpoints for p in case.view.probes_to(e, "broker") if p.from_broker not in case.sources]
-    also = sorted({p.from_broker for p in paths if p.failed_at_network and p.from_broker is not None})
-    reach = sorted({p.from_broker for p in paths if "tcp" in p.passed and p.from_broker is not None} - set(also))
+    measured = [root for root in case.roots if root.confidence is Confidence.MEASURED]
+    also = sorted({source for root in measured for source in root.numbers("from")} - set(case.sources))
+    reach = sorted({source for root in case.roots for source in root.numbers("open")} - {*also, *case.sources})
     if also:
         yield do_not(f"move the controller to {brokers(also)}: no connection from there to these addresses either (measured).")
     elif not reach:

@@ -34,7 +34,7 @@ def dead_for_everybody(case: Case) -> Iterable[Case]:
         if root.resource.name in inter_broker
         and (endpoint := case.view.endpoints.by_resource.get(root.resource.name)) is not None
         and not case.view.views_of(endpoint.broker_id)
-        and any(path.failed_at_network for path in case.view.probes_to(endpoint, "client"))
+        and root.text("layer") in LAYERS[:2]  # dns or tcp
     )
     return (replace(case, roots=roots),) if roots else ()
 

@@ -122,7 +122,7 @@ def _login_headline(case: Case, subject: str, hedge: str) -> str:
 
 
 def _impact(case: Case) -> str:
-    empty = [b for b in case.brokers if case.view.is_empty(b)]
+    empty = [b for b in case.brokers if b in case.empty]
     subject, single = start_upper(brokers(case.brokers)), len(case.brokers) == 1
     if empty:
         led, of = case.view.partitions.led_by(case.brokers), case.view.partitions.count.partitions
@@ -181,7 +181,7 @@ def _let_in_elsewhere(case: Case) -> Iterable[Evidence]:
 
 
 def _registry_looks_whole(case: Case) -> Iterable[Evidence]:
-    if case.view.zookeeper_read and any(case.view.is_empty(b) for b in case.brokers):
+    if case.view.zookeeper_read and not case.empty.isdisjoint(case.brokers):
         text = f"{brokers(case.brokers)} registered; this is no proof: a broker registers itself even if it refuses others"
         yield Evidence(observer="zookeeper", text=text)
 

@@ -57,7 +57,7 @@ def _rules(case: Case) -> Step:
 def acl_tool(case: Case) -> Command:
     """Return kafka-acls.sh pointed where it works: a broker whose view is filled, else ZooKeeper itself (not in 4.x)."""
     view = case.view
-    filled = [b for b in view.named_brokers if view.views_of(b) and not view.is_empty(b) and view.endpoints.of(b)]
+    filled = [b for b in view.named_brokers if view.views_of(b) and b not in case.empty and view.endpoints.of(b)]
     if filled:
         other = [b for b in filled if b not in case.brokers] or filled
         address = view.endpoints.of(other[0])[-1].address
@@ -106,7 +106,7 @@ def _give(case: Case) -> Iterable[Step]:
 
 
 def _empty(case: Case) -> bool:
-    return any(case.view.is_empty(b) for b in case.brokers)
+    return not case.empty.isdisjoint(case.brokers)
 
 
 def _take_away(case: Case) -> Iterable[Step]:
