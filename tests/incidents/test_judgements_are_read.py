@@ -7,10 +7,30 @@ from pathlib import Path
 from kafka_audit import incidents
 
 OBSERVED = frozenset(
-    "before differences disagreement earlier held_views held_views_before identities last_reads last_reads_earlier listed newest "
-    "observers of probes probes_of probes_to reads symptoms views_of worker_probes".split()
+    {
+        "before",
+        "differences",
+        "disagreement",
+        "earlier",
+        "held_views",
+        "held_views_before",
+        "identities",
+        "last_reads",
+        "last_reads_earlier",
+        "listed",
+        "newest",
+        "observers",
+        "of",
+        "probes",
+        "probes_of",
+        "probes_to",
+        "reads",
+        "symptoms",
+        "views_of",
+        "worker_probes",
+    }
 )
-"""What a `ClusterView` has of probes, views and reads as they were observed. Facts such as endpoints and settings are not here."""
+"""What a `ClusterView` has of probes, views and reads as they were observed; facts such as endpoints are not here."""
 
 LEFT = {
     # Rows that a finding rests on are quoted, or printed commands are filled with them.
