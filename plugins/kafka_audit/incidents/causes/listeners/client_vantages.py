@@ -23,14 +23,14 @@ class Reach:
 
     @classmethod
     def of(cls, case: Case) -> "Reach":
-        """Return the results of the vantages for a case."""
-        names = {root.resource.name for root in case.roots}
+        """Return the results of the vantages for a case; a failure counts at the vantages that the finding names."""
+        judged = {(root.resource.name, vantage) for root in case.roots for vantage in root.texts("vantage")}
         paths: dict[str, list[ProbeResult]] = defaultdict(list)
         for path in case.view.probes:
             if path.role == "client":
                 paths[path.vantage].append(path)
         failed = {
-            vantage: [p for p in own_results if p.outcome == "failed" and resource_of(p) in names]
+            vantage: [p for p in own_results if p.outcome == "failed" and (resource_of(p), vantage) in judged]
             for vantage, own_results in paths.items()
         }
         return cls(paths=paths, failed=failed)

@@ -29,9 +29,10 @@ def by_network(case: Case) -> Iterable[Case]:
     A resolver that gives no answer says nothing about names.
     """
     outside: dict[str, set[str]] = defaultdict(set)
-    for vantage, paths in Reach.of(case).paths.items():
+    reach = Reach.of(case)
+    for vantage, paths in reach.paths.items():
         resolving = {inside_of(path.endpoint.host) for path in paths if path.via is None and "dns" in path.passed}
-        for path in paths:
+        for path in reach.failed[vantage]:
             place = inside_of(path.endpoint.host)
             if place is not None and place not in resolving and _unresolved(path):
                 outside[resource_of(path)].add(vantage)

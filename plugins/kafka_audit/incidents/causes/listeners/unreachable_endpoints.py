@@ -128,8 +128,9 @@ def _means_itself(case: Case) -> bool:
     """
     if not case.endpoints or not all(means_itself(endpoint.host) for endpoint in case.endpoints):
         return False
-    others = (e for e in case.view.endpoints.known if means_itself(e.host) and e not in case.endpoints)
-    return not any("tcp" in path.passed for e in others for path in case.view.probes_to(e, "client"))
+    others = {e.resource for e in case.view.endpoints.known if means_itself(e.host) and e not in case.endpoints}
+    judged = (f for f in case.findings if f.code == "KA301" and f.resource.name in others)
+    return not any(f.status is Status.PASS or (f.status is Status.FAIL and f.text("layer") not in LAYERS[:2]) for f in judged)
 
 
 def _impact(case: Case, reach: Reach) -> str:
