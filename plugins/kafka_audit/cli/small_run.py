@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.model.tables import (
     BrokerIdentity,
@@ -155,7 +156,7 @@ def _endpoints() -> list[Row]:
                 ),
                 Probe(
                     sample=sample,
-                    vantage="worker",
+                    vantage=WORKER,
                     role="client",
                     from_broker=None,
                     protocol=_LISTENER,

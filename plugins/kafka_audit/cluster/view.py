@@ -35,6 +35,7 @@ from kafka_audit.cluster.symptoms import Symptoms
 from kafka_audit.cluster.views import HeldView
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge, ViewDifference
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -190,11 +191,11 @@ class ClusterView:
     @cached_property
     def last_reads(self) -> tuple[SourceRead, ...]:
         """Every read of this snapshot as it ended when it was asked last; at listeners that are not for this worker, none."""
-        own = self.replication_listeners.get("worker", frozenset())
+        own = self.replication_listeners.get(WORKER, frozenset())
         left_out = {
             (f"broker:{probe.broker_id}", probe.endpoint.address)
             for probe in self.probes
-            if probe.vantage == "worker" and probe.listener in own
+            if probe.vantage == WORKER and probe.listener in own
         }
         return tuple(read for read in self._moments.samples.last_reads if (read.observer, read.target) not in left_out)
 

@@ -24,7 +24,6 @@ from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.priorities import brokers_by_registration, named_brokers
 from kafka_audit.collect.connections.targets import behind_proxies
 from kafka_audit.collect.logs import sources as logs
-from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.collect.properties import sources as properties
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.collect.rows.collected import Collected, merged
@@ -42,7 +41,7 @@ from kafka_audit.collect.zookeeper.replication import TOPIC_CONFIGS as ZOOKEEPER
 from kafka_audit.collect.zookeeper.security import BROKER_CONFIGS, USERS
 from kafka_audit.model import asked_again
 from kafka_audit.model.asked_again import ZOOKEEPER
-from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.cluster import WORKER, Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import (
     Acl,

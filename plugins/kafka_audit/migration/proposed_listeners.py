@@ -7,13 +7,12 @@ from kafka_audit.checks import catalogue
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.probes import proposed_endpoints
-from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.lint import files, reading
 from kafka_audit.lint.against import advertised_by_member
 from kafka_audit.lint.members import Member
 from kafka_audit.migration import addresses
 from kafka_audit.migration.plan import Plan
-from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.cluster import WORKER, Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import Probe, RegisteredEndpoint
 from kafka_audit.model.text import counted, did_you_mean

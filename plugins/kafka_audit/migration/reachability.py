@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.migration.addresses import SOURCE, address_text, endpoint_resource
 from kafka_audit.migration.items import GateItem, HeadedItem
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import Probe, RegisteredEndpoint
 from kafka_audit.model.text import clean
 

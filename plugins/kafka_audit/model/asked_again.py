@@ -5,6 +5,7 @@ What a sample did not ask again holds as the sample before had it, once: it was 
 
 from collections.abc import Collection, Iterable
 
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import (
     BrokerIdentity,
     Certificate,
@@ -21,14 +22,14 @@ ZOOKEEPER = "zookeeper"
 VANTAGE = "vantage:"
 """How the names of observers begin that are vantages besides this worker."""
 
-_WORKER, _ZOOKEEPER_LISTENER = "worker", "ZOOKEEPER"
+_ZOOKEEPER_LISTENER = "ZOOKEEPER"
 _NEVER = ""  # a party that only a whole sample asks
 
 
 def party(row: Row) -> str:
     """Return the party that gave a row of one sample, by the name of its observer."""
     if isinstance(row, Probe | Certificate):
-        if row.vantage != _WORKER:
+        if row.vantage != WORKER:
             return f"{VANTAGE}{row.vantage}"
         return ZOOKEEPER if getattr(row, "listener", "") == _ZOOKEEPER_LISTENER else f"broker:{row.broker_id}"
     if isinstance(row, BrokerIdentity):

@@ -60,6 +60,10 @@ class Security:
         return self.oidc is not None or self.msk_region is not None or self.google_cloud or self.azure_scope is not None
 
 
+WORKER = "worker"
+"""The vantage that every audit has: the machine that runs it. No other may have this name."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Vantage:
     """A place that probes start from: exactly one of `queue` (Airflow) and `command` (may hold `{broker_id}`)."""

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NoReturn
 
 from kafka_audit.model import labels, trusted_hosts
-from kafka_audit.model.cluster import Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage
+from kafka_audit.model.cluster import WORKER, Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage
 from kafka_audit.model.text import did_you_mean
 from kafka_audit.settings import logins, retention
 from kafka_audit.settings.document import Item
@@ -128,8 +128,8 @@ def _vantages(item: Item, expect: Item) -> tuple[Vantage, ...]:
 
 def _vantage(name: str, item: Item, *, one_host: bool) -> Vantage:
     given = item.fields(_VANTAGE, ELSEWHERE)
-    if name == "worker":
-        item.refuse("worker is the reserved name of the host that runs the audit; choose another name")
+    if name == WORKER:
+        item.refuse(f"{WORKER} is the reserved name of the host that runs the audit; choose another name")
     if ("queue" in given) == ("command" in given):
         item.refuse("requires exactly one of queue: NAME and command: [PROGRAM, ARGUMENT, …]")
     if "queue" in given and "env" in given:

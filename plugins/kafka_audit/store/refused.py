@@ -6,6 +6,7 @@ Collectors range-check what they make rows of; what reaches this place is a bug 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.table_reads import FILLED_BY, ZOOKEEPER
 from kafka_audit.model.tables import (
     AuthorityCertificate,
@@ -56,7 +57,7 @@ def source(row: Row) -> tuple[str, str]:
     if observer == "zookeeper" or operation.startswith(ZOOKEEPER):
         return "zookeeper", next((name for name in operations if name.startswith(ZOOKEEPER)), operation)
     if isinstance(row, Probe | ControllerProbeFromBroker | Certificate | AuthorityCertificate):
-        vantage = "worker" if isinstance(row, AuthorityCertificate) else row.vantage
+        vantage = WORKER if isinstance(row, AuthorityCertificate) else row.vantage
         return f"vantage:{vantage}", f"{operation} {vantage}"
     if isinstance(row, BrokerProperty | LogLine | PropertyLogin):
         return f"{operation}:{row.broker_id}", operation

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerIdentity, Probe, Registry, SourceRead
 
@@ -110,7 +111,7 @@ def _answers(identities: Iterable[BrokerIdentity], probes: Iterable[Probe]) -> M
     """Return the answers of one sample by broker and listener."""
     found: dict[tuple[int, str], list[_Answer]] = defaultdict(list)
     for row in identities:
-        answer = _Answer(vantage="worker", broker_id=row.broker_id, answered_by=row.answered_by, cluster_id=row.kafka_cluster_id)
+        answer = _Answer(vantage=WORKER, broker_id=row.broker_id, answered_by=row.answered_by, cluster_id=row.kafka_cluster_id)
         found[row.broker_id, row.listener].append(answer)
     for probe in probes:
         if (probe.layer, probe.role) == ("identity", "client"):

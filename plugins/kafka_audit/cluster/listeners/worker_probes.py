@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.compare.hosts import canonical_host
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import BrokerIdentity, Probe
-
-_WORKER = "worker"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +38,7 @@ def worker_probes(probes: Iterable[Probe], identities: Iterable[BrokerIdentity])
     """Return the worker's probes in the order of brokers and listeners, from rows of the newest sample."""
     found: dict[tuple[int, str], list[Probe]] = defaultdict(list)
     for row in probes:
-        if row.vantage == _WORKER:
+        if row.vantage == WORKER:
             found[row.broker_id, row.listener].append(row)
     answered = {(row.broker_id, row.listener): row.answered_by for row in identities}
     return tuple(_probe(rows, answered.get(key)) for key, rows in sorted(found.items()))

@@ -17,11 +17,10 @@ from kafka_audit.collect.probes.probe_script import CERTIFICATE
 from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.source_reads import ReadError, clean_line
-from kafka_audit.model.cluster import Vantage
+from kafka_audit.model.cluster import WORKER, Vantage
 from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.tables import Certificate, ControllerProbeFromBroker, Probe
 
-WORKER = "worker"
 LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")
 _LAYERS_BY_PROTOCOL = {
     PLAINTEXT: ("dns", "tcp", "api", "identity"),

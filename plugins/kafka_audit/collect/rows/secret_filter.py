@@ -18,6 +18,7 @@ from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.masking import MASK
 from kafka_audit.collect.rows.secret_forms import secret_forms
 from kafka_audit.collect.rows.secret_keys import is_secret, known_secret
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import (
     BOOTSTRAP,
     TABLES,
@@ -40,7 +41,7 @@ _AT_ONCE = 500
 
 _FREE = frozenset({"message", "needs", "error", "detail", "text", "value"})
 _OURS = frozenset({"outcome", "layer", "role", "mode", "operation", "signature", "zone", "cluster", "tool_version", "reason"})
-_OUR_WORDS = frozenset({BOOTSTRAP, "worker", "zookeeper"})
+_OUR_WORDS = frozenset({BOOTSTRAP, WORKER, "zookeeper"})
 _DIGEST = "_digest"
 
 _TEXTS: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(

@@ -13,11 +13,11 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER
 from kafka_audit.collect.sampling.sample_differences import Key, SampleDifferences, SampleTables
 from kafka_audit.model.asked_again import VANTAGE, ZOOKEEPER, party
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import BrokerView, Migration, Probe, Reassignment, RegisteredTopic, Registry, Row, SourceRead
 
 _SHARE = 0.5  # of the brokers, or of the topics, from which all are asked again

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import int_column, positions, texts
 from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, clean_line
@@ -19,7 +18,7 @@ from kafka_audit.collect.sampling.doubts import Doubt, find_doubt
 from kafka_audit.collect.sampling.partition_differences import partition_names
 from kafka_audit.collect.sampling.sample_differences import NOTHING, SampleDifferences, SampleTables
 from kafka_audit.model.asked_again import ZOOKEEPER
-from kafka_audit.model.cluster import Expect
+from kafka_audit.model.cluster import WORKER, Expect
 from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredPartition, SourceRead
 
 MOST_SAMPLES = 4

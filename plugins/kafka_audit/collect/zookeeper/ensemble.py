@@ -14,7 +14,7 @@ from kafka_audit.collect.connections.sockets import Failure, allowed, connect, r
 from kafka_audit.collect.connections.tls import TlsAccess, zookeeper_context
 from kafka_audit.collect.probes.certificates import certificate_row
 from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, clean_line, os_error_text
-from kafka_audit.model.cluster import ZookeeperAccess
+from kafka_audit.model.cluster import WORKER, ZookeeperAccess
 from kafka_audit.model.tables import Row, ZookeeperMember
 
 WORD = "srvr"  # the only one that is allowed by default since ZooKeeper 3.5
@@ -103,7 +103,7 @@ def _certificate(shown: bytes, sample: int, host: str, port: int) -> Sequence[Ro
     found = certificate_row(
         base64.b64encode(shown).decode(),
         sample=sample,
-        vantage="worker",
+        vantage=WORKER,
         broker_id=-1,
         listener=LISTENER,
         host=host,
