@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import small_cluster
@@ -77,6 +78,7 @@ def test_sarif_has_a_result_for_each_failure_and_each_unknown(told):
 def test_every_form_has_a_media_type(audited):
     document, _ = audited("cut_off", "one_broker_measured")
     assert set(formats.FILES) == set(formats.MEDIA)
+    assert formats.MEDIA["openmetrics"] == CONTENT_TYPE_LATEST
     assert json.loads(formats.FILES["json"](document)) == json.loads(json.dumps(document))
 
 

@@ -51,6 +51,9 @@ _MODULES = {
 }
 """Where a command is that is not in `commands`; the function of `lint` is `lint_command`."""
 
+_AUDITS = "commands"
+_WITH_TABLES = {_AUDITS, "migration"}
+
 LEAST_WATCH_S, MOST_WATCH_S = 2.0, 86_400.0
 
 _LINT_FORMATS = ("text", "json", "sarif", "junit", "github")
@@ -80,7 +83,10 @@ def parse_arguments(argv: Sequence[str]) -> Callable[[], int]:
 
 def _call(arguments: argparse.Namespace) -> int:
     # Each command imports only what it needs.
-    module = importlib.import_module(f"kafka_audit.cli.{_MODULES.get(arguments.command, 'commands')}")
+    name = _MODULES.get(arguments.command, _AUDITS)
+    if name in _WITH_TABLES:
+        importlib.import_module("kafka_audit.cli.arrow_alone").hide_pandas()
+    module = importlib.import_module(f"kafka_audit.cli.{name}")
     code: int = getattr(module, f"{arguments.command.replace('-', '_')}_command")(arguments)
     return code
 

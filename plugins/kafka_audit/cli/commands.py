@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from kafka_audit import audit
-from kafka_audit.cli import clusters, console, difference, engines, report_difference, reporting
+from kafka_audit.cli import clusters, console, difference, engines, rendering, report_difference
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.report import gate
@@ -17,9 +17,9 @@ def run_command(arguments: argparse.Namespace) -> int:
     """Snapshot, compare, report, judge."""
     say = console.Progress(quiet=arguments.quiet)
     store, document = audit_and_report(arguments, say, arguments.baseline, show_all=arguments.all)
-    for place in reporting.write_forms(store, document, arguments.format.files, newest=True):
+    for place in rendering.write_forms(store, document, arguments.format.files, newest=True):
         say(f"wrote {place}")
-    reporting.write_report(document, arguments.format.page)
+    rendering.write_report(document, arguments.format.page)
     code, sentence = gate.evaluate_gate(document, arguments.fail_on, arguments.min_coverage)
     if arguments.cluster is None:
         for line in clusters.what_a_file_adds(clusters.cluster_without_airflow(arguments)).splitlines():
@@ -77,7 +77,7 @@ def diff_command(arguments: argparse.Namespace) -> int:
         answer(store, run_id)
         document = audit.write_reports(store, run_id, described, newest=False)[0]
         if arguments.format.page == "json":
-            reporting.write_report(document, "json")
+            rendering.write_report(document, "json")
         else:
             console.write_result(difference.difference_text(document, color=console.has_color()))
     return 0

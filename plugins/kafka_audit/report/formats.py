@@ -1,15 +1,13 @@
-"""The forms of a report that are files: one function from `findings.json` to the content of each."""
+"""The forms of a report that are files: one function from `findings.json` to the content of each.
 
+Each form imports what it needs when a report is first written in it: an audit without pages needs no template engine.
+"""
+
+import importlib
 import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
-
-from kafka_audit.checks import catalogue
-from kafka_audit.report import openmetrics
-from kafka_audit.report.ci import sarif_audit
-from kafka_audit.report.html import cluster
-from kafka_audit.report.plain_text import markdown
 
 Render = Callable[[Mapping[str, Any]], str]
 
@@ -18,17 +16,24 @@ def _json(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def _sarif(document: Mapping[str, Any]) -> str:
-    return json.dumps(sarif_audit.build_audit_sarif(document, catalogue()), indent=2) + "\n"
+def _form(name: str) -> Render:
+    """Return the function `kafka_audit.report.<name>`, which is imported at its first call."""
+    module, _, function = name.rpartition(".")
+
+    def render(document: Mapping[str, Any]) -> str:
+        content: str = getattr(importlib.import_module(f"kafka_audit.report.{module}"), function)(document)
+        return content
+
+    return render
 
 
 FILES: Mapping[str, Render] = MappingProxyType(
     {
         "json": _json,
-        "html": cluster.standalone,
-        "md": markdown.markdown_report,
-        "sarif": _sarif,
-        "openmetrics": openmetrics.openmetrics_report,
+        "html": _form("html.cluster.standalone"),
+        "md": _form("plain_text.markdown.markdown_report"),
+        "sarif": _form("ci.sarif_audit.sarif_report"),
+        "openmetrics": _form("openmetrics.openmetrics_report"),
     }
 )
 """By ending, so that a file is `findings.<ending>`."""
@@ -39,6 +44,6 @@ MEDIA: Mapping[str, str] = MappingProxyType(
         "html": "text/html; charset=utf-8",
         "md": "text/markdown; charset=utf-8",
         "sarif": "application/sarif+json",
-        "openmetrics": openmetrics.CONTENT_TYPE_LATEST,
+        "openmetrics": "application/openmetrics-text; version=1.0.0; charset=utf-8",
     }
 )

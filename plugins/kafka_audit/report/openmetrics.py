@@ -12,13 +12,13 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
-from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.text import clean
 
-__all__ = ["CONTENT_TYPE_LATEST", "MOST_INCIDENTS", "gauges", "openmetrics", "openmetrics_report"]
+__all__ = ["MOST_INCIDENTS", "gauges", "openmetrics", "openmetrics_report"]
 
 MOST_INCIDENTS = 20
 _REACHED, _PROBED = ".", ".DTLSAI"  # cells of the matrix: reached, or the layer that failed

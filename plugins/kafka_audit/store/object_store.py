@@ -8,8 +8,6 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from fsspec.core import url_to_fs
-
 FileSystemOf = Callable[[str], Any]
 """Returns a file system of fsspec that has the credentials for a URL, None for the default of that file system."""
 
@@ -32,6 +30,8 @@ class ObjectStore:
         with _as_os_errors():
             self._fs: Any = next((fs for of in _connected if (fs := of(root)) is not None), None)
         if self._fs is None:
+            from fsspec.core import url_to_fs  # noqa: PLC0415 -- takes as long as the store's other imports, and few stores are a URL
+
             self._fs, _ = url_to_fs(root, use_listings_cache=False)
         self._fs.dircache.use_listings_cache = False
         self._root = self._fs._strip_protocol(root)  # noqa: SLF001 -- fsspec's own way from a URL to a path

@@ -163,7 +163,7 @@ def metrics(visible: VisibleClusters) -> Response:
             problems = [errors.sentence(error)]
         unreadable += [name] if problems else []
     text = openmetrics.openmetrics(documents, unreadable)
-    return Response(text, media_type=openmetrics.CONTENT_TYPE_LATEST)
+    return Response(text, media_type=formats.MEDIA["openmetrics"])
 
 
 @app.get("/clusters/{name}/timeline", response_class=HTMLResponse)

@@ -4,15 +4,17 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-from upath import UPath
+from typing import TYPE_CHECKING
 
 from kafka_audit.collect.logs.lines import scan
 from kafka_audit.collect.logs.rows import Tail
 from kafka_audit.collect.probes import command_vantages
-from kafka_audit.collect.properties.sources import error_without_login, may_be_raised, path_without_login, words_of
+from kafka_audit.collect.properties.sources import error_without_login, located, may_be_raised, path_without_login, words_of
 from kafka_audit.collect.rows.masking import masked_command
 from kafka_audit.collect.rows.source_reads import ReadError, clean_line, now_ms
+
+if TYPE_CHECKING:
+    from upath import UPath
 
 MOST_BYTES = 2 * 1024 * 1024
 """Of one log: at Kafka's usual 150 bytes a line some 14,000 lines."""
@@ -74,14 +76,14 @@ def _of_files(place: LogSource, path: str) -> tuple[Tail, ...]:
         ) from error
 
 
-def _newest(path: str) -> Sequence[UPath]:
+def _newest(path: str) -> "Sequence[UPath]":
     """Return the files of a pattern that were written last, a few of each log, the oldest of them first."""
     folder, _, pattern = path.rpartition("/")
     if "*" not in path and "?" not in path:
-        file = UPath(path).expanduser()
+        file = located(path)
         file.stat()
         return (file,)
-    files = (file for file in UPath(folder or ".").expanduser().glob(pattern) if file.is_file() and not file.name.endswith(".gz"))
+    files = (file for file in located(folder or ".").glob(pattern) if file.is_file() and not file.name.endswith(".gz"))
     by_log: defaultdict[str, list[UPath]] = defaultdict(list)
     for file in sorted(files, key=lambda file: (file.stat().st_mtime, file.name), reverse=True)[:_MOST_FILES]:
         by_log[file.name.partition(".log")[0]].append(file)
@@ -89,7 +91,7 @@ def _newest(path: str) -> Sequence[UPath]:
     return [file for some in newest for file in reversed(some)]
 
 
-def _of_file(path: UPath, broker: int) -> Tail:
+def _of_file(path: "UPath", broker: int) -> Tail:
     status = path.stat()
     read_ms = now_ms()
     with path.open("rb") as stream:

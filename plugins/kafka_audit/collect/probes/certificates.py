@@ -3,14 +3,15 @@
 import base64
 from contextlib import suppress
 from datetime import datetime
-
-from cryptography import x509
-from cryptography.x509.oid import NameOID
+from typing import TYPE_CHECKING
 
 from kafka_audit.collect.probes.certificate_names import java_name
 from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.compare.hosts import canonical_host, ip_address_of
 from kafka_audit.model.tables import AuthorityCertificate, Certificate
+
+if TYPE_CHECKING:
+    from cryptography import x509
 
 _MOST_NAMES = 100
 _MOST_AUTHORITIES = 500
@@ -23,11 +24,13 @@ def decode_certificate(shown: str, host: str) -> dict[str, object] | None:
         shown: the certificate, DER in base64.
         host: the advertised host that its names are compared with.
     """
+    from cryptography import x509  # noqa: PLC0415 -- takes 40 ms, and a cluster without TLS shows no certificate
+
     try:
         found = x509.load_der_x509_certificate(base64.b64decode(shown, validate=True))
         names, addresses = _names(found)
         subject, issuer = java_name(found.subject.public_bytes()), found.issuer.rfc4514_string()
-        common = [str(attribute.value) for attribute in found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
+        common = [str(attribute.value) for attribute in found.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)]
         dates = {"not_before_ms": _ms(found.not_valid_before_utc), "not_after_ms": _ms(found.not_valid_after_utc)}
     # TypeError: an attribute of a name whose type is not its own, e.g. a country as a string of bits.
     except (ValueError, TypeError, x509.DuplicateExtension, x509.UnsupportedGeneralNameType, x509.InvalidVersion):
@@ -43,6 +46,8 @@ def decode_certificate(shown: str, host: str) -> dict[str, object] | None:
 
 def read_authorities(pem: bytes, file: str, sample: int) -> tuple[AuthorityCertificate, ...]:
     """Return the certificates of a file in PEM format; none where it holds anything else."""
+    from cryptography import x509  # noqa: PLC0415 -- see above
+
     try:
         found = x509.load_pem_x509_certificates(pem)
     except ValueError:
@@ -94,7 +99,9 @@ def certificate_row(  # noqa: PLR0913 -- one argument a column
     return Certificate(**where, **evidence, trusted=trusted, error=error)  # type: ignore[arg-type] # columns by name, see `decode_certificate`
 
 
-def _names(certificate: x509.Certificate) -> tuple[list[str], list[str]]:
+def _names(certificate: "x509.Certificate") -> tuple[list[str], list[str]]:
+    from cryptography import x509  # noqa: PLC0415 -- see above
+
     try:
         sans = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-
-from upath import UPath
+from typing import TYPE_CHECKING
 
 from kafka_audit.bounds import regular_files
 from kafka_audit.bounds.regular_files import FileRefusedError
@@ -20,6 +19,9 @@ from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
 from kafka_audit.configuration.files import java
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.model.tables import BrokerProperty, Row
+
+if TYPE_CHECKING:
+    from upath import UPath
 
 OPERATION = "properties"
 PLACEHOLDER = "{broker_id}"
@@ -167,9 +169,16 @@ def _content(file: _File) -> _Content | ReadError:
     return ReadError(_ANOTHER, where, f"the file of broker {file.broker_id} at {file.source}")
 
 
+def located(path: str) -> "UPath":
+    """Return a file or folder that the cluster file names, on this machine or at a URL."""
+    from upath import UPath  # noqa: PLC0415 -- takes 90 ms with fsspec, and many cluster files name no file
+
+    return UPath(path).expanduser()
+
+
 def _bytes(file: _File) -> bytes:
     try:
-        path = UPath(file.path).expanduser()
+        path = located(file.path)
         if isinstance(path, Path):  # on this machine, where it may be a pipe that never ends
             return regular_files.read_regular_file(path, MOST_BYTES)
         with path.open("rb") as stream:

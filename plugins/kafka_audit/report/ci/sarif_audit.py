@@ -1,14 +1,20 @@
 """An audit's report as SARIF 2.1.0: what a code scanner shows of lint, of a running cluster."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_audit.checks import Check
+from kafka_audit.checks import Check, catalogue
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.text import clean
 from kafka_audit.report.ci import sarif
 
 _LEFT_OUT = {Status.PASS, Status.NOT_APPLICABLE}
+
+
+def sarif_report(document: Mapping[str, Any]) -> str:
+    """Return the log of one audit as a file, with the rules of all checks."""
+    return json.dumps(build_audit_sarif(document, catalogue()), indent=2) + "\n"
 
 
 def build_audit_sarif(document: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:

@@ -1,0 +1,27 @@
+"""A report on stdout, and in further forms beside the stored one."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_audit.cli import console
+from kafka_audit.report import formats
+from kafka_audit.report.plain_text import terminal
+from kafka_audit.store import Store
+
+
+def write_forms(store: Store, document: Mapping[str, Any], forms: Sequence[str], *, newest: bool) -> list[str]:
+    """Write a report in these forms beside it, and return where they are."""
+    return [store.write_rendering(document["snapshot_id"], form, formats.FILES[form](document), newest=newest) for form in forms]
+
+
+def write_report(document: Mapping[str, Any], form: str) -> None:
+    """Put a report on stdout, as `text` or as `json`."""
+    console.write_result(page(document, form))
+
+
+def page(document: Mapping[str, Any], form: str) -> str:
+    """Return a report as `text` or as `json`."""
+    if form == "json":
+        return json.dumps(document, indent=2)
+    return terminal.terminal_report(document, width=console.width(), color=console.has_color())
