@@ -47,7 +47,7 @@ LEFT = {
     "causes/storage/dead_disk_repair.py": {"last_reads"},
     # Judgements that no finding holds yet.
     "causes/candidates.py": {"probes_to"},
-    "causes/listeners/addresses.py": {"identities", "worker_probes"},
+    "causes/listeners/addresses.py": {"worker_probes"},
     "causes/listeners/client_vantages.py": {"probes"},
     "causes/listeners/cut_off.py": {"probes_to", "views_of"},
     "causes/listeners/unreachable_endpoints.py": {"probes_to", "views_of"},

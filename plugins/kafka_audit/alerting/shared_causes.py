@@ -234,7 +234,7 @@ def _reasons(
     for read in of_brokers:
         if read["kind"] in _NO_ROUTE:
             for host, _ in addresses_of(read["target"]):
-                hosts[host].append(read)
+                hosts[canonical_host(host)].append(read)
     for host in sorted(hosts.keys() - answering):
         name = clean(host, _LONGEST)
         yield f"host {name} is unreachable ({hosts[host][0]['kind']})", ((HOST, name),), frozenset(map(_root, hosts[host]))
@@ -252,7 +252,7 @@ def _zookeeper(
             login = clean(f"{access.username} ({access.password_env})", _LONGEST)
             yield f"ZooKeeper refuses the login {login}", ((LOGIN, f"ZooKeeper: {login}"),), frozenset()
     elif registry["kind"] in _NO_ANSWER:
-        servers = sorted({clean(f"{host}:{port}", _LONGEST) for host, port in addresses_of(registry["target"])})
+        servers = sorted({clean(f"{canonical_host(host)}:{port}", _LONGEST) for host, port in addresses_of(registry["target"])})
         text = f"ZooKeeper {listing(servers, 3)} does not answer ({registry['kind']})"
         yield text, tuple((ZOOKEEPER, server) for server in servers), frozenset()
 
@@ -284,7 +284,7 @@ def _answering_hosts(document: Mapping[str, Any]) -> Iterator[str]:
     silent = {str(read["broker"]) for read in document["coverage"]["unknown"]}
     for broker, address in document["matrix"]["endpoints"].items():
         if broker not in silent and document["coverage"]["answered"]:
-            yield from (host for host, _ in addresses_of(str(address)))
+            yield from (canonical_host(host) for host, _ in addresses_of(str(address)))
 
 
 def _network(host: str) -> str:

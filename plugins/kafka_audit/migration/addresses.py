@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare import addresses as hosts_and_ports
+from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.migration.items import GateItem, HeadedItem
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint, Registry, SnapshotInfo
@@ -69,7 +70,7 @@ def _parsed(text: str, where: str) -> Iterator[Wording]:
             raise UsageError(msg)
         broker = None if line["broker"] is None else int(line["broker"])
         host = match["host"].strip("[]")
-        yield Wording(broker_id=broker, listener=match["listener"].upper(), host=host, port=int(match["port"]))
+        yield Wording(broker_id=broker, listener=canonical_listener(match["listener"]), host=host, port=int(match["port"]))
 
 
 def proposed_registrations(wordings: Iterable[Wording], view: ClusterView) -> tuple[RegisteredEndpoint, ...]:

@@ -7,6 +7,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.probes import proposed_endpoints
+from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.lint import files, reading
 from kafka_audit.lint.against import advertised_by_member
 from kafka_audit.lint.members import Member
@@ -76,6 +77,6 @@ def _between(between: InterBroker, members: Sequence[Member]) -> Iterator[tuple[
     """Yield the listeners between brokers, as they are and as files say that they will be."""
     for broker in between.brokers:
         used, control = between.listener(broker), between.settings.get(broker, _BETWEEN[1]).value
-        yield from ((broker, name) for name in (used.name if used else "", (control or "").strip().upper()) if name)
+        yield from ((broker, name) for name in (used.name if used else "", canonical_listener(control or "")) if name)
     for member in members:
-        yield from ((member.broker_id, name.upper()) for key in _BETWEEN if (name := member.value(key)))
+        yield from ((member.broker_id, canonical_listener(name)) for key in _BETWEEN if (name := member.value(key)))

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from kafka_audit.compare.listener_names import canonical_listener
+
 _ENTRY = re.compile(
     r"(?P<listener>[A-Za-z0-9_.-]+)://(?P<host>\[[0-9A-Fa-f:.]+(?:%[A-Za-z0-9_.-]+)?\]|[A-Za-z0-9_.-]*):(?P<port>\d{1,5})"
 )
@@ -22,7 +24,7 @@ class AdvertisedListener:
 def parts(setting: str) -> Iterator[tuple[str, str]]:
     """Yield each listener of a setting by its name, with its entry as it is written."""
     for entry in setting.split(","):
-        yield entry.strip().partition("://")[0].upper(), entry.strip()
+        yield canonical_listener(entry.partition("://")[0]), entry.strip()
 
 
 def protocols_by_listener(setting: str) -> dict[str, str]:
@@ -37,7 +39,7 @@ def entries(settings: Mapping[str, str | None]) -> Iterator[AdvertisedListener]:
     Args:
         settings: values by key; `listeners` holds where `advertised.listeners` is not set.
     """
-    controllers = {name.strip().upper() for name in (settings.get(CONTROLLERS) or "").split(",")}
+    controllers = {canonical_listener(name) for name in (settings.get(CONTROLLERS) or "").split(",")}
     for name, part in parts(settings.get(KEY) or settings.get(INSTEAD) or ""):
         if not name or name in controllers:
             continue

@@ -6,6 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.listeners.inter_broker import PROTOCOLS
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.model.advertised_listeners import INSTEAD, KEY, entries, protocols_by_listener
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty
@@ -80,4 +81,4 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
 def _without_protocol(properties: Mapping[str, str]) -> bool:
     """Return whether Kafka stops earlier: the name has no entry in listener.security.protocol.map."""
     name, mapped = properties.get("inter.broker.listener.name"), properties.get("listener.security.protocol.map")
-    return name is not None and name.strip().upper() not in (protocols_by_listener(mapped) if mapped else PROTOCOLS)
+    return name is not None and canonical_listener(name) not in (protocols_by_listener(mapped) if mapped else PROTOCOLS)

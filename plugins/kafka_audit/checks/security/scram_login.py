@@ -2,6 +2,7 @@
 
 from kafka_audit.cluster.listeners.inter_broker import InterBroker, Listener
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.model.finding import Judgement, Status
 
 _CALLBACK = "sasl.server.callback.handler.class"
@@ -38,9 +39,9 @@ def judged(view: ClusterView, broker: int) -> Judgement:
 
 
 def _users(between: InterBroker, broker: int, listener: Listener, mechanism: str) -> set[str]:
-    where = (broker, listener.name.upper(), mechanism)
+    where = (broker, canonical_listener(listener.name), mechanism)
     own = (login for login in between.settings.logins_of.get(broker, ()) if login.side == "client")
-    return {login.username for login in own if (login.broker_id, login.listener.upper(), login.mechanism) == where}
+    return {login.username for login in own if (login.broker_id, canonical_listener(login.listener), login.mechanism) == where}
 
 
 def _kept_elsewhere(between: InterBroker, listener: Listener, mechanism: str) -> bool:

@@ -7,6 +7,7 @@ from functools import cached_property
 from kafka_audit.cluster.listeners.principals import Ends, Principal, by_certificate, by_login, file_of
 from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
 from kafka_audit.cluster.settings import AUTHORIZER, Setting, Settings
+from kafka_audit.compare.listener_names import canonical_listener, same_listener
 from kafka_audit.configuration.authorization import KAFKAS_OWN, NO_ACL, SUPER_USERS, allows_everyone, super_users
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
@@ -112,7 +113,7 @@ class InterBroker:
     def controller_protocol(self, broker: int) -> str | None:
         """Return the security protocol of a KRaft broker to its controllers."""
         names = (self.settings.get(broker, CONTROLLERS).value or "").split(",")
-        return self._protocols(broker).get(names[0].strip().upper())
+        return self._protocols(broker).get(canonical_listener(names[0]))
 
     def _protocols(self, broker: int) -> Mapping[str, str]:
         value = self.settings.get(broker, "listener.security.protocol.map").value or ""
@@ -135,7 +136,7 @@ class InterBroker:
         """Return the listener by settings; the protocol key says PLAINTEXT even beside a name, so the name comes first."""
         name = self.settings.get(broker, "inter.broker.listener.name")
         if name.value:
-            normal = name.value.strip().upper()  # as Kafka registers it
+            normal = canonical_listener(name.value)
             return Listener(name=normal, protocol=self.protocol(broker, normal), source=name.source)
         protocol = self.settings.get(broker, "security.inter.broker.protocol")
         if not name.known or not protocol.known:
@@ -179,7 +180,7 @@ class InterBroker:
         for broker in self.brokers:
             listener = self.listener(broker)
             logins = frozenset(
-                (login.listener.upper(), login.mechanism, login.username) for login in self._clients.get(broker, ())
+                (canonical_listener(login.listener), login.mechanism, login.username) for login in self._clients.get(broker, ())
             )
             used = None if listener is None else (listener.name, listener.protocol)
             kind = (used, self.mechanism(broker).value, logins, frozenset(shown.get(broker, ())))
@@ -202,7 +203,7 @@ class InterBroker:
         for broker, logins in self._clients.items():
             used, mechanism = self.listener(broker), self.mechanism(broker).value
             for login in logins:
-                if used is not None and login.listener.upper() == used.name.upper() and login.mechanism == mechanism:
+                if used is not None and same_listener(login.listener, used.name) and login.mechanism == mechanism:
                     broker_ids = found.setdefault(used.name, {}).setdefault(
                         (login.mechanism, login.username, login.password_digest), []
                     )
@@ -232,7 +233,7 @@ class InterBroker:
         own = [
             login.username
             for login in self._clients.get(ends.source, ())
-            if login.listener.upper() == listener.name.upper() and mechanism in {None, login.mechanism}
+            if same_listener(login.listener, listener.name) and mechanism in {None, login.mechanism}
         ]
         return by_login(ends, mechanism, own, self.settings.at(ends.target, listener.name, KERBEROS_RULES))
 

@@ -5,6 +5,7 @@ from functools import cached_property
 
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.samples import Samples
+from kafka_audit.compare.listener_names import same_listener
 from kafka_audit.model.tables import Certificate, Probe, ScramUser
 
 IDENTIFICATION = "ssl.endpoint.identification.algorithm"
@@ -74,7 +75,7 @@ class InterBrokerLogins:
         if mechanism.startswith("SCRAM"):
             names = [row.user for row in self._samples.of(ScramUser) if row.mechanism == mechanism]
             return dict.fromkeys(names) if self._scram_read or names else None
-        own_logins = [row for row in self._between.settings.logins_of.get(broker, ()) if row.listener.upper() == listener.upper()]
+        own_logins = [row for row in self._between.settings.logins_of.get(broker, ()) if same_listener(row.listener, listener)]
         if mechanism != "PLAIN" or not any(row.mechanism == "PLAIN" for row in own_logins):
             return None
         return {row.username: row.password_digest for row in own_logins if row.side == "server" and row.mechanism == "PLAIN"}

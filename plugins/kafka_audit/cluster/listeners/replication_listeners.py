@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.probes import ProbeResult
+from kafka_audit.compare.listener_names import same_listener
 
 _CONTROL_PLANE = "control.plane.listener.name"
 
@@ -43,5 +44,5 @@ def replication_listeners(inter_broker: InterBroker, probes: Iterable[ProbeResul
 
 def _brokers_use(inter_broker: InterBroker, broker: int, name: str) -> bool:
     listener = inter_broker.listener(broker)
-    control = (inter_broker.settings.get(broker, _CONTROL_PLANE).value or "").strip().upper()
-    return control == name.upper() or (listener is not None and listener.name.upper() == name.upper())
+    control = inter_broker.settings.get(broker, _CONTROL_PLANE).value or ""
+    return same_listener(control, name) or (listener is not None and same_listener(listener.name, name))

@@ -6,6 +6,7 @@ client needs to reach it, and it is not asked for anything.
 
 from collections.abc import Iterable, Mapping
 
+from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.model.advertised_listeners import entries, protocols_by_listener
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredEndpoint, Row
 
@@ -30,7 +31,7 @@ def inter_broker_endpoints(settings: Mapping[int, Mapping[str, str | None]], sam
     """
     found = []
     for broker, values in sorted(settings.items()):
-        name = (values.get(_NAME) or values.get(_PROTOCOL) or "PLAINTEXT").strip().upper()
+        name = canonical_listener(values.get(_NAME) or values.get(_PROTOCOL) or "PLAINTEXT")
         protocol = protocols_by_listener(values.get(_MAP) or "").get(name, name)
         found += [
             RegisteredEndpoint(

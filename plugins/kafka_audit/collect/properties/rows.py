@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.collect.rows.secret_keys import is_secret
 from kafka_audit.collect.rows.source_reads import ReadError, clean_line
+from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.configuration.files import jaas
 from kafka_audit.configuration.files.jaas import JaasError, Module
 from kafka_audit.configuration.files.java import Property
@@ -78,7 +79,7 @@ def login_rows(
         if match is None and setting.key != _JAAS:
             continue
         # Brokers ignore the key without listener and mechanism; it belongs to no listener.
-        listener = match[1].upper() if match else ""
+        listener = canonical_listener(match[1]) if match else ""
         try:
             module = _module(setting, source, resolved=_PROVIDERS not in found)
         except ReadError as error:

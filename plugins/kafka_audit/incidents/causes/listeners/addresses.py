@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.incidents.causes.repair import advertise, do_not, prove, zookeeper_shell
 from kafka_audit.incidents.causes.rule import (
     VIEW,
@@ -20,8 +21,9 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.model.commands import Command, command
 from kafka_audit.model.finding import Evidence, Finding, Step
-from kafka_audit.model.tables import BrokerIdentity
 from kafka_audit.model.text import brokers, clean, fitting, start_upper
+
+_OTHER_CLUSTER = "another cluster"
 
 
 def by_address(case: Case) -> Iterable[Case]:
@@ -29,7 +31,7 @@ def by_address(case: Case) -> Iterable[Case]:
     groups: dict[str, list[Finding]] = defaultdict(list)
     for root in case.roots:
         endpoint = case.view.endpoints.by_resource.get(root.resource.name)
-        groups[endpoint.address if endpoint else root.resource.name].append(root)
+        groups[canonical_text(endpoint.address) if endpoint else root.resource.name].append(root)
     return tuple(replace(case, roots=tuple(roots)) for roots in groups.values())
 
 
@@ -78,12 +80,9 @@ def _list(case: Case) -> tuple[Command, ...]:
 def wrong_answer_story(case: Case) -> Story:
     """Return the story that an address leads to another broker than the one that advertises it."""
     broker_ids = case.brokers
-    answers = [(e, case.view.identities.get((e.broker_id, e.listener))) for e in case.endpoints]
-    answered_by = {
-        endpoint: "another cluster" if identity.answered_by == endpoint.broker_id else f"broker {identity.answered_by}"
-        for endpoint, identity in answers
-        if identity is not None and identity.answered_by is not None
-    }
+    roots = {root.resource.name: root for root in case.roots}
+    answers = {endpoint: _answerer(roots[endpoint.resource]) for endpoint in case.endpoints}
+    answered_by = {endpoint: answerer for endpoint, answerer in answers.items() if answerer}
     lines = [
         Evidence(
             observer=f"address {clean(endpoint.address)}",
@@ -101,7 +100,7 @@ def wrong_answer_story(case: Case) -> Story:
             Step(
                 kind="see",
                 text="See it yourself (reads only): the broker there reports its own id (`Unexpected broker id, expected …`).",
-                commands=tuple(_ask_who(endpoint, identity) for endpoint, identity in answers[:5]),
+                commands=tuple(_ask_who(endpoint, answerer) for endpoint, answerer in [*answers.items()][:5]),
             ),
             Step(
                 kind="quick",
@@ -123,8 +122,8 @@ def on_the_same_way(case: Case, symptom: Finding) -> bool:
 
 def as_a_proxy_says(case: Case, symptom: Finding) -> bool:
     """Explain that a broker lists an address of this fault for another: a proxy wired crosswise rewrites answers so."""
-    mixed_up = {endpoint.address for endpoint in case.endpoints}
-    listed = {symptom.text("zookeeper"), symptom.text("said")}
+    mixed_up = {canonical_text(endpoint.address) for endpoint in case.endpoints}
+    listed = {canonical_text(symptom.text(key)) for key in ("zookeeper", "said")}
     return listed <= mixed_up and any(probe.via for probe in case.view.worker_probes if probe.broker_id in case.brokers)
 
 
@@ -137,8 +136,16 @@ def _misplaced(broker_ids: tuple[int, ...], answered_by: Mapping[AdvertisedEndpo
     return fitting([f"{subject} is not at its address: {what}" for what in (*answers, "another broker answers there")])
 
 
-def _ask_who(endpoint: AdvertisedEndpoint, identity: BrokerIdentity | None) -> Command:
-    if identity is not None and identity.answered_by == endpoint.broker_id:
+def _answerer(root: Finding) -> str:
+    """Return who answers at the address; the broker's own id there is one of another cluster. "" where no id was reported."""
+    ids = root.numbers("answering_brokers")
+    if not ids:
+        return ""
+    return _OTHER_CLUSTER if root.resource.broker in ids else f"broker {ids[0]}"
+
+
+def _ask_who(endpoint: AdvertisedEndpoint, answerer: str) -> Command:
+    if answerer == _OTHER_CLUSTER:
         return command("kafka-cluster.sh cluster-id --bootstrap-server {address}", address=endpoint.address)
     # The client sends this to the address that the broker advertises; any other broker there refuses, and says its own id.
     template = "kafka-configs.sh --bootstrap-server {address} --describe --entity-type brokers --entity-name {broker}"
