@@ -13,6 +13,7 @@ from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.views import differences_of_list
 from kafka_audit.compare.broker_lists import Listed
+from kafka_audit.model.tables import BrokerView
 from kafka_audit.report.text import brokers, clean, ranges, wrap
 
 LETTERS: Mapping[str, str] = MappingProxyType({"dns": "D", "tcp": "T", "tls": "L", "sasl": "S", "api": "A", "identity": "I"})
@@ -101,7 +102,8 @@ def build_matrix(view: ClusterView) -> Matrix:
         rows.append(MatrixRow(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view=registered))
     elif not view.kraft:
         rows.append(MatrixRow(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view="?" * len(columns)))
-    rows.extend(_broker_row(view, broker, columns) for broker in columns)
+    differences = _listed_otherwise(view)
+    rows.extend(_broker_row(view, broker, columns, differences.get(broker, {})) for broker in columns)
     for vantage in dict.fromkeys(path.vantage for path in view.probes if path.role == "client"):
         paths = [path for path in view.probes if path.vantage == vantage and path.role == "client"]
         reach = "".join(_reach([p for p in paths if p.endpoint.broker_id == broker]) for broker in columns)
@@ -111,13 +113,12 @@ def build_matrix(view: ClusterView) -> Matrix:
         controller=view.controller,
         endpoints={b: ", ".join(f"{clean(e.listener)}://{clean(e.address)}" for e in view.endpoints.of(b)) for b in columns},
         observers=tuple(rows),
-        why=tuple(_reasons(view, rows)),
+        why=tuple(_reasons(view, rows, differences)),
     )
 
 
-def _broker_row(view: ClusterView, broker: int, columns: Sequence[int]) -> MatrixRow:
+def _broker_row(view: ClusterView, broker: int, columns: Sequence[int], differences: Mapping[int, Listed]) -> MatrixRow:
     paths = [path for path in view.probes if path.from_broker == broker]
-    differences = _listed_otherwise(view, broker)
     agrees = "." if view.views_of(broker) and not _unread(view) else "?"
     return MatrixRow(
         name=f"broker {broker}",
@@ -142,20 +143,28 @@ def _unread(view: ClusterView) -> bool:
     return not view.zookeeper_read and not view.in_zookeeper and not view.kraft
 
 
-def _listed_otherwise(view: ClusterView, broker: int) -> Mapping[int, Listed]:
-    """Return the brokers that the views of a broker list otherwise than they are registered; of several views the worst."""
-    found: dict[int, Listed] = {}
-    for held in () if _unread(view) else view.views_of(broker):
-        known = any(endpoint.listener == held.listener for endpoint in view.endpoints.known)
-        listed = view.listed.get(held.brokers_digest, ())
-        for other, how in differences_of_list(held, view.endpoints.known, listed, known_listener=known).items():
+def _listed_otherwise(view: ClusterView) -> Mapping[int, Mapping[int, Listed]]:
+    """Return by broker what its views list otherwise than it is registered; of several views the worst."""
+    if _unread(view):
+        return {}
+    endpoints = view.endpoints.known
+    listeners = {endpoint.listener for endpoint in endpoints}
+    equal: dict[tuple[str, str, int], Mapping[int, Listed]] = {}  # a thousand brokers that agree are compared once
+    found: dict[int, dict[int, Listed]] = {}
+    for held in view.newest(BrokerView):
+        key = (held.listener, held.brokers_digest, held.brokers_listed)
+        if key not in equal:
+            listed = view.listed.get(held.brokers_digest, ())
+            equal[key] = differences_of_list(held, endpoints, listed, known_listener=held.listener in listeners)
+        own = found.setdefault(held.broker_id, {})
+        for other, how in equal[key].items():
             # A broker that is registered without that listener is not unregistered; in KRaft no list shows registrations.
             if how is not Listed.UNREGISTERED or not (view.kraft or other in view.in_zookeeper):
-                found[other] = min(how, found.get(other, how), key=_WORST.index)
+                own[other] = min(how, own.get(other, how), key=_WORST.index)
     return found
 
 
-def _reasons(view: ClusterView, rows: Sequence[MatrixRow]) -> Iterator[Why]:
+def _reasons(view: ClusterView, rows: Sequence[MatrixRow], listed: Mapping[int, Mapping[int, Listed]]) -> Iterator[Why]:
     found: dict[tuple[str, str], tuple[dict[str, None], dict[int, None]]] = {}
     for path in view.probes:
         if path.outcome == "ok" or path.layer is None or (path.outcome == "unknown" and path.passed):
@@ -169,7 +178,7 @@ def _reasons(view: ClusterView, rows: Sequence[MatrixRow]) -> Iterator[Why]:
         columns[path.endpoint.broker_id] = None
     for (letter, text), (observers, columns) in found.items():
         yield Why(letter=letter, observers=tuple(observers), brokers=tuple(sorted(columns)), text=text)
-    yield from _listed_reasons(view, rows)
+    yield from _listed_reasons(view, rows, listed)
     alone = tuple(row.name for row in rows if row.broker is not None and _unread(view) and view.views_of(row.broker))
     silent = tuple(row.name for row in rows if row.view and set(row.view) == {"?"} and row.name not in alone)
     if silent:
@@ -178,12 +187,12 @@ def _reasons(view: ClusterView, rows: Sequence[MatrixRow]) -> Iterator[Why]:
         yield Why(letter="?", observers=alone, brokers=(), text="ZooKeeper was not read; views cannot be compared with it")
 
 
-def _listed_reasons(view: ClusterView, rows: Sequence[MatrixRow]) -> Iterator[Why]:
+def _listed_reasons(view: ClusterView, rows: Sequence[MatrixRow], listed: Mapping[int, Mapping[int, Listed]]) -> Iterator[Why]:
     """Yield what views list otherwise than it is registered, the worst first."""
     found: dict[Listed, tuple[dict[str, None], set[int]]] = {}
     for row in rows:
         if row.broker is not None:
-            differences = _listed_otherwise(view, row.broker)
+            differences = listed.get(row.broker, {})
         else:
             how = Listed.MISSING if view.in_zookeeper else Listed.NOTHING
             differences = {b: how for b, cell in zip(view.named_brokers, row.view, strict=True) if cell == "V"}
