@@ -142,6 +142,9 @@ def test_what_moved_and_was_not_asked_again_is_in_motion_and_no_fault(cluster):
     """Where no time is left for a third sample, the brokers that were not asked again show the state of before."""
     snapshot = snap(cluster, lambda: elect(cluster, "orders", 0), until=2)
     assert [row.sample for row in snapshot.of(Sample)] == [1, 2]
+    seen = Samples(snapshot)
+    assert {row.observer for row in seen.at(BrokerView, 2)} == {f"broker:{number}" for number in range(5)}
+    assert {row.observer for row in seen.at(BrokerView, 1)} == {STALE}  # of the others one view counts once
     found = judged(snapshot)
     assert {found[f"broker/{number}"] for number in (0, 1, 3, 4)} <= {Status.PASS, Status.UNKNOWN}
 

@@ -3,7 +3,8 @@
 import os
 import threading
 import time
-from pathlib import Path
+
+from kafka_audit.store.processes import lives
 
 TASK = "KAFKA_AUDIT_TASK_PID"
 """Variable that holds the process id of the task that started a driver on this machine."""
@@ -22,22 +23,6 @@ def end_with_task() -> None:
 
 
 def _watch(pid: int) -> None:
-    while _lives(pid):
+    while lives(pid):
         time.sleep(_EVERY_S)
     os._exit(1)
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return not _is_zombie(pid)
-
-
-def _is_zombie(pid: int) -> bool:
-    """Return whether a process is dead and not yet collected by its parent; False where there is no /proc."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except (OSError, IndexError):
-        return False

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from kafka_audit.store.files import Files
+from kafka_audit.store.processes import lives
 
 TURN_S = 120.0
 """Sending may take so long; then another process no longer waits: a message too many is better than none."""
@@ -51,13 +52,8 @@ class AlertFiles:
 
     def _is_old(self, sign: str) -> bool:
         host, _, pid = (self._files.read(sign) or b"").decode(errors="replace").partition(" ")
-        if host == socket.gethostname() and pid.isdecimal():
-            try:
-                os.kill(int(pid), 0)
-            except ProcessLookupError:
-                return True
-            except PermissionError:  # another user's
-                return False
+        if host == socket.gethostname() and pid.isdecimal() and not lives(int(pid)):
+            return True
         since = self._files.modified(sign)
         return since is not None and (datetime.now(UTC) - since).total_seconds() > TURN_S
 

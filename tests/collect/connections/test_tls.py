@@ -54,8 +54,10 @@ def machine(foreign, monkeypatch):
 
 @pytest.fixture
 def zookeeper(foreign):
-    with HostileZookeeper(kafka_tree({0: (HOST, 1)}, {}), tls=foreign.pair) as made:
-        yield made
+    with HostileBroker(0, host=HOST) as broker:  # it listens, so no audit waits for the end of its session
+        broker.brokers = {0: (HOST, broker.port)}
+        with HostileZookeeper(kafka_tree(broker.brokers, {}), tls=foreign.pair) as made:
+            yield made
 
 
 def zookeeper_access(party, ca_file, **login):
