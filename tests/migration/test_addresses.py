@@ -23,7 +23,7 @@ def proposed(*lines, cluster=CLUSTER):
 
 
 def told(endpoints):
-    return [(one.broker_id, one.listener, addresses.address_text(one)) for one in endpoints]
+    return [(one.broker_id, one.listener, addresses.endpoint_text(one)) for one in endpoints]
 
 
 def test_a_line_is_about_one_broker_or_about_all():

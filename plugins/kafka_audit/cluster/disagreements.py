@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
 from kafka_audit.cluster.views import HeldView, differences_of_list
-from kafka_audit.compare.broker_lists import Listed
+from kafka_audit.compare.broker_lists import ListDifference
 from kafka_audit.differences.tables import LISTED, ViewDifference
 from kafka_audit.model.tables import ViewBroker
 
@@ -259,13 +259,13 @@ def _of_brokers(view: HeldView, addresses: Collection[RegisteredAddress], listed
         if difference is None or (address.listener != listener and view.known_listener):
             continue
         right, basis = f"{address.host}:{address.port}", str(address.version)
-        if difference is Listed.NOTHING:
+        if difference is ListDifference.NOTHING:
             yield Claim(listener=listener, subject=None, kind="empty_view", reference="brokers registered", view="not listed")
-        elif difference is Listed.MISSING:
+        elif difference is ListDifference.MISSING:
             kind = "broker_disputed" if address.disputed else "broker_missing"
             claimed = "not listed"
             yield Claim(listener=listener, subject=address.broker_id, kind=kind, reference=right, view=claimed, basis=basis)
-        elif difference is Listed.ELSEWHERE and address.listener == listener:
+        elif difference is ListDifference.ELSEWHERE and address.listener == listener:
             broker = listed[address.broker_id]
             claimed = f"{broker.host}:{broker.port}"
             yield Claim(listener=listener, subject=address.broker_id, kind="endpoint", reference=right, view=claimed, basis=basis)

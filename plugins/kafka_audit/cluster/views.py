@@ -7,7 +7,7 @@ from functools import cached_property
 from kafka_audit.cluster.broker_lists import unregistered
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
-from kafka_audit.compare.broker_lists import Listed, list_differences
+from kafka_audit.compare.broker_lists import ListDifference, list_differences
 from kafka_audit.model.tables import BrokerView, ViewBroker
 
 
@@ -33,7 +33,7 @@ def differences_of_list(
     listed: Iterable[ViewBroker],
     *,
     known_listener: bool,
-) -> Mapping[int, Listed]:
+) -> Mapping[int, ListDifference]:
     """Return the brokers that a view lists otherwise than they advertise, and how; no entry where it agrees.
 
     It lists those with its listener; of an address whose listener is unknown, only that it lists a broker can be compared.

@@ -6,7 +6,7 @@ from enum import Enum
 from kafka_audit.compare.addresses import HostPort, is_among
 
 
-class Listed(Enum):
+class ListDifference(Enum):
     """How a list differs about one broker; the value is for a sentence about a view, the worst first."""
 
     NOTHING = "lists no broker"
@@ -17,7 +17,7 @@ class Listed(Enum):
 
 def list_differences(
     registered: Mapping[int, Collection[HostPort]], listed: Mapping[int, HostPort], *, empty: bool = False
-) -> Mapping[int, Listed]:
+) -> Mapping[int, ListDifference]:
     """Return the brokers about which a list differs, and how; no entry where it agrees.
 
     Args:
@@ -29,7 +29,7 @@ def list_differences(
     for broker, addresses in registered.items():
         address = listed.get(broker)
         if address is None:
-            found[broker] = Listed.NOTHING if empty else Listed.MISSING
+            found[broker] = ListDifference.NOTHING if empty else ListDifference.MISSING
         elif addresses and not is_among(address, addresses):
-            found[broker] = Listed.ELSEWHERE
-    return found | dict.fromkeys(listed.keys() - registered.keys(), Listed.UNREGISTERED)
+            found[broker] = ListDifference.ELSEWHERE
+    return found | dict.fromkeys(listed.keys() - registered.keys(), ListDifference.UNREGISTERED)

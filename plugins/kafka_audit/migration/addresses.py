@@ -175,7 +175,7 @@ def afterwards(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> tup
     now = advertised_by_broker(view)
     not_done, not_known = [], []
     for endpoint in proposed:
-        is_held, meant = _is_held(endpoint, now), f"{clean(endpoint.listener)}://{address_text(endpoint)}"
+        is_held, meant = _is_held(endpoint, now), f"{clean(endpoint.listener)}://{endpoint_text(endpoint)}"
         if is_held is None:
             message = f"Cannot determine whether broker {endpoint.broker_id} advertises the proposed {meant}"
             remedy = f"To know: DescribeConfigs on Cluster at broker {endpoint.broker_id}"
@@ -198,7 +198,7 @@ def misplaced(endpoints: Iterable[RegisteredEndpoint], view: ClusterView) -> Ite
     for endpoint in endpoints:
         offered = between.offered(endpoint.broker_id) or {endpoint.listener}
         if endpoint.broker_id not in between.brokers:
-            message = f"Broker {endpoint.broker_id} is not in the cluster and cannot advertise {address_text(endpoint)}"
+            message = f"Broker {endpoint.broker_id} is not in the cluster and cannot advertise {endpoint_text(endpoint)}"
             remedy = f"The cluster has brokers {listing(between.brokers, 6)}"
         elif endpoint.listener not in offered:
             known = listing(sorted(offered), 6)
@@ -220,7 +220,7 @@ def contradictions(proposed: Iterable[RegisteredEndpoint]) -> Iterator[HeadedIte
         found.setdefault((endpoint.broker_id, endpoint.listener), {})[comparable_address(endpoint)] = endpoint
     for (broker, listener), own in found.items():
         if len(own) > 1:
-            message = f"Broker {broker} has {len(own)} addresses for {listener}: {listing(map(address_text, own.values()), 4)}"
+            message = f"Broker {broker} has {len(own)} addresses for {listener}: {listing(map(endpoint_text, own.values()), 4)}"
             remedy = "Use one line or one file for each listener of a broker"
             name = f"broker/{broker}/listener/{listener}"
             yield HeadedItem("blockers", GateItem(source=SOURCE, code="KA310", resource=name, message=message, remedy=remedy))
@@ -231,6 +231,6 @@ def endpoint_resource(endpoint: RegisteredEndpoint) -> str:
     return f"broker/{endpoint.broker_id}/listener/{endpoint.listener}"
 
 
-def address_text(endpoint: RegisteredEndpoint) -> str:
+def endpoint_text(endpoint: RegisteredEndpoint) -> str:
     """Return HOST:PORT for a sentence."""
     return clean(hosts_and_ports.address_text(endpoint.host, endpoint.port))

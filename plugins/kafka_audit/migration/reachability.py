@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from kafka_audit.migration.addresses import SOURCE, address_text, endpoint_resource
+from kafka_audit.migration.addresses import SOURCE, endpoint_resource, endpoint_text
 from kafka_audit.migration.items import GateItem, HeadedItem
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import Probe, RegisteredEndpoint
@@ -101,4 +101,4 @@ def _open(source: str, endpoint: RegisteredEndpoint, message: str, remedy: str) 
 
 
 def _proposed(endpoint: RegisteredEndpoint) -> str:
-    return f"{address_text(endpoint)}, the proposed address of broker {endpoint.broker_id}"
+    return f"{endpoint_text(endpoint)}, the proposed address of broker {endpoint.broker_id}"

@@ -12,7 +12,7 @@ from typing import Any
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.views import differences_of_list
-from kafka_audit.compare.broker_lists import Listed
+from kafka_audit.compare.broker_lists import ListDifference
 from kafka_audit.model.tables import BrokerView
 from kafka_audit.report.text import brokers, clean, ranges, wrap
 
@@ -24,7 +24,7 @@ MEANING: Mapping[str, str] = MappingProxyType(
     {**{letter: layer for layer, letter in LETTERS.items()}, "V": "view", "?": "not known", ".": "agrees", "-": "not asked"}
 )
 
-_WORST = tuple(Listed)
+_WORST = tuple(ListDifference)
 
 FOLD_ABOVE = 12
 """Number of brokers above which equal rows and equal columns are put together."""
@@ -117,7 +117,7 @@ def build_matrix(view: ClusterView) -> Matrix:
     )
 
 
-def _broker_row(view: ClusterView, broker: int, columns: Sequence[int], differences: Mapping[int, Listed]) -> MatrixRow:
+def _broker_row(view: ClusterView, broker: int, columns: Sequence[int], differences: Mapping[int, ListDifference]) -> MatrixRow:
     paths = [path for path in view.probes if path.from_broker == broker]
     agrees = "." if view.views_of(broker) and not _unread(view) else "?"
     return MatrixRow(
@@ -143,14 +143,14 @@ def _unread(view: ClusterView) -> bool:
     return not view.zookeeper_read and not view.in_zookeeper and not view.kraft
 
 
-def _listed_otherwise(view: ClusterView) -> Mapping[int, Mapping[int, Listed]]:
+def _listed_otherwise(view: ClusterView) -> Mapping[int, Mapping[int, ListDifference]]:
     """Return by broker what its views list otherwise than it is registered; of several views the worst."""
     if _unread(view):
         return {}
     endpoints = view.endpoints.known
     listeners = {endpoint.listener for endpoint in endpoints}
-    equal: dict[tuple[str, str, int], Mapping[int, Listed]] = {}  # a thousand brokers that agree are compared once
-    found: dict[int, dict[int, Listed]] = {}
+    equal: dict[tuple[str, str, int], Mapping[int, ListDifference]] = {}  # a thousand brokers that agree are compared once
+    found: dict[int, dict[int, ListDifference]] = {}
     for held in view.newest(BrokerView):
         key = (held.listener, held.brokers_digest, held.brokers_listed)
         if key not in equal:
@@ -159,12 +159,12 @@ def _listed_otherwise(view: ClusterView) -> Mapping[int, Mapping[int, Listed]]:
         own = found.setdefault(held.broker_id, {})
         for other, how in equal[key].items():
             # A broker that is registered without that listener is not unregistered; in KRaft no list shows registrations.
-            if how is not Listed.UNREGISTERED or not (view.kraft or other in view.in_zookeeper):
+            if how is not ListDifference.UNREGISTERED or not (view.kraft or other in view.in_zookeeper):
                 own[other] = min(how, own.get(other, how), key=_WORST.index)
     return found
 
 
-def _reasons(view: ClusterView, rows: Sequence[MatrixRow], listed: Mapping[int, Mapping[int, Listed]]) -> Iterator[Why]:
+def _reasons(view: ClusterView, rows: Sequence[MatrixRow], listed: Mapping[int, Mapping[int, ListDifference]]) -> Iterator[Why]:
     found: dict[tuple[str, str], tuple[dict[str, None], dict[int, None]]] = {}
     for path in view.probes:
         if path.outcome == "ok" or path.layer is None or (path.outcome == "unknown" and path.passed):
@@ -187,14 +187,16 @@ def _reasons(view: ClusterView, rows: Sequence[MatrixRow], listed: Mapping[int, 
         yield Why(letter="?", observers=alone, brokers=(), text="ZooKeeper was not read; views cannot be compared with it")
 
 
-def _listed_reasons(view: ClusterView, rows: Sequence[MatrixRow], listed: Mapping[int, Mapping[int, Listed]]) -> Iterator[Why]:
+def _listed_reasons(
+    view: ClusterView, rows: Sequence[MatrixRow], listed: Mapping[int, Mapping[int, ListDifference]]
+) -> Iterator[Why]:
     """Yield what views list otherwise than it is registered, the worst first."""
-    found: dict[Listed, tuple[dict[str, None], set[int]]] = {}
+    found: dict[ListDifference, tuple[dict[str, None], set[int]]] = {}
     for row in rows:
         if row.broker is not None:
             differences = listed.get(row.broker, {})
         else:
-            how = Listed.MISSING if view.in_zookeeper else Listed.NOTHING
+            how = ListDifference.MISSING if view.in_zookeeper else ListDifference.NOTHING
             differences = {b: how for b, cell in zip(view.named_brokers, row.view, strict=True) if cell == "V"}
         for broker, how in differences.items():
             observers, columns = found.setdefault(how, ({}, set()))
@@ -202,7 +204,7 @@ def _listed_reasons(view: ClusterView, rows: Sequence[MatrixRow], listed: Mappin
             columns.add(broker)
     for how in sorted(found, key=_WORST.index):
         observers, columns = found[how]
-        brokers_of = () if how is Listed.NOTHING else tuple(sorted(columns))
+        brokers_of = () if how is ListDifference.NOTHING else tuple(sorted(columns))
         yield Why(letter="V", observers=tuple(observers), brokers=brokers_of, text=how.value)
 
 
