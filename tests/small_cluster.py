@@ -62,6 +62,7 @@ from kafka_audit.model.tables import (
     SourceRead,
     ViewBroker,
 )
+from told_failures import with_failure
 
 CLUSTER_ID = "kX9wAAAAAAAAAAAAAAAAAQ"
 LAYERS = ("dns", "tcp", "api")
@@ -86,7 +87,9 @@ def snapshot(spec: Mapping[str, Any], snapshot_id: str = "20260914T180000Z-prod-
     rows.extend(_storage_error(b, name, to) for b, told in spec.get("storage_errors", {}).items() for name, to in told.items())
     rows.extend(_group_member(name, row) for name, row in spec.get("groups", {}).items())
     rows.extend(
-        SourceRead(**{"sample": 1, "operation": "Metadata", "target": "10.99.0.1:9092", "outcome": "answered", **read})
+        SourceRead(
+            **{"sample": 1, "operation": "Metadata", "target": "10.99.0.1:9092", "outcome": "answered", **with_failure(read)}
+        )
         for read in spec.get("reads", [])
     )
     return Snapshot(snapshot_id=snapshot_id, cluster="prod", cluster_id=CLUSTER_ID, rows=tuple(rows))
@@ -222,9 +225,9 @@ def _probes(spec: Mapping[str, Any]) -> list[Row]:
                     via=probe.get("via"),
                     layer=layer,
                     outcome=outcome,
-                    error=probe.get("error") if layer == stop else None,
                     detail=probe.get("resolved") if layer == "dns" else None,
                     needs=probe.get("needs") if layer == stop else None,
+                    **with_failure({key: probe.get(key) if layer == stop else None for key in ("error", "reason")}),
                     **reported_values("dns", probe.get("resolved") if layer == "dns" else None),
                 )
             )

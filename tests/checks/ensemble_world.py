@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kafka_audit.model.tables import EnsembleServer, Row, ZookeeperMember, ZookeeperNode
+from told_failures import with_failure
 
 SERVING = {"error": None, "mode": "follower", "zxid": 0x200000053, "outstanding": 0, "connections": 5, "znodes": 140}
 SERVING |= {"latency_avg_ms": 0.5, "latency_max_ms": 27.0, "version": "3.8.4"}
@@ -21,7 +22,7 @@ def ensemble(sample: int, world: Mapping[str, Any]) -> Iterator[Row]:
     away = {} if world["zookeeper"] else {"state": "down", "error": "connection refused"}
     for member, told in world["members"].items():
         row = {"state": "serving", **SERVING} if (told | away).get("state", "serving") == "serving" else dict.fromkeys(SERVING)
-        yield ZookeeperMember(sample=sample, member=member, **(row | told | away))
+        yield ZookeeperMember(sample=sample, member=member, **with_failure(row | told | away))
     for number, host in world["ensemble"].items() if world["zookeeper"] else ():
         name, _, role = host.partition(" ")
         yield EnsembleServer(sample=sample, server_id=number, host=name, votes=role != "observer")

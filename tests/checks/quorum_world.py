@@ -24,6 +24,7 @@ from kafka_audit.model.tables import (
     QuorumView,
     Row,
 )
+from told_failures import with_failure
 
 World = Mapping[str, Any]
 NOW = 1_700_000_100_000
@@ -38,11 +39,13 @@ def quorum_rows(sample: int, world: World) -> Iterator[Row]:
     for address, told in world["controllers"].items():
         row = {"node_id": None, "layer": "api", "outcome": "ok", "error": None, "needs": None}
         row |= {"node_id" if key == "node" else key: value for key, value in told.items()}
-        yield ControllerProbe(sample=sample, address=address, **row)
+        yield ControllerProbe(sample=sample, address=address, **with_failure(row))
     for broker, addresses in world["controllers_from"].items():
         for address, probe in addresses.items():
             columns = {"layer": "api", "outcome": "ok", "error": None, "needs": None} | probe
-            yield ControllerProbeFromBroker(sample=sample, vantage="hosts", from_broker=broker, address=address, **columns)
+            yield ControllerProbeFromBroker(
+                sample=sample, vantage="hosts", from_broker=broker, address=address, **with_failure(columns)
+            )
     if world["migration"]:
         row = {"begun": True, "kraft_controller_id": None, "kraft_controller_epoch": None}
         row |= {"metadata_offset": None, "metadata_epoch": None}

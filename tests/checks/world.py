@@ -5,8 +5,8 @@ worked; a case patches them where something does not:
 
     views:      by broker id, `ID/LISTENER`, or the address of an unregistered broker. `answers: false` for none; `brokers` and
                 `topics` patch what is listed.
-    reads:      {observer, operation, error, needs} of reads that failed.
-    probes:     {vantage, role, from, to, listener, via, resolved, layer, outcome, error, needs}: the path ends at `layer`;
+    reads:      {observer, operation, error or reason, needs} of reads that failed; a reason is a member of ReadFailure.
+    probes:     {vantage, role, from, to, listener, via, resolved, layer, outcome, error, reason, needs}: it ends at `layer`;
                 without it, it is open. Vantages other than the worker have no paths but those named.
                 `ms` is how long each layer takes.
     slow:       by broker id, milliseconds of reads by operation.
@@ -61,6 +61,7 @@ from kafka_audit.model.tables import (
     ViewPartition,
     ViewTopic,
 )
+from told_failures import with_failure
 
 World = Mapping[str, Any]
 LISTING = "ListPartitionReassignments"
@@ -326,7 +327,7 @@ def _reads(sample: int, world: World, observed: list[Observed]) -> list[SourceRe
         keys = [key for key in asked if key[0] == patch["observer"] and fnmatch(key[1], patch["operation"])]
         new = (patch["observer"], patch["operation"], patch.get("target", "somewhere"))
         for key in keys or [new]:
-            asked[key] = {name: patch[name] for name in ("error", "needs", "message") if name in patch}
+            asked[key] = {name: patch[name] for name in ("error", "reason", "needs", "message") if name in patch}
     return [
         SourceRead(
             sample=sample,
@@ -335,7 +336,7 @@ def _reads(sample: int, world: World, observed: list[Observed]) -> list[SourceRe
             target=key[2],
             outcome="failed" if told else "answered",
             elapsed_ms=world["slow"].get(int(key[0][7:]) if key[0][7:].isdigit() else key[0], {}).get(key[1], 5),
-            **told,
+            **with_failure(told),
         )
         for key, told in asked.items()
     ]
@@ -372,12 +373,12 @@ def _probes(sample: int, world: World) -> Iterator[Row]:
         head |= {"protocol": protocol, "host": host, "port": port, "via": patch.get("via")}
         for layer in dict.fromkeys((*LAYERS[:2], patch.get("layer", "tcp"), *LAYERS[2:])):
             last = layer == patch.get("layer")
-            reported = {key: patch.get(key) if last else None for key in ("error", "needs")}
+            reported = {key: patch.get(key) if last else None for key in ("error", "reason", "needs")}
             detail = patch.get("detail") if last else str(broker) if layer == "identity" else None
             detail = patch.get("resolved", detail) if layer == "dns" else detail
             outcome = patch.get("outcome", "failed") if last else "ok"
             reported |= {"detail": detail, **reported_values(layer, detail)}
-            yield Probe(**head, layer=layer, outcome=outcome, elapsed_ms=patch.get("ms", 2), **reported)
+            yield Probe(**head, layer=layer, outcome=outcome, elapsed_ms=patch.get("ms", 2), **with_failure(reported))
             if last:
                 break
 

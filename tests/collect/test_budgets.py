@@ -26,17 +26,18 @@ from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.metadata import MetadataError, weight
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import priorities
-from kafka_audit.collect.connections.budget import GRACE_S, OVER_LIMIT, Budget
+from kafka_audit.collect.connections.budget import GRACE_S, Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.targets import Target, named_addresses
 from kafka_audit.collect.probes import command_vantages
-from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError
+from kafka_audit.collect.rows.source_reads import Asking, ReadError
 from kafka_audit.collect.sampling import sample_again
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper.registered import by_priority
 from kafka_audit.collect.zookeeper.znodes import parse_registration as decoded
 from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerConfig, BrokerView, GroupMember, Probe, RegisteredBroker, SourceRead
 
 QUICK = Limits(read_s=1.0, settle_s=0.1, audit_s=20.0)
@@ -52,7 +53,7 @@ def snap(cluster):
 
 
 def over(rows):
-    return [row for row in rows if isinstance(row, SourceRead) and row.error == OVER_LIMIT]
+    return [row for row in rows if isinstance(row, SourceRead) and row.error == ReadFailure.OVER_LIMIT.words]
 
 
 def grown(program):
@@ -182,7 +183,7 @@ def test_more_topics_than_a_cluster_has_are_not_decoded():
     """11 MB on the wire took 30 s and 726 MB."""
     cluster = Cluster(name="c", limits=Limits(rows=500_000))
     body, book, started = tiny_topics(800_000), ViewBook(), time.monotonic()
-    with pytest.raises(ReadError, match=OVER_LIMIT) as caught:
+    with pytest.raises(ReadError, match=ReadFailure.OVER_LIMIT.words) as caught:
         book.add(body, 1, None, Budget(cluster))
     assert time.monotonic() - started < 0.5
     assert "limits.rows" in caught.value.needs
@@ -375,7 +376,7 @@ def test_pairs_over_the_limit_are_shared_out_and_told():
 def test_what_a_client_vantage_did_not_probe_is_unknown_for_each_endpoint():
     """Else a check would pass on what the others saw."""
     (one,) = commanded(30, Limits(probes=10), role="client")
-    unknown = [row for row in one.rows() if isinstance(row, Probe) and row.error == OVER_LIMIT]
+    unknown = [row for row in one.rows() if isinstance(row, Probe) and row.error == ReadFailure.OVER_LIMIT.words]
     assert (len(unknown), {row.outcome for row in unknown}) == (20, {"unknown"})
 
 
@@ -435,7 +436,7 @@ def test_more_znodes_than_the_budget_holds_are_a_failed_set():
     failed = {
         row.operation: row.error for row in snapshot.of(SourceRead) if row.outcome == "failed" and row.observer == "zookeeper"
     }
-    assert failed == {"zookeeper /config/users": OVER_LIMIT}
+    assert failed == {"zookeeper /config/users": ReadFailure.OVER_LIMIT.words}
     assert 0 in {row.broker_id for row in snapshot.of(BrokerView)}
 
 
@@ -448,7 +449,7 @@ def test_more_partitions_in_zookeeper_than_rows_are_a_failed_set():
     failed = {
         row.operation: row.error for row in snapshot.of(SourceRead) if row.outcome == "failed" and row.observer == "zookeeper"
     }
-    assert failed == {"zookeeper /brokers/topics": OVER_LIMIT}
+    assert failed == {"zookeeper /brokers/topics": ReadFailure.OVER_LIMIT.words}
 
 
 def test_the_cluster_file_names_addresses():
@@ -502,7 +503,7 @@ def asked(broker, **limits):
 @pytest.mark.parametrize(
     ("configs", "error", "words"),
     [
-        ({"k" * 1001: "1"}, UNREADABLE, "a setting with a name of 1001 characters"),
+        ({"k" * 1001: "1"}, ReadFailure.MALFORMED_ANSWER.words, "a setting with a name of 1001 characters"),
         ({f"k{number}": "v" * 30_000 for number in range(40)}, "too large", "41 settings of 12"),
         ({f"k{number}": "" for number in range(10_001)}, "too large", "10002 settings"),
     ],
@@ -574,7 +575,7 @@ def test_what_an_answer_lists_counts_as_rows(operation, plant):
         broker.brokers = {0: (broker.host, broker.port)}
         plant(broker)
         rows, failed = asked(broker, rows=2000)
-        assert failed[operation].error == OVER_LIMIT
+        assert failed[operation].error == ReadFailure.OVER_LIMIT.words
         assert "limits.rows" in failed[operation].needs
         assert failed.keys() == {operation}, "all other answers are taken"
         assert len(rows) < 200
@@ -603,7 +604,7 @@ def grouped(told, **limits):
 def test_assigned_partitions_of_a_member_count_by_their_names():
     """Four bytes of a partition became a name of 32 KB: an answer of 16 MB, gigabytes."""
     found, (read,) = grouped(members(assignment("t" * 200, 50_000)), rows=10_000)
-    assert (found, read.error) == ([], OVER_LIMIT)
+    assert (found, read.error) == ([], ReadFailure.OVER_LIMIT.words)
     ((member,), _) = grouped(members(assignment("t" * 32_000, 2)))
     assert member.partitions == ()
     ((member,), (read,)) = grouped(members(assignment("orders", 5000)), rows=10_000)

@@ -18,12 +18,13 @@ from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections.budget import GRACE_S, Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.protocol.conversation import THROTTLED, ClientOptions, Conversation
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.sampling import sample_again
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, Vantage, ZookeeperAccess
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredBroker, RegisteredTopic, SourceRead
 from testbed.certificates import Authority
 
@@ -297,7 +298,7 @@ def test_a_throttle_longer_than_a_read_is_failed_reads_in_our_words():
     reads, _ = asked_throttled(2**31 - 1)
     assert time.monotonic() - started < 2, "what cannot end in time is not waited for"
     failed = {row.operation: (row.error, row.message) for row in reads if row.outcome == "failed"}
-    assert set(failed.values()) == {(THROTTLED, "throttled by the broker for 2147483647 ms")}
+    assert set(failed.values()) == {(ReadFailure.THROTTLED.words, "throttled by the broker for 2147483647 ms")}
     assert {"DescribeConfigs BROKER", "DescribeLogDirs", "DescribeAcls"} <= set(failed)
     assert {row.needs for row in reads if row.error} == {"a higher request quota for the auditor's user or client id"}
 

@@ -8,9 +8,9 @@ import pytest
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.zookeeper import registration
 from kafka_audit.collect.rows.possible_names import without_impossible_names
-from kafka_audit.collect.rows.source_reads import IMPOSSIBLE
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     Acl,
     BrokerView,
@@ -64,7 +64,7 @@ def test_a_host_that_a_broker_lists_is_refused_and_the_other_brokers_are_kept(ho
     assert {key[1] for key in found} == {"Metadata (names)"}
     assert {key[0] for key in found} <= {"broker:2", f"broker@{parties.brokers[2].address}"}
     for error, message in found.values():
-        assert (error, "1 host that no cluster has" in message) == (IMPOSSIBLE, True)
+        assert (error, "1 host that no cluster has" in message) == (ReadFailure.IMPOSSIBLE_NAMES.words, True)
         assert len(message) < 200
     assert not any(host in text for text in texts(snapshot))
 
@@ -83,7 +83,7 @@ def test_a_topic_that_a_broker_lists_is_refused_and_the_others_are_kept():
         parties.brokers[2].topics = {**parties.topics, "a b;$(x)": parties.topics["orders"], "..": parties.topics["orders"]}
         snapshot = snap(parties)
     (((who, operation), (error, message)),) = refused(snapshot).items()
-    assert (who, operation, error) == ("broker:2", "Metadata (names)", IMPOSSIBLE)
+    assert (who, operation, error) == ("broker:2", "Metadata (names)", ReadFailure.IMPOSSIBLE_NAMES.words)
     assert message.startswith("2 topics that no cluster has, the first: ")
     assert {row.topic for row in snapshot.of(ViewTopic)} == set(parties.topics)
     assert len({row.topics_digest for row in snapshot.of(BrokerView)}) == 1, "the rest of the view is that of the others"
@@ -126,7 +126,7 @@ def test_names_below_znodes():
         ("zookeeper", "zookeeper /brokers/topics/a b;$(x)"),
         ("zookeeper", "zookeeper /config/users (names)"),
     }
-    assert {error for error, _ in found.values()} == {IMPOSSIBLE}
+    assert {error for error, _ in found.values()} == {ReadFailure.IMPOSSIBLE_NAMES.words}
     assert {row.user for row in snapshot.of(ScramUser)} == {"alice"}
 
 
@@ -170,6 +170,6 @@ def test_a_row_with_an_impossible_name_is_a_failed_read_of_its_party(row: Row, o
     assert found[0] == row
     (read,) = found[1:]
     assert isinstance(read, SourceRead)
-    assert (read.observer, read.operation, read.error) == (observer, operation, IMPOSSIBLE)
+    assert (read.observer, read.operation, read.error) == (observer, operation, ReadFailure.IMPOSSIBLE_NAMES.words)
     assert read.message.startswith("2 ")
     assert read.sample == getattr(row, "sample", 3)

@@ -8,13 +8,13 @@ import pytest
 from collect.fakes import refused
 from hostile_parties.cluster import HostileCluster
 from kafka_audit.bounds.kept_brokers import Vouchers
-from kafka_audit.collect.connections.budget import OVER_LIMIT
 from kafka_audit.collect.logs import tails
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.properties import sources
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.snapshot import _vouchers, take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Vantage, ZookeeperAccess
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView, SourceRead, ViewBroker
 
 MOST = 20
@@ -125,7 +125,7 @@ def test_files_count_as_rows(tmp_path, started):
         snapshot = snap(parties, tmp_path, rows=2)
     assert started["files"] == 0
     errors = {row.observer: row.error for row in snapshot.of(SourceRead) if row.observer.startswith("properties")}
-    assert errors == {"properties:3 files": OVER_LIMIT}
+    assert errors == {"properties:3 files": ReadFailure.OVER_LIMIT.words}
 
 
 def test_a_list_that_one_broker_gives_is_one_claim_and_one_that_many_give_is_more():

@@ -27,11 +27,12 @@ from kafka_audit.collect.logs.lines import scan
 from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.properties import sources
 from kafka_audit.collect.queue_vantages import QueueAnswer
-from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, any_answer
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper import ensemble, partition_states, znodes
 from kafka_audit.collect.zookeeper.znodes import ZnodeError
 from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     BrokerApi,
     BrokerConfig,
@@ -175,7 +176,11 @@ def test_an_odd_answer_of_a_broker_is_one_failed_row(cluster, tmp_path, attack):
 def test_reassignments_without_topics_are_no_healthy_cluster(cluster, tmp_path):
     cluster.brokers[0].script[MOVES] = null_arrays("topics")
     (read,) = failed(snap(cluster, tmp_path))
-    assert (read.observer, read.operation, read.error) == ("broker:0", "ListPartitionReassignments", UNREADABLE)
+    assert (read.observer, read.operation, read.error) == (
+        "broker:0",
+        "ListPartitionReassignments",
+        ReadFailure.MALFORMED_ANSWER.words,
+    )
 
 
 def test_settings_that_are_lost_are_no_setting_of_a_broker(cluster, tmp_path):
@@ -242,7 +247,7 @@ def test_names_that_are_no_utf_8_are_a_failed_row(cluster, tmp_path):
 
     cluster.zookeeper.script[GET_CHILDREN2] = odd_users
     (read,) = failed(snap(cluster, tmp_path))
-    assert (read.operation, read.error) == ("zookeeper /config/users", UNREADABLE)
+    assert (read.operation, read.error) == ("zookeeper /config/users", ReadFailure.MALFORMED_ANSWER.words)
     assert re.fullmatch(r"UnicodeDecodeError at collect/[\w/]+\.py:\d+", read.message)
 
 
@@ -258,7 +263,11 @@ def test_a_zxid_that_no_column_holds_is_a_failed_row(cluster, tmp_path):
     cluster.zookeeper.srvr = cluster.zookeeper.srvr.replace("{zxid:#x}", "0xffffffffffffffff")
     snapshot = snap(cluster, tmp_path)
     (read,) = failed(snapshot)
-    assert (read.operation, read.error, read.message) == ("srvr", UNREADABLE, "Zxid is 0xffffffffffffffff")
+    assert (read.operation, read.error, read.message) == (
+        "srvr",
+        ReadFailure.MALFORMED_ANSWER.words,
+        "Zxid is 0xffffffffffffffff",
+    )
     assert {(row.state, row.mode, row.zxid, row.connections) for row in snapshot.of(ZookeeperMember)} == {
         ("serving", "standalone", None, 4)
     }
@@ -281,7 +290,7 @@ def test_what_nobody_expected_is_told_by_kind_and_place_alone(caplog):
     asking = Asking(sample=1, observer="broker:1", target="b1:9092")
     assert asking.read(rows, "Metadata", lambda: json.loads('{"password":"hunter2"}')["user"]) is None
     (row,) = rows
-    assert (row.outcome, row.error) == ("failed", UNREADABLE)
+    assert (row.outcome, row.error) == ("failed", ReadFailure.MALFORMED_ANSWER.words)
     assert row.message.startswith("KeyError at collect/rows/source_reads.py:")
     assert "hunter2" not in f"{row}{caplog.text}"
     assert len(caplog.records) == 1
@@ -484,7 +493,7 @@ def test_an_odd_answer_of_a_queue_is_one_failed_row(cluster):
     audited = Cluster(name="c", zookeeper=access, limits=QUICK, vantages=(vantage,))
     snapshot = take_snapshot(audited, snapshot_id="s", say=lambda _: None, secrets={}, answers={"edge": odd})
     (read,) = failed(snapshot)
-    assert (read.observer, read.error) == ("vantage:edge", UNREADABLE)
+    assert (read.observer, read.error) == ("vantage:edge", ReadFailure.MALFORMED_ANSWER.words)
     assert honest(snapshot, {0, 1, 2}) == in_full({0, 1, 2})
 
 

@@ -5,10 +5,11 @@ import pytest
 from kafka_audit.collect import progress
 from kafka_audit.collect.progress import MANY, BrokerProgress
 from kafka_audit.collect.rows.source_reads import Asking, ReadError
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView
 
 ASKING = Asking(sample=1, observer="broker:1", target="b1:9092")
-FAILED = (ASKING.failed("ApiVersions", ReadError("timeout")), ASKING.failed("Metadata", ReadError("connection refused")))
+FAILED = (ASKING.failed("ApiVersions", ReadError(ReadFailure.TIMEOUT)), ASKING.failed("Metadata", ReadError(ReadFailure.REFUSED)))
 VIEW = BrokerView(
     sample=1,
     observer="broker:1",

@@ -78,6 +78,7 @@ from kafka_audit.model import advertised_listeners
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import SnapshotError, UsageError
 from kafka_audit.model.names import LONGEST_HOST, NameKind, RefusedNames, can_be_name
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import TopicConfig
 from kafka_audit.model.tables.fitting import misfit
 from kafka_audit.report import digest, every_page, openmetrics
@@ -564,7 +565,7 @@ def token_answer(data):
     body = data[1:].replace(b"SECRET", _TOKEN_SECRET.encode())
     found = _token_or_error(status, body, client)
     if isinstance(found, ReadError):
-        assert found.error in {source_reads.NO_TOKEN, source_reads.TOKEN_REFUSED}
+        assert found.error in {ReadFailure.NO_TOKEN.words, ReadFailure.TOKEN_REFUSED.words}
         assert _TOKEN_SECRET not in f"{found.message} {found.needs}"
         _stored([Asking(sample=1, observer="broker:0", target="b0:9092").failed("Metadata", found)])
     else:

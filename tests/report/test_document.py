@@ -101,6 +101,7 @@ def test_coverage_counts_each_read_as_it_ended_last(told):
                 "observer": "zookeeper",
                 "broker": None,
                 "operation": "zookeeper /config",
+                "reason": "NOT_AUTHORIZED",
                 "target": "a:9092",
                 "error": "NoAuthError",
                 "kind": "NoAuthError",

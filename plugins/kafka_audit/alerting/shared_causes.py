@@ -21,10 +21,11 @@ from kafka_audit.alerting.conditions import (
     Condition,
     conditions,
 )
-from kafka_audit.cluster.answers.reads import addresses_of, is_login_refusal, without_login
+from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.compare.hosts import canonical_host, ip_address_of
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.finding import Severity
+from kafka_audit.model.read_failure import LOGIN_REFUSALS, UNREACHABLE, ReadFailure
 from kafka_audit.model.text import clean, listing
 
 Mark = tuple[str, str]
@@ -34,9 +35,8 @@ ZOOKEEPER, LOGIN, NETWORK, HOST = "ZooKeeper", "login", "network", "host"
 _KINDS = (ZOOKEEPER, LOGIN, NETWORK, HOST)
 """The more likely cause first, for clusters that share two."""
 
-_NO_ROUTE = frozenset({"no route to host", "network is unreachable", "name or service not known"})
-_SILENT = _NO_ROUTE | {"timeout"}
-_NO_ANSWER = _SILENT | {"connection refused", "connection reset", "connection closed"}
+_SILENT = UNREACHABLE | {ReadFailure.TIMEOUT}
+_NO_ANSWER = _SILENT | {ReadFailure.REFUSED, ReadFailure.RESET, ReadFailure.CLOSED}
 _MOST_MARKS = 10
 _FEWEST_LABELS = 3  # of a name whose domain says more than `com`
 _NETWORK_BITS = {4: 24, 6: 64}
@@ -220,11 +220,11 @@ def _reasons(
     failed = [read for read in document["coverage"]["unknown"] if read.get("target")]
     yield from _zookeeper(failed, cluster)
     of_brokers = [read for read in failed if read["observer"].startswith(("broker:", "broker@"))]
-    refused = [read for read in of_brokers if is_login_refusal(read["kind"]) and not without_login(read["kind"])]
+    refused = [read for read in of_brokers if _failure(read) in LOGIN_REFUSALS]
     login = _login(cluster)
     if refused and login:
         yield f"brokers refuse the login {login}", ((LOGIN, clean(login, _LONGEST)),), frozenset(map(_root, refused))
-    if document["coverage"]["answered"] == 0 and failed and all(read["kind"] in _SILENT for read in failed):
+    if document["coverage"]["answered"] == 0 and failed and all(_failure(read) in _SILENT for read in failed):
         networks = {(_network(host), read["kind"]) for read in failed for host, _ in addresses_of(read["target"])}
         silent = sorted((network, kind) for network, kind in networks if network and network not in answering)
         if silent:
@@ -232,12 +232,17 @@ def _reasons(
             yield text, tuple((NETWORK, f"{network}: {kind}") for network, kind in silent), frozenset(map(_root, of_brokers))
     hosts: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for read in of_brokers:
-        if read["kind"] in _NO_ROUTE:
+        if _failure(read) in UNREACHABLE:
             for host, _ in addresses_of(read["target"]):
                 hosts[canonical_host(host)].append(read)
     for host in sorted(hosts.keys() - answering):
         name = clean(host, _LONGEST)
         yield f"host {name} is unreachable ({hosts[host][0]['kind']})", ((HOST, name),), frozenset(map(_root, hosts[host]))
+
+
+def _failure(read: Mapping[str, Any]) -> ReadFailure:
+    """Return why a read of a report failed; reports of earlier versions have only its text."""
+    return ReadFailure.of(read.get("reason"), read["kind"])
 
 
 def _zookeeper(
@@ -247,11 +252,11 @@ def _zookeeper(
     if registry is None:
         return
     access = cluster.zookeeper if cluster else None
-    if is_login_refusal(registry["kind"]):
+    if _failure(registry) in LOGIN_REFUSALS:
         if access is not None and access.username is not None:
             login = clean(f"{access.username} ({access.password_env})", _LONGEST)
             yield f"ZooKeeper refuses the login {login}", ((LOGIN, f"ZooKeeper: {login}"),), frozenset()
-    elif registry["kind"] in _NO_ANSWER:
+    elif _failure(registry) in _NO_ANSWER:
         servers = sorted({clean(f"{canonical_host(host)}:{port}", _LONGEST) for host, port in addresses_of(registry["target"])})
         text = f"ZooKeeper {listing(servers, 3)} does not answer ({registry['kind']})"
         yield text, tuple((ZOOKEEPER, server) for server in servers), frozenset()

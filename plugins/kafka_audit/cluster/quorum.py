@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from functools import cached_property
 
-from kafka_audit.cluster.answers.reads import is_refusal
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.model.quorum import behind_ms, late
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView, FencedBroker, QuorumReplica, QuorumView, SourceRead
 
 OPERATION = "DescribeQuorum"
@@ -92,7 +92,7 @@ class Quorum:
     def unread(self) -> tuple[str, str]:
         """Return why no observer reported the quorum, and what the audit needs."""
         failed = [read for read in self.reads if read.outcome == "failed"]
-        refused = [read for read in failed if is_refusal(read.error)] or failed
+        refused = [read for read in failed if read.failure is ReadFailure.NOT_AUTHORIZED] or failed
         if not refused:
             return "no broker or controller was read for the quorum", "a broker of Kafka 3.3 or later that answers DescribeQuorum"
         first = refused[0]

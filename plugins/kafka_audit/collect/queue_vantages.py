@@ -25,6 +25,7 @@ from kafka_audit.collect.probes.endpoint_probes import Origin
 from kafka_audit.collect.rows.source_reads import Asking, ReadError
 from kafka_audit.collect.zookeeper import zookeeper_view
 from kafka_audit.model.cluster import Cluster, Limits, Vantage
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Row
 
 Json = Mapping[str, Any]
@@ -34,6 +35,7 @@ ERRAND_READS = 6
 """How many times `read_s` it may take to learn what is registered, before the audit itself begins."""
 
 _GRACE_S = 0.5
+_NOT_PROBED = ReadError(ReadFailure.NOT_PROBED, needs="another audit")
 
 
 def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
@@ -124,10 +126,10 @@ class QueueAnswer:
         asking = Asking(sample=sample, observer=f"vantage:{vantage.name}", target=f"queue {vantage.queue}")
         operation = f"probe {vantage.name}"
         if len(self.samples) != SAMPLES:
-            error = ReadError(self.error or "no answer", needs=self.needs or f"a worker of queue {vantage.queue}")
+            error = ReadError(ReadFailure.NO_ANSWER, needs=self.needs or f"a worker of queue {vantage.queue}", error=self.error)
             return (
                 asking.failed(operation, error),
-                *endpoint_probes.unknown_probe_rows(sample, origin, targets, error.error, error.needs),
+                *endpoint_probes.unknown_probe_rows(sample, origin, targets, error),
             )
         probed = [
             Target(broker_id=b, listener=n, protocol=p, host=h, port=port, via=None) for b, n, p, h, port, _ in self.endpoints
@@ -142,9 +144,7 @@ class QueueAnswer:
             if number in seen and zxid == written.get(target.broker_id):
                 rows += endpoint_probes.probe_rows(sample, origin, target, seen[number], judges=logins.judges(target))
             else:
-                rows += endpoint_probes.unknown_probe_rows(
-                    sample, origin, [target], "registered again since, or not probed", "another audit"
-                )
+                rows += endpoint_probes.unknown_probe_rows(sample, origin, [target], _NOT_PROBED)
         return tuple(rows)
 
 

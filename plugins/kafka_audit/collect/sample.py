@@ -35,6 +35,7 @@ from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.names import NameKind, can_be_name, is_port
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     BOOTSTRAP,
     BrokerConfig,
@@ -379,7 +380,7 @@ def _as_expected(row: Row) -> bool:
 def _hung(rows: Iterable[Row]) -> bool:
     """Return whether a party answered nothing in time."""
     reads = [row for row in rows if isinstance(row, SourceRead)]
-    return any(read.error == "timeout" for read in reads) and all(read.outcome == "failed" for read in reads)
+    return any(read.failure is ReadFailure.TIMEOUT for read in reads) and all(read.outcome == "failed" for read in reads)
 
 
 def _name(targets: Sequence[Target]) -> str:

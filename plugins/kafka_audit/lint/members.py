@@ -11,6 +11,7 @@ from kafka_audit.collect.properties import rows
 from kafka_audit.collect.rows.source_reads import Asking, ReadError
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.lint.reading import Source
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerProperty, Row, Snapshot, SnapshotInfo
 
 FIRST_GENERATED_ID = 1001
@@ -159,7 +160,7 @@ def configuration_rows(member: Member, key: bytes) -> Iterator[Row]:
     for login in rows.login_rows(reported, path, broker_id, key):
         yield login if isinstance(login, Row) else asking.failed(f"properties {login[0]}", login[1])
     for name, there in member.stores.items():
-        missing = ReadError("no such file", None, f"a file at {held[name].value}")
+        missing = ReadError(ReadFailure.NO_FILE, None, f"a file at {held[name].value}")
         yield asking.answered(f"properties {name}") if there else asking.failed(f"properties {name}", missing)
 
 

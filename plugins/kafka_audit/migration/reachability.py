@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from kafka_audit.migration.addresses import SOURCE, endpoint_resource, endpoint_text
 from kafka_audit.migration.items import GateItem, HeadedItem
 from kafka_audit.model.cluster import WORKER
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Probe, RegisteredEndpoint
 from kafka_audit.model.text import clean
 
-_REFUSED = "connection refused"
 _BEFORE_API = ("dns", "tcp", "tls", "sasl")
 _REMEDIES: Mapping[str, str] = {
     "dns": "Before the change, add a DNS record for {host} that resolves at {origin}",
@@ -75,8 +75,8 @@ def _probe_item(endpoint: RegisteredEndpoint, layers: Sequence[Probe], origin: s
         message = f"Cannot determine whether {origin} reaches {where}, beyond {last.layer}: its security protocol is unknown"
         return _open(source, endpoint, message, "To know: the complete proposed server.properties of the broker")
     heading, code, remedy = "blockers", "KA301", ""
-    if last.layer == "tcp" and last.error == _REFUSED:
-        heading, message = "warnings", f"No process listens yet at {where}: {origin} gets {_REFUSED}"
+    if last.layer == "tcp" and last.failure is ReadFailure.REFUSED:
+        heading, message = "warnings", f"No process listens yet at {where}: {origin} gets {ReadFailure.REFUSED.words}"
         remedy = "Expected if the broker listens there after its restart; a port forward or a proxy must exist before"
     elif last.outcome == "failed":
         message = f"{origin} does not reach {where}: {last.layer}, {clean(last.error or 'failed')}"

@@ -89,6 +89,7 @@ def _unanswered(view: ClusterView, read: SourceRead) -> dict[str, Any]:
         "operation": read.operation,
         "target": clean(read.target, LONGEST_EVIDENCE),
         "error": clean(": ".join(part for part in (read.error, read.message) if part) or "no answer", LONGEST_EVIDENCE),
+        "reason": read.failure.name,
         "kind": clean(read.error or "no answer", LONGEST_EVIDENCE),
         "needs": None if read.needs is None else clean(read.needs, LONGEST_EVIDENCE),
         "untrusted_host": None if read.untrusted_host is None else clean(read.untrusted_host, LONGEST_EVIDENCE),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from kafka_audit.model.cluster import WORKER
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.table_reads import FILLED_BY, ZOOKEEPER
 from kafka_audit.model.tables import (
     AuthorityCertificate,
@@ -25,7 +26,8 @@ from kafka_audit.model.tables import (
 from kafka_audit.model.tables.fitting import misfit
 from kafka_audit.model.text import clean
 
-STORE, ERROR = "store", "unreadable answer"
+STORE = "store"
+_FAULT = {"error": ReadFailure.MALFORMED_ANSWER.words, "reason": ReadFailure.MALFORMED_ANSWER.name}
 _NEEDS = "a valid response; if the response is valid, report a bug"
 
 
@@ -80,7 +82,7 @@ def reads_with_lost_rows(reads: Iterable[SourceRead], lost: Iterable[tuple[Row, 
     found = list(reads)
     for key, text in dict.fromkeys((source(row), text) for row, text in lost if not isinstance(row, SourceRead)):
         observer, operation = key
-        fault = {"outcome": "failed", "error": ERROR, "message": f"left out of the store: {text}", "needs": _NEEDS}
+        fault = {"outcome": "failed", **_FAULT, "message": f"left out of the store: {text}", "needs": _NEEDS}
         own = [at for at, read in enumerate(found) if read.observer == observer and read.operation.startswith(operation)]
         for at in own:
             found[at] = replace(found[at], **fault)  # type: ignore[arg-type] # columns by name
@@ -100,7 +102,7 @@ def mended(read: SourceRead) -> SourceRead:
         operation=_text(read.operation),
         target=_text(read.target),
         outcome="failed",
-        error=ERROR,
+        **_FAULT,
         message=f"left out of the store: {misfit(read)}",
         needs=_NEEDS,
         elapsed_ms=_number(read.elapsed_ms, 0),

@@ -10,8 +10,9 @@ from kafka_audit.collect.brokers.metadata import ListedBroker, MetadataError, de
 from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
 from kafka_audit.collect.connections.protocol.async_conversation import in_thread
 from kafka_audit.collect.connections.protocol.conversation import demand
-from kafka_audit.collect.rows.source_reads import UNREADABLE, ReadError
+from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.compare.addresses import canonical_address, is_among
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import RegisteredEndpoint
 
 MOST_NEW = 100
@@ -77,7 +78,7 @@ class Listings:
         try:
             answer = decode_metadata_answer(body, version, most_brokers=self._most_listed, check=_demand_no_topics)
         except MetadataError as error:
-            raise ReadError(UNREADABLE, str(error)) from None
+            raise ReadError(ReadFailure.MALFORMED_ANSWER, str(error)) from None
         demand(answer.error, None, {})
         brokers = [as_advertised(broker, self._behind) for broker in answer.brokers] if proxied else answer.brokers
         listed = {broker.broker_id for broker in brokers}.union(number for number in answer.nowhere if number >= 0)
@@ -98,4 +99,4 @@ class Listings:
 
 def _demand_no_topics(count: int) -> None:
     if count:
-        raise ReadError(UNREADABLE, f"it lists {count} topics, and none was asked for")
+        raise ReadError(ReadFailure.MALFORMED_ANSWER, f"it lists {count} topics, and none was asked for")

@@ -22,7 +22,7 @@ from kafka_audit.collect.brokers.quorum import controllers, quorum_leader, quoru
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins, ListenerSecurity
 from kafka_audit.collect.connections.protocol.async_conversation import AsyncConversation, Lookups, in_thread
-from kafka_audit.collect.connections.protocol.conversation import UNSUPPORTED, ClientOptions
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions
 from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
 from kafka_audit.collect.connections.targets import (
     UNREGISTERED,
@@ -34,9 +34,6 @@ from kafka_audit.collect.connections.targets import (
     registered_targets,
 )
 from kafka_audit.collect.rows.source_reads import (
-    IMPOSSIBLE,
-    NO_TICKET,
-    NO_TOKEN,
     ReadError,
     any_answer,
     clean_line,
@@ -44,6 +41,7 @@ from kafka_audit.collect.rows.source_reads import (
 )
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import RegisteredEndpoint
 from kafka_audit.watch.failed_reads import failed_answer
 from kafka_audit.watch.listings import Listing, Listings
@@ -98,13 +96,13 @@ class _Access:
     def has_ended(self) -> bool:
         """Whether its access token ends soon, or there was no token or ticket and there may be one now."""
         if self.refused is not None:
-            return self.refused.error in {NO_TOKEN, NO_TICKET}
+            return self.refused.failure in {ReadFailure.NO_TOKEN, ReadFailure.NO_TICKET}
         return time.monotonic() >= self.security.ends_at
 
     def demand_login(self) -> None:
         """Raise ReadError where there is none; a new one, because a traceback grows with each raise."""
         if self.refused is not None:
-            raise ReadError(self.refused.error, self.refused.message, self.refused.needs)
+            raise self.refused.again(self.refused.message)
 
 
 class Reader:
@@ -380,7 +378,7 @@ class Reader:
     async def _metadata(self, conversation: AsyncConversation, target: Target) -> Listing:
         version = min(conversation.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
         if not version:
-            raise ReadError(UNSUPPORTED, "no version of Metadata is supported by both sides")
+            raise ReadError(ReadFailure.UNSUPPORTED_VERSION, "no version of Metadata is supported by both sides")
         request = MetadataRequest(version=version, topics=[], allow_auto_topic_creation=False)
         body = await conversation.answer(RawRequest(request, MetadataResponse, MetadataRequest.API_KEY, version))
         return await self._listings.listing(bytes(body), version, target.dialled)
@@ -428,7 +426,7 @@ def _nowhere(heard: Sequence[_Heard], zookeeper: ZookeeperReading | None, asked:
     answers = {} if zookeeper is None else dict(zookeeper.unreadable)
     views = electorate(_reading(heard))
     counted, share = {view.address for view in views}, shares(views)
-    impossible = WatchAnswer(outcome=WatchOutcome.FAILED, error=IMPOSSIBLE)
+    impossible = WatchAnswer(outcome=WatchOutcome.FAILED, error=ReadFailure.IMPOSSIBLE_NAMES.words)
     for one in heard:
         listed = one.nowhere if one.reading.address in counted else ()
         answers |= {number: impossible for number in listed if share[number] >= HALF and number not in answers}

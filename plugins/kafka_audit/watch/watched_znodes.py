@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.protocol.async_conversation import in_thread
-from kafka_audit.collect.connections.protocol.kafka_errors import TIMEOUT
 from kafka_audit.collect.rows.source_reads import Asking, ReadError
 from kafka_audit.collect.zookeeper.registered import Registered
 from kafka_audit.collect.zookeeper.session import open_session
 from kafka_audit.collect.zookeeper.znode_sample import IDS, ZnodeSample
 from kafka_audit.collect.zookeeper.znodes import parse_broker_id
 from kafka_audit.model.cluster import Cluster, ZookeeperAccess
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import RegisteredEndpoint, SourceRead
 from kafka_audit.watch.failed_reads import failed_answer
 from kafka_audit.watch.reading import ANSWERED, WatchAnswer, ZookeeperReading
@@ -61,7 +61,7 @@ class WatchedZnodes:
     def _control(self, access: ZookeeperAccess, logins: ClusterLogins) -> tuple[Registered, bool, tuple[SourceRead, ...]]:
         """Read ZooKeeper; runs on a thread, never on two at a time. Raises ReadError."""
         if not self._turn.acquire(blocking=False):
-            raise ReadError(TIMEOUT, "the reading before still waits for ZooKeeper")
+            raise ReadError(ReadFailure.TIMEOUT, "the reading before still waits for ZooKeeper")
         try:
             budget = Budget(self._cluster, time.monotonic() + self._read_s)
             asking = Asking(sample=1, observer="zookeeper", target=access.connect)
@@ -79,7 +79,7 @@ def _failed_znodes(reads: Iterable[SourceRead]) -> tuple[Mapping[int, WatchAnswe
     unreadable, prefix = {}, f"zookeeper {IDS}/"
     for read in reads:
         if read.outcome == "failed":
-            answer = failed_answer(ReadError(read.error or "failed"))
+            answer = failed_answer(ReadError(read.failure, error=read.error))
             if not read.operation.startswith(prefix):
                 return {}, answer
             broker = parse_broker_id(read.operation.removeprefix(prefix))

@@ -20,6 +20,7 @@ from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.sampling import sample_differences
 from kafka_audit.collect.sampling.sample_differences import SampleTables
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerIdentity,
@@ -449,7 +450,9 @@ def test_what_did_not_come_in_time_is_a_failed_read(broker):
     asker = LeadershipAsker(
         target_of(broker), 1, ClientOptions(read_s=1), LeaderQuestionPlan(questions={}, offline={}, disks_fail=False)
     )
-    assert reads(asker.unanswered(ReadError("timeout", "late", "time"))) == {LIST_OFFSETS: ("failed", "timeout", "time")}
+    assert reads(asker.unanswered(ReadError(ReadFailure.TIMEOUT, "late", "time"))) == {
+        LIST_OFFSETS: ("failed", "timeout", "time")
+    }
 
 
 def test_an_unexpected_answer_asks_for_a_second_look():

@@ -8,7 +8,8 @@ import pytest
 
 from kafka_audit.collect.connections import login_attempts
 from kafka_audit.collect.connections.login_attempts import MATCHED_REFUSALS, NAMED_REFUSALS, PATIENCE_S, Attempts, LoginTarget
-from kafka_audit.collect.rows.source_reads import LOGIN_PAUSED, LOGIN_REFUSED, ReadError
+from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.model.read_failure import ReadFailure
 
 
 def named(number, listener="L"):
@@ -19,7 +20,7 @@ def matched(number, listener="L", port=9092):
     return LoginTarget(address=f"host{number}:{port}", listener=listener, host=f"host{number}")
 
 
-def refused(attempts, place, error=LOGIN_REFUSED):
+def refused(attempts, place, error=ReadFailure.LOGIN_REFUSED):
     """Try, and be refused; return whether it was tried."""
     tried = False
     with suppress(ReadError), attempts.at(place, 5.0):
@@ -55,9 +56,9 @@ def test_three_refusals_in_a_row_pause_a_login_at_its_listener():
     attempts = Attempts()
     assert [refused(attempts, named(number)) for number in range(5)] == [True] * NAMED_REFUSALS + [False] * 2
     error = error_of(attempts, named(7))
-    assert (error.error, error.needs) == (LOGIN_PAUSED, "a login that is right")
+    assert (error.error, error.needs) == (ReadFailure.LOGIN_PAUSED.words, "a login that is right")
     assert "3 refused the login and none accepted it (named0:9092, named1:9092, named2:9092)" in error.message
-    assert error_of(attempts, named(0)).error == LOGIN_REFUSED, "that one did refuse it"
+    assert error_of(attempts, named(0)).error == ReadFailure.LOGIN_REFUSED.words, "that one did refuse it"
     assert not accepted(attempts, matched(1))
 
 
@@ -114,8 +115,8 @@ def test_an_address_that_refused_is_not_tried_under_another_listener_s_name():
 
 def test_other_failures_than_refusals_count_for_nothing():
     attempts = Attempts()
-    assert all(refused(attempts, named(number), "timeout") for number in range(20))
-    assert all(refused(attempts, matched(number), "weak SCRAM") for number in range(20))
+    assert all(refused(attempts, named(number), ReadFailure.TIMEOUT) for number in range(20))
+    assert all(refused(attempts, matched(number), ReadFailure.SCRAM_WEAK) for number in range(20))
 
 
 def test_a_yes_of_a_host_that_is_not_named_says_nothing_to_named_ones():
@@ -132,7 +133,7 @@ def test_until_a_login_was_accepted_so_few_are_under_way_that_refusals_stay_few(
         with suppress(ReadError), attempts.at(place(number), 5.0):
             tried.append(number)
             gate.wait(5)
-            raise ReadError(LOGIN_REFUSED, "no")
+            raise ReadError(ReadFailure.LOGIN_REFUSED, "no")
 
     threads = [threading.Thread(target=attempt, args=(number,)) for number in range(20)]
     for thread in threads:
@@ -151,7 +152,7 @@ def hang(attempts, place, gate, seconds=30.0):
         with suppress(ReadError), attempts.at(place, seconds):
             begun.set()
             gate.wait(30)
-            raise ReadError("timeout", "no")  # noqa: EM101 -- a short one
+            raise ReadError(ReadFailure.TIMEOUT, "no")
 
     thread = threading.Thread(target=attempt, daemon=True)
     thread.start()
@@ -187,7 +188,7 @@ def test_what_is_not_named_waits_for_a_named_one_that_is_being_tried():
     def at_a_named_one():
         with suppress(ReadError), attempts.at(named(0), 5.0):
             gate.wait(5)
-            raise ReadError(LOGIN_REFUSED, "no")
+            raise ReadError(ReadFailure.LOGIN_REFUSED, "no")
 
     first = threading.Thread(target=at_a_named_one)
     first.start()

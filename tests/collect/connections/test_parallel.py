@@ -7,8 +7,9 @@ import time
 import pytest
 
 from kafka_audit.collect.connections.parallel import Running, side_by_side
-from kafka_audit.collect.rows.source_reads import UNREADABLE, ReadError
+from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.read_failure import ReadFailure
 
 
 def test_results_come_in_order_and_late_ones_are_none():
@@ -41,7 +42,7 @@ def test_what_a_job_did_not_expect_is_its_own_failure_alone(caplog):
     odd, fine = side_by_side([lambda: fail(KeyError("hunter2")), lambda: "fine"], 1, time.monotonic() + 5)
     assert fine == "fine"
     assert isinstance(odd, ReadError)
-    assert odd.error == UNREADABLE
+    assert odd.error == ReadFailure.MALFORMED_ANSWER.words
     assert re.fullmatch(r"KeyError at collect/connections/parallel.py:\d+", odd.message)
     assert [record.getMessage() for record in caplog.records] == [f"an answer cannot be read: {odd.message}"]
 

@@ -5,6 +5,7 @@ import base64
 import pytest
 
 from kafka_audit.collect.connections.sasl import LEAST_ITERATIONS, MOST_ITERATIONS, BoundedScramClient, ScramError
+from kafka_audit.model.read_failure import ReadFailure
 
 SALT = base64.b64encode(b"sixteen bytes ..").decode()
 
@@ -23,14 +24,14 @@ def refused(one, message):
     with pytest.raises(ScramError) as caught:
         one.process_server_first_message(message)
     assert one.client_proof is None  # nothing was computed that could be sent
-    return caught.value.error, caught.value.words
+    return caught.value.failure, caught.value.words
 
 
 @pytest.mark.parametrize("iterations", [1, 2, LEAST_ITERATIONS - 1])
 def test_few_iterations_end_the_login_before_a_proof(iterations):
     one = client()
     error, words = refused(one, first(one, iterations=str(iterations)))
-    assert error == "weak SCRAM"
+    assert error is ReadFailure.SCRAM_WEAK
     assert words.startswith(f"its SCRAM parameters are too weak: {iterations} of at least 4096 iterations")
 
 
@@ -44,7 +45,7 @@ def test_iterations_of_tools_are_taken(iterations):
 @pytest.mark.parametrize("iterations", [MOST_ITERATIONS + 1, 999_999, 9_999_999_999])
 def test_so_many_that_they_cost_seconds_are_not_computed(iterations):
     one = client()
-    assert refused(one, first(one, iterations=str(iterations)))[0] == "SCRAM not verified"
+    assert refused(one, first(one, iterations=str(iterations)))[0] is ReadFailure.SCRAM_NOT_VERIFIED
 
 
 MALFORMED = {
@@ -83,7 +84,7 @@ MALFORMED = {
 @pytest.mark.parametrize("message", MALFORMED.values(), ids=MALFORMED)
 def test_a_malformed_first_message_ends_the_login(message):
     one = client()
-    assert refused(one, message(one))[0] == "SCRAM not verified"
+    assert refused(one, message(one))[0] is ReadFailure.SCRAM_NOT_VERIFIED
 
 
 def test_an_extension_that_nobody_has_to_know_is_passed_over():
@@ -99,7 +100,7 @@ def test_a_refusal_by_scram_s_own_means_is_a_refused_login(when):
         one.process_server_first_message(first(one))
     with pytest.raises(ScramError) as caught:
         getattr(one, f"process_server_{when}_message")(b"e=unknown-user\xff")
-    assert (caught.value.error, caught.value.words) == (None, "unknown-user\ufffd")
+    assert (caught.value.failure, caught.value.words) == (None, "unknown-user\ufffd")
 
 
 FINAL = {
@@ -124,7 +125,7 @@ def test_a_server_that_does_not_prove_itself_is_not_let_pass(name, message):
         message = right + b",v=AAAA" if "and another" in name else b"x=1," + right
     with pytest.raises(ScramError) as caught:
         one.process_server_final_message(message)
-    assert caught.value.error == "SCRAM not verified"
+    assert caught.value.failure is ReadFailure.SCRAM_NOT_VERIFIED
     one.process_server_final_message(right)
 
 

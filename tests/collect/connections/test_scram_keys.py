@@ -23,8 +23,8 @@ from kafka_audit.collect.connections.scram_keys import (
     ScramKeys,
 )
 from kafka_audit.collect.connections.targets import Target
-from kafka_audit.collect.rows.source_reads import SCRAM_FALSE
 from kafka_audit.model.cluster import Cluster, Limits, Security
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.watch.reader import Reader
 
@@ -55,7 +55,7 @@ def keys(salted, address="b1:9092"):
 def refused(*given, **options):
     with pytest.raises(sasl.ScramError) as caught:
         keys(*given, **options).compute(b"salt" * 4, sasl.MOST_ITERATIONS)
-    return caught.value.error, caught.value.words
+    return caught.value.failure, caught.value.words
 
 
 def test_one_credential_is_computed_once_for_all_brokers(computed):
@@ -71,7 +71,7 @@ def test_an_address_that_asks_for_another_salt_with_each_login_is_refused(comput
     for number in range(MOST_AT_ADDRESS // sasl.MOST_ITERATIONS):
         keys(salted).compute(bytes([number]), sasl.MOST_ITERATIONS)
     error, words = refused(salted)
-    assert (error, "its SCRAM parameters differ from login to login" in words) == (SCRAM_FALSE, True)
+    assert (error, "its SCRAM parameters differ from login to login" in words) == (ReadFailure.SCRAM_NOT_VERIFIED, True)
     keys(salted).compute(b"\0", sasl.MOST_ITERATIONS)  # what is known costs nothing
     keys(salted, "b2:9092").compute(b"other", 4096)
     assert sum(iterations for _, iterations in computed) <= MOST_AT_ADDRESS + 4096

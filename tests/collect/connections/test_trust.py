@@ -20,10 +20,11 @@ from kafka_audit.collect.connections.credentials import ClusterLogins, trust_adv
 from kafka_audit.collect.connections.kerberos import Tickets
 from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.targets import Target, registered_targets
-from kafka_audit.collect.rows.source_reads import LASTING, LOGIN_REFUSED, ReadError
+from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Oidc, Security, Tls, ZookeeperAccess
 from kafka_audit.model.finding import Status
+from kafka_audit.model.read_failure import LASTING, ReadFailure
 from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredEndpoint, SourceRead
 from testbed.certificates import Authority
 
@@ -143,7 +144,7 @@ def test_another_port_of_a_named_host_is_another_process(authority):
 
 
 def test_a_broker_that_is_not_trusted_asks_for_no_second_sample():
-    assert {"not trusted", "weak SCRAM", "SCRAM not verified"} <= LASTING
+    assert {ReadFailure.NOT_TRUSTED, ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VERIFIED} <= LASTING
 
 
 def password(mechanism="SCRAM-SHA-512", protocol="SASL_SSL"):
@@ -261,7 +262,7 @@ def test_brokers_that_refuse_a_token_or_ticket_pause_no_attempt_at_another_as_th
     for host in hosts:
         with suppress(ReadError), logins.listener_security(target(host)).attempt(0.1):
             tried.append(host)
-            raise ReadError(LOGIN_REFUSED, "refused")
+            raise ReadError(ReadFailure.LOGIN_REFUSED, "refused")
     assert tried == (hosts[:3] if mechanism == "SCRAM-SHA-512" else hosts)
 
 

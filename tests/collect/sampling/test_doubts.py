@@ -15,9 +15,9 @@ from collect.sampling.test_sample_again import (
     view,
     with_view_of_2,
 )
-from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER
 from kafka_audit.collect.sampling.sample_again import ExaminedSample
 from kafka_audit.model.asked_again import ZOOKEEPER, of_both, party, with_others
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     KEY,
     TABLES,
@@ -118,7 +118,7 @@ def test_a_difference_apart_from_views_is_of_its_broker(rows, parties, topics):
     "rows",
     [
         [failed(), replace(failed(), observer=ZOOKEEPER)],
-        [replace(failed(), error=CONTRADICTS_ZOOKEEPER)],
+        [replace(failed(), error=ReadFailure.CONTRADICTS_ZOOKEEPER.words)],
         [replace(failed(), observer="controller@c:1")],
         [probe(), *(replace(failed(), observer=f"broker:{number}") for number in range(MANY // 2 + 1))],
         [failed(), MIGRATION],

@@ -12,13 +12,14 @@ import pytest
 from collect.columns import rows_of
 from collect.fakes import FakeZookeeper
 from hostile_parties.zookeeper import kafka_tree
-from kafka_audit.collect.connections.budget import OVER_LIMIT, Budget
+from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.zookeeper import znodes
 from kafka_audit.collect.zookeeper.session import Session
 from kafka_audit.collect.zookeeper.znode_reads import MOST_FAILED
 from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
 from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import DynamicConfig, RegisteredBroker, RegisteredTopic, Registry, SourceRead
 
 TESTS = Path(__file__).parents[2]
@@ -106,7 +107,7 @@ def test_replicas_count_as_rows_however_few_partitions_have_them():
     endless = json.dumps({"partitions": {"0": [7] * 400_000}}).encode()
     found = rows({"/brokers/topics/endless": endless}, Limits(rows=10_000))
     assert failed(found)["zookeeper /brokers/topics"] == (
-        OVER_LIMIT,
+        ReadFailure.OVER_LIMIT.words,
         "the topics in ZooKeeper have more than 10000 partitions",
     )
 
@@ -114,7 +115,7 @@ def test_replicas_count_as_rows_however_few_partitions_have_them():
 def test_settings_of_brokers_count_as_rows():
     many = {f"/config/brokers/{n}": json.dumps({"config": {f"k{k}": "" for k in range(500)}}).encode() for n in range(50)}
     found = rows(many, Limits(rows=2000))
-    assert failed(found)["zookeeper /config/brokers"][0] == OVER_LIMIT
+    assert failed(found)["zookeeper /config/brokers"][0] == ReadFailure.OVER_LIMIT.words
     assert sum(isinstance(row, DynamicConfig) for row in found) <= 2000
     assert failed(rows(many, Limits(rows=50_000))) == {}
 
@@ -135,5 +136,8 @@ def test_of_a_flood_of_registrations_the_oldest_are_kept():
     found = rows(flood, Limits(brokers=2), stats=old)
     # Broker 0 holds partitions.
     assert {row.broker_id for row in found if isinstance(row, RegisteredBroker)} <= {0, 2500, 2900}
-    assert failed(found)["zookeeper /brokers/ids"] == (OVER_LIMIT, "2998 of 3000 registered brokers are left out")
+    assert failed(found)["zookeeper /brokers/ids"] == (
+        ReadFailure.OVER_LIMIT.words,
+        "2998 of 3000 registered brokers are left out",
+    )
     assert sum(isinstance(row, Registry) for row in found) == 1

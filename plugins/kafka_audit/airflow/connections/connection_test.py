@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from kafka_audit.cluster.answers.reads import is_refusal, observer_name
+from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.collect.brokers.broker_view import API_VERSIONS, METADATA
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import counted, listing
 
@@ -30,7 +31,7 @@ def connection_result(reads: Iterable[SourceRead]) -> tuple[bool, str]:
             continue
         if read.operation in {API_VERSIONS, METADATA} and read.observer not in answering:
             silent.setdefault(_at(name, read.target), f"{read.error}; it needs {read.needs}" if read.needs else str(read.error))
-        elif is_refusal(read.error):
+        elif read.failure is ReadFailure.NOT_AUTHORIZED:
             rights[read.needs or f"the right to {read.operation}"].add(name)
         elif read.observer in answering:
             failed[name].append(f"{read.operation}: {read.error}")

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.cluster.answers.reads import is_refusal, source_name, without_login
+from kafka_audit.cluster.answers.reads import source_name
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.read_failure import NOT_ASKED, ReadFailure
 from kafka_audit.model.tables import SourceRead
 
 
@@ -56,7 +57,7 @@ def auditor_lacks_rights(view: ClusterView) -> Iterator[Judgement]:
     Kafka documentation, "Authorization and ACLs": operations on protocols.
     """
     for resource, asked in view.reads.by_resource.items():
-        refused = [read for read in asked if read.outcome == "failed" and is_refusal(read.error)]
+        refused = [read for read in asked if read.outcome == "failed" and read.failure is ReadFailure.NOT_AUTHORIZED]
         answered = sum(read.outcome == "answered" for read in asked)
         source = source_name(resource, refused or asked)
         evidence = {"source": source, "answered": answered}
@@ -73,6 +74,6 @@ def auditor_lacks_rights(view: ClusterView) -> Iterator[Judgement]:
         elif answered:
             yield view.judge("KA002", resource, Status.PASS, evidence)
         else:
-            lines = (read.needs for read in asked if without_login(read.error) and read.needs)  # to add to the cluster file
+            lines = (read.needs for read in asked if read.failure in NOT_ASKED and read.needs)  # to add to the cluster file
             needs = next(lines, f"an answer from {asked[0].target}")
             yield view.judge("KA002", resource, Status.UNKNOWN, evidence, error="no read was answered", needs=needs)

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from kafka_audit.checks import check
 from kafka_audit.cluster.answers.reads import (
     failed_texts,
-    is_refusal,
-    is_refused_text,
-    port_refuses,
     source_name,
-    without_login,
 )
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.read_failure import AS_IN_A_RESTART, NOT_ASKED, ReadFailure
 from kafka_audit.model.tables import BrokerConfig, BrokerIdentity, BrokerView, Probe, RegisteredBroker, SnapshotInfo, SourceRead
+
+_JUDGED_ELSEWHERE = frozenset({ReadFailure.NOT_AUTHORIZED, ReadFailure.JAAS_REFUSED})
+"""A missing right is KA002; a text that brokers cannot parse either is KA414."""
 
 
 @check(
@@ -79,20 +79,20 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
         nothing = {"source": "the cluster", "error": "no source was read", "needs": "a source to read"}
         yield view.judge("KA001", "cluster", Status.UNKNOWN, nothing)
     for resource, asked in reads.items():
-        failed = [read for read in asked if read.outcome == "failed" and not _is_judged_elsewhere(read.error)]
+        failed = [read for read in asked if read.outcome == "failed" and read.failure not in _JUDGED_ELSEWHERE]
         name = source_name(resource, failed or asked)
         source = "ZooKeeper" if name == "zookeeper" else f"{name[0].upper()}{name[1:]}"
         evidence = {"source": source, "asked": len(asked), "failed": len(failed)}
         if not failed:
             yield view.judge("KA001", resource, Status.PASS, evidence)
             continue
-        if resource not in silent and all(without_login(read.error) for read in failed):
+        if resource not in silent and all(read.failure in NOT_ASKED for read in failed):
             yield view.judge("KA001", resource, Status.UNKNOWN, {**evidence, **failed_texts(failed)})
             continue
         part = "returned no view" if resource in silent else "returned only a part"
         evidence |= {"gave": "returned nothing" if len(failed) == len(asked) else part, **failed_texts(failed)}
         settled = view.samples[1] is not None and view.reads.failed_before(failed)
-        if resource != "cluster" and not settled and all(port_refuses(read) for read in failed):
+        if resource != "cluster" and not settled and all(read.failure in AS_IN_A_RESTART for read in failed):
             evidence["error"] = f"in motion: {evidence['error']}, in one sample"
             yield view.judge("KA001", resource, Status.UNKNOWN, evidence)
         elif _is_left_behind(view, resource, failed):
@@ -102,13 +102,13 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA001", resource, Status.FAIL, evidence)
 
 
-def _is_judged_elsewhere(error: str | None) -> bool:
-    """Return whether another check reports it: a missing right (KA002), or a text that brokers cannot parse either (KA414)."""
-    return is_refusal(error) or is_refused_text(error)
-
-
 def _is_left_behind(view: ClusterView, resource: str, failed: Sequence[SourceRead]) -> bool:
     """Return whether it is an address of the cluster file where nothing answers, while every expected broker is registered."""
     is_address = resource.startswith("broker/") and not resource.removeprefix("broker/").isdecimal()
     expected = None if view.info is None else view.info.expect_brokers
-    return is_address and expected is not None and len(view.brokers) >= expected and all(port_refuses(read) for read in failed)
+    return (
+        is_address
+        and expected is not None
+        and len(view.brokers) >= expected
+        and all(read.failure in AS_IN_A_RESTART for read in failed)
+    )

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.checks.gaps import ONCE
-from kafka_audit.cluster.answers.reads import is_refusal
 from kafka_audit.cluster.quorum import QuorumSample
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Status
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView, Migration, SourceRead
 from kafka_audit.model.text import counted
 
@@ -51,7 +51,7 @@ def by_quorum(view: ClusterView) -> Judgement:
             return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
         return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
     asked = [read for read in quorum.reads if read.observer.startswith("broker")]
-    silent = [read for read in asked if read.outcome == "failed" and not is_refusal(read.error)]
+    silent = [read for read in asked if read.outcome == "failed" and read.failure is not ReadFailure.NOT_AUTHORIZED]
     if silent and len(silent) == len(asked) and _answer_else(view, silent):
         if before is None or before.newest is not None:
             return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)

@@ -4,15 +4,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kafka_audit.cluster.answers.reads import is_refused_text
 from kafka_audit.cluster.listeners.inter_broker import DEFAULT_MECHANISM, InterBroker
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Status
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
 
 _JAAS, _ENABLED, _MAP = ".sasl.jaas.config", "sasl.enabled.mechanisms", "listener.security.protocol.map"
 _STORES = ("ssl.keystore", "ssl.truststore")
-_NO_FILE = "no such file"
 _MOST_SEVERE = (Status.FAIL, Status.UNKNOWN, Status.PASS)
 _NO_ENTRY = (
     "Could not find a 'KafkaServer' or '{}.KafkaServer' entry in the JAAS configuration. "
@@ -75,7 +74,7 @@ def _texts(between: InterBroker, broker: int, listener: str, reads: Mapping[str,
         read = reads.get(f"properties {key}")
         if key not in lines:
             yield _absent(between, broker, listener, key)
-        elif read is not None and is_refused_text(read.error):
+        elif read is not None and read.failure is ReadFailure.JAAS_REFUSED:
             yield Need(status=Status.FAIL, key=key, says=read.message or "")
         elif read is not None or not lines[key].secret:
             yield _later(broker, key)
@@ -112,7 +111,7 @@ def _stores(between: InterBroker, broker: int, listener: str, reads: Mapping[str
             continue
         if setting.state == "hidden":
             yield _later(broker, key)
-        elif read is not None and read.error == _NO_FILE:
+        elif read is not None and read.failure is ReadFailure.NO_FILE:
             kind = between.settings.at(broker, listener, f"{name}.type").value or "JKS"
             text = "Failed to load PEM SSL keystore {}" if kind == "PEM" else "Failed to load SSL keystore {} of type {}"
             yield Need(status=Status.FAIL, key=key, says=text.format(setting.value, kind))

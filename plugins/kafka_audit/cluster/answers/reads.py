@@ -10,28 +10,9 @@ from kafka_audit.model.tables import BrokerIdentity, BrokerView, RegisteredBroke
 from kafka_audit.model.text import clean
 
 _ADDRESSES = re.compile(r"(?<![^\s,/\[\]])\[?([^\s,/\[\]]{1,255}?)\]?:(\d{1,10})(?=[,/]|$)")
-_LOGINS = re.compile(r"sasl|authentication|no login", re.IGNORECASE)  # no missing right, which is AUTHORIZATION
-_REFUSALS = re.compile(r"authori[sz]ation|\bnoauth|\b(29|30|31)\b", re.IGNORECASE)
-
-NOT_TRUSTED, REFUSED_JAAS = "not trusted", "unreadable JAAS text"
-"""Errors of reads: a login at an address that the cluster file does not trust; a JAAS configuration that cannot be parsed."""
-
-SCRAM_WEAK, SCRAM_FALSE = "weak SCRAM", "SCRAM not verified"
-"""The errors of reads where the auditor ended its login, because of what the other end sent."""
-
-LOGIN_PAUSED = "login paused"
-"""The error of reads where the login was not tried, because other brokers refused it and none accepted it yet."""
-
-NO_TOKEN = frozenset({"no token", "token refused"})
-"""The errors of reads where the auditor received no access token to log in with, so that the broker was not asked."""
-
-NO_TICKET = "no Kerberos ticket"
-"""The error of reads where the auditor has no valid Kerberos ticket for the broker, so that the broker was not asked."""
 
 LOGS = "logs:"
 """How observers begin that are a broker's logs."""
-
-_RESTARTING = ("connection refused", "connection reset", "connection closed", "timeout", "no route to host")
 
 
 class Reads:
@@ -117,31 +98,6 @@ def failed_texts(failed: Sequence[SourceRead]) -> Mapping[str, str]:
     }
 
 
-def is_refusal(error: str | None) -> bool:
-    """Return whether a read failed for lack of rights: Kafka's errors 29 to 31, ZooKeeper's NoAuth. A wrong password is none."""
-    return error is not None and _REFUSALS.search(error) is not None
-
-
-def is_login_refusal(error: str | None) -> bool:
-    """Return whether a read failed because a login was refused, or could not be tried with what is here."""
-    return error is not None and _LOGINS.search(error) is not None
-
-
 def addresses_of(target: str) -> tuple[tuple[str, int], ...]:
     """Return the hosts and ports that a read was sent to, e.g. those of a connection string of ZooKeeper."""
     return tuple((host, int(port)) for host, port in _ADDRESSES.findall(target))
-
-
-def without_login(error: str | None) -> bool:
-    """Return whether a listener was not asked because nothing lets the auditor log in there: a gap of the cluster file."""
-    return error in {"no credentials", NOT_TRUSTED}
-
-
-def is_refused_text(error: str | None) -> bool:
-    """Return whether a file was read and holds a JAAS configuration that Kafka refuses too: a fault of the file, no gap."""
-    return error == REFUSED_JAAS
-
-
-def port_refuses(read: SourceRead) -> bool:
-    """Return whether a read failed with an error that a restarting broker causes too."""
-    return any(text in (read.error or "").lower() for text in _RESTARTING)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Probe
 
 LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")
@@ -42,6 +43,7 @@ class ProbeResult:
     outcome: str  # ok, failed or unknown, with the layer identity
     layer: str | None  # the first that failed, or where none did the first that is unknown; with `error` and `needs`
     error: str | None
+    failure: ReadFailure | None
     needs: str | None
     failed: Layer | None  # the first that failed, without identity
     unknown: Layer | None
@@ -122,6 +124,7 @@ def _result(rows: list[Probe], failed_before: int | None, *, same: bool) -> Prob
         outcome="ok" if stop is None else stop.outcome,
         layer=None if stop is None else stop.layer,
         error=None if stop is None else stop.error,
+        failure=None if stop is None else stop.failure,
         needs=None if stop is None else stop.needs,
         failed=failed,
         unknown=unknown,

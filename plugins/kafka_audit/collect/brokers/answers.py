@@ -7,14 +7,15 @@ something, a null one means nothing: the read fails.
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from kafka_audit.collect.rows.source_reads import UNREADABLE, ReadError
+from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.model.read_failure import ReadFailure
 
 _INT32 = 2**31
 
 
 def refuse_answer(text: str) -> NoReturn:
     """Raise ReadError for an answer that makes no sense, with what is wrong in it."""
-    raise ReadError(UNREADABLE, text, "an answer as Kafka gives it")
+    raise ReadError(ReadFailure.MALFORMED_ANSWER, text, "an answer as Kafka gives it")
 
 
 def each(array: Sequence[Any] | None, what: str) -> Sequence[Any]:

@@ -21,13 +21,14 @@ from kafka_audit.collect.brokers.quorum import FENCED_FROM, fenced
 from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
 from kafka_audit.collect.brokers.views import View, ViewBook
 from kafka_audit.collect.connections.credentials import NotAsked
-from kafka_audit.collect.connections.protocol.conversation import UNSUPPORTED, ClientOptions, Conversation, demand, error_name
+from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation, demand
 from kafka_audit.collect.connections.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.probes.endpoint_probes import ProbeStep
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, Asking, ReadError, any_answer
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     BrokerApi,
     BrokerConfig,
@@ -55,7 +56,6 @@ _EXPECTED = re.compile(r"expected (\d{1,10}) or empty")
 _DESCRIBE_CONFIGS_OPERATION = 10
 _DEFAULT_SOURCE, _STATIC_SOURCE = 5, 4
 _MOST_APIS = 1000
-_UNEXPECTED, _UNREADABLE, _TOO_LARGE = "unexpected answer", "unreadable", "too large"
 _NO_COMMON_VERSION = "no version of Metadata is supported by both sides"
 
 
@@ -150,14 +150,14 @@ class BrokerAsker:
     def _view(self, conversation: Conversation, target: Target) -> View:
         version = min(conversation.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
         if not version:
-            raise ReadError(UNSUPPORTED, _NO_COMMON_VERSION)
+            raise ReadError(ReadFailure.UNSUPPORTED_VERSION, _NO_COMMON_VERSION)
         try:
             with self._options.budget.turn():
                 view = self._book.add(conversation.ask_metadata(version), version, target.dialled, self._options.budget)
         except MetadataError as error:
-            raise ReadError(_UNREADABLE, str(error)) from error
+            raise ReadError(ReadFailure.UNREADABLE, str(error)) from error
         if view.error:
-            raise ReadError(error_name(view.error))
+            demand(view.error, None, {})
         return view
 
     @staticmethod
@@ -231,14 +231,16 @@ class BrokerAsker:
     def _describe(self, conversation: Conversation, name: str) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
         """Ask for the configuration of the broker of that name; raises ReadError."""
         if not self._may_describe_configs:
-            raise ReadError(CLUSTER_DENIED, "not tried: DescribeCluster does not list this right", MAY_DESCRIBE_CONFIGS)
+            raise ReadError(
+                ReadFailure.NOT_AUTHORIZED, "not tried: DescribeCluster does not list this right", MAY_DESCRIBE_CONFIGS
+            )
         resource = DescribeConfigsRequest.DescribeConfigsResource(
             resource_type=_BROKER_RESOURCE, resource_name=name, configuration_keys=None
         )
         version = conversation.version(DescribeConfigsRequest)
         results = answers.each(conversation.ask(DescribeConfigsRequest(version=version, resources=[resource])).results, "results")
         if len(results) != 1:
-            raise ReadError(_UNEXPECTED, f"{len(results)} results for one broker")
+            raise ReadError(ReadFailure.UNEXPECTED_ANSWER, f"{len(results)} results for one broker")
         return _checked(results[0])
 
     def _ask_identity(
@@ -274,7 +276,7 @@ class BrokerAsker:
         reads = ProtectedReads(conversation, target, self._sample, partial(asking.read, self._rows), self._options.read_s)
         if self._answered_by not in {None, target.broker_id}:
             text = f"broker {self._answered_by} answers at {target.address}"
-            reads.refuse(ReadError(_UNEXPECTED, text, f"an address at which broker {target.broker_id} answers"))
+            reads.refuse(ReadError(ReadFailure.UNEXPECTED_ANSWER, text, f"an address at which broker {target.broker_id} answers"))
             return
         asked = None
         if view is not None:  # in KRaft any broker passes the question on to the controller, so one of them is enough
@@ -303,7 +305,7 @@ class BrokerAsker:
             if match is None:
                 raise
             return answers.int32(int(match[1]), "the broker's id")
-        raise ReadError(_UNEXPECTED, f"there is a broker {_NOBODY}")
+        raise ReadError(ReadFailure.UNEXPECTED_ANSWER, f"there is a broker {_NOBODY}")
 
 
 def _checked(message: Any) -> Any:  # noqa: ANN401 -- see BrokerAsker._describe
@@ -320,7 +322,7 @@ def _honest_size(entries: Sequence[Any]) -> int:
     size = sum(len(entry.name) + len(entry.value or "") for entry in entries)
     if len(entries) > MOST_SETTINGS or size > MOST_SETTINGS_TEXT:
         message = f"{len(entries)} settings of {size} characters, more than {MOST_SETTINGS} or {MOST_SETTINGS_TEXT}"
-        raise ReadError(_TOO_LARGE, message, "fewer and shorter settings of this broker")
+        raise ReadError(ReadFailure.TOO_LARGE, message, "fewer and shorter settings of this broker")
     return size
 
 

@@ -16,8 +16,9 @@ from kafka_audit.collect.brokers.schemas import ConsumerGroupDescribeRequest
 from kafka_audit.collect.connections.protocol.conversation import Conversation, demand
 from kafka_audit.collect.connections.protocol.kafka_errors import UNDECODABLE
 from kafka_audit.collect.connections.targets import Target
-from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, NOT_SUPPORTED, Asking, ReadError, any_answer
+from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, Asking, ReadError, any_answer
 from kafka_audit.model.names import NameKind, can_be_name
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import GroupCoordinator, GroupMember, Row
 
 LIST_GROUPS, GROUPS = "ListGroups", "DescribeGroups"
@@ -117,7 +118,9 @@ class GroupReads:
     def _described_by_new(self, names: Sequence[str]) -> Sequence[Any]:
         version = self._conversation.version(ConsumerGroupDescribeRequest)
         if version is None:
-            raise ReadError(NOT_SUPPORTED, "groups of the consumer protocol exist, but ConsumerGroupDescribe is not offered")
+            raise ReadError(
+                ReadFailure.NOT_SUPPORTED, "groups of the consumer protocol exist, but ConsumerGroupDescribe is not offered"
+            )
         question: Any = ConsumerGroupDescribeRequest(version=version, group_ids=[*names], include_authorized_operations=False)
         return answers.each(self._conversation.ask(question).groups, "groups")
 

@@ -19,6 +19,7 @@ from kafka_audit.collect.connections.protocol.primitive_types import WireError
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerIdentity, BrokerView, LeadershipAnswer, LeadershipAsked, Row
 
 LIST_OFFSETS = "ListOffsets"
@@ -27,7 +28,6 @@ PAGE = 2000
 """Partitions of one request."""
 
 _NOT_LEADER, _TOPIC_DENIED = 6, 29
-_UNEXPECTED, _UNREADABLE = "unexpected answer", "unreadable"
 
 
 class LeadershipAsker:
@@ -96,7 +96,7 @@ class LeadershipAsker:
             return [*rows, self._asking.failed(LIST_OFFSETS, error, started)]
         if refused:
             text = f"refused for {refused} of {len(questions)} partitions"
-            denied = ReadError("TOPIC_AUTHORIZATION_FAILED", text, MAY_DESCRIBE_TOPICS)
+            denied = ReadError(ReadFailure.NOT_AUTHORIZED, text, MAY_DESCRIBE_TOPICS, error="TOPIC_AUTHORIZATION_FAILED")
             return [*rows, self._asking.failed(LIST_OFFSETS, denied, started)]
         leading = int(np.count_nonzero(questions.as_leader))
         asked = LeadershipAsked(
@@ -117,10 +117,10 @@ class LeadershipAsker:
         try:
             errors = list_offsets.errors(body, version, page)
         except WireError as error:
-            raise ReadError(_UNREADABLE, str(error)) from error
+            raise ReadError(ReadFailure.UNREADABLE, str(error)) from error
         for place in np.flatnonzero(errors == list_offsets.NO_ANSWER)[:1].tolist():
             question = page.one(place)
-            raise ReadError(_UNEXPECTED, f"no answer about partition {question.partition} of {question.topic}")
+            raise ReadError(ReadFailure.UNEXPECTED_ANSWER, f"no answer about partition {question.partition} of {question.topic}")
         return errors
 
     def _row(self, question: LeaderQuestion, error: int) -> LeadershipAnswer:

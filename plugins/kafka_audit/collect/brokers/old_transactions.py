@@ -17,7 +17,8 @@ from kafka_audit.collect.connections.protocol.conversation import Conversation
 from kafka_audit.collect.connections.protocol.primitive_types import WireError
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.columns import Ints
-from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, any_answer
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import OldTransaction, Row
 from kafka_audit.model.tables.storage import OPEN_FOR_LONG_MS
 
@@ -63,7 +64,7 @@ class TransactionReads:
             return [*rows, self._asking.failed(COMMITTED, error, started)]
         if refused:
             message = f"refused for {refused} of {len(led)} partitions"
-            requested = ReadError("TOPIC_AUTHORIZATION_FAILED", message, _MAY_DESCRIBE_TOPICS)
+            requested = ReadError(ReadFailure.NOT_AUTHORIZED, message, _MAY_DESCRIBE_TOPICS, error="TOPIC_AUTHORIZATION_FAILED")
             return [*rows, self._asking.failed(COMMITTED, requested, started)]
         return [*rows, self._asking.answered(COMMITTED, started)]
 
@@ -104,5 +105,5 @@ class TransactionReads:
         try:
             codes, offsets = list_offsets.offsets(body, self._version, page)
         except WireError as error:
-            raise ReadError(UNREADABLE, str(error)) from error
+            raise ReadError(ReadFailure.MALFORMED_ANSWER, str(error)) from error
         return np.where(codes == 0, offsets, unknown), int(np.count_nonzero(codes == _DENIED))

@@ -26,6 +26,7 @@ from kafka_audit.collect.connections.protocol.primitive_types import WireError
 from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, ReadError
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import AclHolder, LogDir, LogDirReplica, Reassignment, Row
 
 ACLS, LOG_DIRS, REASSIGNMENTS = "DescribeAcls", "DescribeLogDirs", "ListPartitionReassignments"
@@ -33,7 +34,6 @@ ACLS, LOG_DIRS, REASSIGNMENTS = "DescribeAcls", "DescribeLogDirs", "ListPartitio
 _DESCRIBE_OPERATION = 8
 _ANY = 1
 _SECURITY_DISABLED = 54
-_UNREADABLE = "unreadable"
 _REPLICAS_OF_A_ROW = 32
 _UNKNOWN = -1  # what Kafka says of sizes and lags that it does not know
 _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE, "NOT_CONTROLLER": "an answer from the controller"}
@@ -68,15 +68,19 @@ class ProtectedReads:
             lists_reassignments: whether this is the broker to ask for reassignments.
         """
         if operations is not None and _DESCRIBE_OPERATION not in operations:
-            self._stop = ReadError(CLUSTER_DENIED, "not tried: DescribeCluster does not list this right", MAY_DESCRIBE)
+            self._stop = ReadError(
+                ReadFailure.NOT_AUTHORIZED, "not tried: DescribeCluster does not list this right", MAY_DESCRIBE
+            )
         if self._conversation.version(DescribeLogDirsRequest) is not None:
             rows = self._read(LOG_DIRS, self._log_dirs)
             self.rows += rows or ()
             if operations is None and rows is None:
                 text = "not tried: without DescribeLogDirs the auditor's rights are unknown"
-                self._stop = self._stop or ReadError(CLUSTER_DENIED, text, MAY_DESCRIBE)
+                self._stop = self._stop or ReadError(ReadFailure.NOT_AUTHORIZED, text, MAY_DESCRIBE)
         elif operations is None:
-            self._stop = ReadError(CLUSTER_DENIED, "not tried: this version does not report the auditor's rights", MAY_DESCRIBE)
+            self._stop = ReadError(
+                ReadFailure.NOT_AUTHORIZED, "not tried: this version does not report the auditor's rights", MAY_DESCRIBE
+            )
         if self._conversation.version(DescribeAclsRequest) is not None:
             self.rows += self._read(ACLS, lambda: self._acls(book)) or ()
         if lists_reassignments and self._conversation.version(ListPartitionReassignmentsRequest) is not None:
@@ -111,11 +115,13 @@ class ProtectedReads:
         try:
             answer = log_dirs.decode_log_dirs_answer(body, version)
         except WireError as error:
-            raise ReadError(_UNREADABLE, str(error)) from error
+            raise ReadError(ReadFailure.UNREADABLE, str(error)) from error
         self._conversation.note_throttle(answer.throttle_ms)
         demand(answer.error, None, _NEEDS)
         if not answer.log_dirs:  # a broker without a directory does not run
-            raise ReadError(CLUSTER_DENIED, "an empty list, which this version returns if access is denied", MAY_DESCRIBE)
+            raise ReadError(
+                ReadFailure.NOT_AUTHORIZED, "an empty list, which this version returns if access is denied", MAY_DESCRIBE
+            )
         answers.once((log_dir.path for log_dir in answer.log_dirs), "a log dir")
         self._conversation.add_rows(sum(1 + log_dir.future for log_dir in answer.log_dirs))
         moving = (row for log_dir in answer.log_dirs for row in self._future_replicas(log_dir))
@@ -163,7 +169,7 @@ class ProtectedReads:
         try:
             found = book.add(body, version, self._conversation.budget)
         except WireError as error:
-            raise ReadError(_UNREADABLE, str(error)) from error
+            raise ReadError(ReadFailure.UNREADABLE, str(error)) from error
         if isinstance(found, AclsRefusal):
             if found.code == _SECURITY_DISABLED:
                 return ()  # a definite no: this broker has no authorizer

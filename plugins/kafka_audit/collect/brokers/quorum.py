@@ -27,6 +27,7 @@ from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError, any_answer
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import ControllerProbe, FencedBroker, QuorumReplica, QuorumView, Row
 
 QUORUM, API_VERSIONS = "DescribeQuorum", "ApiVersions"
@@ -87,8 +88,7 @@ def quorum_partition(answer: Any) -> Any:  # noqa: ANN401 -- see above
     topics = answers.each(answer.topics, "topics")
     reported = [partition for topic in topics for partition in answers.each(topic.partitions, f"partitions of {_TOPIC}")]
     if len(reported) != 1:
-        message = "unexpected answer"
-        raise ReadError(message, f"{len(reported)} partitions of {_TOPIC}")
+        raise ReadError(ReadFailure.UNEXPECTED_ANSWER, f"{len(reported)} partitions of {_TOPIC}")
     (partition,) = reported
     if partition.error_code == _NOT_LEADER:
         return None
@@ -200,6 +200,7 @@ class ControllerAsker:
             layer=last.layer,
             outcome=last.outcome,
             error=last.error,
+            reason=None if last.failure is None else last.failure.name,
             needs=last.needs,
         )
         return (*self._rows, probe, *endpoint_probes.certificates_shown(self._sample, target, steps, options.logins))

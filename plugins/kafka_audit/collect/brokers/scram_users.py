@@ -11,6 +11,7 @@ from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation, demand
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView, PropertyLogin, QuorumView, Row, ScramUser
 
 OPERATION = "DescribeUserScramCredentials"
@@ -60,8 +61,7 @@ def _target(rows: Sequence[Row], protocol: str, sample: int) -> Target | None:
 
 def _describe(conversation: Conversation, users: Sequence[str]) -> tuple[ScramUser, ...]:
     if conversation.version(DescribeUserScramCredentialsRequest) is None:
-        text = "not supported"
-        raise ReadError(text, None, "Kafka 2.7 or later")
+        raise ReadError(ReadFailure.NOT_SUPPORTED, None, "Kafka 2.7 or later")
     kind = DescribeUserScramCredentialsRequest.UserName
     answer = conversation.ask(DescribeUserScramCredentialsRequest(version=0, users=[kind(name=user) for user in users]))
     demand(answer.error_code, answer.error_message, _NEEDS)

@@ -7,9 +7,8 @@ import pyarrow as pa
 from kafka.protocol.admin import DescribeConfigsRequest
 
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.connections.protocol.conversation import Conversation, error_name
+from kafka_audit.collect.connections.protocol.conversation import Conversation, demand
 from kafka_audit.collect.connections.targets import Target
-from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.rows.topic_config_columns import KEYS, TopicConfigs
 
 TOPIC_CONFIGS = "DescribeConfigs TOPIC"
@@ -17,26 +16,25 @@ MAY_DESCRIBE_CONFIGS = "DescribeConfigs on Topic"
 _TOPIC_RESOURCE = 2
 _DYNAMIC_TOPIC_CONFIG = 1
 _PAGE = 500
-_GONE = "UNKNOWN_TOPIC_OR_PARTITION"
+_GONE = 3  # UNKNOWN_TOPIC_OR_PARTITION
 
 
 def ask_topic_configs(conversation: Conversation, target: Target, topics: Sequence[str]) -> pa.Table:
     """Read the settings of these topics from the broker at the open connection; raises ReadError if one is not reported."""
     settings = TopicConfigs(target.observer)
-    refused: list[str] = []
+    refused: list[int] = []
     for start in range(0, len(topics), _PAGE):
         for result in _page(conversation, topics[start : start + _PAGE]):
-            error = error_name(result.error_code) if result.error_code else None
-            if error is None:
+            if not result.error_code:
                 own = [*_own(result)]
                 conversation.add_rows(len(own))
                 for key, value in own:
                     settings.add(result.resource_name, key, value)
-            elif error != _GONE:  # it was deleted since it was listed
-                refused.append(error)
+            elif result.error_code != _GONE:  # it was deleted since it was listed
+                refused.append(result.error_code)
     if refused:
         message = f"{len(refused)} of {len(topics)} topics returned no configuration"
-        raise ReadError(refused[0], message, MAY_DESCRIBE_CONFIGS)
+        demand(refused[0], message, {}, MAY_DESCRIBE_CONFIGS)
     return settings.table()
 
 

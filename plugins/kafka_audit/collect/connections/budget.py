@@ -15,9 +15,7 @@ from kafka_audit.collect.connections.targets import named_addresses, numeric_add
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.compare.hosts import normal_host
 from kafka_audit.model.cluster import Cluster, Limits
-
-OVER_LIMIT = "over the limit"
-"""The error of a read of which a part was left out, or that was ended, because of `limits`."""
+from kafka_audit.model.read_failure import ReadFailure
 
 ROW_BYTES = 256
 """Bytes of a row that is an object; one that holds more counts as several."""
@@ -34,12 +32,12 @@ _LARGE_TURNS = 2  # large answers that are objects at a time: they take twenty t
 def over_limit(message: str, key: str) -> ReadError:
     """Return the error of what was left out, with the key of `limits` that would let it in."""
     needs = f"a higher limits.{key} in the cluster file, if all of the data belongs to this cluster"
-    return ReadError(OVER_LIMIT, message, needs)
+    return ReadError(ReadFailure.OVER_LIMIT, message, needs)
 
 
 def out_of_time() -> ReadError:
     """Return the error of reads that were no longer made."""
-    return ReadError("timeout", "the time limit of the audit was reached", "a higher limits.audit_s")
+    return ReadError(ReadFailure.TIMEOUT, "the time limit of the audit was reached", "a higher limits.audit_s")
 
 
 class _Shared:

@@ -33,18 +33,15 @@ from kafka_audit.collect.connections.tokens.msk import fetch_msk_token
 from kafka_audit.collect.connections.tokens.oidc import fetch_oidc_token, shown_endpoint
 from kafka_audit.collect.rows.secret_forms import secret_forms
 from kafka_audit.collect.rows.source_reads import (
-    MECHANISM_REFUSED,
-    NO_CREDENTIALS,
-    NOT_TRUSTED,
     ReadError,
     clean_line,
 )
 from kafka_audit.compare.addresses import address_text, canonical_address
 from kafka_audit.compare.hosts import is_host, normal_host
 from kafka_audit.model.cluster import Cluster, Security, Tls
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.trusted_hosts import parse_trusted_hosts, trusted_hosts_line
 
-_PROTOCOLS_DIFFER = "protocols differ"
 IN_CLEAR_TEXT = frozenset({"PLAIN", "OAUTHBEARER"})
 """Mechanisms that hand the secret itself over; SCRAM sends a proof."""
 
@@ -192,10 +189,10 @@ class ClusterLogins:
         if security is None and target.protocol == PLAINTEXT:
             return Security()
         if security is None:
-            raise NotAsked(NO_CREDENTIALS, f"{_name(target)} is {target.protocol}", _expected(target))
+            raise NotAsked(ReadFailure.NO_CREDENTIALS, f"{_name(target)} is {target.protocol}", _expected(target))
         if security.protocol != target.protocol:
             message = f"the cluster file says {security.protocol}, the cluster says {target.protocol}"
-            raise NotAsked(_PROTOCOLS_DIFFER, message, _expected(target))
+            raise NotAsked(ReadFailure.PROTOCOLS_DIFFER, message, _expected(target))
         return security
 
     def listener_security(self, target: Target, seconds: float | None = None) -> ListenerSecurity:
@@ -269,7 +266,7 @@ class ClusterLogins:
     def _password(self, security: Security) -> str:
         password = self._secrets.get(security.password_env or "")
         if not password:
-            raise ReadError(NO_CREDENTIALS, None, f"the environment variable {security.password_env}")
+            raise ReadError(ReadFailure.NO_CREDENTIALS, None, f"the environment variable {security.password_env}")
         return password
 
     def _token_login(self, target: Target, security: Security, seconds: float, options: dict[str, Any]) -> ListenerSecurity:
@@ -309,7 +306,7 @@ class ClusterLogins:
         if mechanism in IN_CLEAR_TEXT and not security.protocol.endswith("SSL"):
             where = f"{clean_line(target.address)} is not in the cluster file"
             raise ReadError(
-                NOT_TRUSTED,
+                ReadFailure.NOT_TRUSTED,
                 f"not tried: {mechanism} without TLS sends the password in clear text, and {where}",
                 f"{clean_line(target.advertised)} in bootstrap of the cluster file, or a listener with TLS or SCRAM",
             )
@@ -321,7 +318,10 @@ class ClusterLogins:
                     f"not tried: without TLS, a pattern or a network of trusted_hosts is no proof of {clean_line(target.address)}"
                 )
             raise ReadError(
-                NOT_TRUSTED, message, trust_advice(target.host), normal_host(target.host) if is_host(target.host) else None
+                ReadFailure.NOT_TRUSTED,
+                message,
+                trust_advice(target.host),
+                normal_host(target.host) if is_host(target.host) else None,
             )
 
     def _demand_offered(self, target: Target, security: Security) -> None:
@@ -334,7 +334,7 @@ class ClusterLogins:
         instead = [part for part in offered.split(",") if mechanism in IN_CLEAR_TEXT or part not in IN_CLEAR_TEXT]
         hint = f"mechanism: {','.join(instead) or '…'} for {_name(target)} in the cluster file"
         enabled = f"{mechanism} in sasl.enabled.mechanisms of listener {_name(target)}"
-        raise ReadError(MECHANISM_REFUSED, message, hint if instead else enabled)
+        raise ReadError(ReadFailure.MECHANISM_NOT_OFFERED, message, hint if instead else enabled)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ import time
 from typing import Any
 
 from kafka_audit.collect.connections.parallel import side_by_side
-from kafka_audit.collect.rows.source_reads import NO_TICKET, NOT_SUPPORTED, ReadError, clean_line
+from kafka_audit.collect.rows.source_reads import ReadError, clean_line
+from kafka_audit.model.read_failure import ReadFailure
 
 SERVICE = "kafka"
 RETRY_S = 10.0
@@ -60,11 +61,11 @@ class Tickets:
         with self._lock:
             known = self._unanswered
         if known is not None and time.monotonic() < known[1] + RETRY_S:
-            raise ReadError(known[0].error, known[0].message, known[0].needs)
+            raise known[0].again(known[0].message)
         # On a thread: no parameter bounds the wait for a KDC, or for the name server that knows it.
         (answer,) = side_by_side([lambda: _request(host)], 1, time.monotonic() + seconds)
         if answer is None:
-            answer = ReadError(NO_TICKET, f"no answer of the KDC for {seconds:.1f} s", _KDC)
+            answer = ReadError(ReadFailure.NO_TICKET, f"no answer of the KDC for {seconds:.1f} s", _KDC)
         if isinstance(answer, ReadError):
             if answer.needs == _KDC:
                 with self._lock:
@@ -77,7 +78,7 @@ def _request(host: str) -> bool:
         gssapi: Any = importlib.import_module("gssapi")  # optional
     except (ImportError, OSError):
         needs = "the Python package gssapi on this worker (pip install 'kafka-audit[kerberos]')"
-        raise ReadError(NOT_SUPPORTED, "GSSAPI requires the Kerberos library", needs) from None
+        raise ReadError(ReadFailure.NOT_SUPPORTED, "GSSAPI requires the Kerberos library", needs) from None
     try:
         name = gssapi.Name(f"{SERVICE}@{host}", name_type=gssapi.NameType.hostbased_service)
         # As kafka-python does: the ticket that is requested must be the one that it asks the cache for.
@@ -98,4 +99,4 @@ def ticket_error(error: Any) -> ReadError:  # noqa: ANN401 -- of an optional pac
     """Return an error of GSSAPI as a failed read, in libkrb5's words."""
     code = _TICKET_EXPIRED if error.maj_code == _EXPIRED else (error.min_code & 0xFFFFFFFF) - _BASE
     said = " ".join(error.get_all_statuses(error.min_code, False))  # noqa: FBT003 -- of a package without types
-    return ReadError(NO_TICKET, clean_line(said, 200), _NEEDS.get(code, _KINIT))
+    return ReadError(ReadFailure.NO_TICKET, clean_line(said, 200), _NEEDS.get(code, _KINIT))

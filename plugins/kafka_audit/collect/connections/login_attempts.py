@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from kafka_audit.collect.rows.source_reads import LOGIN_PAUSED, LOGIN_REFUSED, ReadError, clean_line
+from kafka_audit.collect.rows.source_reads import ReadError, clean_line
+from kafka_audit.model.read_failure import ReadFailure
 
 NAMED_REFUSALS = 3
 """How many named addresses of a listener may refuse a login that none accepted, before it pauses there.
@@ -104,7 +105,7 @@ class Attempts:
         with self._changed:
             if error is None:
                 self._state(place).accepted = True
-            elif error.error == LOGIN_REFUSED:
+            elif error.failure is ReadFailure.LOGIN_REFUSED:
                 self._refused.setdefault(place.address, error)
                 self._state(place).refused.add(place.host or place.address)
                 self._state(place).last = time.monotonic()
@@ -112,7 +113,8 @@ class Attempts:
     def _demand_hope(self, place: LoginTarget) -> None:
         here = self._refused.get(place.address)
         if here is not None:
-            raise ReadError(here.error, f"not tried again: {here.message}", here.needs)
+            message = f"not tried again: {here.message}"
+            raise here.again(message)
         if self._accepted(place):
             return
         states = [self._named.get(place.listener, _LoginState())] + ([] if place.host is None else [self._matched])
@@ -155,4 +157,4 @@ class Attempts:
         shown = ", ".join(clean_line(address, 80) for address in refused[:_SHOWN])
         text = f"not tried: more refusals could lock the account; {len(refused)} refused the login and none accepted it ({shown})"
         known = next((self._refused[address].needs for address in refused if address in self._refused), None)
-        return ReadError(LOGIN_PAUSED, text, known or f"a login that {place.address} accepts")
+        return ReadError(ReadFailure.LOGIN_PAUSED, text, known or f"a login that {place.address} accepts")

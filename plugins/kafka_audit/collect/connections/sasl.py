@@ -17,7 +17,7 @@ from kafka.net.sasl.oauth import SaslMechanismOAuth
 from kafka.net.sasl.plain import SaslMechanismPlain
 from kafka.net.sasl.scram import SaslMechanismScram, ScramClient
 
-from kafka_audit.collect.rows.source_reads import SCRAM_FALSE, SCRAM_WEAK
+from kafka_audit.model.read_failure import ReadFailure
 
 LEAST_ITERATIONS = 4096
 """Of RFC 5802 and of Kafka, which writes no fewer. With fewer, who asks for them finds the password from the proof: offline, and
@@ -38,15 +38,15 @@ class ScramError(SaslAuthenticationFailedError):  # type: ignore[misc] # kafka-p
     """A server whose SCRAM is not to be trusted, or that refuses by SCRAM's own means.
 
     Attributes:
-        error: our words for it, None where the server refused the login.
+        failure: why, None where the server refused the login.
         words: what is wrong.
         needs: what would help.
     """
 
-    def __init__(self, error: str | None, text: str, needs: str | None = None) -> None:
+    def __init__(self, failure: ReadFailure | None, text: str, needs: str | None = None) -> None:
         """Keep the parts of the row to be."""
         super().__init__(text)
-        self.error, self.words, self.needs = error, text, needs
+        self.failure, self.words, self.needs = failure, text, needs
 
 
 class _HiddenMessage(bytes):
@@ -99,7 +99,7 @@ class BoundedScramClient(ScramClient):  # type: ignore[misc] # see above
         message = bytes(server_first_message)
         nonce, _, _ = parse_first(message, self._mechanism)
         if not nonce.startswith(self.nonce) or nonce == self.nonce:
-            raise ScramError(SCRAM_FALSE, "the server's nonce does not extend ours", _MALFORMED_NEEDS)
+            raise ScramError(ReadFailure.SCRAM_NOT_VERIFIED, "the server's nonce does not extend ours", _MALFORMED_NEEDS)
         super().process_server_first_message(message)
 
     def create_salted_password(self, salt: bytes, iterations: int) -> None:
@@ -114,7 +114,7 @@ class BoundedScramClient(ScramClient):  # type: ignore[misc] # see above
         signature = _decoded(_parts(_FINAL, bytes(server_final_message), "final")[1], "final")
         if not hmac.compare_digest(signature, self.server_signature):
             text = "the server's signature is wrong: it does not have the user's SCRAM credential"
-            raise ScramError(SCRAM_FALSE, text, _MALFORMED_NEEDS)
+            raise ScramError(ReadFailure.SCRAM_NOT_VERIFIED, text, _MALFORMED_NEEDS)
 
 
 def parse_first(message: bytes, mechanism: str) -> tuple[bytes, bytes, int]:
@@ -127,12 +127,14 @@ def parse_first(message: bytes, mechanism: str) -> tuple[bytes, bytes, int]:
             "could be computed from the proof; the auditor sent none"
         )
         needs = f"your broker at that address, and a {mechanism} credential of at least {LEAST_ITERATIONS} iterations"
-        raise ScramError(SCRAM_WEAK, text, needs)
+        raise ScramError(ReadFailure.SCRAM_WEAK, text, needs)
     if iterations > MOST_ITERATIONS:
         text = f"it requires {iterations} SCRAM iterations; at most {MOST_ITERATIONS} are allowed"
-        raise ScramError(SCRAM_FALSE, text, f"a {mechanism} credential of at most {MOST_ITERATIONS} iterations")
+        raise ScramError(
+            ReadFailure.SCRAM_NOT_VERIFIED, text, f"a {mechanism} credential of at most {MOST_ITERATIONS} iterations"
+        )
     if not salt:
-        raise ScramError(SCRAM_FALSE, "its SCRAM salt is empty", _MALFORMED_NEEDS)
+        raise ScramError(ReadFailure.SCRAM_NOT_VERIFIED, "its SCRAM salt is empty", _MALFORMED_NEEDS)
     return parts[1], salt, iterations
 
 
@@ -156,7 +158,7 @@ def _decoded(text: bytes, which: str) -> bytes:
 
 
 def _malformed(which: str) -> ScramError:
-    return ScramError(SCRAM_FALSE, f"the server's {which} message is not SCRAM", _MALFORMED_NEEDS)
+    return ScramError(ReadFailure.SCRAM_NOT_VERIFIED, f"the server's {which} message is not SCRAM", _MALFORMED_NEEDS)
 
 
 def _for(client: str, own: Callable[..., Any], usual: Callable[..., Any]) -> Callable[..., Any]:

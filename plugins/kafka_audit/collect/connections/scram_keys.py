@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kafka_audit.collect.connections.sasl import MOST_ITERATIONS, ScramError, parse_first
-from kafka_audit.collect.rows.source_reads import SCRAM_FALSE
+from kafka_audit.model.read_failure import ReadFailure
 
 USUAL_ITERATIONS = 16_384
 """The most that Kafka writes. Credentials with more are made by other tools."""
@@ -55,10 +55,14 @@ class SaltedPasswords:
         with self._counting:
             if self._at_address[address] + iterations > MOST_AT_ADDRESS:
                 text = f"its SCRAM parameters differ from login to login: more than {MOST_AT_ADDRESS} iterations altogether"
-                raise ScramError(SCRAM_FALSE, text, "a Kafka broker that has the user's SCRAM credential")
+                raise ScramError(ReadFailure.SCRAM_NOT_VERIFIED, text, "a Kafka broker that has the user's SCRAM credential")
             if unusual and self._unusual + unusual > MOST_IN_AUDIT:
                 text = f"it requires {iterations} SCRAM iterations, and this audit has computed {self._unusual} of this kind"
-                raise ScramError(SCRAM_FALSE, text, f"credentials of at most {USUAL_ITERATIONS} iterations, as Kafka writes them")
+                raise ScramError(
+                    ReadFailure.SCRAM_NOT_VERIFIED,
+                    text,
+                    f"credentials of at most {USUAL_ITERATIONS} iterations, as Kafka writes them",
+                )
             self._at_address[address] += iterations
             self._unusual += unusual
 

@@ -14,45 +14,46 @@ import threading
 import time
 from typing import Callable  # noqa: UP035 -- Python 3.6
 
-WORDS = {
-    errno.ECONNREFUSED: "connection refused",
-    errno.EHOSTUNREACH: "no route to host",
-    errno.ENETUNREACH: "network is unreachable",
-    errno.ETIMEDOUT: "timeout",
-    errno.ECONNRESET: "connection reset",
-    errno.EPIPE: "connection closed",
+# Names of `model.read_failure.ReadFailure`: they travel, and the receiver has the words.
+OF_ERRNO = {
+    errno.ECONNREFUSED: "REFUSED",
+    errno.EHOSTUNREACH: "NO_ROUTE",
+    errno.ENETUNREACH: "NETWORK_UNREACHABLE",
+    errno.ETIMEDOUT: "TIMEOUT",
+    errno.ECONNRESET: "RESET",
+    errno.EPIPE: "CLOSED",
 }
-TIMEOUT, CLOSED = "timeout", "connection closed"
-EXPIRED, OTHER_NAME = "certificate expired", "certificate for another name"
-UNKNOWN_ISSUER, NOT_ACCEPTED = "certificate of an unknown issuer", "certificate not accepted"
-MISTRUST = (EXPIRED, "certificate not yet valid", OTHER_NAME, UNKNOWN_ISSUER, NOT_ACCEPTED)
-CLIENT_WANTED, CLIENT_REFUSED = "client certificate required", "client certificate refused"
-NO_TLS, HANDSHAKE_REFUSED = "no TLS spoken there", "TLS handshake refused"
 # What OpenSSL says, in small letters, from the most special to the most general.
-TLS_WORDS = (
-    ("certificate has expired", EXPIRED),
-    ("not yet valid", "certificate not yet valid"),
-    ("hostname mismatch", OTHER_NAME),
-    ("ip address mismatch", OTHER_NAME),
-    ("doesn't match", OTHER_NAME),
-    ("self signed", UNKNOWN_ISSUER),
-    ("self-signed", UNKNOWN_ISSUER),
-    ("unable to get", UNKNOWN_ISSUER),
-    ("unable to verify the first", UNKNOWN_ISSUER),
-    ("certificate verify failed", NOT_ACCEPTED),
-    ("certificate required", CLIENT_WANTED),
-    ("bad certificate", CLIENT_WANTED),
-    ("unknown ca", CLIENT_REFUSED),
-    ("certificate unknown", CLIENT_REFUSED),
-    ("certificate expired", CLIENT_REFUSED),
-    ("wrong version number", NO_TLS),
-    ("record layer failure", NO_TLS),
-    ("packet length too long", NO_TLS),
-    ("unknown protocol", NO_TLS),
-    ("eof occurred", CLOSED),
-    ("unexpected eof", CLOSED),
-    ("timed out", TIMEOUT),
+OF_OPENSSL = (
+    ("certificate has expired", "CERTIFICATE_EXPIRED"),
+    ("not yet valid", "CERTIFICATE_NOT_YET_VALID"),
+    ("hostname mismatch", "CERTIFICATE_NAME"),
+    ("ip address mismatch", "CERTIFICATE_NAME"),
+    ("doesn't match", "CERTIFICATE_NAME"),
+    ("self signed", "CERTIFICATE_UNTRUSTED"),
+    ("self-signed", "CERTIFICATE_UNTRUSTED"),
+    ("unable to get", "CERTIFICATE_UNTRUSTED"),
+    ("unable to verify the first", "CERTIFICATE_UNTRUSTED"),
+    ("certificate verify failed", "CERTIFICATE_NOT_ACCEPTED"),
+    ("certificate required", "CLIENT_CERTIFICATE_WANTED"),
+    ("bad certificate", "CLIENT_CERTIFICATE_WANTED"),
+    ("unknown ca", "CLIENT_CERTIFICATE_REFUSED"),
+    ("certificate unknown", "CLIENT_CERTIFICATE_REFUSED"),
+    ("certificate expired", "CLIENT_CERTIFICATE_REFUSED"),
+    ("alert protocol version", "TLS_VERSION"),
+    ("unsupported protocol", "TLS_VERSION"),
+    ("wrong version number", "NOT_TLS"),
+    ("record layer failure", "NOT_TLS"),
+    ("packet length too long", "NOT_TLS"),
+    ("unknown protocol", "NOT_TLS"),
+    ("eof occurred", "CLOSED"),
+    ("unexpected eof", "CLOSED"),
+    ("timed out", "TIMEOUT"),
 )
+TIMEOUT, CLOSED = "TIMEOUT", "CLOSED"
+MISTRUST = (
+    "CERTIFICATE_EXPIRED", "CERTIFICATE_NOT_YET_VALID", "CERTIFICATE_NAME", "CERTIFICATE_UNTRUSTED", "CERTIFICATE_NOT_ACCEPTED",
+)  # fmt: skip
 
 
 NUMBER = re.compile(r"^([0-9.]+|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)$")
@@ -61,7 +62,6 @@ MOST_READ = 1 << 20
 MOST_SERVERS = 3  # more than glibc asks
 
 
-NOT_DIALLED = "not dialled: "
 MEANT = "an address that clients reach, or this one in bootstrap or reach of the cluster file"
 # Where a listed address would lead to something that is no broker: to the machine itself, to all of a network, or to the service
 # that hands out a cloud machine's credentials.
@@ -104,25 +104,25 @@ class Failure(Exception):  # noqa: N818 -- a layer that does not work is a resul
     def __init__(
         self, error: "str | None", outcome: str = "failed", needs: "str | None" = None, detail: "str | None" = None
     ) -> None:
-        """Keep the parts of the row to be."""
+        """Keep the parts of the row to be; `error` is the name of a failure, perhaps with its text behind a space."""
         Exception.__init__(self, error)
         self.step = (outcome, error, detail, needs)
 
 
-def tls_words(text: str) -> str:
-    """Return our words for what OpenSSL says of a handshake."""
+def tls_failure(text: str) -> str:
+    """Return the name of the failure that OpenSSL's text of a handshake means."""
     reason = text.lower()
-    return next((text for part, text in TLS_WORDS if part in reason), HANDSHAKE_REFUSED)
+    return next((name for part, name in OF_OPENSSL if part in reason), "TLS_REFUSED")
 
 
-def error_text(error: Exception) -> str:
-    """Return our word for an error of the operating system or of TLS."""
+def failure_of(error: Exception) -> str:
+    """Return the name of the failure of an error of the operating system or of TLS, with the text of one that has no name."""
     if isinstance(error, socket.timeout):
-        return TIMEOUT
+        return "TIMEOUT"
     if isinstance(error, (ssl.SSLError, ssl.CertificateError)):
-        return tls_words(str(error))
+        return tls_failure(str(error))
     number, text = getattr(error, "errno", None), getattr(error, "strerror", None)
-    return WORDS.get(number or 0) or (text or type(error).__name__).lower()
+    return OF_ERRNO.get(number or 0) or "CONNECTION_FAILED " + (text or type(error).__name__).lower()
 
 
 def lines_of(path: str) -> "list[list[str]]":
@@ -161,9 +161,9 @@ def resolve(host: str, port: int, seconds: float) -> "list[tuple[int, tuple[str,
             found.append([(info[0], info[4]) for info in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)])  # type: ignore[misc] # IPv6 addresses have four parts
         except socket.gaierror as error:
             absent = error.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
-            failed.append("name or service not known" if absent else (error.strerror or "name lookup failed").lower())
+            failed.append("NAME_UNKNOWN" if absent else "NAME_LOOKUP_FAILED " + (error.strerror or "name lookup failed").lower())
         except (OSError, UnicodeError):
-            failed.append("name or service not known")
+            failed.append("NAME_UNKNOWN")
 
     thread = threading.Thread(target=look_up, daemon=True)
     thread.start()
@@ -208,7 +208,7 @@ def allowed(addresses: "list[tuple[int, tuple[str, int]]]", named: bool) -> "lis
     kinds = [None if named else never_dialled(address[1][0]) for address in addresses]
     left = [address for address, kind in zip(addresses, kinds) if kind is None]  # noqa: B905 -- Python 3.6
     if not left:
-        raise Failure(NOT_DIALLED + str(kinds[0] if kinds else "no address"), "unknown", MEANT)
+        raise Failure("NOT_DIALLED not dialled: " + str(kinds[0] if kinds else "no address"), "unknown", MEANT)
     return left
 
 
@@ -219,7 +219,7 @@ def connect(
 
     opened: gets each socket before it is used, and raises OSError if no more sockets are allowed.
     """
-    last = "timeout"
+    last = TIMEOUT
     for family, address in addresses:
         left = end - time.monotonic()
         if left <= 0:
@@ -232,7 +232,7 @@ def connect(
             sock.connect(address)
         except OSError as error:
             sock.close()
-            last = error_text(error)
+            last = failure_of(error)
         else:
             return sock
     raise Failure(last)
@@ -291,16 +291,16 @@ def secure(
     name, contexts = tls
     error = None
     for made in [contexts.strict, contexts.any_name, contexts.unverified] if contexts.verifies else [contexts.unverified]:
-        if made is contexts.any_name and contexts.verifies and error != OTHER_NAME:
+        if made is contexts.any_name and contexts.verifies and error != "CERTIFICATE_NAME":
             continue
         try:
             sock.settimeout(max(0.001, end - time.monotonic()))
             secured = made.wrap_socket(sock, server_hostname=name)
         except (OSError, ValueError) as problem:
             sock.close()
-            reason = error_text(problem)
+            reason = failure_of(problem)
             if reason not in MISTRUST:
-                raise Failure(error or reason)  # noqa: B904 -- the text is all that travels
+                raise Failure(error or reason)  # noqa: B904 -- the name is all that travels
             error = error or reason
             sock = connect(addresses, end, opened)
             continue

@@ -12,11 +12,11 @@ from kafka_audit.collect.logs.tails import LogSource
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean_line
 from kafka_audit.model.cluster import Cluster, Logs
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import LogLine, RegisteredBroker, Row
 
 PLACEHOLDER = "{broker_id}"
 _LANES = 16
-_NO_ID = "no broker id"
 
 _Answer = tuple[Tail, ...] | ReadError
 
@@ -103,7 +103,7 @@ class _LogReader:
         until = min(self._deadline, time.monotonic() + (self._read_s + command_vantages.START_S) * turns)
         answers = side_by_side([partial(self._one, place, until) for place in places], _LANES, until)
         return [
-            ReadError("timeout", f"{place.target}: not read in time", f"{place.target} within limits.read_s")
+            ReadError(ReadFailure.TIMEOUT, f"{place.target}: not read in time", f"{place.target} within limits.read_s")
             if answer is None
             else answer
             for place, answer in zip(places, answers, strict=True)
@@ -128,7 +128,7 @@ def _places(logs: Logs, brokers: Sequence[int]) -> tuple[list[LogSource], list[t
             reason = "the brokers are unknown" if not brokers else f"one place for {len(brokers)} brokers"
             needs = "an answer from ZooKeeper or a broker" if not brokers else "{broker_id} in `logs` of the cluster file"
             place = _place(logs, given, None)
-            failed.append((place, ReadError(_NO_ID, f"{place.target}: {reason}", needs)))
+            failed.append((place, ReadError(ReadFailure.NO_BROKER_ID, f"{place.target}: {reason}", needs)))
     return places, failed
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from kafka_audit.collect.logs.lines import scan
 from kafka_audit.collect.logs.rows import Tail
 from kafka_audit.collect.probes import command_vantages
-from kafka_audit.collect.properties.sources import error_without_login, located, may_be_raised, path_without_login, words_of
+from kafka_audit.collect.properties.sources import error_without_login, located, may_be_raised, path_without_login, unread_file
 from kafka_audit.collect.rows.masking import masked_command
 from kafka_audit.collect.rows.source_reads import ReadError, clean_line, now_ms
+from kafka_audit.model.read_failure import ReadFailure
 
 if TYPE_CHECKING:
     from upath import UPath
@@ -23,7 +24,6 @@ COMMAND = "command"
 _FILES = 2  # of one log: the newest may have been begun a minute ago
 _LOGS = 8  # of one pattern
 _MOST_FILES = 1000
-_NONE, _FAILED = "no such file", "the command failed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,8 @@ def _of_command(place: LogSource, seconds: float, environment: Mapping[str, str]
     output = command_vantages.run_vantage_command(place.command, "", seconds, environment, last=True)
     if output.status != 0:
         message = f"{place.target}: {output.first_line()}"
-        raise ReadError(output.error() if output.status is None else _FAILED, message, f"a log on the stdout of {place.target}")
+        failure = ReadFailure.TIMEOUT if output.status is None else ReadFailure.COMMAND_FAILED
+        raise ReadError(failure, message, f"a log on the stdout of {place.target}")
     return (Tail(log=COMMAND, scan=scan(output.text, place.broker), read_ms=now_ms()),)
 
 
@@ -68,12 +69,11 @@ def _of_files(place: LogSource, path: str) -> tuple[Tail, ...]:
     try:
         paths = _newest(path)
         if not paths:
-            raise ReadError(_NONE, f"{place.target}: there is none", f"a log at {place.target}")
+            raise ReadError(ReadFailure.NO_FILE, f"{place.target}: there is none", f"a log at {place.target}")
         return tuple(_of_file(path, place.broker) for path in paths)
     except may_be_raised() as error:
-        raise ReadError(
-            words_of(error), f"{place.target}: {error_without_login(error, path)}", f"a readable log at {place.target}"
-        ) from error
+        message = f"{place.target}: {error_without_login(error, path)}"
+        raise unread_file(error, message, f"a readable log at {place.target}") from error
 
 
 def _newest(path: str) -> "Sequence[UPath]":

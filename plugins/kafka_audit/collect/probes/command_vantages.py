@@ -31,6 +31,7 @@ from kafka_audit.collect.rows.masking import masked_command
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean_line
 from kafka_audit.compare.hosts import normal_host
 from kafka_audit.model.cluster import Cluster, Vantage
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Row
 
 START_S = 10.0
@@ -42,7 +43,6 @@ _OUTCOMES = frozenset({"ok", "failed", "unknown"})
 _END_S = 1.0
 _FIELDS = 8  # tag, index, layer, outcome, error, detail, needs, milliseconds
 _NEEDS = "a command that runs python3 or bash on the vantage, with the script on its stdin"
-_CANNOT_RUN = "cannot run"
 _BASH_LACKS = ("tls", "sasl")
 _IMPORT = re.compile(r"^from kafka_audit\.[^\n(]*(\([^)]*\))?\n", re.MULTILINE)
 
@@ -62,11 +62,13 @@ class Output:
         ending = "still running at its deadline" if self.status is None else f"exit status {self.status}"
         return f"{clean_line(line, 160)} ({ending})" if line else ending
 
-    def error(self) -> str:
-        """Return the short reason why the output is not valid."""
+    def failed(self, message: str, needs: str) -> ReadError:
+        """Return why the output is not valid."""
         if self.status is None:
-            return "timeout"
-        return f"exit status {self.status}" if self.status else "unreadable output"
+            return ReadError(ReadFailure.TIMEOUT, message, needs)
+        if self.status:
+            return ReadError(ReadFailure.COMMAND_FAILED, message, needs, error=f"exit status {self.status}")
+        return ReadError(ReadFailure.UNREADABLE_OUTPUT, message, needs)
 
 
 def runs(  # noqa: PLR0913, PLR0917 -- all are needed
@@ -168,7 +170,7 @@ class VantageRun:
         many = len(self._targets) + len(self._left_out) > _MOST_UNSEEN
         if many and self._origin.from_broker is not None:
             return ()
-        step = ProbeStep("dns", "unknown", error.error, None, error.needs, 0)
+        step = endpoint_probes.unknown_step(error)
         return tuple(row for target in targets for row in self._rows_of(target, [step]))
 
     def _rows_of(self, target: Target, steps: Sequence[ProbeStep], *, judges: bool = False) -> tuple[Row, ...]:
@@ -216,7 +218,7 @@ class VantageRun:
             first_lines.append(f"{program[0]}: {output.first_line()}")
             if paths or output.status is None:
                 break  # it ran there: another attempt returns the same
-        raise ReadError(output.error(), "; ".join(first_lines), _NEEDS)
+        raise output.failed("; ".join(first_lines), _NEEDS)
 
 
 Named = Collection[tuple[str, int]]
@@ -320,7 +322,7 @@ def run_vantage_command(
                 start_new_session=True,
             )
         except OSError as error:
-            raise ReadError(_CANNOT_RUN, f"{command[0]}: {error.strerror}", f"{command[0]} on this worker") from error
+            raise ReadError(ReadFailure.CANNOT_RUN, f"{command[0]}: {error.strerror}", f"{command[0]} on this worker") from error
         try:
             text = _output(process, time.monotonic() + seconds, last=last)
             return Output(text=text, status=process.poll())
@@ -373,7 +375,7 @@ def parse_probe_output(text: str, targets: Sequence[Target]) -> dict[int, list[P
         steps = paths.setdefault(int(index), [])
         known = {*endpoint_probes.layers(targets[int(index)]), CERTIFICATE}
         if layer in known and outcome in _OUTCOMES and layer not in {step.layer for step in steps}:
-            steps.append(ProbeStep(layer, outcome, error or None, detail or None, needs or None, int(elapsed)))
+            steps.append(endpoint_probes.probe_step(layer, outcome, error or None, detail or None, needs or None, int(elapsed)))
     return {index: sorted(steps, key=_rank) for index, steps in paths.items() if any(step.layer != CERTIFICATE for step in steps)}
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.sockets import CLIENT_WANTED
+from kafka_audit.collect.connections.failures import of_report
 from kafka_audit.collect.connections.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.probes import certificates, probe_script
 from kafka_audit.collect.probes.probe_script import CERTIFICATE
@@ -19,6 +19,7 @@ from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.source_reads import ReadError, clean_line
 from kafka_audit.model.cluster import WORKER, Vantage
 from kafka_audit.model.names import NameKind, can_be_name, is_port
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Certificate, ControllerProbeFromBroker, Probe
 
 LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")
@@ -40,6 +41,7 @@ class ProbeStep(NamedTuple):
     detail: str | None
     needs: str | None
     elapsed_ms: int
+    failure: ReadFailure | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +70,27 @@ def layers(target: Target) -> tuple[str, ...]:
     )
 
 
+def probe_step(  # noqa: PLR0913, PLR0917 -- the fields of a script's line
+    layer: str, outcome: str, error: str | None, detail: str | None = None, needs: str | None = None, elapsed_ms: int = 0
+) -> ProbeStep:
+    """Return a step as a probe script reports it: `error` is the name of a failure, perhaps with a text behind a space."""
+    if error is None or layer == CERTIFICATE:
+        return ProbeStep(layer, outcome, None if error is None else of_report(error)[1], detail, needs, elapsed_ms)
+    failure, text = of_report(error)
+    return ProbeStep(layer, outcome, text, detail, needs, elapsed_ms, failure)
+
+
+def unknown_step(error: ReadError) -> ProbeStep:
+    """Return the only step of a probe that was not made."""
+    return ProbeStep("dns", "unknown", error.error, None, error.needs, 0, error.failure)
+
+
 def not_probed(host: str, port: int) -> ProbeStep | None:
     """Return the only step for an address where nothing can listen: it is not resolved and not put into a script."""
     if not host or not can_be_name(NameKind.HOST, host):
-        return ProbeStep("dns", "failed", "no host name", None, None, 0)
+        return probe_step("dns", "failed", ReadFailure.NO_HOST.name)
     if not port or not is_port(port):
-        return ProbeStep("dns", "failed", "no port number", None, None, 0)
+        return probe_step("dns", "failed", ReadFailure.NO_PORT.name)
     return None
 
 
@@ -95,7 +112,7 @@ def probe_from_here(target: Target, seconds: float, logins: ClusterLogins, budge
         if step.layer == "sasl" and step.outcome == "ok":
             logins.offers(target, step.detail or "")
     mine = f"cert_file and key_file for {clean_line(target.listener)} in the cluster file"
-    return [step._replace(needs=mine) if step.error == CLIENT_WANTED else step for step in steps]
+    return [step._replace(needs=mine) if step.failure is ReadFailure.CLIENT_CERTIFICATE_WANTED else step for step in steps]
 
 
 def probe_endpoint(
@@ -109,7 +126,7 @@ def probe_endpoint(
     try:
         bound = budget.demand_time(seconds)
     except ReadError as error:
-        return [ProbeStep("dns", "unknown", error.error, None, error.needs, 0)]
+        return [unknown_step(error)]
     opened: list[socket.socket] = []
 
     def keep(connection: socket.socket) -> None:
@@ -123,7 +140,7 @@ def probe_endpoint(
     finally:
         for connection in opened:
             budget.closed(connection)
-    return [ProbeStep(*step) for step in probe.steps]
+    return [probe_step(*step) for step in probe.steps]
 
 
 def read_error_of_probe(step: ProbeStep, address: str) -> ReadError:
@@ -134,8 +151,9 @@ def read_error_of_probe(step: ProbeStep, address: str) -> ReadError:
         "tls": f"a certificate at {address} that ca_file of the cluster file and the advertised name accept",
         "api": f"a Kafka broker that answers at {address} within limits.read_s",
     }
+    needs = step.needs or needs_by_layer.get(step.layer)
     return ReadError(
-        step.error or step.outcome, f"{step.layer} to {address}: {step.error}", step.needs or needs_by_layer.get(step.layer)
+        step.failure or ReadFailure.UNKNOWN, f"{step.layer} to {address}: {step.error}", needs, error=step.error or step.outcome
     )
 
 
@@ -169,6 +187,7 @@ def probe_rows(  # noqa: PLR0913 -- two of them only for probes of the worker
             detail=None if step.detail is None else clean_line(masked(step.detail)),
             needs=step.needs,
             elapsed_ms=step.elapsed_ms,
+            reason=None if step.failure is None else step.failure.name,
             **reported_values(step.layer, step.detail),
         )
         for step in all_steps
@@ -191,6 +210,7 @@ def controller_rows(
         outcome=last.outcome,
         error=None if last.error is None else clean_line(masked(last.error)),
         needs=last.needs,
+        reason=None if last.failure is None else last.failure.name,
     )
     return (probe, *_certificates(sample, origin, target, steps, judges=judges))
 
@@ -227,8 +247,8 @@ def certificates_shown(sample: int, target: Target, steps: Iterable[ProbeStep], 
 
 
 def unknown_probe_rows(
-    sample: int, origin: Origin, targets: Iterable[Target], error: str | None, needs: str | None
+    sample: int, origin: Origin, targets: Iterable[Target], error: ReadError | None, needs: str | None = None
 ) -> tuple[Probe | Certificate, ...]:
-    """Return the rows of a vantage without results: the first layer of each probe, unknown."""
-    step = ProbeStep("dns", "unknown", error, None, needs, 0)
+    """Return the rows of a vantage without results: the first layer of each probe, unknown; `needs` where nothing failed."""
+    step = ProbeStep("dns", "unknown", None, None, needs, 0) if error is None else unknown_step(error)
     return tuple(row for target in targets for row in probe_rows(sample, origin, target, [step]))

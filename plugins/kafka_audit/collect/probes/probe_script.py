@@ -17,15 +17,13 @@ import time
 from typing import IO, Any, Callable  # noqa: UP035 -- Python 3.6
 
 from kafka_audit.collect.connections.sockets import (
-    CLIENT_REFUSED,
-    CLIENT_WANTED,
     CLOSED,
     TIMEOUT,
     Failure,
     TlsContexts,
     allowed,
     connect,
-    error_text,
+    failure_of,
     resolve,
     resolver,
     secure,
@@ -40,8 +38,8 @@ SIDE_BY_SIDE = 32
 TAG = "kafka-audit"
 CERTIFICATE = "certificate"  # no layer: what the tls layer was shown, base64 as its detail
 NEEDS_CA_FILE = "a ca_file for this listener in the cluster file"
-NOT_KAFKA, SKIPPED = "not a Kafka broker", "skipped"
-NOT_ALLOWED = "CLUSTER_AUTHORIZATION_FAILED"
+NOT_KAFKA, NOT_ALLOWED, SKIPPED = "NOT_KAFKA", "NOT_AUTHORIZED", "skipped"
+OF_KAFKA = {29: "NOT_AUTHORIZED", 31: "NOT_AUTHORIZED", 35: "UNSUPPORTED_VERSION"}
 
 
 def frame(api: int, version: int, body: bytes = b"") -> bytes:
@@ -63,8 +61,8 @@ def identity_request(version: int) -> bytes:
 
 
 def kafka_error(code: int) -> str:
-    """Return the text of a Kafka error code."""
-    return f"error {code}"
+    """Return the name of the failure that a Kafka error code means, with its number."""
+    return f"{OF_KAFKA.get(code, 'KAFKA_ERROR')} error {code}"
 
 
 def exchange(sock: socket.socket, request: bytes, end: float) -> bytes:
@@ -76,7 +74,7 @@ def exchange(sock: socket.socket, request: bytes, end: float) -> bytes:
             raise Failure(NOT_KAFKA)
         return read_exactly(sock, size, end)[4:]
     except OSError as error:
-        raise Failure(error_text(error))  # noqa: B904 -- the text is all that travels
+        raise Failure(failure_of(error))  # noqa: B904 -- the name is all that travels
 
 
 def send(sock: socket.socket, request: bytes, end: float) -> None:
@@ -115,7 +113,7 @@ def ask_versions(sock: socket.socket, end: float) -> "dict[int, tuple[int, int]]
             key, lowest, highest = struct.unpack_from("!hhh", answer, at)
             offered[key] = (lowest, highest)
     except struct.error:
-        raise Failure(NOT_KAFKA)  # noqa: B904 -- the text is all that travels
+        raise Failure(NOT_KAFKA)  # noqa: B904 -- the name is all that travels
     if error:
         raise Failure(kafka_error(error))
     return offered
@@ -141,7 +139,7 @@ def ask_mechanisms(sock: socket.socket, offered: "dict[int, tuple[int, int]]", m
             found.append(answer[at : at + length].decode("ascii", "replace"))
             at += length
     except struct.error:
-        raise Failure(NOT_KAFKA)  # noqa: B904 -- the text is all that travels
+        raise Failure(NOT_KAFKA)  # noqa: B904 -- the name is all that travels
     return ",".join(found)
 
 
@@ -151,7 +149,7 @@ def ask_identity(sock: socket.socket, version: int, end: float) -> str:
     try:
         error, length = struct.unpack_from("!hh", answer, 8)
     except struct.error:
-        raise Failure(NOT_KAFKA)  # noqa: B904 -- the text is all that travels
+        raise Failure(NOT_KAFKA)  # noqa: B904 -- the name is all that travels
     if error == DENIED:
         raise Failure(NOT_ALLOWED, "unknown", "DescribeConfigs on Cluster")
     match = re.search(rb"expected (\d{1,10}) or empty", answer[12 : 12 + max(0, length)])
@@ -200,7 +198,7 @@ class EndpointProbe:
                 )
         except Failure as failure:
             outcome, error, detail, needs = failure.step
-            if error == CLIENT_WANTED:
+            if error == "CLIENT_CERTIFICATE_WANTED":
                 outcome, error, needs = self._without_certificate()
             if outcome != SKIPPED:
                 self.steps.append((self._layer, outcome, error, detail, needs, since(started)))
@@ -215,8 +213,8 @@ class EndpointProbe:
 
     def _without_certificate(self) -> "tuple[str, str, str | None]":
         if self._tls_settings[1].identified:
-            return "failed", CLIENT_REFUSED, None
-        return "unknown", CLIENT_WANTED, "a client certificate, which goes to no vantage"
+            return "failed", "CLIENT_CERTIFICATE_REFUSED", None
+        return "unknown", "CLIENT_CERTIFICATE_WANTED", "a client certificate, which goes to no vantage"
 
     def _dns(self) -> str:
         self._addresses = resolve(self._host, self._port, self._seconds)

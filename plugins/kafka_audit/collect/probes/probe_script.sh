@@ -14,17 +14,17 @@ now() { # -> NOW, milliseconds
   fi
 }
 
-words() { # TEXT -> WORDS, our text for an error of bash
+failure() { # TEXT -> FAILURE, the name of what an error of bash means, with the text of one that has no name
   case $1 in
-    *'Name or service not known'* | *'No address associated'* | *'nodename nor servname'*) WORDS='name or service not known' ;;
-    *'emporary failure in name resolution'*) WORDS='temporary failure in name resolution' ;;
-    *'Connection refused'*) WORDS='connection refused' ;;
-    *'No route to host'*) WORDS='no route to host' ;;
-    *'Network is unreachable'*) WORDS='network is unreachable' ;;
-    *'timed out'*) WORDS='timeout' ;;
-    *'reset by peer'*) WORDS='connection reset' ;;
-    *'roken pipe'*) WORDS='connection closed' ;;
-    *) WORDS=${1##*: } WORDS=${WORDS,,} ;;
+    *'Name or service not known'* | *'No address associated'* | *'nodename nor servname'*) FAILURE=NAME_UNKNOWN ;;
+    *'emporary failure in name resolution'*) FAILURE='NAME_LOOKUP_FAILED temporary failure in name resolution' ;;
+    *'Connection refused'*) FAILURE=REFUSED ;;
+    *'No route to host'*) FAILURE=NO_ROUTE ;;
+    *'Network is unreachable'*) FAILURE=NETWORK_UNREACHABLE ;;
+    *'timed out'*) FAILURE=TIMEOUT ;;
+    *'reset by peer'*) FAILURE=RESET ;;
+    *'roken pipe'*) FAILURE=CLOSED ;;
+    *) FAILURE=${1##*: } FAILURE="CONNECTION_FAILED ${FAILURE,,}" ;;
   esac
 }
 
@@ -54,7 +54,7 @@ exchange() { # REQUEST, as a format of printf -> BYTES, the answer
   take 4 || return 1
   long 0
   if ((VALUE < 4 || VALUE > 1048576)); then
-    echo 'step failed|not a Kafka broker||'
+    echo 'step failed|NOT_KAFKA||'
     exit
   fi
   take "$VALUE"
@@ -65,13 +65,13 @@ ask_versions() { # -> DETAIL, LOWEST and HIGHEST offered of DescribeConfigs; end
   exchange "$API_VERSIONS" || return 1
   short 4
   if ((VALUE)); then
-    echo "step failed|error $VALUE||"
+    echo "step failed|KAFKA_ERROR error $VALUE||"
     exit
   fi
   long 6
   count=$VALUE LOWEST=9 HIGHEST=-1
   if ((${#BYTES[@]} < 10 + 6 * count)); then
-    echo 'step failed|not a Kafka broker||'
+    echo 'step failed|NOT_KAFKA||'
     exit
   fi
   for ((at = 10; at < 10 + 6 * count; at += 6)); do
@@ -91,7 +91,7 @@ ask_identity() { # -> DETAIL, the id of the broker at the other end
   short 12
   error=$VALUE
   if ((error == 31)); then
-    echo 'step unknown|CLUSTER_AUTHORIZATION_FAILED||DescribeConfigs on Cluster'
+    echo 'step unknown|NOT_AUTHORIZED||DescribeConfigs on Cluster'
     exit
   fi
   short 14
@@ -102,7 +102,7 @@ ask_identity() { # -> DETAIL, the id of the broker at the other end
     text+=$letter
   done
   if ((error != 42)) || ! [[ $text =~ expected\ ([0-9]{1,10})\ or\ empty ]]; then
-    echo "step unknown|error $error||"
+    echo "step unknown|KAFKA_ERROR error $error||"
     exit
   fi
   DETAIL=${BASH_REMATCH[1]}
@@ -153,8 +153,8 @@ addresses() { # HOST -> FOUND, in the order of the attempts, and DETAIL; 1: unkn
 unresolved() { # HOST that getent does not find: prints whether the name does not exist, or no nameserver answers
   # getent does not print the reason, bash does. Opening /dev/udp resolves a name and sends nothing.
   case $({ : 3<>"/dev/udp/$1/9"; } 2>&1) in
-    *'not known'* | *'No address'*) echo 'name or service not known' ;;
-    *) echo 'temporary failure in name resolution' ;;
+    *'not known'* | *'No address'*) echo NAME_UNKNOWN ;;
+    *) echo 'NAME_LOOKUP_FAILED temporary failure in name resolution' ;;
   esac
 }
 
@@ -245,7 +245,7 @@ run_layers() { # HOST PORT LAYERS NAMED: prints "layer NAME" before each layer a
     fi
   done
   if ((! ${#places[@]})); then
-    echo "step unknown|not dialled: $kind||$MEANT"
+    echo "step unknown|NOT_DIALLED not dialled: $kind||$MEANT"
     exit
   fi
   for address in "${places[@]}"; do # the checked addresses, not the name, which may resolve to another address now
@@ -291,7 +291,7 @@ probe() { # INDEX HOST PORT LAYERS [NAMED]: runs in a separate process, so that 
     if ((status > 128)); then
       RESOLVER=
       [[ $layer != dns ]] || resolver "$2"
-      print_step "$1" "$layer" failed timeout "$RESOLVER" ''
+      print_step "$1" "$layer" failed TIMEOUT "$RESOLVER" ''
       [[ -z $runner ]] || kill -9 "$runner" 2>/dev/null
       return
     fi
@@ -310,20 +310,20 @@ probe() { # INDEX HOST PORT LAYERS [NAMED]: runs in a separate process, so that 
 }
 
 not_connected() { # INDEX LAYER TEXT HOST
-  words "$3"
+  failure "$3"
   resolver "$4"
-  case $WORDS in
-    *'name '*) print_step "$1" dns failed "$WORDS" "$RESOLVER" '' ;;
-    *'no such file'*) print_step "$1" "$2" unknown 'bash without /dev/tcp' '' python3 ;;
+  case $FAILURE in
+    NAME_*) print_step "$1" dns failed "$FAILURE" "$RESOLVER" '' ;;
+    *'no such file'*) print_step "$1" "$2" unknown 'CANNOT_RUN bash without /dev/tcp' '' python3 ;;
     *)
       [[ $2 != dns ]] || print_step "$1" dns ok '' "$RESOLVER" ''
-      print_step "$1" tcp failed "$WORDS" '' ''
+      print_step "$1" tcp failed "$FAILURE" '' ''
       ;;
   esac
 }
 
 end_of() { # INDEX LAYER TEXT
-  WORDS='connection closed'
-  [[ $3 != *'reset by peer'* ]] || words "$3"
-  print_step "$1" "$2" failed "$WORDS" '' ''
+  FAILURE=CLOSED
+  [[ $3 != *'reset by peer'* ]] || failure "$3"
+  print_step "$1" "$2" failed "$FAILURE" '' ''
 }

@@ -65,4 +65,4 @@ def _from_here(target: Target, seconds: float, logins: ClusterLogins, budget: Bu
 
 
 def _unanswered(target: Target, error: ReadError) -> tuple[Row, ...]:
-    return endpoint_probes.unknown_probe_rows(0, endpoint_probes.FROM_WORKER, [target], error.error, error.needs)
+    return endpoint_probes.unknown_probe_rows(0, endpoint_probes.FROM_WORKER, [target], error)

@@ -11,6 +11,7 @@ from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.configuration.files import jaas
 from kafka_audit.configuration.files.jaas import JaasError, Module
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerProperty, PropertyLogin
 from kafka_audit.model.text import without_surrogates
 
@@ -20,8 +21,6 @@ _MOST_ID = 2**31 - 1
 _JAAS = "sasl.jaas.config"
 _LISTENER = re.compile(r"listener\.name\.([^A-Z]{1,255})\.([^A-Z.]{1,255})\.sasl\.jaas\.config")
 _PROVIDERS = "config.providers"
-_NO_ID, _TWOIDS = "no broker id", "two broker ids"
-_JAAS_ERROR, _ELSEWHERE = "unreadable JAAS text", "not in the file"
 _BOM = "\xef\xbb\xbf"  # as Java reads it: part of the first key
 
 
@@ -29,16 +28,20 @@ def broker_id_of_file(found: Mapping[str, Property], source: str) -> int:
     """Return the id that a file names; raises ReadError that names file and line."""
     named = [found[key] for key in IDS if key in found and found[key].value.strip() not in {"", "-1"}]
     if not named:
-        raise ReadError(_NO_ID, _without_id(found, source), f"broker.id or node.id in {source}")
+        raise ReadError(ReadFailure.NO_BROKER_ID, _without_id(found, source), f"broker.id or node.id in {source}")
     for setting in named:
         if not _ID.fullmatch(setting.value.strip()) or int(setting.value) > _MOST_ID:
             needs = f"a number for {setting.key} in {source}, line {setting.line}"
-            raise ReadError(_NO_ID, f"{source}, line {setting.line}: {setting.key} is not a number that Kafka accepts", needs)
+            raise ReadError(
+                ReadFailure.NO_BROKER_ID,
+                f"{source}, line {setting.line}: {setting.key} is not a number that Kafka accepts",
+                needs,
+            )
     ids = {int(setting.value) for setting in named}
     if len(ids) > 1:
         first, second = named
         where = f"{source}: line {first.line} has {first.key}={first.value}, line {second.line} {second.key}={second.value}"
-        raise ReadError(_TWOIDS, where, f"one id in {source}")
+        raise ReadError(ReadFailure.TWO_BROKER_IDS, where, f"one id in {source}")
     return ids.pop()
 
 
@@ -101,11 +104,11 @@ def _module(setting: Property, source: str, *, resolved: bool) -> Module:
     where = f"{clean_line(setting.key)} in {source}, line {setting.line}"
     if not resolved and "${" in setting.value:
         message = f"{where}: a configuration provider supplies part of it"
-        raise ReadError(_ELSEWHERE, message, f"the text itself instead of ${{…}} for {where}")
+        raise ReadError(ReadFailure.NOT_IN_FILE, message, f"the text itself instead of ${{…}} for {where}")
     try:
         return jaas.parse_jaas(setting.value)
     except JaasError as error:
-        raise ReadError(_JAAS_ERROR, str(error), f"a JAAS configuration that Kafka accepts for {where}") from error
+        raise ReadError(ReadFailure.JAAS_REFUSED, str(error), f"a JAAS configuration that Kafka accepts for {where}") from error
 
 
 def _mechanism(module: str) -> str:

@@ -18,6 +18,7 @@ from kafka_audit.collect.properties import rows
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
 from kafka_audit.configuration.files import java
 from kafka_audit.configuration.files.java import PropertiesError, Property
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerProperty, Row
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ OPERATION = "properties"
 PLACEHOLDER = "{broker_id}"
 MOST_BYTES = 1024 * 1024
 _LANES = 16
-_UNREAD, _TOO_LARGE, _ANOTHER, _NO_ID = "unreadable", "too large", "another broker's file", "no broker id"
 _OWN = (OSError, ImportError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, EOFError)
 # What file systems of fsspec let through of the libraries below them, where these are loaded: they have no common base.
 _FOREIGN = (
@@ -40,12 +40,12 @@ _FOREIGN = (
     ("requests.exceptions", "RequestException"),
     ("paramiko.ssh_exception", "SSHException"),
 )
-_WORDS = (
-    (FileNotFoundError, "no such file"),
-    (NotADirectoryError, "no such file"),
-    (PermissionError, "permission denied"),
-    (IsADirectoryError, "a folder"),
-    (ImportError, "no file system"),
+_RAISED = (
+    (FileNotFoundError, ReadFailure.NO_FILE, "no such file"),
+    (NotADirectoryError, ReadFailure.NO_FILE, "no such file"),
+    (PermissionError, ReadFailure.FILE_DENIED, "permission denied"),
+    (IsADirectoryError, ReadFailure.FILE_NOT_READ, "a folder"),
+    (ImportError, ReadFailure.FILE_NOT_READ, "no file system"),
 )
 
 
@@ -100,7 +100,7 @@ def read_properties_files(  # noqa: PLR0913, PLR0917 -- what, and within which b
         if isinstance(content, _Content):
             by_broker[content.broker_id].append((file, content))
         else:
-            late = ReadError("timeout", f"{file.source}: not read in time", f"{file.source} within limits.read_s")
+            late = ReadError(ReadFailure.TIMEOUT, f"{file.source}: not read in time", f"{file.source} within limits.read_s")
             found.append(file.asking(sample).failed(OPERATION, content or late))
     key = secrets.token_bytes(32)
     for broker, held in sorted(by_broker.items()):
@@ -149,7 +149,7 @@ def path_without_login(path: str) -> str:
 def _unfilled(path: str, sample: int) -> Row:
     source = path_without_login(path)
     needs = "an answer from ZooKeeper or a broker, or paths without {broker_id}"
-    error = ReadError(_NO_ID, f"{source}: the brokers are unknown", needs)
+    error = ReadError(ReadFailure.NO_BROKER_ID, f"{source}: the brokers are unknown", needs)
     return _File(path=path, source=source, broker_id=None).asking(sample).failed(OPERATION, error)
 
 
@@ -159,14 +159,16 @@ def _content(file: _File) -> _Content | ReadError:
         properties = java.parse_properties(_bytes(file))
         broker = rows.broker_id_of_file(properties, file.source)
     except PropertiesError as error:
-        return ReadError(_UNREAD, f"{file.source}, {error}", f"a file that Java can read: {file.source}, line {error.line}")
+        return ReadError(
+            ReadFailure.UNREADABLE, f"{file.source}, {error}", f"a file that Java can read: {file.source}, line {error.line}"
+        )
     except ReadError as error:
         return error
     if file.broker_id in {None, broker}:
         return _Content(broker_id=broker, properties=properties)
     line = next(properties[key].line for key in rows.IDS if key in properties)
     where = f"{file.source}, line {line}: the id is {broker}, not {file.broker_id}"
-    return ReadError(_ANOTHER, where, f"the file of broker {file.broker_id} at {file.source}")
+    return ReadError(ReadFailure.ANOTHER_FILE, where, f"the file of broker {file.broker_id} at {file.source}")
 
 
 def located(path: str) -> "UPath":
@@ -186,9 +188,8 @@ def _bytes(file: _File) -> bytes:
     except FileRefusedError as error:
         raise _refused(file, str(error)) from error
     except may_be_raised() as error:
-        text = words_of(error)
         reason = error_without_login(error, file.path)
-        raise ReadError(text, f"{file.source}: {reason}", f"a readable file at {file.source}") from error
+        raise unread_file(error, f"{file.source}: {reason}", f"a readable file at {file.source}") from error
     if len(data) > MOST_BYTES:
         raise _refused(file, "larger")
     return data
@@ -197,7 +198,11 @@ def _bytes(file: _File) -> bytes:
 def _refused(file: _File, why: str) -> ReadError:
     larger = why.startswith("larger")
     reason = f"more than {MOST_BYTES} bytes" if larger else why
-    return ReadError(_TOO_LARGE if larger else _UNREAD, f"{file.source}: {reason}", f"a server.properties at {file.source}")
+    return ReadError(
+        ReadFailure.TOO_LARGE if larger else ReadFailure.UNREADABLE,
+        f"{file.source}: {reason}",
+        f"a server.properties at {file.source}",
+    )
 
 
 def may_be_raised() -> tuple[type[Exception], ...]:
@@ -206,9 +211,13 @@ def may_be_raised() -> tuple[type[Exception], ...]:
     return (*_OWN, *(row for row in found if isinstance(row, type) and issubclass(row, Exception)))
 
 
-def words_of(error: Exception) -> str:
-    """Return in short what a file system raised."""
-    return next((text for kind, text in _WORDS if isinstance(error, kind)), type(error).__name__)
+def unread_file(error: Exception, message: str, needs: str) -> ReadError:
+    """Return why a file was not read, from what its file system raised."""
+    failure, text = next(
+        ((failure, text) for kind, failure, text in _RAISED if isinstance(error, kind)),
+        (ReadFailure.FILE_NOT_READ, type(error).__name__),
+    )
+    return ReadError(failure, message, needs, error=text)
 
 
 def _rows_of(held: tuple[_File, _Content], sample: int, key: bytes) -> list[Row]:
@@ -226,5 +235,7 @@ def _ambiguous(held: Sequence[tuple[_File, _Content]], sample: int) -> list[Row]
     """Return the row of a broker with several files: the file that it uses is unknown."""
     (file, content), *_ = held
     names = " and ".join(sorted(file.source for file, _ in held))
-    error = ReadError("two files", f"{names} both name broker {content.broker_id}", f"one file for broker {content.broker_id}")
+    error = ReadError(
+        ReadFailure.TWO_FILES, f"{names} both name broker {content.broker_id}", f"one file for broker {content.broker_id}"
+    )
     return [file.asking(sample, content.broker_id).failed(OPERATION, error)]

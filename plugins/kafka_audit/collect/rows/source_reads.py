@@ -1,6 +1,5 @@
 """How a read that was asked becomes a `SourceRead` row, and how failures are worded, the same for every source."""
 
-import errno
 import logging
 import re
 import time
@@ -13,66 +12,42 @@ from typing import TypeGuard, TypeVar
 
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.model.errors import AuditError
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Row, SourceRead
 from kafka_audit.model.tables.fitting import misfit
 
 log = logging.getLogger(__name__)
 
-NOT_SUPPORTED, NO_CREDENTIALS, NOT_TRUSTED = "not supported", "no credentials", "not trusted"
-NO_TOKEN, TOKEN_REFUSED = "no token", "token refused"
-"""Errors of a read whose login takes an access token: nothing gave one, or its issuer refuses the auditor."""
-
-NO_TICKET = "no Kerberos ticket"
-"""Error of a read whose login takes a Kerberos ticket, and there is none, or none that is valid."""
-
-SCRAM_WEAK, SCRAM_FALSE = "weak SCRAM", "SCRAM not verified"
-CLUSTER_DENIED = "CLUSTER_AUTHORIZATION_FAILED"
 MAY_DESCRIBE = "Describe on Cluster"
-LOGIN_REFUSED, MECHANISM_REFUSED = "SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM"
-LOGIN_PAUSED = "login paused"
-"""Error of a read whose login was not tried, because others refused it and none accepted it yet."""
-
-UNREADABLE = "unreadable answer"
-"""Error of a read whose answer came and makes no sense."""
-
-IMPOSSIBLE = "impossible names"
-"""Error of a read of which a part was left out: names that no cluster has, see `model.names`."""
-
-CONTRADICTS_ZOOKEEPER = "contradicts ZooKeeper"
-"""Error of ApiVersions where a broker says that it runs in KRaft mode, and ZooKeeper that brokers run with it."""
-
-LASTING = frozenset(
-    {
-        NOT_SUPPORTED, NO_CREDENTIALS, NOT_TRUSTED, TOKEN_REFUSED, SCRAM_WEAK, SCRAM_FALSE, LOGIN_REFUSED, LOGIN_PAUSED,
-        MECHANISM_REFUSED, CLUSTER_DENIED, "TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED",
-    }
-)  # fmt: skip
-"""Errors of a read that another sample a few seconds later cannot change."""
-
-ERRNO_WORDS = {
-    errno.ECONNREFUSED: "connection refused",
-    errno.EHOSTUNREACH: "no route to host",
-    errno.ENETUNREACH: "network is unreachable",
-    errno.ETIMEDOUT: "timeout",
-    errno.ECONNRESET: "connection reset",
-    errno.EPIPE: "connection closed",
-}
+CLUSTER_DENIED = "CLUSTER_AUTHORIZATION_FAILED"
 _MESSAGE_LENGTH = 300
 _T = TypeVar("_T")
 
 
 class ReadError(Exception):
-    """A read that did not work out; `error` is short, `message` the other party's own words."""
+    """A read that failed: why, `error` in short, `message` the other party's own words."""
 
     def __init__(
-        self, error: str, message: str | None = None, needs: str | None = None, untrusted_host: str | None = None
+        self,
+        failure: ReadFailure,
+        message: str | None = None,
+        needs: str | None = None,
+        untrusted_host: str | None = None,
+        *,
+        error: str | None = None,
     ) -> None:
-        """Keep the parts of the row to be."""
+        """Keep the parts of the row to be; `error` is the other party's name of the failure, where it has one."""
+        error = failure.words if error is None else error
         super().__init__(error if message is None else f"{error}: {message}")
+        self.failure = failure
         self.error = error
         self.message = message
         self.needs = needs
         self.untrusted_host = untrusted_host
+
+    def again(self, message: str | None) -> "ReadError":
+        """Return the same failure of another read: an exception that is raised twice keeps both tracebacks."""
+        return ReadError(self.failure, message, self.needs, self.untrusted_host, error=self.error)
 
 
 def unexpected_failure(error: Exception) -> ReadError:
@@ -89,7 +64,9 @@ def unexpected_failure(error: Exception) -> ReadError:
         trace = trace.tb_next
     message = f"{type(error).__name__} at {place}"
     log.warning("an answer cannot be read: %s", message)
-    return ReadError(UNREADABLE, message, "an answer as Kafka and ZooKeeper give it; otherwise report this line as a bug")
+    return ReadError(
+        ReadFailure.MALFORMED_ANSWER, message, "an answer as Kafka and ZooKeeper give it; otherwise report this line as a bug"
+    )
 
 
 @contextmanager
@@ -113,7 +90,7 @@ def fitting_rows(answer: _T) -> _T:
     """Return what a read gave; raises ReadError where it is rows of which one fits no table: a part of an answer is no answer."""
     fault = next(filter(None, map(misfit, answer)), None) if _are_rows(answer) else None
     if fault is not None:
-        raise ReadError(UNREADABLE, fault, "an answer as Kafka gives it")
+        raise ReadError(ReadFailure.MALFORMED_ANSWER, fault, "an answer as Kafka gives it")
     return answer
 
 
@@ -154,11 +131,12 @@ class Asking:
             needs=error.needs,
             elapsed_ms=self._since(started),
             untrusted_host=error.untrusted_host,
+            reason=error.failure.name,
         )
 
     def failed_names(self, operation: str, refused: str) -> SourceRead:
         """Return the row of names in an answer that were refused; the rest of the answer was taken, and has its own row."""
-        return self.failed(f"{operation} (names)", ReadError(IMPOSSIBLE, refused, "names that Kafka allows"))
+        return self.failed(f"{operation} (names)", ReadError(ReadFailure.IMPOSSIBLE_NAMES, refused, "names that Kafka allows"))
 
     def read(self, rows: list[Row], operation: str, question: Callable[[], _T], started: float | None = None) -> _T | None:
         """Make one read and record its result in `rows`; return the data, None if it failed."""
@@ -182,11 +160,6 @@ def clean_line(text: str, limit: int = _MESSAGE_LENGTH) -> str:
     visible = text if text.isprintable() else "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in text)
     line = re.sub(r" +", " ", visible).strip()
     return line if len(line) <= limit else line[: limit - 1] + "…"
-
-
-def os_error_text(number: int | None, otherwise: str) -> str:
-    """Return our word for an errno, so that every source calls the same failure by the same name."""
-    return ERRNO_WORDS.get(number or 0, otherwise)
 
 
 def now_ms() -> int:

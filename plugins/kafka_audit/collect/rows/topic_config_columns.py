@@ -3,7 +3,8 @@
 import pyarrow as pa
 
 from kafka_audit.collect.rows.columns import table
-from kafka_audit.collect.rows.source_reads import UNREADABLE, ReadError
+from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import TopicConfig
 from kafka_audit.model.tables.fitting import MOST_TEXT
 
@@ -40,5 +41,5 @@ class TopicConfigs:
         observers = pa.repeat(self._observer, len(self._topics))
         found = table(TopicConfig, observer=observers, topic=self._topics, key=self._keys, value=self._values)
         if max(map(len, self._topics), default=0) > MOST_TEXT:
-            raise ReadError(UNREADABLE, "a topic's name of more characters than a text may have")
+            raise ReadError(ReadFailure.MALFORMED_ANSWER, "a topic's name of more characters than a text may have")
         return found

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER
 from kafka_audit.collect.sampling.sample_differences import Key, SampleDifferences, SampleTables
 from kafka_audit.model.asked_again import VANTAGE, ZOOKEEPER, party
 from kafka_audit.model.cluster import WORKER
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView, Migration, Probe, Reassignment, RegisteredTopic, Registry, Row, SourceRead
 
 _SHARE = 0.5  # of the brokers, or of the topics, from which all are asked again
@@ -69,7 +69,7 @@ def find_doubt(tables: SampleTables, found: SampleDifferences) -> Doubt | None:
     """Return what the differences of a sample are about; None where only a whole sample can confirm them."""
     reads = tables.of(SourceRead)
     whole = any(read.outcome == "failed" and read.observer == ZOOKEEPER for read in reads)
-    contradicted = any(read.error == CONTRADICTS_ZOOKEEPER for read in reads)
+    contradicted = any(read.failure is ReadFailure.CONTRADICTS_ZOOKEEPER for read in reads)
     if tables.registry() is None or tables.of(Migration) or whole or contradicted:
         return None
     parties = {observer for observer, _ in found.of_views}

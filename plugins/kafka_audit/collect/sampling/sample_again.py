@@ -12,13 +12,14 @@ import pyarrow.compute as pc
 
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import int_column, positions, texts
-from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, clean_line
+from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.collect.sampling import sample_differences
 from kafka_audit.collect.sampling.doubts import Doubt, find_doubt
 from kafka_audit.collect.sampling.partition_differences import partition_names
 from kafka_audit.collect.sampling.sample_differences import NOTHING, SampleDifferences, SampleTables
 from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.cluster import WORKER, Expect
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredPartition, SourceRead
 
 MOST_SAMPLES = 4
@@ -95,8 +96,8 @@ def session_wait(sample: Collected) -> float:
     registered = {row.broker_id for row in (tables.of(RegisteredBroker) if with_zookeeper else tables.of(Probe))}
     key, default_s = (_SESSION_KEY, SESSION_S) if with_zookeeper else (_LEASE_KEY, LEASE_S)
     tried = [probe for probe in tables.of(Probe) if probe.vantage == WORKER and probe.layer == "tcp"]
-    refusing = {probe.broker_id for probe in tried if probe.error == "connection refused"}
-    contradicts = any(read.error == CONTRADICTS_ZOOKEEPER for read in tables.of(SourceRead))
+    refusing = {probe.broker_id for probe in tried if probe.failure is ReadFailure.REFUSED}
+    contradicts = any(read.failure is ReadFailure.CONTRADICTS_ZOOKEEPER for read in tables.of(SourceRead))
     if not registered & refusing and not contradicts:
         return 0.0
     values = [

@@ -16,12 +16,13 @@ import pyarrow as pa
 from kafka_audit.collect.connections.targets import UNREGISTERED
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import Lists, texts
-from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, LASTING, clean_line
+from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.collect.sampling import ensemble_differences, quorum_differences, replication_gaps
 from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists
 from kafka_audit.compare.addresses import HostPort, canonical_address
 from kafka_audit.compare.broker_lists import list_differences
 from kafka_audit.model.cluster import Expect
+from kafka_audit.model.read_failure import LASTING, ReadFailure
 from kafka_audit.model.tables import (
     BOOTSTRAP,
     AclHolder,
@@ -325,11 +326,11 @@ def _reads(tables: SampleTables, reasons: list[str]) -> set[Key]:
     found: set[Key] = set()
     for read in tables.of(SourceRead):
         # `broker@…` too: a broker that is down for a restart has no registration, so the broker of the address is unknown.
-        if read.outcome == "failed" and read.observer.startswith(_PARTIES) and read.error not in LASTING:
+        if read.outcome == "failed" and read.observer.startswith(_PARTIES) and read.failure not in LASTING:
             found.add(("read", read.observer, read.operation, read.target))
             unnamed = "a controller" if read.observer.startswith("controller") else "a bootstrap address"
             subject = _names([read.observer]) if read.observer.startswith("broker:") else unnamed
-            if read.error == CONTRADICTS_ZOOKEEPER:
+            if read.failure is ReadFailure.CONTRADICTS_ZOOKEEPER:
                 reasons.append(f"{subject} at {clean_line(read.target, 80)} {read.error}")
             else:
                 reasons.append(f"{subject} did not answer at {clean_line(read.target, 80)} ({read.error})")

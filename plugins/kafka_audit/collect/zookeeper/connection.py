@@ -18,8 +18,10 @@ from kazoo.handlers.utils import create_tcp_connection
 from kazoo.protocol.connection import ConnectionHandler
 
 from kafka_audit.collect.connections.budget import Budget, end_connection
+from kafka_audit.collect.connections.failures import of_report
 from kafka_audit.collect.connections.sockets import Failure, allowed
 from kafka_audit.collect.rows.source_reads import ReadError, any_answer
+from kafka_audit.model.read_failure import ReadFailure
 
 MOST_FRAME = 64 * 1024 * 1024
 """Largest answer taken. The names of 1,000,000 topics of 40 letters are 44 MB; a server's own bound for one znode
@@ -62,7 +64,7 @@ class Handler(SequentialThreadingHandler):  # type: ignore[misc] # kazoo has no 
         try:
             allowed([(socket.AF_UNSPEC, address)], named=self.budget.excepts(address[0], address[1]))
         except Failure as failure:
-            raise PermissionError(errno.EACCES, str(failure)) from None
+            raise PermissionError(errno.EACCES, of_report(str(failure))[1]) from None
         end = time.monotonic() + min(timeout or seconds, seconds)
         connection: socket.socket = create_tcp_connection(socket, address, timeout=end - time.monotonic())
         if self.ended:
@@ -108,7 +110,7 @@ class ZookeeperConnection(ConnectionHandler):  # type: ignore[misc] # see above
     def _read(self, length: int, timeout: float) -> bytes:
         """Return so many bytes; the time is for all of them together."""
         if not 0 <= length <= MOST_FRAME:
-            self.refused = ReadError("too large", f"an answer of {length} bytes, more than {MOST_FRAME}")
+            self.refused = ReadError(ReadFailure.TOO_LARGE, f"an answer of {length} bytes, more than {MOST_FRAME}")
             msg = "an answer is too large"
             raise ConnectionDropped(msg)
         end = time.monotonic() + min(timeout, self._frame_s, self._budget.left())

@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.collect.connections.failures import of_error, of_report
 from kafka_audit.collect.connections.parallel import side_by_side
-from kafka_audit.collect.connections.sockets import Failure, allowed, connect, resolve, tls_words
+from kafka_audit.collect.connections.sockets import Failure, allowed, connect, resolve
 from kafka_audit.collect.connections.tls import TlsAccess, zookeeper_context
 from kafka_audit.collect.probes.certificates import certificate_row
-from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, clean_line, os_error_text
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean_line
 from kafka_audit.model.cluster import WORKER, ZookeeperAccess
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Row, ZookeeperMember
 
 WORD = "srvr"  # the only one that is allowed by default since ZooKeeper 3.5
@@ -25,7 +27,7 @@ LISTENER = "ZOOKEEPER"
 _PORT = 2181
 _LANES = 16
 _MOST_BYTES = 64 * 1024
-_NOT_ALLOWED, _CLOSED = "NoAuth", "closed"
+_CLOSED = "closed"
 _ADDRESS = re.compile(r"\[?([^\[\]]+?)\]?(?::(\d{1,5}))?")
 _LINE = re.compile(r"^([A-Za-z /]{1,40}): (.{1,300})$", re.MULTILINE)
 _DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,20})?(?:E[0-9]{1,2})?", re.ASCII)  # as Java writes a double
@@ -77,7 +79,7 @@ def read_servers(  # noqa: PLR0913 -- one of them where there is an audit
                 Asking(sample=sample, observer=f"zookeeper@{clean_line(name)}", target=clean_line(name)).failed(WORD, answer)
             )
             continue
-        member, odd, shown = answer or (_down(sample, name, "timeout"), [], None)
+        member, odd, shown = answer or (_down(sample, name, ReadFailure.TIMEOUT), [], None)
         rows += [member, _asked(member, odd, known=known)]
         if shown is not None:
             rows += _certificate(shown, sample, host, port)
@@ -88,13 +90,13 @@ def _asked(member: ZookeeperMember, odd: Sequence[str], *, known: bool) -> Row:
     asking = Asking(sample=member.sample, observer=f"zookeeper@{clean_line(member.member)}", target=clean_line(member.member))
     if member.state == _CLOSED:
         needs = f"{WORD} in {WHITELIST} of {clean_line(member.member)}"
-        return asking.failed(WORD, ReadError(_NOT_ALLOWED, member.error, needs))
+        return asking.failed(WORD, ReadError(ReadFailure.NOT_AUTHORIZED, member.error, needs, error="NoAuth"))
     if member.state == "down" and not known:
         needs = f"a ZooKeeper server that answers at {clean_line(member.member)}"
-        return asking.failed(WORD, ReadError(member.error or "timeout", None, needs))
+        return asking.failed(WORD, ReadError(ReadFailure.of(member.reason, member.error), None, needs, error=member.error))
     if odd:
         needs = f"a ZooKeeper server that answers {WORD} at {clean_line(member.member)}"
-        return asking.failed(WORD, ReadError(UNREADABLE, "; ".join(odd), needs))
+        return asking.failed(WORD, ReadError(ReadFailure.MALFORMED_ANSWER, "; ".join(odd), needs))
     return asking.answered(WORD)
 
 
@@ -121,29 +123,23 @@ def _member(
     name = "{}:{}".format(*place)
     try:
         text, shown = _ask(context, *place, budget.part(read_s))
-    except (Failure, TimeoutError) as error:
-        return _down(sample, name, str(error) if isinstance(error, Failure) else "timeout"), (), None
+    except Failure as error:
+        return _down(sample, name, *of_report(str(error))), (), None
     except OSError as error:
-        return _down(sample, name, _error_text(error)), (), None
+        return _down(sample, name, *of_error(error)), (), None
     except (UnicodeError, OverflowError):
-        return _down(sample, name, "no address"), (), None
+        return _down(sample, name, ReadFailure.NO_HOST), (), None
     return *_answering(text, sample, name), shown
 
 
 def _answering(text: str, sample: int, name: str) -> tuple[ZookeeperMember, Sequence[str]]:
     if "not in the whitelist" in text:
-        return _down(sample, name, f"{WORD} is not in its {WHITELIST}", _CLOSED), ()
+        return _down(sample, name, ReadFailure.NOT_AUTHORIZED, f"{WORD} is not in its {WHITELIST}", _CLOSED), ()
     if "not currently serving requests" in text:
-        return _down(sample, name, "it is not serving requests", "idle"), ()
+        return _down(sample, name, ReadFailure.NOT_SERVING, state="idle"), ()
     if "Mode:" not in text:
-        return _down(sample, name, "not an answer of ZooKeeper"), ()
+        return _down(sample, name, ReadFailure.NOT_ZOOKEEPER), ()
     return parse_server_answer(text, sample, name), odd_parts(text)
-
-
-def _error_text(error: OSError) -> str:
-    if isinstance(error, socket.gaierror):
-        return "name or service not known"
-    return os_error_text(error.errno, tls_words(str(error)) if isinstance(error, ssl.SSLError) else type(error).__name__)
 
 
 def _ask(context: ssl.SSLContext | None, host: str, port: int, budget: Budget) -> tuple[str, bytes | None]:
@@ -228,12 +224,13 @@ def _number(text: str) -> float | None:
     return float(text) if _DECIMAL.fullmatch(text) else None
 
 
-def _down(sample: int, member: str, error: str, state: str = "down") -> ZookeeperMember:
+def _down(sample: int, member: str, failure: ReadFailure, error: str | None = None, state: str = "down") -> ZookeeperMember:
     return ZookeeperMember(
         sample=sample,
         member=member,
         state=state,
-        error=error,
+        error=error or failure.words,
+        reason=failure.name,
         mode=None,
         zxid=None,
         outstanding=None,

@@ -11,8 +11,8 @@ from dataclasses import replace
 from kafka.protocol.admin import DescribeQuorumRequest
 
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER
 from kafka_audit.collect.zookeeper.znodes import ZnodeError, read_object
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     AclHolder,
     BrokerApi,
@@ -162,7 +162,14 @@ def _believed(row: Row, contradict: set[str]) -> Row:
         return row
     message = "it offers DescribeQuorum, like a broker in KRaft mode, but ZooKeeper records that brokers use ZooKeeper"
     needs = "a broker that either runs in KRaft mode or is registered in ZooKeeper; find out which process answers there"
-    return replace(row, outcome="failed", error=CONTRADICTS_ZOOKEEPER, message=message, needs=needs)
+    return replace(
+        row,
+        outcome="failed",
+        error=ReadFailure.CONTRADICTS_ZOOKEEPER.words,
+        message=message,
+        needs=needs,
+        reason=ReadFailure.CONTRADICTS_ZOOKEEPER.name,
+    )
 
 
 def _acls_of_zookeeper(row: Row) -> bool:

@@ -10,6 +10,7 @@ from kafka_audit.collect.rows.topic_config_columns import KEYS, TopicConfigs
 from kafka_audit.collect.zookeeper.multi_read import Contents, Result, Znode
 from kafka_audit.collect.zookeeper.znodes import CONFIG, LARGE, ZnodeError, read_int, read_object
 from kafka_audit.model.asked_again import ZOOKEEPER
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Reassignment, Row
 
 TOPIC_CONFIGS, REASSIGNMENTS = "/config/topics", "/admin/reassign_partitions"
@@ -47,7 +48,12 @@ class ReplicationZnodes:
         refused = sum(isinstance(error, NoAuthError) for _, contents in found for error in contents.errors.values())
         if refused:
             message = f"{refused} of {len(topics)} znodes below {TOPIC_CONFIGS} cannot be read"
-            raise ReadError(NoAuthError.__name__, message, f"read permission on {TOPIC_CONFIGS} and all below it in ZooKeeper")
+            raise ReadError(
+                ReadFailure.NOT_AUTHORIZED,
+                message,
+                f"read permission on {TOPIC_CONFIGS} and all below it in ZooKeeper",
+                error=NoAuthError.__name__,
+            )
         known: dict[bytes, tuple[tuple[str, object], ...]] = {}  # most topics set nothing, or the same
         for first, contents in found:
             for at, (topic, data) in enumerate(zip(topics[first:], contents.data, strict=False)):

@@ -11,10 +11,10 @@ from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.zookeeper import security_znodes
 from kafka_audit.collect.zookeeper.multi_read import Result, Znode
 from kafka_audit.model.asked_again import ZOOKEEPER
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import AclHolder, Row
 
 ACLS, BROKER_CONFIGS, USERS = "/kafka-acl", "/config/brokers", "/config/users"
-_REFUSED, _INCOMPLETE = NoAuthError.__name__, "incomplete"
 _INCOMPLETE_NEEDS = "the znodes that could not be read, each with its own row"
 _PREFIXED = "/kafka-acl-extended/prefixed"
 PLANNED = (ACLS, BROKER_CONFIGS, USERS)
@@ -61,7 +61,9 @@ class SecurityZnodes:
             if not isinstance(result, NoNodeError)  # the last ACL of a resource takes its znode away
         ]
         if unread := sum(row is None for row in decoded):
-            raise ReadError(_INCOMPLETE, f"{unread} of {len(places)} znodes below {ACLS} could not be read", _INCOMPLETE_NEEDS)
+            raise ReadError(
+                ReadFailure.INCOMPLETE, f"{unread} of {len(places)} znodes below {ACLS} could not be read", _INCOMPLETE_NEEDS
+            )
         found = frozenset(entry for entries in decoded for entry in entries or ())
         named = digest(found)
         holder = AclHolder(sample=self._sample, observer=ZOOKEEPER, broker_id=None, acls_digest=named, acls=len(found))
@@ -92,5 +94,10 @@ class SecurityZnodes:
         refused = sum(isinstance(result, NoAuthError) for result in results.values())
         if refused:
             message = f"{refused} of {len(paths)} znodes below {path} cannot be read"
-            raise ReadError(_REFUSED, message, f"read permission on {path} and all below it in ZooKeeper")
+            raise ReadError(
+                ReadFailure.NOT_AUTHORIZED,
+                message,
+                f"read permission on {path} and all below it in ZooKeeper",
+                error=NoAuthError.__name__,
+            )
         return list(results.items())

@@ -13,23 +13,15 @@ from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.retry import KazooRetry
 
 from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.sockets import NOT_DIALLED, tls_words
+from kafka_audit.collect.connections.failures import of_kazoo
 from kafka_audit.collect.connections.tls import TlsAccess, zookeeper_context
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.zookeeper import connection
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.read_failure import EdgeLayer, ReadFailure
 
 _ROUNDS = 4  # refusals per server, about a second and a half, before we stop waiting for a server that restarts
-_REFUSED, _NO_LOGIN = "AuthFailedError", "no login"
-_LAST_WORDS = (
-    ("refused", "connection refused"),
-    ("No route", "no route to host"),
-    ("unreachable", "network is unreachable"),
-    ("Cannot resolve", "name or service not known"),
-    ("broken", "connection closed"),
-    ("reset", "connection reset"),
-)
 
 
 class _LastMessages(logging.Handler):
@@ -48,14 +40,14 @@ class _LastMessages(logging.Handler):
 
     def read_error(self, access: ZookeeperAccess) -> ReadError:
         line = next((line for line in reversed(self.lines) if "dropped" in line or "Cannot resolve" in line), None)
-        if line and "[SSL" in line:
+        failure, text = of_kazoo(line)
+        if failure.layer is EdgeLayer.TLS:
             needs = "zookeeper.tls in the cluster file with a ca_file, cert_file and key_file that match the server"
-            return ReadError(tls_words(line), line, needs)
-        if line and NOT_DIALLED in line:
-            named = f"{access.connect} with a separate address in zookeeper of the cluster file, if that server is intended"
-            return ReadError(line[line.index(NOT_DIALLED) :], line, named)
-        error = next((text for part, text in _LAST_WORDS if line and part in line), "timeout")
-        return ReadError(error, line, f"a ZooKeeper server that answers at {access.connect}{_perhaps_tls(access, error)}")
+        elif failure is ReadFailure.NOT_DIALLED:
+            needs = f"{access.connect} with a separate address in zookeeper of the cluster file, if that server is intended"
+        else:
+            needs = f"a ZooKeeper server that answers at {access.connect}{_perhaps_tls(access, failure)}"
+        return ReadError(failure, line, needs, error=text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,16 +61,19 @@ class Session:
         """Return the row's parts for what kazoo raised."""
         if isinstance(error, NoAuthError):
             login = f" for sasl:{self.access.username}" if self.access.username else ""
-            return ReadError("NoAuthError", None, f"read permission on {path} in ZooKeeper{login}")
+            permission = f"read permission on {path} in ZooKeeper{login}"
+            return ReadError(ReadFailure.NOT_AUTHORIZED, None, permission, error=NoAuthError.__name__)
         if isinstance(error, AuthFailedError):
             return _refused(self.access)
         refused = getattr(getattr(self.client, "_connection", None), "refused", None)
         if isinstance(refused, ReadError):
             return refused
         if isinstance(error, KazooTimeoutError):
-            return ReadError("timeout", str(error) or None, f"an answer from {self.access.connect} within limits.read_s")
+            return ReadError(
+                ReadFailure.TIMEOUT, str(error) or None, f"an answer from {self.access.connect} within limits.read_s"
+            )
         needs = f"a ZooKeeper session at {self.access.connect}" if isinstance(error, KazooException) else None
-        return ReadError(type(error).__name__, str(error) or None, needs)
+        return ReadError(ReadFailure.ZOOKEEPER_ERROR, str(error) or None, needs, error=type(error).__name__)
 
 
 @contextmanager
@@ -122,12 +117,15 @@ def _start(client: KazooClient, messages: _LastMessages, access: ZookeeperAccess
 def _refused(access: ZookeeperAccess) -> ReadError:
     """Return what a refused login is; ZooKeeper says nothing of it, it hangs up."""
     needs = f"a user and password that {access.connect} accepts ({access.username}, {access.password_env})"
-    return ReadError(_REFUSED, f"the login of {access.username} was refused", needs)
+    return ReadError(
+        ReadFailure.LOGIN_REFUSED, f"the login of {access.username} was refused", needs, error=AuthFailedError.__name__
+    )
 
 
-def _perhaps_tls(access: ZookeeperAccess, error: str) -> str:
+def _perhaps_tls(access: ZookeeperAccess, failure: ReadFailure) -> str:
     """Return a hint if the server may require TLS: it closes plain connections."""
-    return ", or zookeeper.tls in the cluster file if that port uses TLS" if access.tls is None and "clos" in error else ""
+    closes = access.tls is None and failure is ReadFailure.CLOSED
+    return ", or zookeeper.tls in the cluster file if that port uses TLS" if closes else ""
 
 
 def _client(
@@ -159,8 +157,8 @@ def _client(
 
 def _password(access: ZookeeperAccess, secrets: Mapping[str, str]) -> str:
     if find_spec("puresasl") is None:
-        raise ReadError(_NO_LOGIN, None, "the package pure-sasl, with which kazoo logs in")
+        raise ReadError(ReadFailure.NO_LOGIN, None, "the package pure-sasl, with which kazoo logs in")
     password = secrets.get(access.password_env or "")
     if password is None:
-        raise ReadError(_NO_LOGIN, None, f"the environment variable {access.password_env}")
+        raise ReadError(ReadFailure.NO_LOGIN, None, f"the environment variable {access.password_env}")
     return password

@@ -13,6 +13,7 @@ from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer,
 from kafka_audit.collect.zookeeper.multi_read import Znode
 from kafka_audit.collect.zookeeper.session import Session
 from kafka_audit.collect.zookeeper.znodes import ZnodeError
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
 
 KNOWN = (KazooException, KazooTimeoutError, ZnodeError)
@@ -67,7 +68,7 @@ class ZnodeReads:
             self.rows[operation] = self._asking.answered(operation, started)
         if (more := self._failed[path] - MOST_FAILED) > 0:
             rest, message = f"{operation} (rest)", f"{more} more znodes could not be read"
-            self.rows[rest] = self._asking.failed(rest, ReadError("unreadable", message), started)
+            self.rows[rest] = self._asking.failed(rest, ReadError(ReadFailure.UNREADABLE, message), started)
 
     def decode(self, path: str, result: _R | KazooException, decode: Callable[[_R], _T]) -> _T | None:
         """Return one znode of a set decoded; a failure is a separate row and does not affect the rest of the set."""
@@ -106,4 +107,4 @@ class ZnodeReads:
 
 def _broken(path: str, error: ZnodeError) -> ReadError:
     shown = clean_line(path, _LONGEST_SHOWN)
-    return ReadError("unreadable", f"{shown}: {error}", f"a {shown} that Kafka can read")
+    return ReadError(ReadFailure.UNREADABLE, f"{shown}: {error}", f"a {shown} that Kafka can read")

@@ -16,7 +16,7 @@ from kafka_audit.collect.connections.budget import Budget, over_limit
 from kafka_audit.collect.connections.priorities import MOST_OF_ONE
 from kafka_audit.collect.rows.collected import Collected, Large
 from kafka_audit.collect.rows.columns import Ints
-from kafka_audit.collect.rows.source_reads import IMPOSSIBLE, Asking, ReadError, any_answer, clean_line
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line
 from kafka_audit.collect.zookeeper import migration, znode_health, znodes
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.earlier_topics import EarlierTopics
@@ -31,6 +31,7 @@ from kafka_audit.collect.zookeeper.session import Session
 from kafka_audit.collect.zookeeper.znode_reads import KNOWN, ZnodeReads
 from kafka_audit.collect.zookeeper.znodes import Registration, StateZnode
 from kafka_audit.model.names import NameKind, can_be_name
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Migration, Row, SourceRead, TopicConfig
 
 IDS, TOPICS, DELETING = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
@@ -58,7 +59,6 @@ SMALL_SHARE = 0.125
 """Of `limits.bytes` for a set other than topics and states: 100,000 ACLs are 10 MB, the settings of 200,000 topics 30 MB."""
 
 _MOST_HELD = 4  # times limits.brokers: which of them hold partitions is known after all topics were read
-_TOO_LARGE = "too large"
 _STAT_BYTES = 80  # what a znode takes in an answer besides its data
 _R = TypeVar("_R")
 _T = TypeVar("_T")
@@ -248,7 +248,7 @@ class ZnodeSample:
         """Return sorted names and stat; raises NoNodeError and what loses the session."""
         names, stat = self._session.client.get_children_async(path, include_data=True).get(timeout=self._left())
         if len(names) > MOST_CHILDREN:
-            raise ReadError(_TOO_LARGE, f"{len(names)} znodes below {path}, more than {MOST_CHILDREN}")
+            raise ReadError(ReadFailure.TOO_LARGE, f"{len(names)} znodes below {path}, more than {MOST_CHILDREN}")
         return sorted(names), stat
 
     def _left(self) -> float:
@@ -264,7 +264,9 @@ class ZnodeSample:
         reported = {name: znodes.parse_broker_id(name) for name in names}
         for name in (name for name, broker in reported.items() if broker is None):
             shown = clean_line(f"{IDS}/{name}", _LONGEST_SHOWN)
-            self._reads.fail(f"{IDS}/{name}", ReadError("unreadable", f"{shown}: no broker id", f"no such znode below {IDS}"))
+            self._reads.fail(
+                f"{IDS}/{name}", ReadError(ReadFailure.UNREADABLE, f"{shown}: no broker id", f"no such znode below {IDS}")
+            )
         ids = sorted(broker for broker in reported.values() if broker is not None)
         brokers: dict[int, Registration] = {}
         self._registered = 0
@@ -280,11 +282,12 @@ class ZnodeSample:
                 if registration.unreadable:  # one row a znode, whatever it holds
                     entry = registration.unreadable[0]
                     self._reads.fail(
-                        path, ReadError("unreadable endpoint", entry, f"an endpoint in {path} that names host and port")
+                        path, ReadError(ReadFailure.UNREADABLE_ENDPOINT, entry, f"an endpoint in {path} that names host and port")
                     )
                 if len(registration.endpoints) > MOST_OF_ONE:
                     self._reads.fail(
-                        path, ReadError(_TOO_LARGE, f"{len(registration.endpoints)} endpoints, more than {MOST_OF_ONE}")
+                        path,
+                        ReadError(ReadFailure.TOO_LARGE, f"{len(registration.endpoints)} endpoints, more than {MOST_OF_ONE}"),
                     )
                     brokers[broker] = replace(registration, endpoints=registration.endpoints[:MOST_OF_ONE])
         self._found.brokers, self._found.brokers_pzxid = dict(sorted(brokers.items())), stat.pzxid
@@ -337,7 +340,7 @@ class ZnodeSample:
             names, _ = self.children(TOPICS)
         for name in (name for name in names if not can_be_name(NameKind.TOPIC, name)):
             text = f"a name of {len(name)} characters that no topic has below {TOPICS}"
-            self._reads.fail(f"{TOPICS}/{name}", ReadError(IMPOSSIBLE, text, f"no such znode below {TOPICS}"))
+            self._reads.fail(f"{TOPICS}/{name}", ReadError(ReadFailure.IMPOSSIBLE_NAMES, text, f"no such znode below {TOPICS}"))
         self._listed = [name for name in names if can_be_name(NameKind.TOPIC, name)]
         kept = self._to_read = (
             self._listed if self._earlier is None else self._earlier.to_read(self._listed, self._found.deleting)

@@ -4,12 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.cluster.answers.reads import (
-    LOGIN_PAUSED,
-    SCRAM_FALSE,
-    SCRAM_WEAK,
     addresses_of,
-    is_login_refusal,
-    without_login,
 )
 from kafka_audit.compare.addresses import is_among
 from kafka_audit.incidents.causes.repair import do_not, prove
@@ -23,6 +18,7 @@ from kafka_audit.incidents.causes.unread_sources import (
 )
 from kafka_audit.model.commands import Command, command
 from kafka_audit.model.finding import Evidence, Finding, Step
+from kafka_audit.model.read_failure import LOGIN_REFUSALS, ReadFailure
 from kafka_audit.model.tables import BrokerView
 from kafka_audit.model.text import brokers, fitting, listing, start_upper
 
@@ -35,8 +31,10 @@ _SHOWN = 3
 
 def doubtful(case: Case) -> Iterable[Case]:
     """Take the brokers where the auditor ended its login as one fault for each reason."""
-    for error in (SCRAM_WEAK, SCRAM_FALSE):
-        roots = tuple(root for root in roots_of_brokers(case) if any(read.error == error for read in failed_reads(case, root)))
+    for failure in (ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VERIFIED):
+        roots = tuple(
+            root for root in roots_of_brokers(case) if any(read.failure is failure for read in failed_reads(case, root))
+        )
         if roots:
             yield replace(case, roots=roots)
 
@@ -48,11 +46,11 @@ def logins(case: Case) -> Iterable[Case]:
 
 
 def _refuses(case: Case, root: Finding) -> bool:
-    return any(is_login_refusal(read.error) and not without_login(read.error) for read in failed_reads(case, root))
+    return any(read.failure in LOGIN_REFUSALS for read in failed_reads(case, root))
 
 
 def _is_paused(case: Case, root: Finding) -> bool:
-    return any(read.error == LOGIN_PAUSED for read in failed_reads(case, root))
+    return any(read.failure is ReadFailure.LOGIN_PAUSED for read in failed_reads(case, root))
 
 
 def accepting(case: Case) -> tuple[int, ...]:
@@ -149,8 +147,8 @@ def _story_of_some(case: Case) -> Story:
 def doubtful_story(case: Case) -> Story:
     """Return the story that what answers as a broker is not to be trusted with the password."""
     reads = [read for root in case.roots for read in failed_reads(case, root)]
-    read = next(read for read in reads if read.error in {SCRAM_WEAK, SCRAM_FALSE})
-    weak, single = read.error == SCRAM_WEAK, len(case.roots) == 1
+    read = next(read for read in reads if read.failure in {ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VERIFIED})
+    weak, single = read.failure is ReadFailure.SCRAM_WEAK, len(case.roots) == 1
     reason = "its SCRAM is too weak" if weak else "its SCRAM is not verified"
     sent = "No proof of the password was sent." if weak else "A proof of the password may have been sent."
     others = accepting(case)

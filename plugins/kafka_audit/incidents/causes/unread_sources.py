@@ -4,9 +4,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.cluster.answers.reads import (
-    NO_TICKET,
-    NO_TOKEN,
-    NOT_TRUSTED,
     observer_name,
 )
 from kafka_audit.incidents.causes.repair import do_not, prove, reconnect_commands
@@ -21,6 +18,7 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Evidence, Finding, Step
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView, SourceRead
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper
 from kafka_audit.model.trusted_hosts import trusted_hosts_setting
@@ -51,14 +49,17 @@ def untrusted(case: Case) -> Iterable[Case]:
     roots = tuple(
         root
         for root in roots_of_brokers(case)
-        if (failed := failed_reads(case, root)) and all(read.error == NOT_TRUSTED for read in failed)
+        if (failed := failed_reads(case, root)) and all(read.failure is ReadFailure.NOT_TRUSTED for read in failed)
     )
     return (replace(case, roots=roots),) if roots else ()
 
 
+_NO_TOKEN = frozenset({ReadFailure.NO_TOKEN, ReadFailure.TOKEN_REFUSED})
+
+
 def tokens(case: Case) -> Iterable[Case]:
     """Take the brokers where no login was tried for lack of an access token as one fault: all take the same one."""
-    roots = tuple(root for root in roots_of_brokers(case) if any(read.error in NO_TOKEN for read in failed_reads(case, root)))
+    roots = tuple(root for root in roots_of_brokers(case) if any(read.failure in _NO_TOKEN for read in failed_reads(case, root)))
     return (replace(case, roots=roots),) if roots else ()
 
 
@@ -66,7 +67,7 @@ def tickets(case: Case) -> Iterable[Case]:
     """Take the brokers where no login was tried for lack of a Kerberos ticket as one fault for each thing that is missing."""
     found: dict[str, list[Finding]] = {}
     for root in roots_of_brokers(case):
-        needed = next((read.needs or "" for read in failed_reads(case, root) if read.error == NO_TICKET), None)
+        needed = next((read.needs or "" for read in failed_reads(case, root) if read.failure is ReadFailure.NO_TICKET), None)
         if needed is not None:
             found.setdefault(needed, []).append(root)
     return tuple(replace(case, roots=tuple(roots)) for roots in found.values())
@@ -140,14 +141,14 @@ def untrusted_story(case: Case) -> Story:
 
 def token_story(case: Case) -> Story:
     """Return the story that nothing gives the auditor an access token, so that no broker was asked for a login."""
-    read = next(read for root in case.roots for read in failed_reads(case, root) if read.error in NO_TOKEN)
+    read = next(read for root in case.roots for read in failed_reads(case, root) if read.failure in _NO_TOKEN)
     why = clean(read.message or str(read.error), 300)
-    needed = f"Needed: {read.needs}." if read.needs else "Needed: an access token."
+    needed = f"Needed: {clean(read.needs, 300)}." if read.needs else "Needed: an access token."
     return Story(
         headline=fitting([f"The auditor has no access token: {why}", "The auditor has no access token, and did not log in"]),
         impact=f"Checks that need the view of {brokers_of(case)} are inconclusive. No login was tried there.",
         confidence=case.confidence(),
-        why="The issuer of the tokens answered so." if read.error == "token refused" else "No token was received.",
+        why="The issuer of the tokens answered so." if read.failure is ReadFailure.TOKEN_REFUSED else "No token was received.",
         speaks_for=evidence_of_reads([read]) or evidence_of(case.roots),
         not_known=("Not known: whether other clients receive tokens. To know: ask for one with a client of another team.",),
         steps=(
@@ -164,8 +165,8 @@ def token_story(case: Case) -> Story:
 
 def ticket_story(case: Case) -> Story:
     """Return the story that the auditor has no Kerberos ticket, in the words of the Kerberos library."""
-    read = next(read for root in case.roots for read in failed_reads(case, root) if read.error == NO_TICKET)
-    why, who = clean(read.message or NO_TICKET, 300), brokers_of(case)
+    read = next(read for root in case.roots for read in failed_reads(case, root) if read.failure is ReadFailure.NO_TICKET)
+    why, who = clean(read.message or ReadFailure.NO_TICKET.words, 300), brokers_of(case)
     return Story(
         headline=fitting(
             [
@@ -186,7 +187,7 @@ def ticket_story(case: Case) -> Story:
                 text="See the tickets of the auditor's user on this worker (reads only).",
                 commands=(command("klist"),),
             ),
-            Step(kind="quick", text=f"Needed: {read.needs or 'a Kerberos ticket'}."),
+            Step(kind="quick", text=f"Needed: {clean(read.needs or 'a Kerberos ticket', 300)}."),
             prove(case),
         ),
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables.row import Row
 
 BOOTSTRAP = "bootstrap"
@@ -54,6 +55,12 @@ class SourceRead(Row):
     needs: str | None = None  # the right, port or file that the read requires
     elapsed_ms: int = 0
     untrusted_host: str | None = None  # the host to which no login was sent, because `trusted_hosts` does not match it
+    reason: str | None = None  # why it failed: a member of `model.read_failure.ReadFailure`; null in earlier versions
+
+    @property
+    def failure(self) -> ReadFailure:
+        """Why it failed."""
+        return ReadFailure.of(self.reason, self.error)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +87,12 @@ class Probe(Row):
     resolver: str | None = None  # dns: what resolved the name ("nameserver 10.0.0.2", "hosts file"); null for an address
     mechanisms: tuple[str, ...] = ()  # sasl: the mechanisms that the listener offers
     answered_by: int | None = None  # identity: the id of the broker that answers
+    reason: str | None = None  # why the layer failed or is unknown: a member of `model.read_failure.ReadFailure`
+
+    @property
+    def failure(self) -> ReadFailure | None:
+        """Why the layer failed or is unknown, as far as a reason is known."""
+        return None if self.reason is None and self.error is None else ReadFailure.of(self.reason, self.error)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,6 +55,7 @@ class ControllerProbe(Row):
     outcome: str  # ok, failed, unknown
     error: str | None
     needs: str | None
+    reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +70,7 @@ class ControllerProbeFromBroker(Row):
     outcome: str  # ok, failed, unknown
     error: str | None
     needs: str | None
+    reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
 
 
 @dataclass(frozen=True, kw_only=True)

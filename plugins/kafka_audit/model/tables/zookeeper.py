@@ -21,6 +21,7 @@ class ZookeeperMember(Row):
     connections: int | None
     znodes: int | None
     version: str | None
+    reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
 
 
 @dataclass(frozen=True, kw_only=True)

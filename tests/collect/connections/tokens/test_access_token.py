@@ -8,16 +8,17 @@ import pytest
 from kafka_audit.collect.connections.tokens import access_token
 from kafka_audit.collect.connections.tokens.access_token import AccessToken, TokenCache, TokenProvider
 from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.model.read_failure import ReadFailure
 
 
 class Issuer:
     def __init__(self, lifetime_s=100.0):
-        self.lifetime_s, self.asked, self.error = lifetime_s, 0, None
+        self.lifetime_s, self.asked, self.failure = lifetime_s, 0, None
 
     def __call__(self, _seconds):
         self.asked += 1
-        if self.error:
-            raise ReadError(self.error, "why", "what helps")
+        if self.failure:
+            raise ReadError(self.failure, "why", "what helps")
         return AccessToken(value=f"token-{self.asked}", lifetime_s=self.lifetime_s)
 
 
@@ -53,7 +54,7 @@ def test_where_no_new_token_is_to_be_had_the_old_one_is_used_to_its_end(clock):
     issuer = Issuer()
     cache = TokenCache(issuer)
     cache.token(1.0)
-    issuer.error = "no token"
+    issuer.failure = ReadFailure.NO_TOKEN
     clock.now += 90
     assert cache.token(1.0).value == "token-1"
     clock.now += 6
@@ -63,14 +64,14 @@ def test_where_no_new_token_is_to_be_had_the_old_one_is_used_to_its_end(clock):
 
 def test_an_endpoint_that_is_down_is_asked_again_after_a_while_and_one_that_refuses_is_not(clock):
     issuer = Issuer()
-    issuer.error = "no token"
+    issuer.failure = ReadFailure.NO_TOKEN
     cache = TokenCache(issuer)
     for _ in range(3):
         with pytest.raises(ReadError, match="no token: why"):
             cache.token(1.0)
     assert issuer.asked == 1
     clock.now += access_token.RETRY_S
-    issuer.error = "token refused"
+    issuer.failure = ReadFailure.TOKEN_REFUSED
     for _ in range(3):
         with pytest.raises(ReadError, match="token refused: why"):
             cache.token(1.0)

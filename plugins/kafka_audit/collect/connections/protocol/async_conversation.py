@@ -15,16 +15,16 @@ from kafka.net.selector import NetworkSelector
 
 from kafka_audit.collect.connections.protocol.conversation import (
     CLIENT,
-    THROTTLED,
     ClientOptions,
     Conversation,
     dialled_addresses,
 )
-from kafka_audit.collect.connections.protocol.kafka_errors import TIMEOUT, as_read_error
+from kafka_audit.collect.connections.protocol.kafka_errors import as_read_error
 from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
 from kafka_audit.collect.connections.silenced import silenced
 from kafka_audit.collect.rows.source_reads import ReadError, any_answer
 from kafka_audit.compare.hosts import is_number
+from kafka_audit.model.read_failure import ReadFailure
 
 _T = TypeVar("_T")
 _LOOKUPS = 4  # name lookups at a time: they need a thread each
@@ -129,7 +129,7 @@ class AsyncConversation(Conversation):
         timeout_ms = self._options.budget.demand_time(self._options.read_s) * 1000
         if self._connection.throttled_until > time.monotonic():
             message = f"throttled by the broker for {self._connection.throttled_ms} ms"
-            raise ReadError(THROTTLED, message, "a higher request quota for the auditor's user or client id")
+            raise ReadError(ReadFailure.THROTTLED, message, "a higher request quota for the auditor's user or client id")
         try:
             with as_read_error(self._options.listener_security):
                 return await self._net.finished(self._connection.send_request, request, timeout_ms)
@@ -187,4 +187,4 @@ async def in_thread(job: Callable[[], _T], seconds: float) -> _T:
         async with asyncio.timeout(seconds):
             return await done
     except TimeoutError:
-        raise ReadError(TIMEOUT, f"no answer for {seconds:.1f} s") from None
+        raise ReadError(ReadFailure.TIMEOUT, f"no answer for {seconds:.1f} s") from None

@@ -21,9 +21,10 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 from kafka_audit import __version__
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins, ListenerSecurity
+from kafka_audit.collect.connections.failures import of_report
 from kafka_audit.collect.connections.protocol import varints
 from kafka_audit.collect.connections.protocol.broker_connection import Manager
-from kafka_audit.collect.connections.protocol.kafka_errors import UNSUPPORTED, as_read_error
+from kafka_audit.collect.connections.protocol.kafka_errors import as_read_error
 from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
 from kafka_audit.collect.connections.sasl import register
 from kafka_audit.collect.connections.silenced import filter_loggers, silenced
@@ -32,12 +33,11 @@ from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.read_failure import KAFKA_ERRORS, ReadFailure
 
 __all__ = [
     "CLIENT",
     "MAX_BYTES",
-    "THROTTLED",
-    "UNSUPPORTED",
     "ClientOptions",
     "Conversation",
     "demand",
@@ -49,7 +49,6 @@ __all__ = [
 varints.bound()
 
 CLIENT = "kafka-audit"
-THROTTLED = "throttled"
 """Error of a read that the broker's request quota leaves no time for."""
 
 MAX_BYTES = 128 * 1024 * 1024
@@ -206,7 +205,7 @@ class Conversation:
             return seconds
         if wait >= seconds:
             message = f"throttled by the broker for {self._connection.throttled_ms} ms"
-            raise ReadError(THROTTLED, message, "a higher request quota for the auditor's user or client id")
+            raise ReadError(ReadFailure.THROTTLED, message, "a higher request quota for the auditor's user or client id")
         time.sleep(wait)
         return seconds - wait
 
@@ -229,7 +228,8 @@ def dialled_addresses(host: str, port: int, budget: Budget, read_s: float) -> li
         return allowed(resolve(host, port, budget.demand_time(read_s)), named=budget.excepts(host, port))
     except Failure as failure:
         _, error, _, needs = failure.step
-        raise ReadError(error or "no address", f"{address_text(host, port)}: {error}", needs) from None
+        kind, text = of_report(error or "")
+        raise ReadError(kind, f"{address_text(host, port)}: {text}", needs, error=text) from None
 
 
 def error_name(code: int) -> str:
@@ -242,7 +242,8 @@ def demand(code: int, message: str | None, needs: Mapping[str, str], otherwise: 
     """Raise ReadError for an error code, with Kafka's name of it and what is missing: by that name in `needs`, or `otherwise`."""
     if code:
         name = error_name(code)
-        raise ReadError(name, message, needs.get(name, otherwise))
+        failure = KAFKA_ERRORS.get(code, ReadFailure.KAFKA_ERROR)
+        raise ReadError(failure, message, needs.get(name, otherwise), error=name)
 
 
 register(CLIENT)

@@ -13,7 +13,8 @@ from typing import Any
 
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from kafka_audit.collect.rows.source_reads import NO_TOKEN, TOKEN_REFUSED, ReadError, clean_line
+from kafka_audit.collect.rows.source_reads import ReadError, clean_line
+from kafka_audit.model.read_failure import ReadFailure
 
 RETRY_S = 10.0
 """How long a party that gave no token is not asked again: every broker of a cluster needs one at the same time."""
@@ -67,7 +68,9 @@ class TokenCache:
         """
         deadline = time.monotonic() + seconds
         if not self._turn.acquire(timeout=max(0.0, seconds)):
-            raise ReadError(NO_TOKEN, f"no access token within {seconds:.1f} s", "a token endpoint that answers faster")
+            raise ReadError(
+                ReadFailure.NO_TOKEN, f"no access token within {seconds:.1f} s", "a token endpoint that answers faster"
+            )
         try:
             token, age = self._token, time.monotonic() - self._fetched
             if token is not None and age < token.lifetime_s * share:
@@ -83,9 +86,9 @@ class TokenCache:
 
     def _fetch_new(self, deadline: float) -> AccessToken:
         started = time.monotonic()
-        if self._failure is not None and (self._failure.error == TOKEN_REFUSED or started < self._failed + RETRY_S):
+        if self._failure is not None and (self._failure.failure is ReadFailure.TOKEN_REFUSED or started < self._failed + RETRY_S):
             known = self._failure  # a new one, because a traceback grows with each raise
-            raise ReadError(known.error, known.message, known.needs)
+            raise known.again(known.message)
         try:
             token = self._fetch(max(0.0, deadline - started))
         except ReadError as error:
@@ -149,13 +152,15 @@ def access_token(value: object, expires_in: object, where: str) -> AccessToken:
     """
     needs = f"an access token from {where}"
     if not isinstance(value, str) or _VALUE.fullmatch(value) is None:
-        raise ReadError(NO_TOKEN, f"{where} answers without an access token", needs)
+        raise ReadError(ReadFailure.NO_TOKEN, f"{where} answers without an access token", needs)
     claims = _claims(value)
     lifetime_s = _seconds(expires_in)
     if lifetime_s is None and (ends := _seconds(claims.get("exp"))) is not None:
         lifetime_s = ends - time.time()
     if lifetime_s is not None and lifetime_s <= 0:
-        raise ReadError(NO_TOKEN, f"{where} answers with an access token that has ended", f"{needs} that has not ended")
+        raise ReadError(
+            ReadFailure.NO_TOKEN, f"{where} answers with an access token that has ended", f"{needs} that has not ended"
+        )
     return AccessToken(value=value, lifetime_s=min(lifetime_s or _UNKNOWN_S, _LONGEST_S), about=_about(claims))
 
 

@@ -9,7 +9,8 @@ from kafka_audit.collect.connections.tokens.access_token import AccessToken, acc
 from kafka_audit.collect.connections.tokens.cloud_libraries import demand_library, within
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.secret_forms import secret_forms
-from kafka_audit.collect.rows.source_reads import NO_TOKEN, ReadError, clean_line
+from kafka_audit.collect.rows.source_reads import ReadError, clean_line
+from kafka_audit.model.read_failure import ReadFailure
 
 _NEEDS = "Azure credentials of this worker: AZURE_… variables, a workload identity, a managed identity, or az login"
 _SECRETS = ("AZURE_CLIENT_SECRET", "AZURE_CLIENT_CERTIFICATE_PASSWORD", "AZURE_PASSWORD", "IDENTITY_HEADER")
@@ -34,7 +35,7 @@ def _fetched(scope: str) -> AccessToken:
         with silenced("azure", "msal"), DefaultAzureCredential(**without) as credentials:
             token = credentials.get_token(scope)
     except (AzureError, OSError, ValueError) as error:
-        raise ReadError(NO_TOKEN, f"no Azure credentials for {scope}: {_attempts(str(error))}", _NEEDS) from None
+        raise ReadError(ReadFailure.NO_TOKEN, f"no Azure credentials for {scope}: {_attempts(str(error))}", _NEEDS) from None
     return access_token(token.token, token.expires_on - time.time(), "Microsoft Entra ID")
 
 

@@ -6,7 +6,8 @@ from importlib.util import find_spec
 
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.tokens.access_token import AccessToken
-from kafka_audit.collect.rows.source_reads import NO_TOKEN, NOT_SUPPORTED, ReadError
+from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.model.read_failure import ReadFailure
 
 
 def demand_library(module: str, package: str, key: str, extra: str) -> None:
@@ -24,7 +25,7 @@ def demand_library(module: str, package: str, key: str, extra: str) -> None:
         found = False
     if not found:
         needs = f"the Python package {package} on this worker (pip install 'kafka-audit[{extra}]')"
-        raise ReadError(NOT_SUPPORTED, f"{key} requires {package}, which is not installed", needs)
+        raise ReadError(ReadFailure.NOT_SUPPORTED, f"{key} requires {package}, which is not installed", needs)
 
 
 def within(seconds: float, fetch: Callable[[], AccessToken], credentials: str) -> AccessToken:
@@ -40,7 +41,7 @@ def within(seconds: float, fetch: Callable[[], AccessToken], credentials: str) -
     (answer,) = side_by_side([fetch], 1, time.monotonic() + seconds)
     if answer is None:
         message = f"{credentials} were not found, or gave no token, within {seconds:.1f} s"
-        raise ReadError(NO_TOKEN, message, f"{credentials} of this worker that are found faster")
+        raise ReadError(ReadFailure.NO_TOKEN, message, f"{credentials} of this worker that are found faster")
     if isinstance(answer, ReadError):
         raise answer
     return answer

@@ -15,7 +15,8 @@ from typing import Any
 from kafka_audit.collect.connections.tokens.access_token import AccessToken
 from kafka_audit.collect.connections.tokens.cloud_libraries import demand_library, within
 from kafka_audit.collect.rows.masking import masked
-from kafka_audit.collect.rows.source_reads import NO_TOKEN, TOKEN_REFUSED, ReadError, clean_line
+from kafka_audit.collect.rows.source_reads import ReadError, clean_line
+from kafka_audit.model.read_failure import ReadFailure
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _NEEDS = "Google credentials of this worker: GOOGLE_APPLICATION_CREDENTIALS, or the service account of the machine"
@@ -37,15 +38,15 @@ def _fetched() -> AccessToken:
         credentials, _project = google.auth.default(scopes=[_SCOPE])
         if not _account(credentials):  # those of a person, which Google's own client of Kafka takes no more than the service
             message = "the Google credentials of this worker belong to no service account, which the token has to name"
-            raise ReadError(NO_TOKEN, message, _NEEDS)
+            raise ReadError(ReadFailure.NO_TOKEN, message, _NEEDS)
         credentials.refresh(Request())
     except google.auth.exceptions.DefaultCredentialsError as error:
-        raise ReadError(NO_TOKEN, clean_line(masked(f"no Google credentials ({error})"), 200), _NEEDS) from None
+        raise ReadError(ReadFailure.NO_TOKEN, clean_line(masked(f"no Google credentials ({error})"), 200), _NEEDS) from None
     except (google.auth.exceptions.GoogleAuthError, OSError, ValueError) as error:
         refused = isinstance(error, google.auth.exceptions.RefreshError) and not error.retryable and len(error.args) > 1
         # The first argument is a sentence, the next the whole answer.
         words = clean_line(masked(f"no token with the Google credentials ({error.args[0] if error.args else error})"), 200)
-        raise ReadError(TOKEN_REFUSED if refused else NO_TOKEN, words, _NEEDS) from None
+        raise ReadError(ReadFailure.TOKEN_REFUSED if refused else ReadFailure.NO_TOKEN, words, _NEEDS) from None
     return google_token(credentials.token, credentials.expiry, _account(credentials))
 
 

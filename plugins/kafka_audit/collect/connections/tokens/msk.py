@@ -6,7 +6,8 @@ from functools import partial
 from kafka_audit.collect.connections.tokens.access_token import AccessToken
 from kafka_audit.collect.connections.tokens.cloud_libraries import demand_library, within
 from kafka_audit.collect.rows.masking import masked
-from kafka_audit.collect.rows.source_reads import NO_TOKEN, ReadError, clean_line
+from kafka_audit.collect.rows.source_reads import ReadError, clean_line
+from kafka_audit.model.read_failure import ReadFailure
 
 
 def fetch_msk_token(region: str, seconds: float) -> AccessToken:
@@ -27,8 +28,8 @@ def _signed(region: str) -> AccessToken:
     try:
         # The library itself fails without credentials with an error that does not say so.
         if botocore.session.Session().get_credentials() is None:
-            raise ReadError(NO_TOKEN, "this worker has no AWS credentials", needs)
+            raise ReadError(ReadFailure.NO_TOKEN, "this worker has no AWS credentials", needs)
         token, ends_ms = MSKAuthTokenProvider.generate_auth_token(region)
     except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError, ValueError) as error:
-        raise ReadError(NO_TOKEN, clean_line(masked(f"no AWS credentials ({error})"), 200), needs) from None
+        raise ReadError(ReadFailure.NO_TOKEN, clean_line(masked(f"no AWS credentials ({error})"), 200), needs) from None
     return AccessToken(value=token, lifetime_s=ends_ms / 1000 - time.time(), about=f"AWS region {region}")

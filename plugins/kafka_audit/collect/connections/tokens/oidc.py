@@ -14,13 +14,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kafka_audit.collect.connections.budget import end_connection
+from kafka_audit.collect.connections.failures import of_errno, of_openssl
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.silenced import silenced
-from kafka_audit.collect.connections.sockets import HANDSHAKE_REFUSED, tls_words
 from kafka_audit.collect.connections.tokens.access_token import AccessToken, access_token
 from kafka_audit.collect.rows.secret_forms import secret_forms
-from kafka_audit.collect.rows.source_reads import NO_TOKEN, TOKEN_REFUSED, ReadError, clean_line, os_error_text
+from kafka_audit.collect.rows.source_reads import ReadError, clean_line
 from kafka_audit.model.cluster import Oidc
+from kafka_audit.model.read_failure import ReadFailure
 
 _MOST_BYTES = 256 * 1024  # of an answer: a token has a few KB
 _NUMBER = re.compile(r"\[Errno (-?\d{1,5})\] ?(.*)", re.DOTALL)
@@ -124,7 +125,9 @@ def _post(  # noqa: PLR0913, PLR0917 -- see `fetch_oidc_token`
             for part in response.iter_raw():
                 body += part
                 if len(body) > _MOST_BYTES:
-                    raise ReadError(NO_TOKEN, f"{where} answers with more than {_MOST_BYTES} bytes", _correct_url(where))
+                    raise ReadError(
+                        ReadFailure.NO_TOKEN, f"{where} answers with more than {_MOST_BYTES} bytes", _correct_url(where)
+                    )
             return response.status_code, bytes(body)
     except httpx.TimeoutException:
         raise _unanswered(where, f"no answer for {seconds:.1f} s") from None
@@ -135,19 +138,21 @@ def _post(  # noqa: PLR0913, PLR0917 -- see `fetch_oidc_token`
 def _connection_error(where: str, text: str) -> ReadError:
     number = _NUMBER.search(text)
     if number is not None:
-        return _unanswered(where, os_error_text(int(number[1]), clean_line(number[2], 80).lower() or "connection failed"))
+        failure = of_errno(int(number[1]))
+        unnamed = failure is ReadFailure.CONNECTION_FAILED and clean_line(number[2], 80).lower()
+        return _unanswered(where, unnamed or failure.words)
     if "SSL" in text or "certificate" in text:
-        words = tls_words(text)
-        if words != HANDSHAKE_REFUSED:
+        failure = of_openssl(text)
+        if failure is not ReadFailure.TLS_REFUSED:
             needs = (
                 f"a certificate of {where} that the CAs in oidc.ca_file (https.ca.location) verify; without it, those of the host"
             )
-            return ReadError(NO_TOKEN, f"{where} cannot be trusted ({words})", needs)
+            return ReadError(ReadFailure.NO_TOKEN, f"{where} cannot be trusted ({failure.words})", needs)
     return _unanswered(where, clean_line(text, 80) or "connection failed")
 
 
 def _unanswered(where: str, words: str) -> ReadError:
-    return ReadError(NO_TOKEN, f"{where} does not answer ({words})", f"a connection from this worker to {where}")
+    return ReadError(ReadFailure.NO_TOKEN, f"{where} does not answer ({words})", f"a connection from this worker to {where}")
 
 
 class TokenClient:
@@ -174,9 +179,9 @@ def _refusal(status: int, found: Mapping[str, Any], where: str, client: TokenCli
     if isinstance(words, str) and words.strip():
         text += f" ({clean_line(client.hide(words[:_MOST_WORDS]), 160)})"
     if _REDIRECTS <= status < _CLIENT_ERRORS:
-        return ReadError(TOKEN_REFUSED, f"{text}: a redirect, which is not followed", _correct_url(where))
+        return ReadError(ReadFailure.TOKEN_REFUSED, f"{text}: a redirect, which is not followed", _correct_url(where))
     if status == _TOO_MANY or status >= _SERVER_ERRORS:
-        return ReadError(NO_TOKEN, text, f"a token endpoint {where} that works")
+        return ReadError(ReadFailure.NO_TOKEN, text, f"a token endpoint {where} that works")
     needs = {
         "invalid_client": f"the client ID and secret of a client that {where} knows ({client.name})",
         "unauthorized_client": f"the grant client_credentials for client {client.name} at {where}",
@@ -184,7 +189,7 @@ def _refusal(status: int, found: Mapping[str, Any], where: str, client: TokenCli
         "invalid_scope": f"a scope that client {client.name} may request at {where}, instead of {client.scope}",
     }
     unauthorized = status == _UNAUTHORIZED and not code
-    return ReadError(TOKEN_REFUSED, text, needs.get("invalid_client" if unauthorized else code, _correct_url(where)))
+    return ReadError(ReadFailure.TOKEN_REFUSED, text, needs.get("invalid_client" if unauthorized else code, _correct_url(where)))
 
 
 _UNAUTHORIZED = 401

@@ -24,11 +24,9 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Evidence, Finding, Resource, Step
+from kafka_audit.model.read_failure import LOGIN_REFUSALS
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper
-
-_LOGINS = frozenset({"AuthFailedError", "no login"})
-"""How `collect` calls a login at ZooKeeper that was refused, and one for which something is missing here."""
 
 
 def zookeeper_unread(case: Case) -> Iterable[Case]:
@@ -47,7 +45,7 @@ def zookeeper_unread_story(case: Case) -> Story:
     failed = _failed_zookeeper_reads(case)
     target = clean(failed[0].target, 60) if failed else "its address"
     at = (target, *(clean(f"{host}:{port}") for read in failed[:1] for host, port in addresses_of(read.target)[:1]))
-    if failed and failed[0].error in _LOGINS:
+    if failed and failed[0].failure in LOGIN_REFUSALS:
         reasons, steps = [f"{address} refuses the auditor's login" for address in at], _correct_the_login(failed[0])
     else:
         error = clean(failed[0].error or "failed", 30) if failed else "failed"

@@ -8,9 +8,9 @@ from functools import cached_property
 from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult
 from kafka_audit.incidents.causes.rule import Case, evidence_of_paths
 from kafka_audit.model.finding import Evidence
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.text import clean, listing
 
-UNKNOWN_NAME = "name or service not known"
 """The definite no of a resolver, as probes word it; anything else is no answer."""
 
 
@@ -118,7 +118,7 @@ def _asked_in_vain(vantage: str, failed: Iterable[ProbeResult]) -> Iterator[Evid
     for path in failed:
         resolver = path.resolver if path.layer == "dns" else None
         if resolver:
-            names[resolver, path.error == UNKNOWN_NAME].append(path.via or path.endpoint.host)
+            names[resolver, path.failure is ReadFailure.NAME_UNKNOWN].append(path.via or path.endpoint.host)
     for (subject, reported), asked in names.items():
         how = "has no record of" if reported else "does not answer for"
         yield Evidence(observer=f"vantage {clean(vantage)}", text=f"{clean(subject)} {how} {listing(dict.fromkeys(asked), 3)}")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kafka_audit.cluster.hosts import inside_of
 from kafka_audit.cluster.listeners.probes import ProbeResult
-from kafka_audit.incidents.causes.listeners.client_vantages import UNKNOWN_NAME, Reach, resource_of, split_answers
+from kafka_audit.incidents.causes.listeners.client_vantages import Reach, resource_of, split_answers
 from kafka_audit.incidents.causes.repair import do_not, prove
 from kafka_audit.incidents.causes.rule import (
     Case,
@@ -19,6 +19,7 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Evidence, Finding, Step
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing
 
 
@@ -46,7 +47,7 @@ def by_network(case: Case) -> Iterable[Case]:
 
 
 def _unresolved(path: ProbeResult) -> bool:
-    return path.via is None and path.layer == "dns" and path.outcome == "failed" and path.error == UNKNOWN_NAME
+    return path.via is None and path.layer == "dns" and path.outcome == "failed" and path.failure is ReadFailure.NAME_UNKNOWN
 
 
 def story(case: Case) -> Story:

@@ -1,0 +1,168 @@
+"""Why reads fail is a closed list: what sets it, what is stored, and that nothing outside of the edges reads words."""
+
+import ast
+import json
+import re
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+import kafka_audit
+from kafka_audit.collect.connections import failures, sockets
+from kafka_audit.model.read_failure import ReadFailure
+from kafka_audit.model.tables import Probe, SourceRead
+
+PACKAGE = Path(kafka_audit.__file__).parent
+GENERAL = {ReadFailure.UNKNOWN, ReadFailure.NO_ANSWER}  # their words mean other things as well
+WORDS = {member.words for member in ReadFailure if member not in GENERAL}
+READS_TEXT = {
+    "startswith",
+    "endswith",
+    "lower",
+    "upper",
+    "casefold",
+    "find",
+    "index",
+    "partition",
+    "rpartition",
+    "split",
+    "count",
+}
+TEXTS = {"error", "message"}
+
+
+def read_of(**columns):
+    return SourceRead(sample=1, observer="broker:1", operation="Metadata", target="b1:9092", outcome="failed", **columns)
+
+
+def test_members_have_words_of_their_own():
+    assert len({member.words for member in ReadFailure}) == len(ReadFailure)
+
+
+@pytest.mark.parametrize("member", ReadFailure)
+def test_a_stored_reason_decides_whatever_the_text_says(member):
+    assert read_of(error="timeout", reason=member.name).failure is member
+
+
+@pytest.mark.parametrize("member", ReadFailure)
+def test_a_row_without_the_column_has_the_failure_of_its_text(member):
+    assert read_of(error=member.words).failure is member
+
+
+@pytest.mark.parametrize(
+    ("text", "member"),
+    [
+        ("GROUP_AUTHORIZATION_FAILED", ReadFailure.NOT_AUTHORIZED),
+        ("NoAuthError", ReadFailure.NOT_AUTHORIZED),
+        ("AuthFailedError", ReadFailure.LOGIN_REFUSED),
+        ("not dialled: link-local address", ReadFailure.NOT_DIALLED),
+        ("Connection Refused by something", ReadFailure.UNKNOWN),
+        (None, ReadFailure.UNKNOWN),
+    ],
+)
+def test_a_row_of_an_earlier_version_is_judged_by_its_exact_text(text, member):
+    assert read_of(error=text).failure is member
+
+
+def test_a_member_of_a_later_version_is_unknown_and_not_guessed_by_its_text():
+    assert read_of(error="timeout", reason="LOST_IN_SPACE").failure is ReadFailure.UNKNOWN
+
+
+def test_a_layer_that_works_has_no_failure():
+    head = {"sample": 1, "vantage": "worker", "role": "client", "from_broker": None, "broker_id": 1, "listener": "A"}
+    probe = Probe(
+        **head, protocol="PLAINTEXT", host="b1", port=9092, via=None, layer="tcp", outcome="ok", error=None, detail=None
+    )
+    assert probe.failure is None
+
+
+def test_what_scripts_report_are_members():
+    names = {*sockets.OF_ERRNO.values(), *(name for _, name in sockets.OF_OPENSSL), *sockets.MISTRUST}
+    shell = (PACKAGE / "collect/probes/probe_script.sh").read_text(encoding="utf-8")
+    names |= set(re.findall(r"FAILURE='?([A-Z_]{4,})", shell)) | set(re.findall(r"step (?:failed|unknown)\|([A-Z_]+)", shell))
+    script = (PACKAGE / "collect/probes/probe_script.py").read_text(encoding="utf-8")
+    names |= set(re.findall(r"\"([A-Z]+_[A-Z_]+|TIMEOUT|CLOSED)\"", script))
+    assert len(names) >= 20
+    assert names <= set(ReadFailure.__members__)
+
+
+@pytest.mark.parametrize(
+    ("report", "found"),
+    [
+        ("REFUSED", (ReadFailure.REFUSED, "connection refused")),
+        ("KAFKA_ERROR error 58", (ReadFailure.KAFKA_ERROR, "error 58")),
+        ("connection refused", (ReadFailure.UNKNOWN, "connection refused")),
+        ("", (ReadFailure.UNKNOWN, "")),
+    ],
+)
+def test_a_report_of_a_vantage_is_a_member_or_unknown(report, found):
+    assert failures.of_report(report) == found
+
+
+def test_the_schema_of_reports_lists_the_members():
+    schema = json.loads(resources.files("kafka_audit.report").joinpath("findings.schema.json").read_text(encoding="utf-8"))
+    read = schema["properties"]["coverage"]["properties"]["unknown"]["items"]
+    assert read["properties"]["reason"]["enum"] == [member.name for member in ReadFailure]
+
+
+def modules():
+    return [path for path in sorted(PACKAGE.rglob("*.py")) if path.relative_to(PACKAGE).parts[0] != "collect"]
+
+
+def test_no_module_behind_the_edges_repeats_the_words_of_a_failure():
+    found = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}: {node.value}"
+        for path in modules()
+        if path.name != "read_failure.py"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in WORDS
+    ]
+    assert found == [], "compare `failure`, a member of ReadFailure; its words are made in one place"
+
+
+def is_text_of_a_failure(node):
+    if isinstance(node, ast.BoolOp):  # (read.error or "")
+        return any(map(is_text_of_a_failure, node.values))
+    return isinstance(node, ast.Attribute) and node.attr in TEXTS
+
+
+def reads_text(node):
+    """Return whether an expression takes a failure's text apart, or compares it with a text."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        searched = isinstance(node.func.value, ast.Name) and node.func.attr in {"search", "match", "fullmatch", "findall"}
+        return (node.func.attr in READS_TEXT and is_text_of_a_failure(node.func.value)) or (
+            searched and any(map(is_text_of_a_failure, node.args))
+        )
+    if not isinstance(node, ast.Compare):
+        return False
+    sides = [node.left, *node.comparators]
+    texts = [part for side in sides for part in ast.walk(side) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    return bool(texts) and any(map(is_text_of_a_failure, sides))
+
+
+@pytest.mark.parametrize(
+    ("code", "bad"),
+    [
+        ("'refused' in read.error", True),
+        ("read.error == 'timeout'", True),
+        ("read.error in {'a', 'b'}", True),
+        ("(read.error or '').lower()", True),
+        ("_LOGINS.search(read.message)", True),
+        ("read.failure is ReadFailure.TIMEOUT", False),
+        ("row.error == STORAGE_ERROR", False),
+        ("read.error is None", False),
+    ],
+)
+def test_the_rule_knows_what_reads_a_text(code, bad):
+    assert any(map(reads_text, ast.walk(ast.parse(code)))) is bad
+
+
+def test_no_module_behind_the_edges_reads_the_text_of_a_failure():
+    found = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if reads_text(node)
+    ]
+    assert found == []
