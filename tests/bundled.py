@@ -20,7 +20,7 @@ SPEC = {
     "brokers": {0: "a:9092"},
     "views": {0: "empty"},
     "partitions": {"orders/0": {"replicas": [0]}},
-    "logs": [{"broker": 0, "about": 2, "signature": "connection_not_established", "supports": "KA302"}],
+    "logs": [{"broker": 0, "about": 2, "signature": "connection_not_established"}],
 }
 
 

@@ -44,7 +44,7 @@ _SPEC = {
     "configs": {0: {"authorizer.class.name": "A", "super.users": "User:a", "listeners": "PLAINTEXT://a:9092"}},
     "properties": {1: {"super.users": "User:b", "log.dirs": "/data"}},
     "acls": [["User:a", "All", "DENY"], ["User:b", "ClusterAction", "ALLOW"]],
-    "logs": [{"broker": 0, "about": 2, "signature": "connection_not_established", "supports": "KA302"}],
+    "logs": [{"broker": 0, "about": 2, "signature": "connection_not_established"}],
     "groups": {"billing": {"at": 1, "client": "sarama", "host": "10.1.1.1", "partitions": ["orders-0"]}},
     "reads": [{"observer": "broker:2", "outcome": "failed", "error": "timeout", "message": "m", "needs": "n"}],
     "broker_vantages": 1,
@@ -52,7 +52,7 @@ _SPEC = {
 # What is one of a few words of ours, or leads from one table to another, is not the cluster's to choose.
 _OURS = {
     "observer", "protocol", "layer", "outcome", "role", "mode", "permission", "pattern_type", "resource_type", "operation",
-    "supports", "signature", "reason", "topics_digest", "brokers_digest", "acls_digest", "vantage", "cluster", "asked_as",
+    "signature", "reason", "topics_digest", "brokers_digest", "acls_digest", "vantage", "cluster", "asked_as",
 }  # fmt: skip
 
 _COUNTED = {"broker": "2", "controller": "0", "from": "0", "count": "1", "leaderless": "1", "missing": "1", "replicas": "3"}

@@ -9,7 +9,7 @@ probes: [{to: 2, from: 0, fails: tcp, error: no route to host}, {to: 1, vantage:
 configs: {2: {authorizer.class.name: "", super.users: null}}       null: hidden
 properties: {2: {super.users: "User:admin"}}                       lines of server.properties
 acls: [["User:*", All, DENY]]                                      on the cluster, held by ZooKeeper
-logs: [{broker: 0, about: 2, signature: connection_not_established, supports: KA302}]   20 lines since the start, if not told
+logs: [{broker: 0, about: 2, signature: connection_not_established}]   20 lines since the start, if not told
 storage_errors: {0: {orders/0: 1}}                                 56 to ListOffsets, by broker; the leader of now, -1 for none
 groups: {billing: {at: 1, client: sarama, host: 10.1.1.1, partitions: [orders-0]}}
 reads: [{observer: broker:2, operation: Metadata, outcome: failed, error: timeout}]

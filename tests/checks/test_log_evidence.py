@@ -21,7 +21,7 @@ CUT = {
     "views": {2: EMPTY},
     "configs": {"authorizer.class.name": "kafka.security.authorizer.AclAuthorizer"},
 }
-LINE = {"broker": 0, "about": 2, "signature": "connection_not_established", "supports": "KA302", "part": "Controller"}
+LINE = {"broker": 0, "about": 2, "signature": "connection_not_established", "part": "Controller"}
 
 
 def judged(code: str, case: dict[str, Any]) -> Judgement:
@@ -62,7 +62,7 @@ def test_the_controllers_log_measures_it(line):
         {"since_start": None, "last_ms": None},
         {"last_ms": READ_MS - 100_000, "since_ms": READ_MS - 110_000},
         {"last_ms": READ_MS + 1_000_000},
-        {"supports": "KA412"},
+        {"signature": "login_failed"},
     ],
 )
 def test_other_lines_do_not(line):
@@ -78,7 +78,13 @@ def test_lines_that_come_every_half_minute_are_not_over_after_ten_seconds():
 def test_unsuccessful_alone_tells_no_cut_from_a_login_that_is_broken_off(protocol, confidence):
     brokers = {b: {"listeners": {"PLAINTEXT": "absent", protocol: f"{protocol}://10.0.0.1{b}:9092"}} for b in range(3)}
     configs = CUT["configs"] | {"security.inter.broker.protocol": protocol}
-    line = {**LINE, "signature": "controller_connection_unsuccessful", "part": None, "address": "10.0.0.12:9092"}
+    line = {
+        **LINE,
+        "signature": "controller_connection_unsuccessful",
+        "part": None,
+        "exception": "java.io.IOException: Connection failed.",
+        "address": "10.0.0.12:9092",
+    }
     found = judged("KA302", {"now": {**CUT, "brokers": brokers, "configs": configs, "logs": [line]}})
     assert found.resource == f"broker/2/listener/{protocol}"
     assert found.confidence.value == confidence
@@ -88,7 +94,7 @@ def test_what_is_not_failed_stays():
     assert cut({}, samples=1).status is Status.UNKNOWN
 
 
-EXPIRED = {"broker": 2, "about": 2, "signature": "session_expired", "supports": "KA805", "matches": 2}
+EXPIRED = {"broker": 2, "about": 2, "signature": "session_expired", "matches": 2}
 
 
 def session(line: dict[str, Any] | None, *, read: bool = True) -> Judgement:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from kafka_audit.model.tables.logs import LogLine
+
 _ALL, _ZOOKEEPER = "1.1 - 4.3", "1.1 - 3.9"
 # Whose connections go from broker to broker, or to a controller; an AdminClient or a producer inside a broker is a client.
 _PART = (
@@ -22,7 +24,10 @@ _NODE = r"(?P<node>-?\d{1,10})(?: \((?P<address>[^() ]{1,300})\))?"
 
 @dataclass(frozen=True, kw_only=True)
 class Signature:
-    """One message that Kafka logs. Named groups: part, about (a broker's id), node, host and port or address, detail."""
+    """One message that Kafka logs. Named groups: part, about (a broker's id), node, host and port or address, detail.
+
+    The detail of a line without such a group is the exception below it, or the principal in one of them.
+    """
 
     id: str
     marker: str  # a plain part of the line, searched before the pattern
@@ -32,6 +37,17 @@ class Signature:
     means: str  # for a sentence: "its log says that …"
     supports: str | None = None  # the check whose fault it shows; None where the line below it decides, or nothing does
     by_reason: tuple[tuple[str, str], ...] = ()  # a part of the exception below the line, and the check
+    by_detail: tuple[tuple[str, str], ...] = ()  # a part of the detail, and the check
+    names_principal: bool = False  # the detail is the principal that was refused
+
+    def shows(self, detail: str, below: str) -> str | None:
+        """Return the code of the check whose fault such a line shows, by its detail and the exception below it."""
+        if self.by_reason:
+            return next((code for part, code in self.by_reason if part in below), None)
+        if self.by_detail:
+            return next((code for part, code in self.by_detail if part in detail), None)
+        return self.supports
+
     repeats: bool = False  # whether Kafka writes it again and again for as long as the fault lasts
     own: bool = False  # about the broker that writes it
 
@@ -95,11 +111,12 @@ SIGNATURES: tuple[Signature, ...] = (
         "update_refused",
         "Received error ",
         r"\[Controller id=(?P<writer>\d{1,10})\b[^\]]{0,100}\] Received error (?:(?P<detail>[A-Z_]{1,60}) )?in "
-        r"(?:UpdateMetadata|LeaderAndIsr) response .{0,3500} from broker (?P<about>\d{1,10})",
+        r"(?:UpdateMetadata|LeaderAndIsr) response (?:[^ ]{0,200}\b(?P<code>errorCode=\d{1,5})\b)?.{0,3500} "
+        r"from broker (?P<about>\d{1,10})",
         versions="2.4 - 3.9",
         log="state-change.log",
         means="it rejects updates of the controller, because ClusterAction is missing",
-        supports="KA401",
+        by_detail=(("CLUSTER_AUTHORIZATION_FAILED", "KA401"), ("errorCode=31", "KA401")),
     ),
     _signature(
         "fetch_refused",
@@ -118,6 +135,19 @@ SIGNATURES: tuple[Signature, ...] = (
         means="its authorizer denies ClusterAction",
         supports="KA401",
         own=True,
+        names_principal=True,
+    ),
+    _signature(
+        "request_refused",
+        "handling request",
+        r"(?:Error when|Unexpected error) handling request"
+        r"(?:: clientId=[^,]{0,300}, correlationId=\d{1,10}, api=| RequestHeader\(apiKey=)"
+        r"(?:UPDATE_METADATA|LEADER_AND_ISR|STOP_REPLICA),",
+        versions="2.8 - 3.9",
+        means="it rejects a request of the controller, because the principal has no ClusterAction",
+        by_reason=(("ClusterAuthorizationException", "KA401"),),
+        own=True,
+        names_principal=True,
     ),
     _signature(
         "append_failed",
@@ -199,3 +229,23 @@ SIGNATURES: tuple[Signature, ...] = (
 )
 
 BY_ID: Mapping[str, Signature] = MappingProxyType({signature.id: signature for signature in SIGNATURES})
+
+_LOGIN_FAULTS = (
+    ("ssl handshake", "certificate"),
+    ("sslhandshake", "certificate"),
+    ("sslauthentication", "certificate"),
+    ("mechanism", "mechanism"),
+)
+
+
+def shown_by(line: LogLine) -> str | None:
+    """Return the code of the check whose fault a line shows, None where it shows none."""
+    signature = BY_ID.get(line.signature)  # None for one of a later version
+    below = line.text.partition(" / ")[2] if line.exception is None else line.exception
+    return signature.shows(f"{line.detail or ''} {line.text}", below) if signature else None
+
+
+def login_fault(line: LogLine) -> str:
+    """Return why the login of a line fails: certificate, mechanism or credential."""
+    lower = f"{line.detail or ''} {line.exception or ''} {line.text}".lower()
+    return next((fault for part, fault in _LOGIN_FAULTS if part in lower), "credential")

@@ -109,7 +109,8 @@ def logs_page() -> str:
     parts = ["# Lines of brokers' logs", inspect.cleandoc(log_signatures.__doc__ or ""), HOW_LINES_COUNT]
     rows = []
     for signature in SIGNATURES:
-        codes = dict.fromkeys([*([signature.supports] if signature.supports else []), *(code for _, code in signature.by_reason)])
+        by_part = (code for _, code in (*signature.by_reason, *signature.by_detail))
+        codes = dict.fromkeys([*([signature.supports] if signature.supports else []), *by_part])
         ends = "while it lasts" if signature.repeats else "once"
         cells = (f"`{signature.marker.strip()}`", signature.log, signature.versions, signature.means, ends, ", ".join(codes))
         rows.append(f"| {' | '.join(map(_cell, cells))} |")

@@ -25,4 +25,4 @@ def test_the_lines_of_a_second_process_are_known_again(tmp_path, version):
         finally:
             second.signal_stop(hard=True)
             second.await_end()
-        assert {(one.supports, one.about) for one in found} == {("KA114", 1)}
+        assert {(one.signature.supports, one.about) for one in found} == {("KA114", 1)}

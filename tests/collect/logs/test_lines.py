@@ -1,15 +1,17 @@
 """What is known again in a log: Kafka's own words of each release, times of several layouts, and hostile text."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from kafka_audit.collect.logs.lines import line_stamp, scan
-from kafka_audit.collect.logs.rows import LONGEST
+from kafka_audit.collect.logs.rows import LONGEST, Tail, Zone, log_rows
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.source_reads import clean_line
+from kafka_audit.model.log_signatures import login_fault, shown_by
 
 AT = "[2026-11-22 01:02:03,456] "
 SAID = yaml.load((Path(__file__).parent / "said.yaml").read_text(), yaml.CSafeLoader)
@@ -18,11 +20,29 @@ SAID = yaml.load((Path(__file__).parent / "said.yaml").read_text(), yaml.CSafeLo
 @pytest.mark.parametrize("said", SAID)
 def test_kafkas_words_are_known_again(said):
     (match,) = scan(AT + SAID[said]["text"], 1).matches
-    assert [match.signature.id, match.supports, match.about, match.address] == SAID[said]["is"]
+    (row,) = rows_of(AT + SAID[said]["text"])
+    assert [row.signature, shown_by(row), row.about_broker, row.address] == SAID[said]["is"]
+    assert row.detail == SAID[said].get("detail", row.detail)
     assert match.stamp.text == "2026-11-22 01:02:03,456"
 
 
+def rows_of(text):
+    tail = Tail(log="server.log", scan=scan(text, 1), read_ms=0)
+    return tuple(log_rows(1, [tail], Zone(offset_ms=0, known_by="file"), {}, 1))
+
+
 LOGIN = "WARN [Controller id=0, targetBrokerId=2] Connection to node 2 (b2/10.99.0.12:9093) failed authentication due to: "
+REFUSED = """WARN Controller 0's connection to broker b2:9093 (id: 2 rack: null) was unsuccessful
+org.apache.kafka.common.errors.SaslAuthenticationException: Authentication failed"""
+KAFKA_3 = (
+    "ERROR [KafkaApi-1] Unexpected error handling request RequestHeader(apiKey={api}, apiVersion=8, clientId=0, correlationId=0, "
+    "headerVersion=2) -- Data(controllerId=0) with context RequestContext(connectionId='1', clientAddress=/10.0.0.1, "
+    "principal=User:CN=b0,OU=kafka, listenerName=ListenerName(INTERNAL), securityProtocol=SSL) (kafka.server.KafkaApis)"
+)
+DENIED = (
+    "org.apache.kafka.common.errors.ClusterAuthorizationException: Request Request(processor=0, connectionId=1, "
+    "session=org.apache.kafka.network.Session@41618611, listenerName=ListenerName(INTERNAL)) is not authorized."
+)
 FAULTS = {
     "SSL handshake failed": "certificate",
     "Authentication failed: Invalid username or password": "credential",
@@ -32,13 +52,35 @@ FAULTS = {
 
 @pytest.mark.parametrize("reason", FAULTS)
 def test_a_failed_login_has_a_fault_of_its_own(reason):
-    (match,) = scan(f"{AT}{LOGIN}{reason} (org.apache.kafka.clients.NetworkClient)", 1).matches
-    assert (match.supports, match.login_fault) == ("KA412", FAULTS[reason])
+    (row,) = rows_of(f"{AT}{LOGIN}{reason} (org.apache.kafka.clients.NetworkClient)")
+    assert (shown_by(row), login_fault(row)) == ("KA412", FAULTS[reason])
 
 
-def test_other_lines_have_no_login_fault():
-    (match,) = scan(f"{AT}ERROR Error while appending records to mechanism-0 in dir /data-1 (x)", 1).matches
-    assert match.login_fault is None
+def test_a_row_of_an_earlier_version_has_the_meaning_that_its_line_has_now():
+    (row,) = rows_of(f"{AT}{REFUSED}")
+    assert shown_by(replace(row, exception=None)) == shown_by(row) == "KA412"
+
+
+def test_a_line_of_a_later_version_has_no_meaning():
+    (row,) = rows_of(f"{AT}{REFUSED}")
+    assert shown_by(replace(row, signature="written_by_nobody_yet")) is None
+
+
+def test_the_end_of_a_line_of_megabytes_is_read_as_well():
+    begin, end = KAFKA_3.format(api="UPDATE_METADATA").split("-- ")
+    (row,) = rows_of(f"{AT}{begin}-- {'x' * 4_000_000}{end}\n{DENIED}")
+    assert (row.detail, shown_by(row)) == ("User:CN=b0,OU=kafka", "KA401")
+    assert "ClusterAuthorizationException" in row.text
+    assert "INTERNAL" in row.exception
+
+
+def test_what_a_client_is_refused_is_no_refused_controller():
+    assert rows_of(f"{AT}{KAFKA_3.format(api='DESCRIBE_ACLS')}\n{DENIED}") == ()
+
+
+def test_a_refused_request_for_another_reason_is_no_missing_right():
+    (row,) = rows_of(f"{AT}{KAFKA_3.format(api='LEADER_AND_ISR')}\njava.lang.NullPointerException: null")
+    assert shown_by(row) is None
 
 
 def test_clients_inside_a_broker_are_no_brokers():
@@ -49,7 +91,8 @@ def test_clients_inside_a_broker_are_no_brokers():
 def test_the_exception_of_the_next_line_is_not_taken_for_this_ones():
     first = f"{AT}WARN Controller 0's connection to broker b2:9093 (id: 2 rack: null) was unsuccessful"
     other = f"{AT}ERROR other\njava.io.IOException: Connection to b2:9093 failed."
-    assert scan(f"{first}\n{other}", 1).matches[0].supports is None
+    (row,) = rows_of(f"{first}\n{other}")
+    assert (shown_by(row), row.exception) == (None, None)
 
 
 @pytest.mark.parametrize(

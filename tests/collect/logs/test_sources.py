@@ -10,6 +10,7 @@ import pytest
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.logs import sources, tails
 from kafka_audit.model.cluster import Cluster, Limits, Logs
+from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import LogLine, RegisteredBroker, SourceRead
 
 HOUR = 3_600_000
@@ -61,7 +62,7 @@ def test_the_registration_tells_the_zone(tmp_path, zone_h):
     assert (row.zone, row.matches, row.since_start, row.since_ms, row.last_ms) == (
         "registration", 3, 2, start + 1000, start + 2000,
     )  # fmt: skip
-    assert (row.broker_id, row.about_broker, row.supports, row.address) == (0, 2, "KA302", "b2:9092")
+    assert (row.broker_id, row.about_broker, shown_by(row), row.address) == (0, 2, "KA302", "b2:9092")
     assert (asked.observer, asked.operation, asked.outcome) == ("logs:0", "logs *.log", "answered")
 
 

@@ -10,6 +10,7 @@ from kafka_audit.cluster.listeners.principals import Principal, file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import CLUSTER, NO_ACL, NO_ACL_EXISTS, Decision, authorized
 from kafka_audit.model.finding import Confidence, Status
+from kafka_audit.model.log_signatures import BY_ID
 from kafka_audit.model.tables import Acl
 
 UNKNOWN_PRINCIPAL = "User:\N{REPLACEMENT CHARACTER}"
@@ -95,7 +96,7 @@ def _by_log(view: ClusterView, result: ClusterActionResult) -> ClusterActionResu
     symptom, lines = view.symptoms.lasting(result.broker), view.logs.counting("KA401", result.broker)
     if symptom is None or not lines:
         return result
-    named = next((line.detail for line in lines if line.signature == "cluster_action_denied" and line.detail), None)
+    named = next((line.detail for line in lines if BY_ID[line.signature].names_principal and line.detail), None)
     pairs = tuple(replace(pair, name=named) if named and pair.name == UNKNOWN_PRINCIPAL else pair for pair in result.pairs)
     return ClusterActionResult(broker=result.broker, status=Status.FAIL, pairs=pairs, symptom=symptom, why=says(lines[0]))
 

@@ -7,6 +7,7 @@ from kafka_audit.cluster.answers.log_lines import says
 from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence
+from kafka_audit.model.log_signatures import login_fault
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import brokers
 
@@ -37,7 +38,7 @@ def login_faults(view: ClusterView, broker: int, listener: Listener) -> tuple[Fa
 
 def fault_of_line(line: LogLine) -> Fault:
     """Return the fault that a line of a log reports of a login."""
-    broker, kind = line.about_broker, line.login_fault or "credential"
+    broker, kind = line.about_broker, login_fault(line)
     repair = {
         "certificate": f"give broker {broker} a certificate that broker {line.broker_id} accepts",
         "mechanism": f"add the mechanism of broker {line.broker_id} to sasl.enabled.mechanisms of broker {broker}",

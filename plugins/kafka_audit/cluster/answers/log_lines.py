@@ -11,7 +11,7 @@ from functools import cached_property
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.compare.addresses import address_text, canonical_text
-from kafka_audit.model.log_signatures import BY_ID
+from kafka_audit.model.log_signatures import BY_ID, shown_by
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import clean, counted
 
@@ -42,7 +42,7 @@ class LogLines:
 
     def lines_of(self, code: str, broker: int) -> tuple[LogLine, ...]:
         """Return every line that shows the fault of a check at a broker, whether it counts or not."""
-        return tuple(row for row in self._rows if (row.supports, row.about_broker) == (code, broker))
+        return tuple(row for row in self._rows if row.about_broker == broker and shown_by(row) == code)
 
     def counting(self, code: str, broker: int, listener: str | None = None) -> tuple[LogLine, ...]:
         """Return the lines that count, the controller's first; `listener` leaves out those that name another one's address."""
@@ -52,7 +52,7 @@ class LogLines:
     def to_controllers(self, broker: int) -> tuple[LogLine, ...]:
         """Return the lines of a KRaft broker about its connections to the controllers that count."""
         own = (row for row in self._rows if row.broker_id == broker and row.part and not row.part.startswith(_BETWEEN))
-        return tuple(row for row in own if row.supports in {"KA302", "KA412"} and self._counts(row))
+        return tuple(row for row in own if shown_by(row) in {"KA302", "KA412"} and self._counts(row))
 
     def _counts(self, row: LogLine) -> bool:
         if row.since_start is None or row.last_ms is None or row.last_ms > row.read_ms + SOON_MS:
@@ -71,7 +71,7 @@ class LogLines:
             meant = [end for end in meant if canonical_text(address_text(end.host, end.port)) == named]
             if not meant:
                 return False
-        if row.signature == _EITHER and row.supports == "KA302":
+        if row.signature == _EITHER and shown_by(row) == "KA302":
             return bool(meant) and all(end.protocol == "PLAINTEXT" for end in meant)
         return True
 

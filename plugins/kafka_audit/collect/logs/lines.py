@@ -11,7 +11,9 @@ from kafka_audit.model.names import NameKind, can_be_name
 
 MOST_LINES = 50_000
 LONGEST_LINE = 4_000
-"""Characters of a line that are matched; no signature is longer."""
+"""Characters of a line that are matched: its beginning and, because a request of the controller has megabytes, its end."""
+
+_END = 1_000
 
 _MOST_ID = 2**31 - 1
 _BELOW = 3  # lines after a match that can contain its exception
@@ -20,13 +22,7 @@ _TIME = re.compile(
 )
 _JSON_TIME = re.compile(r'"(?:@timestamp|timestamp|time|ts)"\s*:\s*"(?P<text>[^"]{19,40})"')
 _EXCEPTION = re.compile(r"(?:Caused by: )?[\w.$]{1,200}(?:Exception|Error)\b")
-_LOGIN = "KA412"
-_LOGIN_FAULTS = (
-    ("ssl handshake", "certificate"),
-    ("sslhandshake", "certificate"),
-    ("sslauthentication", "certificate"),
-    ("mechanism", "mechanism"),
-)
+_PRINCIPAL = re.compile(r"(?:\bsession=Session\(|\bprincipal=)(?P<name>[^\s()]{1,200}?)(?:,/|, listenerName=)")
 _REGISTERED = re.compile(
     r"Registered broker (\d{1,10}) at path \S{1,300} with addresses: .{0,2000}?(?:czxid \(broker epoch\): (\d{1,19})|$)"
     r"|Successfully registered broker (\d{1,10}) with broker epoch"
@@ -45,14 +41,13 @@ class SignatureMatch(NamedTuple):
     """A line that a signature knows."""
 
     signature: Signature
-    supports: str | None
     part: str | None
     about: int | None
     address: str | None
     detail: str | None
-    text: str
+    line: str
+    exception: str | None  # the line below that has one
     stamp: Stamp | None
-    login_fault: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +81,7 @@ def line_stamp(line: str) -> Stamp | None:
 
 def scan(text: str, broker: int) -> Scan:
     """Return what the tail of a broker's log says; a cut first line matches nothing."""
-    lines = [line[:LONGEST_LINE] for line in text.splitlines()[-MOST_LINES:]]
+    lines = [_ends(line) for line in text.splitlines()[-MOST_LINES:]]
     matches: list[SignatureMatch] = []
     current: Stamp | None = None
     newest: Stamp | None = None
@@ -102,23 +97,25 @@ def scan(text: str, broker: int) -> Scan:
     return Scan(matches=tuple(matches), newest=newest, registered=registered)
 
 
+def _ends(line: str) -> str:
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - _END - 1]}…{line[-_END:]}"
+
+
 def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int) -> Iterator[SignatureMatch]:
     line = lines[number]
     for signature in SIGNATURES:
         if signature.marker in line and (match := signature.pattern.search(line)):
             below = next(_below(lines, number), None)
             reported = {key: value for key, value in match.groupdict().items() if value is not None}
-            supports, text = _supports(signature, below, line), line if below is None else f"{line} / {below}"
             yield SignatureMatch(
                 signature=signature,
-                supports=supports,
                 part=next((reported[key] for key in ("part", "part_f", "part_q") if key in reported), None),
                 about=broker if signature.own else _about(reported),
                 address=_address(reported),
-                detail=reported.get("detail", below),
-                text=text,
+                detail=_detail(signature, reported, line, below),
+                line=line,
+                exception=below,
                 stamp=when,
-                login_fault=_login_fault(text) if supports == _LOGIN else None,
             )
 
 
@@ -131,18 +128,12 @@ def _below(lines: Sequence[str], number: int) -> Iterator[str]:
             yield line
 
 
-def _supports(signature: Signature, below: str | None, line: str) -> str | None:
-    if signature.by_reason:
-        return next((code for part, code in signature.by_reason if part in (below or "")), None)
-    if signature.id == "update_refused" and not ("CLUSTER_AUTHORIZATION_FAILED" in line or "errorCode=31" in line):
-        return None
-    return signature.supports
-
-
-def _login_fault(text: str) -> str:
-    """Return what a line about a failed login says of the reason: certificate, mechanism or credential."""
-    lower = text.lower()
-    return next((fault for part, fault in _LOGIN_FAULTS if part in lower), "credential")
+def _detail(signature: Signature, reported: Mapping[str, str], line: str, below: str | None) -> str | None:
+    found = reported.get("detail", reported.get("code"))
+    if found is None and signature.names_principal:
+        match = _PRINCIPAL.search(f"{line[-_END:]} {(below or '')[:_END]}")
+        return match["name"] if match else None
+    return below if found is None else found
 
 
 def _about(reported: Mapping[str, str]) -> int | None:

@@ -16,6 +16,7 @@ UNDECIDED = "not known"
 MOST_ROWS = 200
 """The largest number of kinds of lines that are kept of one broker."""
 
+_LEAST_OF_LINE = 160
 _QUARTER = 15 * 60_000  # what zones differ by
 _FURTHEST = 14 * 3_600_000
 _NEAR = 60_000  # the largest distance between a registration, or a log that grew, and its line
@@ -105,7 +106,8 @@ def log_rows(broker: int, tails: Sequence[Tail], reported: Zone, starts: Mapping
     for tail in tails:
         groups: defaultdict[tuple[object, ...], list[SignatureMatch]] = defaultdict(list)
         for match in tail.scan.matches:
-            key = match.signature.id, match.supports, match.part, match.about, match.address, match.detail, match.login_fault
+            kind = (match.exception or "").partition(":")[0]
+            key = match.signature.id, match.part, match.about, match.address, match.detail, kind
             groups[key].append(match)
         for found in groups.values():
             count += 1
@@ -115,6 +117,14 @@ def log_rows(broker: int, tails: Sequence[Tail], reported: Zone, starts: Mapping
             known = [starts[number] for number in (broker, about) if number is not None and number in starts]
             start = max(known) if broker in starts else None
             yield replace(_row(tail, reported, found, start), broker_id=broker, sample=sample)
+
+
+def _quoted(line: str, exception: str | None) -> str:
+    """Return a line with the exception below it; of a line that is too long, the beginning."""
+    if exception is None:
+        return masked(line)
+    below = masked(exception)
+    return f"{clean_line(masked(line), max(_LEAST_OF_LINE, LONGEST - len(below) - 3))} / {below}"
 
 
 def _row(tail: Tail, reported: Zone, found: Sequence[SignatureMatch], start: int | None) -> LogLine:
@@ -128,12 +138,12 @@ def _row(tail: Tail, reported: Zone, found: Sequence[SignatureMatch], start: int
         broker_id=-1,
         log=tail.log,
         signature=newest.signature.id,
-        supports=newest.supports,
         part=newest.part,
         about_broker=newest.about,
         address=None if newest.address is None else clean_line(newest.address),
         detail=None if newest.detail is None else clean_line(masked(newest.detail), LONGEST),
-        text=clean_line(masked(newest.text), LONGEST),
+        text=clean_line(_quoted(newest.line, newest.exception), LONGEST),
+        exception=None if newest.exception is None else clean_line(masked(newest.exception), LONGEST),
         written=None if newest.stamp is None else newest.stamp.text,
         matches=len(found),
         first_ms=min(timed, default=None),
@@ -142,5 +152,4 @@ def _row(tail: Tail, reported: Zone, found: Sequence[SignatureMatch], start: int
         since_ms=min(since, default=None),
         zone="line" if newest.stamp is not None and newest.stamp.zoned else reported.known_by,
         read_ms=tail.read_ms,
-        login_fault=newest.login_fault,
     )

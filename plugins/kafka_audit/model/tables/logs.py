@@ -9,6 +9,7 @@ from kafka_audit.model.tables.row import Row
 class LogLine(Row):
     """Lines of one kind in the tail of one log of one broker; the newest of them is quoted.
 
+    The row has no meaning: `model.log_signatures` has that of each signature, so that an old snapshot is judged as a new one.
     Times are null if a line has no readable time, or if the time zone of the broker's host is unknown.
     """
 
@@ -16,7 +17,6 @@ class LogLine(Row):
     broker_id: int  # the broker that wrote the log
     log: str  # the name of the file, or "command"
     signature: str  # an id of `model.log_signatures`
-    supports: str | None  # the check whose fault it shows
     part: str | None  # of the broker: Controller, ReplicaFetcher, …; None if unknown
     about_broker: int | None  # the broker at fault
     address: str | None  # host:port in the line
@@ -30,4 +30,4 @@ class LogLine(Row):
     since_ms: int | None  # the time of the first of those lines
     zone: str  # how the zone is known: line, registration, file, growth, or "not known"
     read_ms: int  # when the tail was read
-    login_fault: str | None = None  # why the login fails: certificate, mechanism or credential; null for other lines
+    exception: str | None = None  # the exception below the newest line; null also in earlier versions, which have it in `text`
