@@ -39,6 +39,11 @@ def test_the_embedded_engine_runs_them_in_its_words():
     assert kept == duckdb_sql.translations()
 
 
+def test_the_columns_of_shared_relations_are_known_without_a_query():
+    """Where this fails, `make docs` writes them anew."""
+    assert {name: files.relation_ddl(name) for name in files.SHARED} == duckdb_sql.columns_of_relations()
+
+
 def test_a_file_for_every_table_and_none_more():
     assert {entry.name.removesuffix(".sql") for entry in FOLDER.iterdir() if entry.name.endswith(".sql")} == {
         table.table() for table in TABLES

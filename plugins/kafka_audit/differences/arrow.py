@@ -1,12 +1,13 @@
-"""Rows of the given tables as Arrow, as both engines take them."""
+"""Rows of given tables, and of small stored ones, as Arrow."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import pyarrow as pa
+from pyarrow import parquet
 
 from kafka_audit.differences.tables import GIVEN, ChosenSample
-from kafka_audit.model.tables import Row, columns
+from kafka_audit.model.tables import KEY, Row, columns
 
 TYPES: Mapping[str, pa.DataType] = MappingProxyType(
     {
@@ -41,3 +42,22 @@ def arrow_table(table: type[Row], rows: Sequence[tuple[str, Row]]) -> pa.Table:
     for column in columns(table):
         found[column.name] = pa.array([getattr(row, column.name) for _, row in rows], TYPES[column.sql_type])
     return pa.table(found)
+
+
+def stored_rows(table: type[Row], files: Mapping[str, str]) -> pa.Table:
+    """Return the rows of Parquet files on this machine; a column that an older file lacks is null.
+
+    Args:
+        table: the table.
+        files: the path of a file by the snapshot whose rows it has; two snapshots may share a file.
+
+    Raises:
+        OSError: a file is not there.
+        pyarrow.ArrowException: a file is no Parquet, or a column has another type.
+    """
+    schema = pa.schema([(column.name, TYPES[column.sql_type]) for column in (*KEY, *columns(table))])
+    found = [schema.empty_table()]
+    for snapshot_id, path in files.items():
+        rows = parquet.read_table(path, schema=schema, partitioning=None)
+        found.append(rows.set_column(0, schema.field(0), pa.repeat(pa.scalar(snapshot_id), rows.num_rows)))
+    return pa.concat_tables(found)

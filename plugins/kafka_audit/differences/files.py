@@ -4,6 +4,7 @@ A file is one SELECT in the SQL that Spark and, by sqlglot, DuckDB run. It reads
 shared relations of `reference/`. It returns `snapshot_id` and the columns of the dataclass in `tables` that it is named after.
 """
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
@@ -109,6 +110,17 @@ def shared_relation_sql(name: str, modes: Iterable[bool]) -> str:
     """Return the SELECT of a shared relation."""
     texts = [query_text(part) for part in parts_of_shared_relation(name, modes)]
     return texts[0] if len(texts) == 1 else "\nUNION ALL\n".join(f"SELECT * FROM (\n{text})" for text in texts)  # noqa: S608 -- our own files
+
+
+@cache
+def _ddl_of_relations() -> Mapping[str, str]:
+    found: dict[str, str] = json.loads(files(__package__).joinpath("relations.json").read_text(encoding="utf-8"))
+    return found
+
+
+def relation_ddl(name: str) -> str:
+    """Return the columns of a shared relation with Spark's types, as `model.tables.ddl` returns those of a table."""
+    return _ddl_of_relations()[name]
 
 
 def all_files() -> tuple[str, ...]:

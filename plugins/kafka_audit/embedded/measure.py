@@ -87,6 +87,12 @@ class EmbeddedMeasure:
                 _write_disagreements(connection, same, self._disagreements)
         return {table: Differences.from_rows(DIFFERENCES, same.spread(table, found[table])) for table in given}
 
+    def relation_types(self) -> dict[str, list[tuple[str, str]]]:
+        """Return the columns of each shared relation, with DuckDB's types, as they are without any rows."""
+        with self._connected({}) as connection:
+            _relate(connection, {}, files.SHARED)
+            return {name: [row[:2] for row in connection.execute(f"DESCRIBE {name}").fetchall()] for name in files.SHARED}
+
     @contextmanager
     def _connected(self, given: Given) -> Iterator[duckdb.DuckDBPyConnection]:
         """Yield a connection on which stored and given tables have their names."""

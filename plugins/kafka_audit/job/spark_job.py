@@ -39,8 +39,11 @@ def answer(spark: SparkSession, store_root: str, run_id: str) -> None:
 
 
 def _holders(manifests: Sequence[Manifest]) -> dict[str, dict[str, str]]:
-    """Return by large table, by snapshot, the snapshot whose folder has its file."""
-    return {name: {one.snapshot_id: one.holder(name) for one in manifests if name in one.tables} for name in _LARGE}
+    """Return by large table, by snapshot, the snapshot whose folder has its file, if that has any row."""
+    return {
+        name: {one.snapshot_id: one.holder(name) for one in manifests if name in one.tables and one.tables[name].rows}
+        for name in _LARGE
+    }
 
 
 def _rows(manifests: Sequence[Manifest]) -> int:

@@ -46,7 +46,7 @@ FEW_ROWS = 300_000
 """Up to this many, `FOR_FEW_ROWS` make an answer cheaper."""
 
 VERY_FEW_ROWS = 30_000
-"""Up to this many, what is kept becomes part of the plans that read it: Spark then drops what joins with nothing."""
+"""Up to this many, what is read or kept becomes part of the plans that read it: Spark then drops what joins with nothing."""
 
 # What differs is small, and a shuffle costs a stage and its tasks, whatever it moves (measured with 940,000 rows: 42 s of CPU
 # with shuffles, 31 s without).

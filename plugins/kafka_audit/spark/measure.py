@@ -6,17 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException, PySparkException
-from pyspark.sql import DataFrame, SparkSession, functions
+from pyspark.sql import DataFrame, Observation, SparkSession, functions
 from pyspark.sql.functions import lit
 
 from kafka_audit.differences import files
 from kafka_audit.differences.alike import Alike, without_equal_views
-from kafka_audit.differences.arrow import given_tables, modes
+from kafka_audit.differences.arrow import given_tables, modes, stored_rows
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.model.errors import EngineError
@@ -29,8 +30,14 @@ _SNAPSHOT = KEY[0].name
 Given = Mapping[str, Sequence[Row]]
 """Rows of the given tables by judged snapshot."""
 
-_SPARK_ERRORS = (PySparkException, Py4JError)
-"""What a query raises: the second where it fails while it runs, as for a damaged file."""
+_AT_ONCE = 2
+"""Queries that return all results; each of them is planned by one thread."""
+
+_HERE = "file://"
+"""How the URL of a store begins that is a folder on this machine."""
+
+_ERRORS = (PySparkException, Py4JError, pa.ArrowException, OSError)
+"""What a query raises: the second where it fails while it runs; it, or those of Arrow, for a damaged file."""
 
 
 class SparkMeasure:
@@ -93,16 +100,24 @@ class SparkMeasure:
     def _pass(self, given: Given, large: Iterable[type[Row]]) -> Iterator["_Pass"]:
         use = _SparkUse.of(self._rows)
         try:
-            with _set(self._spark, {**use.settings, **(LISTED_HERE if self._root.startswith("file://") else {})}):
+            with _set(self._spark, {**use.settings, **(LISTED_HERE if self._is_here else {})}):
                 run = _Pass(self._spark, use)
-                run.register({table.table(): self._stored(table) for table in large}, given)
+                run.register({table.table(): self._stored(table, use) for table in large}, given)
                 yield run
-        except _SPARK_ERRORS as error:
+        except _ERRORS as error:
             msg = f"{self._root}: the differences between snapshots cannot be computed: {_root_of(error)}"
             raise EngineError(msg) from error
 
-    def _stored(self, table: type[Row]) -> DataFrame:
-        return stored_table(self._spark, table, f"{self._root}/snapshots", self._holders.get(table.table(), {}))
+    @property
+    def _is_here(self) -> bool:
+        return self._root.startswith(_HERE)
+
+    def _stored(self, table: type[Row], use: "_SparkUse") -> DataFrame:
+        folder, holders = f"{self._root}/snapshots", self._holders.get(table.table(), {})
+        if use.literal and self._is_here:
+            paths = {one: f"{folder.removeprefix(_HERE)}/{holder}/{table.table()}.parquet" for one, holder in holders.items()}
+            return self._spark.createDataFrame(stored_rows(table, paths))
+        return stored_table(self._spark, table, folder, holders)
 
 
 def stored_table(spark: SparkSession, table: type[Row], root: str, holders: Mapping[str, str]) -> DataFrame:
@@ -140,12 +155,17 @@ def _files(spark: SparkSession, table: type[Row], paths: Sequence[str]) -> DataF
         if error.getCondition() != "PATH_NOT_FOUND":
             raise
     if len(paths) <= 1:
-        return spark.sql(f"SELECT inline(CAST(array() AS array<struct<{ddl(table)}>>))")
+        return _nothing(spark, ddl(table))
     frames = [_files(spark, table, [path]) for path in paths]
     frame = frames[0]
     for other in frames[1:]:
         frame = frame.unionByName(other)
     return frame
+
+
+def _nothing(spark: SparkSession, columns: str) -> DataFrame:
+    """Return a table of such columns without rows; Spark sees that it has none, and drops what joins with it."""
+    return spark.sql(f"SELECT nothing.* FROM (SELECT CAST(NULL AS struct<{columns}>) AS nothing WHERE false)")  # noqa: S608
 
 
 @contextmanager
@@ -178,7 +198,8 @@ class _SparkUse:
         settings: SQL configuration for as long as it lasts.
         one_task: each relation has one partition, so that no query has a shuffle.
         one_result: so has the union of all files: each task of a stage is sent the whole of it.
-        literal: what is computed becomes part of the plans that read it: Spark then drops what joins with nothing.
+        literal: what is stored on this machine, and what is computed, becomes part of the plans that read it: Spark then drops
+            what joins with nothing, and need not load what reads Parquet.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -233,10 +254,12 @@ class _Pass:
             relation.result()
 
     def _relate(self, name: str) -> None:
+        if files.is_empty(name, self._empty):  # Spark need not even analyse it
+            self._empty.add(name)
+            self._name(name, _nothing(self._spark, files.relation_ddl(name)))
+            return
         frame = self._spark.sql(files.shared_relation_sql(name, self._modes))
-        if files.is_empty(name, self._empty):
-            self._literal(name, pa.Table.from_pylist([], pa.schema([(column, pa.null()) for column in frame.columns])), frame)
-        elif self._use.literal:
+        if self._use.literal:
             self._literal(name, frame.toArrow(), frame)
         elif name in files.AS_LARGE_AS_STORED and not self._use.one_task and not any(self._modes):
             self._name(name, frame)  # reading the stored columns again is cheaper than keeping all of their rows
@@ -244,20 +267,25 @@ class _Pass:
             self._keep(name, frame)
 
     def collect(self, tables: Iterable[type[Row]]) -> dict[str, list[Row]]:
-        """Return the rows of difference tables by snapshot. They are one query: Spark plans and starts it once."""
+        """Return the rows of difference tables by snapshot. They are one query for each core of a small machine."""
         wanted = {table.table(): table for table in tables if not files.is_empty(table.table(), self._empty)}
         found: dict[str, list[Row]] = defaultdict(list)
         if not wanted:
             return found
-        texts = (
+        texts = [
             f"SELECT '{name}' AS name, to_json(struct(*)) AS row FROM (\n{files.statement(table)})"  # noqa: S608 -- our own files
             for name, table in wanted.items()
-        )
-        frame = self._spark.sql("\nUNION ALL\n".join(texts))
-        for name, text in (frame.coalesce(1) if self._use.one_result else frame).collect():
-            raw = json.loads(text)
-            found[raw.pop("snapshot_id")].append(_row(wanted[name], raw))
+        ]
+        parts = [part for number in range(_AT_ONCE) if (part := texts[number::_AT_ONCE])]
+        with ThreadPoolExecutor(_AT_ONCE) as threads:
+            for name, text in chain.from_iterable(threads.map(self._collect, parts)):
+                raw = json.loads(text)
+                found[raw.pop("snapshot_id")].append(_row(wanted[name], raw))
         return found
+
+    def _collect(self, texts: Sequence[str]) -> list[Any]:
+        frame = self._spark.sql("\nUNION ALL\n".join(texts))
+        return (frame.coalesce(1) if self._use.one_result else frame).collect()
 
     def write_disagreements(self, same: Alike, path: str) -> None:
         """Write the differences of views, for every observer of such a view."""
@@ -281,8 +309,10 @@ class _Pass:
         self._name(name, self._spark.createDataFrame(table, None if frame is None else frame.schema))
 
     def _keep(self, name: str, frame: DataFrame) -> None:
-        kept = (frame.coalesce(1) if self._use.one_task else frame).localCheckpoint(eager=True)
-        if kept.isEmpty():
+        rows = Observation()
+        observed = frame.observe(rows, functions.count(lit(1)).alias("rows"))
+        kept = (observed.coalesce(1) if self._use.one_task else observed).localCheckpoint(eager=True)
+        if not rows.get["rows"]:
             self._empty.add(name)
         self._name(name, kept)
 
