@@ -21,6 +21,7 @@ def main(argv: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         small_run.write_small_run(Path(folder))
         spark_job.answer(spark, folder, small_run.RUN)
+        spark.read.parquet(f"file://{folder}/snapshots/*/view_partition.parquet").collect()  # as it reads larger clusters
     return session.end(spark)
 
 
