@@ -90,6 +90,16 @@ def test_large_tables_are_left_unread_for_who_does_not_need_them(tmp_path, store
     assert [len(read.of(table)) for table in TABLES] == [0 if table in LARGE else 1 for table in TABLES]
 
 
+def test_a_command_decodes_each_snapshot_once_for_all_its_steps(tmp_path, store):
+    store.write(_snapshot())
+    command = Store(tmp_path, keep=2)
+    before = command.read(ID, large=False)
+    _cut(_file(tmp_path, "sample.parquet"))
+    assert command.read(ID, large=False) is before
+    with pytest.raises(SnapshotError):
+        store.read(ID, large=False)
+
+
 def test_files_have_the_schema_that_spark_reads(tmp_path, store):
     store.write(_snapshot())
     for table in TABLES:

@@ -12,6 +12,8 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.report import gate
 from kafka_audit.store import Store
 
+_COMPARED = 2  # the snapshot and the one before, which are judged and then reported
+
 
 def run_command(arguments: argparse.Namespace) -> int:
     """Snapshot, compare, report, judge."""
@@ -60,7 +62,7 @@ def diff_command(arguments: argparse.Namespace) -> int:
     if arguments.reports:
         return _diff_reports(arguments)
     say = console.Progress(quiet=arguments.quiet)
-    store = Store(arguments.out)
+    store = Store(arguments.out, keep=_COMPARED)
     before, after = store.manifest(arguments.before), store.manifest(arguments.after)
     if before.started_ms >= after.started_ms:
         msg = f"{before.snapshot_id} is not older than {after.snapshot_id}; name the earlier snapshot first"
@@ -94,7 +96,7 @@ def _diff_reports(arguments: argparse.Namespace) -> int:
 
 
 def _store(arguments: argparse.Namespace) -> Store:
-    store = Store(arguments.out)
+    store = Store(arguments.out, keep=_COMPARED)
     store.prepare()
     return store
 

@@ -22,6 +22,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -54,10 +55,16 @@ class Store:
         root: the absolute path, or the URL, that Spark gets.
     """
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
-        """Open a store; raises `UsageError` where its root is no place for one. Nothing is created before the first write."""
+    def __init__(self, root: str | os.PathLike[str], *, keep: int = 0) -> None:
+        """Open a store; raises `UsageError` where its root is no place for one. Nothing is created before the first write.
+
+        Args:
+            root: the folder or URL.
+            keep: so many snapshots are decoded only once, without their tables in `LARGE`: what is published stays as it is.
+        """
         self._files = Files(root)
         self.root = self._files.root
+        self._small = lru_cache(keep)(self._read_small)
 
     def prepare(self) -> None:
         """Create the root; raises `StoreError` if it is not writable. For a check before an audit."""
@@ -187,16 +194,22 @@ class Store:
         Raises:
             SnapshotError: not published, a file is missing, changed or unreadable; the message names it.
         """
+        small = self._small(snapshot_id)
+        if not large:
+            return small
+        manifest = self.manifest(snapshot_id)
+        there = [table for table in LARGE if table.table() in manifest.tables]
+        return replace(small, large=MappingProxyType({table: self._read_table(manifest, table) for table in there}))
+
+    def _read_small(self, snapshot_id: str) -> Snapshot:
         manifest = self.manifest(snapshot_id)
         there = [table for table in TABLES if table.table() in manifest.tables]  # an older snapshot lacks those added since
+        small = [table for table in there if table not in LARGE]
         return Snapshot(
             snapshot_id=snapshot_id,
             cluster=manifest.cluster,
             cluster_id=manifest.cluster_id,
-            rows=tuple(
-                row for table in there if table not in LARGE for row in parquet.rows_of(table, self._read_table(manifest, table))
-            ),
-            large=MappingProxyType({table: self._read_table(manifest, table) for table in there if large and table in LARGE}),
+            rows=tuple(row for table in small for row in parquet.rows_of(table, self._read_table(manifest, table))),
         )
 
     def verify(self, snapshot_id: str) -> None:
