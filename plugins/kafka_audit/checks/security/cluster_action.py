@@ -90,7 +90,7 @@ def _result(view: ClusterView, broker: int) -> ClusterActionResult:
 
 
 def _by_log(view: ClusterView, result: ClusterActionResult) -> ClusterActionResult:
-    """Return the result of the log if the data decides nothing: the broker refuses, and the principal in the authorizer log."""
+    """Return the result of the log if the data decides nothing: the broker refuses, and the principal that its own log names."""
     if result.status is Status.NOT_APPLICABLE or (result.status is Status.FAIL and result.confidence is Confidence.MEASURED):
         return result
     symptom, lines = view.symptoms.lasting(result.broker), view.logs.counting("KA401", result.broker)

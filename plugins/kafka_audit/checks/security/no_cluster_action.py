@@ -69,8 +69,8 @@ def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
     User:ANONYMOUS on a PLAINTEXT listener. On SSL it is derived from the certificate's subject by
     `ssl.principal.mapping.rules`, or is ANONYMOUS if no client certificate is requested. On SASL it is the user name; for
     Kerberos it is derived by `sasl.kerberos.principal.to.local.rules`. HIGH if the broker's view is not empty. The check also
-    fails if the controller's log or the broker's authorizer log reports the rejection, newer than their starts, and the view
-    shows it.
+    fails if the controller's log, or server.log or the authorizer log of the broker, reports the rejection, newer than their
+    starts, and the view shows it.
 
     Inferred: no ACL allows it, super.users is set but hidden, the broker's view is empty or stale in two samples, and no other
     cause matches. In KRaft the ISR shows it: no other broker is in the ISR of that broker's partitions. Suspected while other
