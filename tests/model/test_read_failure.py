@@ -92,7 +92,8 @@ def test_what_scripts_report_are_members():
     [
         ("REFUSED", (ReadFailure.REFUSED, "connection refused")),
         ("KAFKA_ERROR error 58", (ReadFailure.KAFKA_ERROR, "error 58")),
-        ("connection refused", (ReadFailure.UNKNOWN, "connection refused")),
+        ("connection refused", (ReadFailure.REFUSED, "connection refused")),  # of an earlier version
+        ("nothing we know", (ReadFailure.UNKNOWN, "nothing we know")),
         ("", (ReadFailure.UNKNOWN, "")),
     ],
 )

@@ -37,11 +37,14 @@ def of_error(error: Exception) -> tuple[ReadFailure, str]:
 
 
 def of_report(error: str) -> tuple[ReadFailure, str]:
-    """Return the failure and the text of what a probe script reports: a name, perhaps with a text behind a space."""
+    """Return the failure and the text of what a probe script reports: a name, perhaps with a text behind a space.
+
+    A worker of a queue that has an earlier version reports the text alone.
+    """
     name, _, text = error.partition(" ")
     found = ReadFailure.__members__.get(name)
     if found is None:
-        return ReadFailure.UNKNOWN, error
+        return ReadFailure.of(None, error), error
     return found, text or found.words
 
 
