@@ -13,7 +13,7 @@ import yaml
 import kafka_audit.checks
 from checks.populated import populated
 from checks.world import World
-from kafka_audit.checks import Check, run
+from kafka_audit.checks import Check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status, as_text
 from testbed.population.contents import WHOLE
@@ -140,12 +140,6 @@ class Judged:
 
     def of(self, code: str, name: str) -> list[Judgement]:
         return sorted(self.told[name, code], key=lambda one: (one.resource, one.status))
-
-
-def preset(view: ClusterView, judgements: list[Judgement]) -> None:
-    """Let the checks that KA302 asks have said this of a view, and nothing else."""
-    for code in ("KA401", "KA412"):
-        run.remember(view, code, tuple(one for one in judgements if one.code == code))
 
 
 def severity(check: Check, judgement: Judgement) -> Severity:

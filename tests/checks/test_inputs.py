@@ -7,8 +7,7 @@ from functools import cache
 
 import pytest
 
-from checks.cases import Judged, base, cases, preset
-from checks.world import row_judgements
+from checks.cases import Judged, cases
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.samples import Samples
@@ -229,10 +228,8 @@ OTHER_EVIDENCE = {
 every_check = pytest.mark.parametrize("check", catalogue().values(), ids=catalogue())
 
 
-def judgements(check: Check, name: str, view: ClusterView) -> tuple[Judgement, ...]:
+def judgements(check: Check, view: ClusterView) -> tuple[Judgement, ...]:
     """Return what a check says of a case's view, which is a fresh one: nothing is known of it yet."""
-    if check.code == "KA302":
-        preset(view, row_judgements(base(), name, cases("KA302")[name.removeprefix("KA302-")]))
     return judge(view, {check.code: check}, kind=check.kind)
 
 
@@ -259,10 +256,10 @@ def observed(judged: Judged) -> Callable[[Check], Observed]:
         for name in (f"{code}-{case}" for case in cases(code)):
             view = judged.views[name]
             with recorded() as tables:
-                said = judgements(check, name, fresh(view))
+                said = judgements(check, fresh(view))
             read |= {stored for table in tables for stored in stored_tables(table)}
             for table in tables - COMMON:
-                changed = judgements(check, name, without(view, table))
+                changed = judgements(check, without(view, table))
                 if changed != said:
                     depends |= dict.fromkeys(required(table, check, kraft=view.kraft), name)
         return Observed(read=frozenset(read), depends=depends)
@@ -339,7 +336,7 @@ def test_nothing_passes_or_vanishes_where_a_source_is_unread(judged, check):
         for source in SOURCES if failing else ():
             if (check.code, source) not in OTHER_EVIDENCE and speaks(SOURCES[source], view):
                 blind = blinded(view, SOURCES[source])
-                said = judgements(check, name, blind)
+                said = judgements(check, blind)
                 wrong += [(source, name, one) for one in failing if not is_known_unknown(check, blind, said, one)]
     assert wrong == []
 

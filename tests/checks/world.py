@@ -37,7 +37,6 @@ from checks.quorum_world import feature_rows, quorum_rows
 from checks.secured_world import files, secured
 from checks.storage_world import reads_of_disks, stored
 from kafka_audit.collect.probes.reported_values import reported_values
-from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerIdentity,
@@ -111,12 +110,6 @@ def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot |
     if "previous" not in case:
         return current, None
     return current, _snapshot(f"{name}-previous", [merged(base, case["previous"])], {})
-
-
-def row_judgements(base: World, name: str, case: World) -> list[Judgement]:
-    """Return what row checks are said to have found in a case."""
-    now = merged(merged(base, case.get("world", {})), case.get("now", {}))
-    return [Judgement(snapshot_id=name, **(raw | {"status": Status(raw["status"])})) for raw in now["row_judgements"]]
 
 
 def _snapshot(name: str, worlds: list[World], times: Mapping[int, World]) -> Snapshot:

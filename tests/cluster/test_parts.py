@@ -1,11 +1,7 @@
-"""What the parts of a cluster view say: endpoints, probes, reads, logins, symptoms."""
-
-import pytest
+"""What the parts of a cluster view say: endpoints, probes, reads, logins."""
 
 import small_cluster
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.differences.found import Differences
-from kafka_audit.differences.tables import DIFFERENCES, ReplicaGap
 
 LISTENERS = {0: {"CLIENT": "a:9092", "INTERNAL": "a:9094"}, 1: "b:9092"}
 KRAFT = {"mode": "kraft", "zookeeper": False}
@@ -85,24 +81,6 @@ def test_reads_belong_to_the_broker_that_answers_at_an_address():
     assert sorted(held.reads.by_resource) == ["broker/0", "broker/2", "cluster", "controller/c:9093"]
     assert held.reads.silent_brokers == frozenset()
     assert view(brokers={0: "a:9092"}).reads.silent_brokers == {"broker/0"}
-
-
-def test_without_a_controller_no_view_is_a_symptom():
-    empty = {"brokers": {0: "a:9092", 1: "b:9092"}, "views": {0: "full", 1: "empty"}}
-    assert view(**empty).symptoms.passing(1)
-    assert view(**empty).symptoms.lasting(1) is None  # seen in one sample
-    assert view(**empty, controller="absent").symptoms.accepted(0) is None
-    assert view(**empty).symptoms.accepted(0) == "broker 0 has accepted the updates of controller 0: its view is not empty"
-    assert view(brokers={0: "a:9092"}).symptoms.silent(0)
-
-
-@pytest.mark.parametrize(("change", "alone"), [({}, True), ({"repeated": False}, False), ({"follows_others": False}, False)])
-def test_in_kraft_a_leader_is_alone_that_no_follower_of_others_is_in_sync_with(change, alone):
-    row = {"leader": 1, "replica": 0, "partitions": 2, "in_sync": 0, "repeated": True, "oldest_version": 3}
-    row |= {"follows_others": True, "leader_alone": True, "listed_offline": False}
-    snapshot = small_cluster.snapshot({"brokers": {0: "a:9092", 1: "b:9092"}, "views": {0: "full", 1: "full"}, **KRAFT})
-    held = ClusterView(snapshot, None, Differences.from_rows(DIFFERENCES, [ReplicaGap(**(row | change))]))
-    assert (held.symptoms.lasting(1) is not None) is alone
 
 
 def test_certificates_and_mechanisms_are_those_of_the_last_sample_that_showed_them():

@@ -46,7 +46,6 @@ LEFT = {
     "causes/storage/dead_disk.py": {"newest"},
     "causes/storage/dead_disk_repair.py": {"last_reads"},
     # Judgements that no finding holds yet.
-    "causes/candidates.py": {"probes_to"},
     "causes/listeners/addresses.py": {"worker_probes"},
     "causes/listeners/client_vantages.py": {"probes"},
     "causes/listeners/cut_off.py": {"probes_to", "views_of"},

@@ -3,14 +3,11 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.cluster.view import ClusterView, Gap
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import Judgement, Status
-
-_SAID: "WeakKeyDictionary[ClusterView, dict[str, tuple[Judgement, ...]]]" = WeakKeyDictionary()
 
 
 def judge(view: ClusterView, checks: Mapping[str, Check] | None = None, *, kind: str = "audit") -> tuple[Judgement, ...]:
@@ -21,24 +18,7 @@ def judge(view: ClusterView, checks: Mapping[str, Check] | None = None, *, kind:
         Exception: whatever a check raised, a bug in it; a note names its code.
     """
     wanted = catalogue() if checks is None else checks
-    return tuple(judgement for check in wanted.values() if check.kind == kind for judgement in _judged(view, check))
-
-
-def said(view: ClusterView, code: str) -> tuple[Judgement, ...]:
-    """Return what another check says of the same view; it runs once for each view."""
-    return _judged(view, catalogue()[code])
-
-
-def remember(view: ClusterView, code: str, judgements: tuple[Judgement, ...]) -> None:
-    """Set the result of a check for a view, so that it is not run. For tests of checks that use others."""
-    _SAID.setdefault(view, {})[code] = judgements
-
-
-def _judged(view: ClusterView, check: Check) -> tuple[Judgement, ...]:
-    known = _SAID.setdefault(view, {})
-    if check.code not in known:
-        known[check.code] = _run(view, check)
-    return known[check.code]
+    return tuple(judgement for check in wanted.values() if check.kind == kind for judgement in _run(view, check))
 
 
 @contextmanager

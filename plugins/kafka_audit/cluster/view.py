@@ -31,7 +31,6 @@ from kafka_audit.cluster.partitions import Partitions
 from kafka_audit.cluster.quorum import Quorum
 from kafka_audit.cluster.registry import BrokerRegistration, ClusterState, RegisteredAddress
 from kafka_audit.cluster.settings import Settings
-from kafka_audit.cluster.symptoms import Symptoms
 from kafka_audit.cluster.views import HeldView
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge, ViewDifference
@@ -392,11 +391,6 @@ class ClusterView:
     def features(self) -> Mapping[str, Feature]:
         """Features of KRaft, such as metadata.version, by name; none where no broker reports any."""
         return cluster_features(self.of(BrokerFeature))
-
-    @cached_property
-    def symptoms(self) -> Symptoms:
-        """What views show when a broker does not let its controller or its followers in."""
-        return Symptoms(self)
 
     @property
     def started_ms(self) -> int:

@@ -4,41 +4,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from kafka_audit.checks import check
-from kafka_audit.checks.listeners.cut_evidence import CutEvidence, Cuts
-from kafka_audit.cluster.answers.log_lines import says
 from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.edges import CONTROL
+from kafka_audit.diagnosis.facts import INPUTS, Facts, facts_of
+from kafka_audit.diagnosis.solver import Diagnosis, diagnosed
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    BrokerConfig,
-    BrokerView,
-    LogLine,
-    Probe,
-    RegisteredBroker,
-    RegisteredEndpoint,
-    RegisteredPartition,
-    RegisteredTopic,
-    ViewPartition,
-    ViewTopic,
-)
-from kafka_audit.model.text import brokers
+from kafka_audit.model.text import brokers, listing
 
 
 @check(
     code="KA302",
     severity=Severity.CRITICAL,
-    needs=(
-        RegisteredBroker,
-        RegisteredEndpoint,
-        RegisteredTopic,
-        RegisteredPartition,
-        Probe,
-        BrokerConfig,
-        BrokerView,
-        LogLine,
-        ViewPartition,
-        ViewTopic,
-    ),
+    needs=INPUTS,
     parts=("brokers",),
     says={
         Status.FAIL: "Broker {broker} is cut off: {who} {cannot} reach {host}:{port}, its inter-broker address ({listener}): "
@@ -58,16 +36,18 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     Measured: a probe from a broker's own host fails at dns or tcp in two samples, or the broker's log reports it, newer than
-    the start of both brokers and still repeated. CRITICAL if the controller cannot reach the broker or something is broken;
-    otherwise HIGH.
+    the start of both brokers and still repeated. CRITICAL if something is broken that it explains: the broker's own view is empty
+    or stale, or a follower is out of the ISR. Otherwise HIGH.
 
     Inferred, if no probe was made from the controller's host: the broker's own view is empty or stale, or a follower that
     replicates other partitions is in no ISR of this broker's partitions (in KRaft, which does not report restarts: no follower
-    is). A missing right (KA401) and a failed login (KA412) are ruled out. Suspected: one of these could not be ruled out; the
-    finding names it.
+    is), and an observation rules out each other known cause: a refused login or handshake, a missing right, a connection limit,
+    a process or disk that hangs, a throttle, a path that drops large packets. Suspected: some of these are not ruled out; the
+    finding names them.
 
     ## Not known when
-    No probe was made and no symptom was found, KA401 or KA412 explains the symptom, or the symptom was seen once.
+    No probe was made and no symptom was found, another cause explains the symptom, or the symptom was seen once. Or only probes
+    from a vantage fail that does not reach its own broker either, and nothing is broken: that vantage is in another place.
 
     ## Passes only when
     Probes from the hosts of all registered brokers opened a tcp connection.
@@ -86,109 +66,125 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-103 (listeners for different traffic); `kafka.controller.RequestSendThread`.
     """
-    cuts = Cuts(view)
+    facts = facts_of(view)
     for broker in view.brokers:
-        yield _judged(view, cuts, cuts.of(broker))
+        yield _Cut(facts, broker).judged()
 
 
-def _judged(view: ClusterView, cuts: Cuts, cut: CutEvidence) -> Judgement:
-    if cut.endpoint is None:
-        return _unknown(view, cut, **_no_endpoint(cut))
-    if cut.sides.closed:
-        return _measured(view, cut)
-    if cut.answered and _symptom(cut) is not None:
-        return _inferred(view, cuts, cut)
-    if cut.sides.moving or (cut.symptom is not None and not cut.symptom.settled):
-        needs = "another audit: this was seen once, or the cluster changed between two samples"
-        return _unknown(view, cut, error="in motion", needs=needs)
-    if not cut.unmeasured:
-        return view.judge("KA302", cut.resource, Status.PASS, _evidence(cut))
-    if not cut.sides.open:
-        error, needs = "no symptom was found, and no probe was made", "a vantage with role broker"
-    else:
-        error = f"tcp was probed from {brokers(cut.sides.open)} only"
-        needs = f"a probe from {brokers(cut.unmeasured)}"
-    return _unknown(view, cut, error=error, needs=cut.sides.needs or needs)
+class _Cut:
+    """What is known of the edges that end at one broker."""
 
+    def __init__(self, facts: Facts, broker: int) -> None:
+        self._facts, self._view, self._broker = facts, facts.view, broker
+        self._edges = facts.edges.into(broker)
+        self._edge = next((edge for edge in self._edges if edge.effect.state == "missing"), self._edges[0])
+        listener = self._edge.listener
+        self._listener = "" if listener is None else listener.name
+        self._paths = facts.paths(broker, self._listener)
+        self._symptom = facts.symptom(broker)
 
-def _measured(view: ClusterView, cut: CutEvidence) -> Judgement:
-    """Fail by probes from brokers' own hosts: HIGH where the controller gets there and nothing is broken yet."""
-    failed = cut.sides.failed
-    error = (failed and failed.error) or "an unknown error"
-    idle = cut.controller not in cut.sides.closed and not cut.broken
-    return _fail(
-        view,
-        cut,
-        cut.sides.closed,
-        severity=Severity.HIGH if idle else None,
-        cannot="cannot",
-        layer=failed and failed.layer,
-        why=f"{failed and failed.layer} failed with {error}",
-        error=error,
-    )
+    def judged(self) -> Judgement:
+        if self._edge.endpoint is None:
+            return self._unknown(**self._no_endpoint())
+        if self._paths.closed:
+            return self._by_probes()
+        unmeasured = tuple(sorted(self._view.brokers.keys() - set(self._paths.open)))
+        if not unmeasured:
+            return self._view.judge("KA302", self._resource, Status.PASS, self._evidence())
+        if self._symptom is not None and self._view.views_of(self._broker):
+            diagnosis = diagnosed(self._facts, self._edge)
+            if any(kind.code == "KA302" for kind in diagnosis.kinds) or not set(self._edge.sources) <= set(self._paths.open):
+                return self._by_diagnosis(diagnosis)
+        if self._paths.moving or any(edge.effect.state == "passing" for edge in self._edges):
+            needs = "another audit: this was seen once, or the cluster changed between two samples"
+            return self._unknown(error="in motion", needs=needs)
+        error, needs = f"tcp was probed from {brokers(self._paths.open)} only", f"a probe from {brokers(unmeasured)}"
+        if not self._paths.open:
+            error, needs = "no symptom was found, and no probe was made", "a vantage with role broker"
+        return self._unknown(error=error, needs=self._paths.needs or needs)
 
+    def _by_probes(self) -> Judgement:
+        """Fail by probes from brokers' own hosts: HIGH where nothing is broken yet.
 
-def _inferred(view: ClusterView, cuts: Cuts, cut: CutEvidence) -> Judgement:
-    """Fail by what shows elsewhere, unless another cause was found; a log of a side that is cut off measures it."""
-    symptom = _symptom(cut)
-    if cut.rivals.found:
-        explained = f"{symptom}, which {' or '.join(cut.rivals.found)} explains"
-        return _unknown(view, cut, error=explained, needs="a vantage with role broker")
-    sources = cut.absent
-    if cut.symptom is not None and cut.symptom.settled and cut.controller is not None:
-        sources = (cut.controller,)
-    line = cuts.logged(cut, sources)
-    if line is not None:
-        return _fail(view, cut, sources, cannot="cannot", layer="tcp", why=says(line))
-    if cut.rivals.open:
-        rivals = " or ".join(cut.rivals.open)
-        why, suspected = f"{symptom}; not ruled out: {rivals}", Confidence.SUSPECTED
-        return _fail(view, cut, sources, confidence=suspected, cannot="possibly cannot", why=why, rivals=cut.rivals.open)
-    return _fail(view, cut, sources, confidence=Confidence.INFERRED, cannot="most likely cannot", why=symptom)
+        A fresh effect speaks against a probe from a host that does not reach its own broker either: that is not its host.
+        """
+        closed, controller = self._paths.closed, self._view.controller
+        control = next((edge.effect.state for edge in self._edges if edge.kind == CONTROL), "unknown")
+        behind = self._facts.edges.behind(self._broker) & set(closed)
+        broken = control == "missing" or behind or (control == "unknown" and controller in closed)
+        if not broken:
+            closed = tuple(source for source in closed if source not in self._facts.paths(source, self._listener).closed)
+        if not closed:
+            error = (
+                f"probes from the vantages of {brokers(self._paths.closed)} fail, and nothing is missing that they would explain"
+            )
+            needs = "vantages on the hosts of these brokers: they do not reach their own broker either"
+            return self._unknown(error=error, needs=needs)
+        failed = self._paths.failed.get(controller if controller in closed else closed[0])
+        error = (failed and failed.error) or "an unknown error"
+        return self._fail(
+            closed,
+            severity=None if broken else Severity.HIGH,
+            cannot="cannot",
+            layer=failed and failed.layer,
+            why=f"{failed and failed.layer} failed with {error}",
+            error=error,
+        )
 
+    def _by_diagnosis(self, diagnosis: Diagnosis) -> Judgement:
+        """Fail by what shows elsewhere, unless another cause leads; a log of a side that is cut off measures it."""
+        groups = tuple(kind.group for kind in diagnosis.kinds if kind.code == "KA302")
+        confidence, rivals = diagnosis.confidence(*groups), tuple(kind.named("KA302") for kind in diagnosis.kinds)
+        if confidence is None and (diagnosis.leading is not None or not groups):
+            explained = f"{self._symptom}, which {' or '.join(rivals) or 'no known cause'} explains"
+            return self._unknown(error=explained, needs="a vantage with role broker")
+        sources = diagnosis.edge.sources
+        if confidence is Confidence.MEASURED:
+            return self._fail(sources, cannot="cannot", layer="tcp", why=diagnosis.measured[0].shown_by[0].text)
+        leading = None if diagnosis.leading is None else diagnosis.leading[0]
+        others = tuple(named for named, kind in zip(rivals, diagnosis.kinds, strict=True) if kind.group != (leading or "address"))
+        if confidence is Confidence.INFERRED:
+            return self._fail(sources, confidence=confidence, cannot="most likely cannot", why=self._symptom)
+        why = f"{self._symptom}; not ruled out: {listing(others, 3)}"
+        undecided = tuple(kind.word for kind in diagnosis.usual) if confidence is None else None
+        return self._fail(
+            sources, confidence=Confidence.SUSPECTED, cannot="possibly cannot", why=why, rivals=others, undecided=undecided
+        )
 
-def _fail(view: ClusterView, cut: CutEvidence, sources: tuple[int, ...], **reported: Any) -> Judgement:  # noqa: ANN401
-    """Return a failure; `sources` are the brokers that cannot reach this one."""
-    subject = brokers(sources)
-    if sources == (cut.controller,):
-        subject = f"controller {cut.controller}"
-    return view.judge("KA302", cut.resource, Status.FAIL, {**_evidence(cut), "from": sources, "who": subject}, **reported)
+    def _fail(self, sources: tuple[int, ...], **reported: Any) -> Judgement:  # noqa: ANN401
+        """Return a failure; `sources` are the brokers that cannot reach this one."""
+        subject = brokers(sources)
+        if sources == (self._view.controller,):
+            subject = f"controller {sources[0]}"
+        evidence = {**self._evidence(), "from": sources, "who": subject}
+        return self._view.judge("KA302", self._resource, Status.FAIL, evidence, **reported)
 
+    def _unknown(self, *, error: str, needs: str) -> Judgement:
+        return self._view.judge("KA302", self._resource, Status.UNKNOWN, self._evidence(), error=error, needs=needs)
 
-def _unknown(view: ClusterView, cut: CutEvidence, *, error: str, needs: str) -> Judgement:
-    return view.judge("KA302", cut.resource, Status.UNKNOWN, _evidence(cut), error=error, needs=needs)
+    @property
+    def _resource(self) -> str:
+        return f"broker/{self._broker}" if self._edge.endpoint is None else self._edge.endpoint.resource
 
+    def _evidence(self) -> dict[str, object]:
+        """Return what every judgement shows."""
+        endpoint = self._edge.endpoint
+        return {
+            "target": f"broker {self._broker}",
+            "broker": self._broker,
+            "controller": self._view.controller,
+            "host": endpoint and endpoint.host,
+            "port": endpoint and endpoint.port,
+            "listener": endpoint and endpoint.listener,
+            "protocol": endpoint and endpoint.protocol,
+            "symptom": self._symptom,
+            "vantage": self._paths.vantage,
+            "open": self._paths.open,
+        }
 
-def _evidence(cut: CutEvidence) -> dict[str, object]:
-    """Return what every judgement shows."""
-    endpoint = cut.endpoint
-    return {
-        "target": f"broker {cut.broker}",
-        "broker": cut.broker,
-        "controller": cut.controller,
-        "host": endpoint and endpoint.host,
-        "port": endpoint and endpoint.port,
-        "listener": endpoint and endpoint.listener,
-        "protocol": endpoint and endpoint.protocol,
-        "symptom": _symptom(cut),
-        "vantage": cut.sides.vantage,
-        "open": cut.sides.open,
-    }
-
-
-def _no_endpoint(cut: CutEvidence) -> dict[str, str]:
-    if cut.listener is None:
-        return {"error": "its inter-broker listener is unknown", "needs": "DescribeConfigs on Cluster"}
-    return {
-        "error": f"the address of its listener {cut.listener} is unknown",
-        "needs": f"DescribeConfigs on Cluster, {file_of(cut.broker)}, or a bootstrap address of listener {cut.listener}",
-    }
-
-
-def _symptom(cut: CutEvidence) -> str | None:
-    """Return what shows that something keeps other brokers away; None where nothing does, or it was seen once."""
-    if cut.symptom is not None and cut.symptom.settled:
-        if cut.symptom.empty:
-            return f"broker {cut.broker} lists no broker and no controller"
-        return f"broker {cut.broker} reports leaders that differ from ZooKeeper"
-    return f"not in any ISR of partitions that broker {cut.broker} leads: {brokers(cut.absent)}" if cut.absent else None
+    def _no_endpoint(self) -> dict[str, str]:
+        listener = self._edge.listener
+        if listener is None:
+            return {"error": "its inter-broker listener is unknown", "needs": "DescribeConfigs on Cluster"}
+        own = f"DescribeConfigs on Cluster, {file_of(self._broker)}, or a bootstrap address of listener {listener.name}"
+        return {"error": f"the address of its listener {listener.name} is unknown", "needs": own}

@@ -9,23 +9,15 @@ from kafka_audit.checks.security.cluster_action import cluster_action_results
 from kafka_audit.checks.security.refusal_evidence import result_evidence
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import CLUSTER, acl_phrase
+from kafka_audit.diagnosis.facts import INPUTS
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    Acl,
-    AclHolder,
-    BrokerConfig,
-    BrokerProperty,
-    BrokerView,
-    PropertyLogin,
-    RegisteredBroker,
-    RegisteredEndpoint,
-)
+from kafka_audit.model.tables import Acl
 
 
 @check(
     code="KA403",
     severity=Severity.CRITICAL,
-    needs=(BrokerConfig, BrokerView, Acl, AclHolder, BrokerProperty, PropertyLogin, RegisteredBroker, RegisteredEndpoint),
+    needs=INPUTS,
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} {refuses} requests of {whom}: an ACL denies ClusterAction to {principal} ({why})",

@@ -5,40 +5,14 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.security.login_evidence import login_judgements
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.facts import INPUTS
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    BrokerConfig,
-    BrokerProperty,
-    BrokerView,
-    Certificate,
-    LogLine,
-    Probe,
-    PropertyLogin,
-    RegisteredBroker,
-    RegisteredEndpoint,
-    ScramUser,
-    ViewPartition,
-    ViewTopic,
-)
 
 
 @check(
     code="KA412",
     severity=Severity.CRITICAL,
-    needs=(
-        BrokerConfig,
-        BrokerView,
-        Probe,
-        Certificate,
-        BrokerProperty,
-        PropertyLogin,
-        ScramUser,
-        LogLine,
-        RegisteredBroker,
-        RegisteredEndpoint,
-        ViewPartition,
-        ViewTopic,
-    ),
+    needs=INPUTS,
     by_files=True,
     says={
         Status.FAIL: "{whom} {cannot} log in at broker {broker} on listener {listener} ({protocol}): {why}",
@@ -62,21 +36,23 @@ def inter_broker_login_fails(view: ClusterView) -> Iterator[Judgement]:
     newer than the start of both brokers and still repeated. HIGH if the broker was accepted before, or shows no symptom yet:
     the next connection fails.
 
-    Inferred: the auditor's `ca_file` does not trust the issuer, and the view is empty or stale. Or only the view shows it, the
-    probe succeeds and no right is missing.
+    Inferred: the view is empty or stale, and each cause but a refused login or handshake is ruled out. Suspected: others are
+    not ruled out, and only this one is suggested: TLS versions or ciphers of both sides do not meet, or the issuer of the
+    certificate differs from that of the brokers that accept the controller. That the auditor itself trusts the certificate, or
+    does not, says nothing about the brokers' truststores.
 
     ## Not known when
     None of these was read, and the view shows no symptom. No probe can detect a wrong password.
 
     ## Passes only when
-    The broker's view is not empty (it accepted its controller), or certificate, mechanism and password were all verified. The
-    check does not apply to PLAINTEXT.
+    The broker's view is not empty (it accepted its controller), or certificate, TLS settings, mechanism and password were all
+    verified. The check does not apply to PLAINTEXT.
 
     ## What to do
     To see the error, run `grep -E 'Authentication failed|SSL handshake failed' controller.log server.log` on {source} and read
     the newest lines.
 
-    To repair it: {repair}. Certificates and PLAIN users can be changed on a running broker; otherwise restart broker {broker}.
+    To repair it: {repair}. Certificates can be changed on a running broker; for all else restart broker {broker}.
     For SCRAM users run `kafka-configs.sh --bootstrap-server BROKER:9092 --alter --entity-type users` with `--entity-name
     USER --add-config MECHANISM=[password=PASSWORD]`.
 

@@ -8,46 +8,14 @@ from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.security.cluster_action import cluster_action_results
 from kafka_audit.checks.security.refusal_evidence import result_evidence
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.facts import INPUTS
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    Acl,
-    AclHolder,
-    BrokerConfig,
-    BrokerProperty,
-    BrokerView,
-    Certificate,
-    LogLine,
-    Probe,
-    PropertyLogin,
-    RegisteredBroker,
-    RegisteredEndpoint,
-    RegisteredPartition,
-    RegisteredTopic,
-    ViewPartition,
-    ViewTopic,
-)
 
 
 @check(
     code="KA401",
     severity=Severity.CRITICAL,
-    needs=(
-        BrokerConfig,
-        BrokerView,
-        Acl,
-        AclHolder,
-        BrokerProperty,
-        PropertyLogin,
-        LogLine,
-        RegisteredBroker,
-        RegisteredEndpoint,
-        RegisteredTopic,
-        RegisteredPartition,
-        Certificate,
-        Probe,
-        ViewPartition,
-        ViewTopic,
-    ),
+    needs=INPUTS,
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} {refuses} requests of {whom}: {principal} ({listener}) has no ClusterAction there ({why})",
@@ -72,9 +40,9 @@ def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
     fails if the controller's log, or server.log or the authorizer log of the broker, reports the rejection, newer than their
     starts, and the view shows it.
 
-    Inferred: no ACL allows it, super.users is set but hidden, the broker's view is empty or stale in two samples, and no other
-    cause matches. In KRaft the ISR shows it: no other broker is in the ISR of that broker's partitions. Suspected while other
-    causes are not ruled out.
+    Inferred: no ACL allows it, super.users is set but hidden, the broker's view is empty or stale in two samples, and each other
+    known cause is ruled out. In KRaft the ISR shows it: followers are in no ISR of that broker's partitions. Suspected while
+    others are not ruled out, and no other broker with the same settings accepts them.
 
     ## Not known when
     super.users is hidden (DescribeConfigs always hides it) and there is no symptom. Or the login or the ACLs were not read. Or

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from kafka_audit.checks.security.cluster_action import ClusterActionResult
 from kafka_audit.cluster.listeners.principals import Principal
-from kafka_audit.cluster.symptoms import Symptoms
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import SUPER_USERS
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.ssl_rules import KEY
+from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.finding import Confidence, Status
 
 Verdict = tuple[Status, Confidence, dict[str, str]]
@@ -28,17 +28,17 @@ def verdict(view: ClusterView, result: ClusterActionResult) -> Verdict:
         return Status.NOT_APPLICABLE, Confidence.MEASURED, {"reason": reason}
     seen = [between.principal(source, result.broker) for source in between.brokers]
     names = tuple(dict.fromkeys(name for principal in seen for name in principal.names))
-    status, confidence, reported = _unnamed(view.symptoms, result, seen) or _named(result, names)
+    status, confidence, reported = _unnamed(facts_of(view).symptom(result.broker), seen) or _named(result, names)
     return status, confidence, {"listener": used.name, "principal": " or ".join(names) or "unknown"} | reported
 
 
-def _unnamed(symptoms: Symptoms, result: ClusterActionResult, seen: Sequence[Principal]) -> Verdict | None:
+def _unnamed(symptom: str | None, seen: Sequence[Principal]) -> Verdict | None:
     """Judge rules that Kafka refuses, which is another fault, or that give a certificate no name."""
     if refused := next((principal for principal in seen if principal.refused), None):
         error = f"Kafka rejects {KEY} at startup, see KA413: {refused.refused}"
         return Status.UNKNOWN, Confidence.MEASURED, {"error": error, "needs": refused.needs}
     if fails := next((principal for principal in seen if principal.fails), None):
-        status = Status.FAIL if symptoms.lasting(result.broker) else Status.UNKNOWN
+        status = Status.FAIL if symptom else Status.UNKNOWN
         return status, Confidence.INFERRED, {"why": fails.fails, "error": fails.fails, "needs": fails.needs}
     return None
 

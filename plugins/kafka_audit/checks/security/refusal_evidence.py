@@ -1,7 +1,8 @@
 """The evidence of KA401 and KA403: the refusing broker, the refused one, the listener, and other possible causes."""
 
-from kafka_audit.checks.security.cluster_action import UNKNOWN_PRINCIPAL, ClusterActionResult
+from kafka_audit.checks.security.cluster_action import ClusterActionResult
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
+from kafka_audit.diagnosis.rights import UNKNOWN_PRINCIPAL
 from kafka_audit.model.finding import Confidence
 from kafka_audit.model.text import brokers
 
@@ -10,7 +11,6 @@ _REFUSES = {
     Confidence.INFERRED: "most likely rejects",
     Confidence.SUSPECTED: "possibly rejects",
 }
-_MEANING = {"KA302": "KA302 (an unreachable address)", "KA412": "KA412 (a failed login)"}
 
 
 def result_evidence(between: InterBroker, result: ClusterActionResult) -> dict[str, object]:
@@ -37,7 +37,7 @@ def result_evidence(between: InterBroker, result: ClusterActionResult) -> dict[s
         "authorizer": between.authorizer(result.broker).value or "none",
         "why": result.why or result.error or result.reason,
         "symptom": result.symptom,
-        "rivals": tuple(_MEANING[rival] for rival in result.rivals) or None,
+        "rivals": result.rivals or None,
         "hidden": next((pair.hidden_key for pair in result.pairs if pair.hidden_key), None),
         "error": result.error or None,
         "needs": result.needs or None,

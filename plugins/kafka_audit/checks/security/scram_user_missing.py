@@ -7,6 +7,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.security.scram_login import judged
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -16,13 +17,14 @@ from kafka_audit.model.tables import (
     RegisteredBroker,
     RegisteredEndpoint,
     ScramUser,
+    ViewBroker,
 )
 
 
 @check(
     code="KA405",
     severity=Severity.CRITICAL,
-    needs=(BrokerConfig, BrokerProperty, PropertyLogin, ScramUser, BrokerView, RegisteredBroker, RegisteredEndpoint),
+    needs=(BrokerConfig, BrokerProperty, PropertyLogin, ScramUser, BrokerView, ViewBroker, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} logs in to other brokers as {user}, which has no {mechanism} credential",
@@ -62,9 +64,9 @@ def scram_user_missing(view: ClusterView) -> Iterator[Judgement]:
     KIP-84 (SCRAM); Kafka documentation, "Authentication using SASL/SCRAM".
     """
     between = view.inter_broker
-    symptoms = view.symptoms
-    let_in = between.kraft or any(map(symptoms.accepted, between.brokers))  # in KRaft no view shows which logins succeeded
-    latent = let_in and not any(map(symptoms.lasting, between.brokers))
+    facts = facts_of(view)
+    let_in = between.kraft or any(map(facts.accepted, between.brokers))  # in KRaft no view shows which logins succeeded
+    latent = let_in and not any(map(facts.symptom, between.brokers))
     for broker in between.brokers:
         judgement = judged(view, broker)
         yield replace(judgement, severity=Severity.HIGH) if latent and judgement.status is Status.FAIL else judgement

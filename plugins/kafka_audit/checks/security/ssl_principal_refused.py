@@ -9,34 +9,15 @@ from kafka_audit.checks.security.cluster_action import cluster_action_results
 from kafka_audit.checks.security.principal_evidence import verdict
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.principals.ssl_rules import KEY
+from kafka_audit.diagnosis.facts import INPUTS
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    Acl,
-    AclHolder,
-    BrokerConfig,
-    BrokerProperty,
-    BrokerView,
-    Certificate,
-    PropertyLogin,
-    RegisteredBroker,
-    RegisteredEndpoint,
-)
+from kafka_audit.model.tables import ScramUser
 
 
 @check(
     code="KA404",
     severity=Severity.CRITICAL,
-    needs=(
-        BrokerConfig,
-        BrokerView,
-        Certificate,
-        Acl,
-        AclHolder,
-        BrokerProperty,
-        PropertyLogin,
-        RegisteredBroker,
-        RegisteredEndpoint,
-    ),
+    needs=tuple(table for table in INPUTS if table is not ScramUser),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} maps peer certificates to a principal without ClusterAction ({listener}): {why}",

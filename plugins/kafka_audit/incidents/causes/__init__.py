@@ -43,6 +43,7 @@ TABLE: tuple[Cause, ...] = (
     behind_controllers.BEHIND_CONTROLLERS,
     unread_sources.SILENT,
     undecided.UNDECIDED,
+    undecided.UNDECIDED_EDGES,
     missing_replicas.MISSING_REPLICAS,
 )
 """Causes in the order in which they may claim symptoms: registry, addresses, reachability, rights, failed reads, no cause."""

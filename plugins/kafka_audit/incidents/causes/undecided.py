@@ -20,9 +20,11 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
-from kafka_audit.model.text import brokers, fitting, start_upper
+from kafka_audit.model.text import brokers, fitting, listing, start_upper
 
-LEADING = ("KA105", "KA101", "KA107", "KA102", "KA202", "KA104", "KA106", "KA108", "KA103")
+_EDGE, _BEHIND = "KA302", "KA603"  # the check that names the candidates, and the symptom that names the incident
+
+LEADING = ("KA105", "KA101", "KA107", "KA102", "KA202", "KA104", "KA106", "KA108", "KA103", _EDGE)
 """Which symptom names the incident when several show: the emptiest view first."""
 
 # The four errors with which a request of the controller fails, in Kafka's words.
@@ -41,13 +43,17 @@ _SAYS = {
 def story(case: Case) -> Story:
     """Return the story: which views differ, and that why is not decided."""
     rivals = candidates(case)
-    left = [c for c in rivals if c.verdict is None]
+    left = [c for c in rivals if c.verdict is None and not c.rare]
+    rarer = [c.kind.fault for c in rivals if c.verdict is None and c.rare]
     leading = min((root.code for root in case.roots), key=LEADING.index)
+    follows = leading == _EDGE
     changes = changed_before(case, {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL"})
     return Story(
-        cause=leading,
+        cause=_BEHIND if follows else leading,
         headline=_headline(case, leading, left),
-        impact=(
+        impact=_stopped(case)
+        if follows
+        else (
             bootstrap_in_vain(case.brokers)
             if all(b in case.empty for b in case.brokers)
             else f"Clients that ask {brokers(case.brokers)} receive other metadata than from the rest of the cluster."
@@ -56,14 +62,19 @@ def story(case: Case) -> Story:
         why="The views were read. The facts that distinguish the candidates were not.",
         speaks_for=(
             *evidence_of(case.roots),
-            *(Evidence(observer=f"candidate {c.code}", text=f"{c.fault}: {c.text}") for c in left),
-            *log_quotes.idle(case, tuple(dict.fromkeys(c.code for c in left))),
+            *(Evidence(observer=f"candidate {c.kind.code}", text=f"{c.kind.fault}: {c.text}") for c in left),
+            *log_quotes.idle(case, tuple(dict.fromkeys(c.kind.code for c in left))),
             *changes,
         ),
         against=tuple(
-            Evidence(observer=f"candidate {c.code}", text=f"{c.fault}: ruled out, {c.verdict}") for c in rivals if c.verdict
+            Evidence(observer=f"candidate {c.kind.code}", text=f"{c.kind.fault}: ruled out, {c.verdict}")
+            for c in rivals
+            if c.verdict
         ),
-        not_known=tuple(f"Not known: whether {c.fault} ({c.code}) is the cause. To know: {c.to_know}." for c in left),
+        not_known=(
+            *(f"Not known: whether {c.kind.fault} ({c.kind.code}) is the cause. To know: {c.to_know}." for c in left),
+            *([f"Rarer, and not ruled out: {listing(rarer, len(rarer))}."] if rarer else []),
+        ),
         steps=(
             Step(
                 kind="see",
@@ -82,14 +93,18 @@ def story(case: Case) -> Story:
 def _headline(case: Case, leading: str, left: Sequence[Candidate]) -> str:
     broker_ids, is_one = case.brokers, len(case.brokers) == 1
     subject = start_upper(brokers(broker_ids))
+    if leading == _EDGE:
+        subject, is_one = start_upper(brokers(_followers(case))), len(_followers(case)) == 1
     if leading == "KA105" and all(b in case.empty for b in broker_ids):
         does = "lists no broker" if is_one else "list no broker"
+    elif leading == _EDGE:
+        does = f"{'does' if is_one else 'do'} not follow {brokers(broker_ids)}"
     elif leading == "KA105":
         does = "does not list every broker" if is_one else "do not list every broker"
     else:
         single, several, rest = _SAYS.get(leading, ("differs", "differ", "from the registry"))
         does = f"{single if is_one else several} {rest}"
-    names = [c.name for c in left]
+    names = [c.kind.word for c in left]
     choice = " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names) or "no known cause fits"
     endings = (
         f"cause not decided: {choice}",
@@ -98,6 +113,14 @@ def _headline(case: Case, leading: str, left: Sequence[Candidate]) -> str:
         "cause not decided",
     )
     return fitting([*(f"{subject} {does}; {ending}" for ending in endings), f"{subject} {does}"])
+
+
+def _followers(case: Case) -> list[int]:
+    return sorted({source for root in case.roots for source in root.numbers("from")})
+
+
+def _stopped(case: Case) -> str:
+    return f"Replication from {brokers(case.brokers)} to {brokers(_followers(case))} has stopped. No view shows why."
 
 
 def _logs(case: Case) -> str:
@@ -134,4 +157,19 @@ UNDECIDED = Cause(
     cases=cases,
     story=story,
     explains=(Explains(codes=("KA302", "KA303"), where=at_the_broker), LOST_REPLICAS),
+)
+
+
+def undecided_edges(case: Case) -> Iterable[Case]:
+    """Take the brokers from which others do not replicate, where nothing decides why."""
+    roots = tuple(root for root in case.roots if root.texts("undecided") and not root.muted)
+    return (replace(case, roots=roots),) if roots else ()
+
+
+UNDECIDED_EDGES = Cause(
+    codes=(_EDGE,),
+    meaning="followers do not replicate from a broker, and the data that would decide between the candidates was not read",
+    cases=undecided_edges,
+    story=story,
+    explains=(LOST_REPLICAS,),
 )

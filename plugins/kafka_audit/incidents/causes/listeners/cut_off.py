@@ -70,6 +70,8 @@ def cases(case: Case) -> Iterable[Case]:
     for root in case.roots:
         if late.roots and behind_controllers.at_either_end(late, root):
             continue
+        if root.texts("undecided"):
+            continue
         if root.confidence is not Confidence.SUSPECTED or root.resource.broker not in symptoms:
             groups[sources(case, root)].append(root)
     return tuple(replace(case, roots=tuple(roots), sources=broker_ids) for broker_ids, roots in groups.items())
@@ -250,9 +252,9 @@ def _rivals(case: Case) -> Iterable[Evidence]:
         yield Evidence(observer="rivals", text=text)
         return
     for rival in candidates(case):
-        if rival.verdict and rival.code != "KA302":
+        if rival.verdict and rival.kind.code != _CODE:
             yield Evidence(
-                observer=f"rival {rival.code}", text=f"{rival.fault} has the same symptoms; ruled out: {rival.verdict}"
+                observer=f"rival {rival.kind.code}", text=f"{rival.kind.fault} has the same symptoms; ruled out: {rival.verdict}"
             )
 
 

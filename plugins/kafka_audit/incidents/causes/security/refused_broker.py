@@ -188,14 +188,14 @@ def _registry_looks_whole(case: Case) -> Iterable[Evidence]:
 
 def _others(case: Case, rivals: Iterable[Candidate]) -> list[Candidate]:
     codes = {root.code for root in case.roots}
-    return [c for c in rivals if c.code not in ({"KA401", "KA403"} if codes & {"KA401", "KA403"} else codes)]
+    return [c for c in rivals if c.kind.code not in ({"KA401", "KA403"} if codes & {"KA401", "KA403"} else codes)]
 
 
 def _ruled_out(case: Case, rivals: Iterable[Candidate]) -> Iterable[Evidence]:
     for rival in _others(case, rivals):
         if rival.verdict:
             yield Evidence(
-                observer=f"rival {rival.code}", text=f"{rival.fault} has the same symptoms; ruled out: {rival.verdict}"
+                observer=f"rival {rival.kind.code}", text=f"{rival.kind.fault} has the same symptoms; ruled out: {rival.verdict}"
             )
 
 
@@ -203,7 +203,7 @@ def _not_known(case: Case, rivals: Iterable[Candidate]) -> Iterable[str]:
     also = "too" if case.confidence() is Confidence.MEASURED else "instead"
     for rival in _others(case, rivals):
         if rival.verdict is None:
-            yield f"Not known: whether {rival.fault} ({rival.code}) is there {also}. To know: {rival.to_know}."
+            yield f"Not known: whether {rival.kind.fault} ({rival.kind.code}) is there {also}. To know: {rival.to_know}."
     if case.roots[0].code == "KA412" and not reported(case, "kind"):
         files = f"server.properties of {brokers(case.brokers)} and of the others"
         where = f"`Authentication failed` or `SSL handshake failed` in {login_log(case)}"

@@ -69,10 +69,6 @@ def _certificate(view: ClusterView, broker: int, listener: Listener) -> Iterator
         confidence = Confidence.MEASURED if sure else Confidence.INFERRED
         repair = f"{renew} with {shown.host} among its subject alternative names"
         yield Fault(kind="certificate", text=text, repair=repair, sources=broker_ids, confidence=confidence, name_differs=True)
-    if shown.trusted is False and shown.not_before_ms <= now <= shown.not_after_ms:
-        text = f"its certificate is not trusted by the auditor's ca_file ({shown.error or 'unknown error'})"
-        repair = f"{renew} of a CA that the other brokers trust, or add its issuer to their truststores"
-        yield Fault(kind="certificate", text=text, repair=repair, sources=broker_ids, confidence=Confidence.INFERRED)
 
 
 def _mechanism(view: ClusterView, broker: int, listener: Listener) -> Iterator[Fault]:

@@ -1,0 +1,113 @@
+"""What a cause of a broken edge is: a pure function of the edge, which yields what was observed for it and against it.
+
+What none of its observations rules out stays possible, and is named.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from kafka_audit.diagnosis.edges import Edge
+from kafka_audit.diagnosis.facts import Facts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observation:
+    """What was observed of an edge at the layer of a cause.
+
+    One that `fails` shows the cause, one that `works` rules it out, one that is `unknown` says why it is neither. A `direct` one
+    was made between the two parties of the edge: a probe from that host, a line of that side's log, that side's own answer. All
+    others are indirect: settings of both sides, or what another party observed.
+    """
+
+    state: str
+    direct: bool
+    observer: str
+    text: str
+
+
+def fails(observer: str, text: str, *, direct: bool = False) -> Observation:
+    """Return an observation that shows a cause."""
+    return Observation(state="fails", direct=direct, observer=observer, text=text)
+
+
+def works(observer: str, text: str, *, direct: bool = False) -> Observation:
+    """Return an observation that rules a cause out."""
+    return Observation(state="works", direct=direct, observer=observer, text=text)
+
+
+def unknown(observer: str, text: str) -> Observation:
+    """Return an observation that leaves a cause open."""
+    return Observation(state="unknown", direct=False, observer=observer, text=text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """What a reader calls causes with one remedy; causes of one `group` are told apart at the failing side only."""
+
+    group: str
+    code: str  # of the check that reports it
+    word: str  # for a headline
+    fault: str  # for a sentence
+
+    def named(self, code: str) -> str:
+        """Return the fault as a check names it, with the code of the check that reports it where that is another one."""
+        return self.fault if self.code == code else f"{self.fault} ({self.code})"
+
+
+ADDRESS = Kind(group="address", code="KA302", word="unreachable", fault="an address out of reach")
+PACKETS = Kind(group="packets", code="KA302", word="lost packets", fault="a path that drops large packets")
+LIMIT = Kind(group="limit", code="KA302", word="limit", fault="a connection limit")
+TLS = Kind(group="login", code="KA412", word="TLS", fault="a failed TLS handshake")
+LOGIN = Kind(group="login", code="KA412", word="login", fault="a refused login")
+RIGHTS = Kind(group="rights", code="KA401", word="unauthorised", fault="a missing ClusterAction right")
+PROCESS = Kind(group="process", code="KA508", word="stalled", fault="a process that stalls")
+DISK = Kind(group="disk", code="KA501", word="disk", fault="a disk that hangs")
+THROTTLE = Kind(group="throttle", code="KA608", word="throttled", fault="a replication throttle")
+
+Observe = Callable[[Facts, Edge], Iterable[Observation]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """A known reason why an edge is broken.
+
+    Attributes:
+        name: in snake_case: function, file and candidate share it.
+        kind: what a reader calls it.
+        layer: the place in the order of a connection: name and tcp 1, the first bytes 2, tls 3, sasl 4, rights 5, effect 6.
+        edges: kinds of edges that it can break.
+        rare: it is named while nothing rules it out, and nothing hangs on it until something shows it.
+        decided_by: what would decide, as a template: {target}, {sources}, {where} and {log} in its sentence; {target}, {host},
+            {port} and {address} in its commands.
+        observe: what was observed.
+    """
+
+    name: str
+    kind: Kind
+    layer: int
+    edges: tuple[str, ...]
+    rare: bool
+    decided_by: str
+    observe: Observe
+
+
+_REGISTRY: dict[str, Cause] = {}
+
+
+def cause(*, kind: Kind, layer: int, edges: tuple[str, ...], decided_by: str, rare: bool = False) -> Callable[[Observe], Observe]:
+    """Register a cause; see `Cause`."""
+
+    def wrap(function: Observe) -> Observe:
+        name = function.__name__
+        _REGISTRY[name] = Cause(
+            name=name, kind=kind, layer=layer, edges=edges, rare=rare, decided_by=decided_by, observe=function
+        )
+        return function
+
+    return wrap
+
+
+def registered() -> Mapping[str, Cause]:
+    """Return the causes whose modules were imported, by name."""
+    return MappingProxyType(_REGISTRY)

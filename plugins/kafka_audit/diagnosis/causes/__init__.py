@@ -1,0 +1,15 @@
+"""The known causes of a broken edge: one module, one cause, with its cases in a YAML file beside it."""
+
+import importlib
+import pkgutil
+from functools import cache
+
+from kafka_audit.diagnosis.cause import Cause, registered
+
+
+@cache
+def causes() -> tuple[Cause, ...]:
+    """Return all causes, in the order of layers, importing every module of this package once (works inside a zip too)."""
+    for module in pkgutil.iter_modules(__path__, f"{__name__}."):
+        importlib.import_module(module.name)
+    return tuple(sorted(registered().values(), key=lambda cause: (cause.layer, cause.rare, cause.name)))

@@ -1,0 +1,28 @@
+"""A broker demands a client certificate that the others do not have, or whose issuer it does not trust."""
+
+from collections.abc import Iterator
+
+from kafka_audit.diagnosis.cause import TLS, Observation, cause, works
+from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.diagnosis.facts import Facts
+from kafka_audit.diagnosis.handshakes import let_in, tls_lines, without_tls
+
+_KEY = "ssl.client.auth"
+
+
+@cause(
+    kind=TLS,
+    layer=3,
+    edges=(CONTROL, REPLICATE),
+    decided_by="`SSL handshake failed` in server.log of broker {target}, or the truststore there",
+)
+def client_certificate_refused(facts: Facts, edge: Edge) -> Iterator[Observation]:
+    """A listener that asks for no certificate refuses none; on SASL_SSL only the listener's own key counts (KIP-684)."""
+    yield from (*without_tls(edge), *let_in(edge), *tls_lines(facts, edge, "client_certificate_refused"))
+    if edge.listener is None or not edge.listener.encrypted:
+        return
+    settings, name = facts.between.settings, edge.listener.name
+    own_key = f"listener.name.{name.lower()}.{_KEY}"
+    setting = settings.get(edge.target, own_key) if edge.listener.logs_in else settings.at(edge.target, name, _KEY)
+    if setting.known and setting.value in {None, "", "none"}:
+        yield works(f"settings of broker {edge.target}", f"listener {name} does not request a client certificate", direct=True)

@@ -1,0 +1,28 @@
+"""A broker's certificate is out of date, or does not name the address that the others connect to."""
+
+from collections.abc import Iterator
+
+from kafka_audit.diagnosis.cause import TLS, Observation, cause, fails, works
+from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.diagnosis.facts import Facts
+from kafka_audit.diagnosis.handshakes import let_in, tls_lines, without_tls
+from kafka_audit.model.finding import Confidence
+
+
+@cause(
+    kind=TLS,
+    layer=3,
+    edges=(CONTROL, REPLICATE),
+    decided_by="`openssl s_client -connect {address} -verify_hostname {host}`, or `SSL handshake failed` in the log of {sources}",
+)
+def invalid_certificate(facts: Facts, edge: Edge) -> Iterator[Observation]:
+    """The certificate that the broker presents shows its dates and names to whoever connects."""
+    yield from (*without_tls(edge), *let_in(edge), *tls_lines(facts, edge, "invalid_certificate"))
+    if edge.listener is None or not edge.listener.encrypted:
+        return
+    faults = [fault for fault in facts.logins(edge.target, edge.listener) if fault.kind == "certificate"]
+    for fault in faults:
+        yield fails(f"certificate of broker {edge.target}", fault.text, direct=fault.confidence is Confidence.MEASURED)
+    shown = facts.view.logins.certificate(edge.target, edge.listener.name)
+    if shown is not None and not faults:
+        yield works(f"certificate of broker {edge.target}", f"it is valid and names {shown.host}", direct=True)

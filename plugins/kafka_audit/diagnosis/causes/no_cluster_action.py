@@ -1,0 +1,48 @@
+"""A broker's authorizer denies ClusterAction to the principal of its controller or its followers."""
+
+from collections.abc import Iterator
+
+from kafka_audit.cluster.answers.log_lines import says
+from kafka_audit.diagnosis.cause import RIGHTS, Observation, cause, fails, unknown, works
+from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.diagnosis.facts import Facts
+
+
+@cause(
+    kind=RIGHTS,
+    layer=5,
+    edges=(CONTROL, REPLICATE),
+    decided_by="server.properties of broker {target}, or `CLUSTER_AUTHORIZATION_FAILED` in {log} of {sources}",
+)
+def no_cluster_action(facts: Facts, edge: Edge) -> Iterator[Observation]:
+    """Super users and ACLs of the target decide; where a hidden setting could still allow it, they only suggest it."""
+    broker, settings = edge.target, f"settings of broker {edge.target}"
+    if edge.effect.state == "works":
+        yield works(f"broker {broker}", edge.effect.text, direct=True)
+    for line in facts.lines(edge, "KA401")[:1]:
+        yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
+    authorizer = facts.between.authorizer(broker)
+    if authorizer.state == "unset":
+        yield works(settings, f"broker {broker} runs no authorizer", direct=True)
+        return
+    pairs = [pair for pair in facts.rights(broker) if not edge.sources or set(edge.sources) & set(pair.sources)]
+    denied = [pair for pair in pairs if pair.allowed is False]
+    if denied:
+        yield fails(settings, denied[0].why, direct=denied[0].principal.certain)
+    elif pairs and all(pair.allowed for pair in pairs):
+        yield works(settings, pairs[0].why, direct=True)
+    elif any(pair.hidden for pair in pairs) and not _let_in_elsewhere(facts, edge):
+        yield fails(settings, next(pair.why for pair in pairs if pair.hidden))
+    elif authorizer.value:
+        open_pairs = [pair.why for pair in pairs if pair.allowed is None]
+        yield unknown(settings, f"an authorizer is set on broker {broker}" + "".join(f"; {why}" for why in open_pairs[:1]))
+    else:
+        yield unknown(settings, f"broker {broker} did not report whether an authorizer is set")
+
+
+def _let_in_elsewhere(facts: Facts, edge: Edge) -> bool:
+    """Return whether another broker with an authorizer lets the others in: a hidden difference is less likely then."""
+    others = (broker for broker in facts.between.brokers if broker != edge.target and facts.between.authorizer(broker).value)
+    if edge.kind == CONTROL:
+        return not {*facts.accepting}.isdisjoint(others)
+    return any(facts.view.partitions.led_by((broker,)) and not facts.edges.behind(broker) for broker in others)

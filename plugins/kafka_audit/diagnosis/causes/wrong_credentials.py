@@ -1,0 +1,31 @@
+"""A broker does not know the user of the others, or knows another password."""
+
+from collections.abc import Iterator
+
+from kafka_audit.diagnosis.cause import LOGIN, Observation, cause, fails, works
+from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.diagnosis.facts import Facts
+from kafka_audit.diagnosis.handshakes import let_in, login_lines, without_login
+from kafka_audit.model.text import brokers
+
+
+@cause(
+    kind=LOGIN,
+    layer=4,
+    edges=(CONTROL, REPLICATE),
+    decided_by="`Authentication failed` in server.log of {sources}, or server.properties of broker {target} and of {sources}",
+)
+def wrong_credentials(facts: Facts, edge: Edge) -> Iterator[Observation]:
+    """Files of both sides show it, and the log of the refused side; no probe does, and a SCRAM password is seen nowhere."""
+    lines = login_lines(facts.lines(edge, "KA412"), "credential")
+    yield from (*without_login(edge), *let_in(edge), *lines)
+    if edge.listener is None or not edge.listener.logs_in:
+        return
+    faults = [fault for fault in facts.logins(edge.target, edge.listener) if fault.kind == "credential"]
+    for fault in faults:
+        yield fails(f"file of broker {edge.target}", fault.text, direct=True)
+    between, name = facts.between, edge.listener.name
+    known = facts.view.logins.known_users(edge.target, name, "PLAIN") if name in between.plain else None
+    plain = all(between.mechanism(source).value == "PLAIN" for source in edge.sources)
+    if known and plain and not faults:
+        yield works(f"file of broker {edge.target}", f"it has the user and password of {brokers(edge.sources)}", direct=True)

@@ -1,0 +1,165 @@
+"""Edges between brokers: who must reach whom, to do what, at which address, and whether what it is for happens."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from kafka_audit.cluster.disagreements import Disagreement
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.inter_broker import Listener
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import ReplicaGap
+from kafka_audit.model.text import brokers
+
+CONTROL, REPLICATE = "control", "replicate"
+"""The controller sends what it decided to a broker (ZooKeeper mode); a follower fetches from its leader."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """Whether what an edge is for happens.
+
+    `state` is `works` (a fresh effect was read), `missing` (in two samples, and nothing moved in between), `passing` (in one
+    sample only) or `unknown`; `text` says what shows it.
+    """
+
+    state: str
+    text: str = ""
+
+
+_UNKNOWN = Effect(state="unknown")
+_OLD = frozenset({"leader", "no_leader", "empty_view", "broker_missing"})
+"""Kinds of disagreements that an update of the controller would end."""
+
+_SHOWS = {
+    "empty_view": "lists no broker and no controller",
+    "broker_missing": "does not list every registered broker",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edge:
+    """Who must reach a broker to do something there.
+
+    Attributes:
+        kind: `CONTROL` or `REPLICATE`.
+        target: the id of the broker.
+        sources: the ids of those who must reach it; of followers only those that show no effect. Sorted.
+        listener: on which the target receives other brokers; None where that is unknown.
+        endpoint: the address of that listener; None where it is unknown.
+        effect: whether it happens.
+    """
+
+    kind: str
+    target: int
+    sources: tuple[int, ...]
+    listener: Listener | None
+    endpoint: AdvertisedEndpoint | None
+    effect: Effect
+
+    def at(self, listener: str) -> bool:
+        """Return whether it ends at a listener."""
+        return self.listener is not None and self.listener.name == listener
+
+    @property
+    def who(self) -> str:
+        """The sources, for a sentence."""
+        if self.kind == CONTROL:
+            return f"controller {self.sources[0]}"
+        return brokers(self.sources) if self.sources else "other brokers"
+
+
+class Edges:
+    """The edges between the brokers of one view."""
+
+    def __init__(self, view: ClusterView) -> None:
+        """Keep the view; nothing is read yet."""
+        self._view = view
+        self._controller = view.controller
+
+    def into(self, broker: int) -> tuple[Edge, ...]:
+        """Return the edges that end at a broker: of its controller (ZooKeeper mode), and of its followers."""
+        found = []
+        if self._controller is not None:
+            found.append(self._edge(CONTROL, broker, (self._controller,), self.control(broker)))
+        absent = self.absent(broker)
+        effect = Effect(state="missing", text=_out_of_isr(broker, absent)) if absent else _UNKNOWN
+        return (*found, self._edge(REPLICATE, broker, absent, effect))
+
+    def _edge(self, kind: str, broker: int, sources: tuple[int, ...], effect: Effect) -> Edge:
+        listener = self._view.inter_broker.listener(broker)
+        return Edge(
+            kind=kind,
+            target=broker,
+            sources=sources,
+            listener=listener,
+            endpoint=None if listener is None else self.endpoint(broker, listener.name),
+            effect=effect,
+        )
+
+    def endpoint(self, broker: int, listener: str) -> AdvertisedEndpoint | None:
+        """Return the address of a broker's listener; None where it is unknown."""
+        return self._endpoints.get((broker, listener))
+
+    @cached_property
+    def _endpoints(self) -> Mapping[tuple[int, str], AdvertisedEndpoint]:
+        # In KRaft only settings name a listener that brokers keep to themselves: no client is given its address.
+        every = (*self._view.endpoints.all, *self._view.advertised)
+        return {(endpoint.broker_id, endpoint.listener): endpoint for endpoint in every}
+
+    def control(self, broker: int) -> Effect:
+        """Return whether a broker received what its controller sends. Nothing shows it in KRaft, or without a controller."""
+        if self._controller is None:
+            return _UNKNOWN
+        signs = self._signs(broker)
+        if any(sign.settled for sign in signs):
+            kinds = {sign.kind for sign in signs}
+            shows = next((text for kind, text in _SHOWS.items() if kind in kinds), "reports leaders that differ from ZooKeeper")
+            return Effect(state="missing", text=f"broker {broker} {shows}")
+        if signs:
+            return Effect(state="passing", text=f"the view of broker {broker} was empty or stale in one sample only")
+        views = self._view.views_of(broker)
+        filled = views and all(view.brokers_listed and view.controller_id == self._controller for view in views)
+        if not filled or self._view.disagreement(str(broker), "endpoint") is not None:
+            return _UNKNOWN
+        text = f"broker {broker} has accepted the updates of controller {self._controller}: its view is not empty"
+        return Effect(state="works", text=text)
+
+    def _signs(self, broker: int) -> list[Disagreement]:
+        """Return what of a broker's view is older than what its controller sends."""
+        signs = (self._view.disagreement(str(broker), matter) for matter in ("leader", "no_leader", "broker"))
+        return [sign for sign in signs if sign is not None and sign.kind in _OLD]
+
+    def absent(self, broker: int) -> tuple[int, ...]:
+        """Return the followers that replicate elsewhere, and are in the ISR of nothing that a broker leads, without a reason.
+
+        A follower that has just restarted is catching up; in KRaft, where the time of registration is unknown, the leader must
+        have no follower at all. A follower with a wrong view does not know its leader, and one with a failed disk cannot follow.
+        """
+        return tuple(sorted({gap.replica for gap in self._gaps.get(broker, ()) if self._is_absent(gap)}))
+
+    def behind(self, broker: int) -> frozenset[int]:
+        """Return the followers that are out of the ISR of any partition that a broker leads, in two samples."""
+        return frozenset(gap.replica for gap in self._gaps.get(broker, ()) if self._lasts(gap))
+
+    @cached_property
+    def _gaps(self) -> Mapping[int, list[ReplicaGap]]:
+        found: dict[int, list[ReplicaGap]] = defaultdict(list)
+        for gap in self._view.differences.of(ReplicaGap):
+            found[gap.leader].append(gap)
+        return found
+
+    def _lasts(self, gap: ReplicaGap) -> bool:
+        return gap.repeated and self._view.steady
+
+    def _is_absent(self, gap: ReplicaGap) -> bool:
+        follower = self._view.brokers.get(gap.replica)
+        created, oldest = None if follower is None else follower.created, gap.oldest_version
+        cut_later = gap.leader_alone if created is None or oldest is None else created < oldest
+        works = gap.follows_others and not gap.listed_offline and not (self._controller is not None and self._signs(gap.replica))
+        return self._lasts(gap) and gap.in_sync == 0 and works and cut_later
+
+
+def _out_of_isr(broker: int, absent: tuple[int, ...]) -> str:
+    return f"not in any ISR of partitions that broker {broker} leads: {brokers(absent)}"

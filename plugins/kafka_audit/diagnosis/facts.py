@@ -1,0 +1,148 @@
+"""What causes read of one view, computed once: paths, rights, logins and log lines of an edge."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from statistics import median
+from weakref import WeakKeyDictionary
+
+from kafka_audit.cluster.listeners.inter_broker import Listener
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.edges import Edge, Edges
+from kafka_audit.diagnosis.login_faults import Fault, login_faults
+from kafka_audit.diagnosis.paths import Paths, paths
+from kafka_audit.diagnosis.rights import Pair, pairs_at
+from kafka_audit.model.tables import (
+    Acl,
+    AclHolder,
+    BrokerConfig,
+    BrokerProperty,
+    BrokerView,
+    Certificate,
+    LogLine,
+    Probe,
+    PropertyLogin,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    Row,
+    ScramUser,
+    SourceRead,
+    ViewBroker,
+    ViewPartition,
+    ViewTopic,
+)
+
+INPUTS: tuple[type[Row], ...] = (
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredTopic,
+    RegisteredPartition,
+    BrokerView,
+    ViewBroker,
+    ViewPartition,
+    ViewTopic,
+    Probe,
+    Certificate,
+    LogLine,
+    BrokerConfig,
+    BrokerProperty,
+    PropertyLogin,
+    ScramUser,
+    Acl,
+    AclHolder,
+)
+"""The tables that observations of edges between brokers come from."""
+
+
+class Facts:
+    """The facts of one view; each is computed when it is first asked for."""
+
+    def __init__(self, view: ClusterView) -> None:
+        """Keep the view; nothing is read yet."""
+        self.view = view
+        self.between = view.inter_broker
+        self.edges = Edges(view)
+        self._paths: dict[tuple[int, str], Paths] = {}
+        self._rights: dict[int, tuple[Pair, ...]] = {}
+        self._logins: dict[tuple[int, str], tuple[Fault, ...]] = {}
+        self._issuers: dict[str, Mapping[int, str]] = {}
+
+    def paths(self, broker: int, listener: str) -> Paths:
+        """Return how brokers' hosts reach a listener of a broker."""
+        key = (broker, listener)
+        if key not in self._paths:
+            self._paths[key] = paths(self.view.probes_of(broker, listener))
+        return self._paths[key]
+
+    def rights(self, broker: int) -> tuple[Pair, ...]:
+        """Return what a broker's authorizer says of each principal that brokers appear as; nothing without an authorizer."""
+        if broker not in self._rights:
+            self._rights[broker] = tuple(pairs_at(self.between, broker)) if self.between.authorizer(broker).value else ()
+        return self._rights[broker]
+
+    def logins(self, broker: int, listener: Listener) -> tuple[Fault, ...]:
+        """Return every reason for which a login of brokers at a listener of a broker fails."""
+        key = (broker, listener.name)
+        if key not in self._logins:
+            self._logins[key] = login_faults(self.view, broker, listener)
+        return self._logins[key]
+
+    def lines(self, edge: Edge, code: str) -> tuple[LogLine, ...]:
+        """Return the lines of logs that count and show the fault of a check on an edge, of its sources where these are known."""
+        found = self.view.logs.counting(code, edge.target, None if edge.listener is None else edge.listener.name)
+        return tuple(row for row in found if not edge.sources or row.broker_id in {*edge.sources, edge.target})
+
+    def symptom(self, broker: int) -> str | None:
+        """Return what shows in two samples that a broker does not get what its controller or its followers exchange with it."""
+        missing = (edge.effect.text for edge in self.edges.into(broker) if edge.effect.state == "missing")
+        return next(missing, None)
+
+    def accepted(self, broker: int) -> str | None:
+        """Return how it is known that a broker let its controller in: its view is filled and up to date. Not in KRaft."""
+        effect = self.edges.control(broker)
+        return effect.text if effect.state == "works" else None
+
+    @cached_property
+    def slowest_ms(self) -> Mapping[int, int]:
+        """The longest that each broker took for an answer, in all samples."""
+        times = {
+            broker: [read.elapsed_ms for read in reads if read.outcome == "answered"] for broker, reads in self.reads.items()
+        }
+        return {broker: max(own) for broker, own in times.items() if own}
+
+    @cached_property
+    def usual_ms(self) -> float:
+        """The median of what all brokers took for an answer; 0 without any."""
+        times = [read.elapsed_ms for reads in self.reads.values() for read in reads if read.outcome == "answered"]
+        return median(times) if times else 0
+
+    def issuers(self, listener: str) -> Mapping[int, str]:
+        """Return who signed the certificate that each broker presents on a listener."""
+        if listener not in self._issuers:
+            shown = {broker: self.view.logins.certificate(broker, listener) for broker in self.between.brokers}
+            self._issuers[listener] = {broker: one.issuer for broker, one in shown.items() if one is not None}
+        return self._issuers[listener]
+
+    @cached_property
+    def accepting(self) -> tuple[int, ...]:
+        """The brokers that are known to have let their controller in. None in KRaft."""
+        return tuple(broker for broker in self.between.brokers if self.edges.control(broker).state == "works")
+
+    @cached_property
+    def reads(self) -> Mapping[int, tuple[SourceRead, ...]]:
+        """Every read of each broker, of all samples."""
+        found: dict[int, list[SourceRead]] = {}
+        for read in self.view.of(SourceRead):
+            name = read.observer.removeprefix("broker:")
+            if read.observer.startswith("broker:") and name.isdigit():
+                found.setdefault(int(name), []).append(read)
+        return {broker: tuple(reads) for broker, reads in found.items()}
+
+
+_FACTS: "WeakKeyDictionary[ClusterView, Facts]" = WeakKeyDictionary()
+
+
+def facts_of(view: ClusterView) -> Facts:
+    """Return the facts of a view, the same ones each time."""
+    return _FACTS.setdefault(view, Facts(view))

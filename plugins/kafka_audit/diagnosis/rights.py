@@ -1,0 +1,96 @@
+"""May the other brokers, the controller above all, act at a broker? What its authorizer, super users and ACLs say."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kafka_audit.cluster.listeners.inter_broker import InterBroker
+from kafka_audit.cluster.listeners.principals import Principal, file_of
+from kafka_audit.configuration.authorization import CLUSTER, NO_ACL, NO_ACL_EXISTS, Decision, authorized
+from kafka_audit.model.tables import Acl
+
+UNKNOWN_PRINCIPAL = "User:\N{REPLACEMENT CHARACTER}"
+"""A principal that no ACL names: what is decided for it holds for any that is not named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """What one broker's authorizer says of one principal, and of which brokers it is."""
+
+    principal: Principal
+    name: str
+    sources: tuple[int, ...]
+    allowed: bool | None  # None: not decided
+    why: str
+    needs: str = ""
+    acl: Acl | None = None
+    hidden: bool = False  # only a hidden setting could still allow it
+    hidden_key: str | None = None  # of a setting that is set and not shown
+
+
+def pairs_at(between: InterBroker, broker: int) -> Iterator[Pair]:
+    """Yield what a broker's authorizer says of each principal that another broker, or it itself, appears as."""
+    groups: dict[tuple[str, ...], tuple[Principal, list[int]]] = {}
+    for sources in between.kinds:
+        principal = between.principal(sources[0], broker)
+        groups.setdefault(principal.names, (principal, []))[1].extend(sources)
+    for names, (principal, held) in groups.items():
+        judged = [_pair(between, broker, principal, name, tuple(sorted(held))) for name in names or (UNKNOWN_PRINCIPAL,)]
+        verdicts = {pair.allowed for pair in judged}
+        yield judged[0] if len(verdicts) == 1 else replace(judged[0], allowed=None, why=principal.why, needs=principal.needs)
+
+
+def _pair(between: InterBroker, broker: int, principal: Principal, name: str, sources: tuple[int, ...]) -> Pair:
+    undecided = Pair(principal=principal, name=name, sources=sources, allowed=None, why=principal.why, needs=principal.needs)
+    if principal.fails or principal.refused:
+        return undecided
+    authorizer = between.authorizer(broker).value or ""
+    supers, acls = between.super_users(broker), between.cluster_acls(broker)
+    if not between.understood(authorizer):
+        why, needs = f"{authorizer} uses its own rules", f"the authorizer log of broker {broker}"
+        return replace(undecided, why=why, needs=needs)
+    if supers is not None and name in supers:
+        return replace(undecided, allowed=True, why=f"{name} is in super.users of broker {broker}", needs="")
+    if acls is None and not between.asked:
+        return _by_files(between, broker, undecided, supers)
+    if acls is None:
+        return replace(undecided, why="its ACLs were not read", needs="Describe on Cluster, or read on /kafka-acl")
+    return _ruled(between, broker, undecided, supers, acls)
+
+
+def _by_files(between: InterBroker, broker: int, undecided: Pair, supers: frozenset[str] | None) -> Pair:
+    """Decide by super.users alone: with allow.everyone.if.no.acl.found, ACLs of the cluster could only take the right away."""
+    name, named = undecided.name, bool(undecided.principal.names)
+    subject = "the inter-broker principal is unknown" if name == UNKNOWN_PRINCIPAL else f"{name} is not in super.users"
+    if between.allows_without_acl(broker) is not False:
+        why, needs = f"{subject}, and {NO_ACL} decides if no ACL is about the cluster", f"the ACLs of broker {broker}"
+        return replace(undecided, why=why, needs=needs)
+    why = f"{subject}, and no ACLs were read"
+    return replace(undecided, allowed=False if named and supers is not None else None, why=why, needs=file_of(broker))
+
+
+def _ruled(between: InterBroker, broker: int, undecided: Pair, supers: frozenset[str] | None, acls: Sequence[Acl]) -> Pair:
+    """Decide by ACLs, as far as hidden settings let that be."""
+    everybody = between.allows_without_acl(broker)
+    decisions = [_decided(acls, undecided.name, host, everybody=bool(everybody)) for host in _hosts(acls)]
+    decided, named = decisions[0], bool(undecided.principal.names)
+    if len({decision.allowed for decision in decisions}) > 1:
+        needs = f"the address from which brokers connect to broker {broker}"
+        return replace(undecided, why=f"its ACLs depend on the host: {decisions[-1].why}", needs=needs)
+    if decided.allowed:
+        return replace(undecided, allowed=True, why=decided.why, acl=decided.acl, needs="")
+    if supers is None or (everybody is None and decided.why == NO_ACL_EXISTS):
+        key = "super.users" if supers is None else "allow.everyone.if.no.acl.found"
+        why = f"{decided.why}, and {key} of broker {broker} is set but hidden"
+        return replace(undecided, why=why, needs=file_of(broker), acl=decided.acl, hidden=named, hidden_key=key)
+    if named or not supers:
+        return replace(undecided, allowed=False, why=decided.why, acl=decided.acl)
+    return undecided
+
+
+def _decided(acls: Sequence[Acl], name: str, host: str, *, everybody: bool) -> Decision:
+    return authorized(name, host, "ClusterAction", CLUSTER, acls, allow_everyone_if_no_acl=everybody)
+
+
+def _hosts(acls: Sequence[Acl]) -> tuple[str, ...]:
+    """Return an address that no ACL names, and each that one does: where they differ, it depends on the host."""
+    return ("", *sorted({acl.host for acl in acls if acl.resource_type == CLUSTER[0]} - {"*"}))

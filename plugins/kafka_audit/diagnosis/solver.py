@@ -1,0 +1,131 @@
+"""The diagnosis of an edge: its candidates, each with what speaks for and against it, and how sure the first of them is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.cause import Cause, Kind, Observation
+from kafka_audit.diagnosis.causes import causes
+from kafka_audit.diagnosis.edges import CONTROL, Edge
+from kafka_audit.diagnosis.facts import Facts, facts_of
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import prose
+from kafka_audit.model.finding import Confidence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A cause, what shows it on an edge, and what speaks against it."""
+
+    cause: Cause
+    shown_by: tuple[Observation, ...]
+    against: tuple[Observation, ...]
+    left_open_by: tuple[Observation, ...]
+    decided_by: str
+
+    @property
+    def measured(self) -> bool:
+        """Return whether it was observed between the two parties, and nothing that was observed there contradicts it."""
+        return any(one.direct for one in self.shown_by) and not any(one.direct for one in self.against)
+
+    @property
+    def possible(self) -> bool:
+        """Return whether nothing rules it out."""
+        return self.measured or not self.against
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """What is known of one edge. Candidates are in the order of layers; those that are ruled out are among them."""
+
+    edge: Edge
+    candidates: tuple[Candidate, ...]
+
+    @cached_property
+    def measured(self) -> tuple[Candidate, ...]:
+        """The candidates that were measured; the first is the one that keeps the others from being tried."""
+        return tuple(candidate for candidate in self.candidates if candidate.measured)
+
+    @cached_property
+    def possible(self) -> tuple[Candidate, ...]:
+        """The candidates that nothing rules out: the measured ones, where there are any."""
+        return self.measured or tuple(candidate for candidate in self.candidates if candidate.possible)
+
+    def of_group(self, group: str) -> tuple[Candidate, ...]:
+        """Return the candidates of one group of causes, those that are ruled out among them."""
+        return tuple(candidate for candidate in self.candidates if candidate.cause.kind.group == group)
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """Their kinds, each of them once."""
+        return tuple(dict.fromkeys(candidate.cause.kind for candidate in self.possible))
+
+    @cached_property
+    def usual(self) -> tuple[Kind, ...]:
+        """The kinds that a headline names while nothing is decided: what is shown, and what is not rare."""
+        named = [one.cause.kind for one in self.possible if one.shown_by or not one.cause.rare]
+        return tuple(dict.fromkeys(named)) or self.kinds
+
+    @cached_property
+    def leading(self) -> tuple[str, Confidence] | None:
+        """The group of causes that the edge is broken by and how sure that is; None where it is not broken, or undecided.
+
+        Inferred: each rival has an observation against it. Suspected: not each has, and one alone has an observation for it, or
+        all others are rare. A rare cause for which nothing speaks never leads: there may be causes that nobody knows.
+        """
+        if self.measured:
+            return self.measured[0].cause.kind.group, Confidence.MEASURED
+        if self.edge.effect.state != "missing":
+            return None
+        shown = _groups([candidate for candidate in self.possible if candidate.shown_by])
+        one = shown or _groups([candidate for candidate in self.possible if not candidate.cause.rare])
+        if len(one) != 1:
+            return None
+        return one[0], Confidence.INFERRED if len(_groups(self.possible)) == 1 else Confidence.SUSPECTED
+
+    def confidence(self, *groups: str) -> Confidence | None:
+        """Return how sure it is that a cause of these groups breaks the edge; None where another one leads, or none."""
+        return self.leading[1] if self.leading is not None and self.leading[0] in groups else None
+
+    def rivals(self, *groups: str) -> tuple[Kind, ...]:
+        """Return the kinds of causes of other groups that are not ruled out."""
+        return tuple(kind for kind in self.kinds if kind.group not in groups)
+
+
+def _groups(candidates: Sequence[Candidate]) -> list[str]:
+    return list(dict.fromkeys(candidate.cause.kind.group for candidate in candidates))
+
+
+def diagnosed(facts: Facts, edge: Edge) -> Diagnosis:
+    """Return the diagnosis of an edge."""
+    found = []
+    for cause in causes():
+        if edge.kind in cause.edges:
+            observed = tuple(cause.observe(facts, edge))
+            found.append(
+                Candidate(
+                    cause=cause,
+                    shown_by=tuple(one for one in observed if one.state == "fails"),
+                    against=tuple(one for one in observed if one.state == "works"),
+                    left_open_by=tuple(one for one in observed if one.state == "unknown"),
+                    decided_by=_filled(cause.decided_by, edge),
+                )
+            )
+    return Diagnosis(edge=edge, candidates=tuple(found))
+
+
+def diagnoses_into(view: ClusterView, broker: int) -> tuple[Diagnosis, ...]:
+    """Return the diagnoses of the edges that end at a broker, of its controller first."""
+    facts = facts_of(view)
+    return tuple(diagnosed(facts, edge) for edge in facts.edges.into(broker))
+
+
+def _filled(template: str, edge: Edge) -> str:
+    endpoint = edge.endpoint
+    where = f"the host of {edge.who}" if edge.sources else "another broker's host"
+    # A refused update of the controller is in its own log, a refused fetch where everything else is.
+    log = "state-change.log" if edge.kind == CONTROL else "server.log"
+    texts = {"target": str(edge.target), "sources": edge.who, "where": where, "log": log}
+    words = {} if endpoint is None else {"host": endpoint.host, "port": str(endpoint.port), "address": endpoint.address}
+    return quoting.plain_prose(prose(template, texts, {"target": str(edge.target), **words}))

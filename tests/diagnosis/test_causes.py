@@ -1,0 +1,71 @@
+"""Each case of each cause: what was observed for it and against it, and what then leads."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from checks.cases import base
+from checks.world import snapshots
+from cluster_views import cluster_views
+from kafka_audit import diagnosis
+from kafka_audit.diagnosis.causes import causes
+from kafka_audit.diagnosis.solver import Candidate, Diagnosis, diagnoses_into
+
+FOLDER = Path(diagnosis.__file__).parent / "causes"
+
+
+def _cases() -> dict[str, dict[str, Any]]:
+    found = {}
+    for path in sorted(FOLDER.glob("*.yaml")):
+        raw = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
+        assert raw["cause"] == path.stem
+        found |= {f"{path.stem}-{name}": {"world": raw.get("world", {})} | case for name, case in raw["cases"].items()}
+    return found
+
+
+CASES = _cases()
+
+
+@pytest.fixture(scope="module")
+def diagnosed() -> dict[str, Diagnosis]:
+    views = cluster_views({name: snapshots(base(), name, case) for name, case in CASES.items()})
+    found = {}
+    for name, case in CASES.items():
+        kind, target = case["edge"].split()
+        (found[name],) = [one for one in diagnoses_into(views[name], int(target)) if one.edge.kind == kind]
+    return found
+
+
+def candidate(found: Diagnosis, name: str) -> Candidate:
+    return next(one for one in found.candidates if one.cause.name == name)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_is_observed_as_written(diagnosed, name):
+    case, found = CASES[name], candidate(diagnosed[name], name.partition("-")[0])
+    observed = {"shown": found.shown_by, "against": found.against, "left_open": found.left_open_by}
+    for key, rows in observed.items():
+        texts = [row.text for row in rows]
+        assert [words for words in case.get(key, []) if not any(words in text for text in texts)] == [], (key, texts)
+    assert bool(found.shown_by) is ("shown" in case), [row.text for row in found.shown_by]
+    assert bool(found.against) is ("against" in case), [row.text for row in found.against]
+    leading = diagnosed[name].leading
+    assert (f"{leading[0]} {leading[1].value}" if leading else "none") == case["leading"]
+
+
+def test_each_cause_has_a_case_that_shows_it_or_leaves_it_open_and_a_near_one():
+    for cause in causes():
+        own = [case for name, case in CASES.items() if name.startswith(f"{cause.name}-")]
+        assert any("against" not in case for case in own), cause.name
+        assert any("near" in case for case in own), cause.name
+        assert cause.observe.__doc__, cause.name
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_ruled_out_has_an_observation_against_it_and_what_is_not_says_what_would_decide(diagnosed, name):
+    for one in diagnosed[name].candidates:
+        assert one.possible or one.against
+        assert one.decided_by
+        assert "{" not in one.decided_by
