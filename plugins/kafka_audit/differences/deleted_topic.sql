@@ -14,12 +14,12 @@ assigned AS (
     SELECT DISTINCT p.snapshot_id, p.topic, explode(p.replicas) AS broker_id
     FROM marked AS m
     JOIN sampled_partition AS p ON p.snapshot_id = m.snapshot_id AND p.topic = m.topic AND p.now),
+registered AS (
+    SELECT snapshot_id, collect_set(broker_id) AS brokers FROM known_broker WHERE moment = 'now' GROUP BY snapshot_id),
 away AS (
     SELECT a.snapshot_id, a.topic, sort_array(collect_set(a.broker_id)) AS brokers
     FROM assigned AS a
-    LEFT JOIN known_broker AS k ON k.snapshot_id = a.snapshot_id AND k.moment = 'now' AND k.broker_id = a.broker_id
-    WHERE k.broker_id IS NULL
-        AND a.snapshot_id IN (SELECT snapshot_id FROM known_broker WHERE moment = 'now')
+    JOIN registered AS k ON k.snapshot_id = a.snapshot_id AND NOT array_contains(k.brokers, a.broker_id)
     GROUP BY a.snapshot_id, a.topic)
 SELECT m.snapshot_id, m.topic, m.before, coalesce(a.brokers, array()) AS unregistered
 FROM ranked AS m

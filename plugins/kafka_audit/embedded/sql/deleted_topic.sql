@@ -33,6 +33,16 @@ WITH marked AS (
   FROM marked AS m
   JOIN sampled_partition AS p
     ON p.snapshot_id = m.snapshot_id AND p.topic = m.topic AND p.now
+), registered AS (
+  SELECT
+    snapshot_id,
+    LIST(DISTINCT broker_id) FILTER(WHERE
+      NOT broker_id IS NULL) AS brokers
+  FROM known_broker
+  WHERE
+    moment = 'now'
+  GROUP BY
+    snapshot_id
 ), away AS (
   SELECT
     a.snapshot_id,
@@ -44,17 +54,8 @@ WITH marked AS (
       'NULLS FIRST'
     ) AS brokers
   FROM assigned AS a
-  LEFT JOIN known_broker AS k
-    ON k.snapshot_id = a.snapshot_id AND k.moment = 'now' AND k.broker_id = a.broker_id
-  WHERE
-    k.broker_id IS NULL
-    AND a.snapshot_id IN (
-      SELECT
-        snapshot_id
-      FROM known_broker
-      WHERE
-        moment = 'now'
-    )
+  JOIN registered AS k
+    ON k.snapshot_id = a.snapshot_id AND NOT ARRAY_CONTAINS(k.brokers, a.broker_id)
   GROUP BY
     a.snapshot_id,
     a.topic

@@ -21,43 +21,40 @@ WITH topics AS (
     first AND NOT deleting
   GROUP BY
     snapshot_id
+), registered AS (
+  SELECT
+    snapshot_id,
+    LIST(DISTINCT broker_id) FILTER(WHERE
+      NOT broker_id IS NULL) AS brokers
+  FROM known_broker
+  WHERE
+    moment = 'now'
+  GROUP BY
+    snapshot_id
 ), unregistered AS (
   SELECT
     p.snapshot_id,
     LIST(DISTINCT p.replica) FILTER(WHERE
-      NOT p.replica IS NULL) AS brokers
+      NOT p.replica IS NULL) AS brokers,
+    MAX(k.brokers) AS registered
   FROM replica_placement AS p
-  LEFT JOIN known_broker AS k
-    ON k.snapshot_id = p.snapshot_id AND k.moment = 'now' AND k.broker_id = p.replica
+  JOIN registered AS k
+    ON k.snapshot_id = p.snapshot_id AND NOT ARRAY_CONTAINS(k.brokers, p.replica)
   WHERE
-    k.broker_id IS NULL
-    AND p.replica >= 0
-    AND p.partitions > 0
-    AND NOT p.deleting
-    AND p.snapshot_id IN (
-      SELECT
-        snapshot_id
-      FROM known_broker
-      WHERE
-        moment = 'now'
-    )
+    p.replica >= 0 AND p.partitions > 0 AND NOT p.deleting
   GROUP BY
     p.snapshot_id
 ), away AS (
   SELECT
     u.snapshot_id,
     COUNT(*) AS partitions,
-    COUNT_IF(p.leader = -1 OR (
-      NOT p.leader IS NULL AND k.broker_id IS NULL
-    )) AS leaderless
+    COUNT_IF(p.leader = -1 OR NOT ARRAY_CONTAINS(u.registered, p.leader)) AS leaderless
   FROM unregistered AS u
   JOIN sampled_partition AS p
     ON p.snapshot_id = u.snapshot_id
     AND p.now
     AND NOT p.deleting
     AND ARRAYS_OVERLAP(p.replicas, u.brokers)
-  LEFT JOIN known_broker AS k
-    ON k.snapshot_id = p.snapshot_id AND k.moment = 'now' AND k.broker_id = p.leader
   GROUP BY
     u.snapshot_id
 )
