@@ -14,7 +14,7 @@ from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Probe, SourceRead
 
 PACKAGE = Path(kafka_audit.__file__).parent
-GENERAL = {ReadFailure.UNKNOWN, ReadFailure.NO_ANSWER}  # their words mean other things as well
+GENERAL = {ReadFailure.UNKNOWN, ReadFailure.NO_ANSWER, ReadFailure.THROTTLED}  # their words mean other things as well
 WORDS = {member.words for member in ReadFailure if member not in GENERAL}
 READS_TEXT = {
     "startswith",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kafka_audit.diagnosis.cause import DISK, Observation, cause, fails, works
 from kafka_audit.diagnosis.edges import REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
+from kafka_audit.model.read_failure import ReadFailure
 
 _DIRS, _PROMPT_MS = "DescribeLogDirs", 1_000
 
@@ -19,7 +20,7 @@ _DIRS, _PROMPT_MS = "DescribeLogDirs", 1_000
 def hanging_disk(facts: Facts, edge: Edge) -> Iterator[Observation]:
     """DescribeLogDirs of the leader is late or fails."""
     asked = [read for read in facts.reads.get(edge.target, ()) if read.operation == _DIRS]
-    late = [read for read in asked if read.error == "timeout"]
+    late = [read for read in asked if read.failure is ReadFailure.TIMEOUT]
     if late:
         yield fails(f"broker {edge.target}", f"{_DIRS} got no answer in time")
     elif asked and all(read.outcome == "answered" and read.elapsed_ms <= _PROMPT_MS for read in asked):
