@@ -86,6 +86,20 @@ def test_the_controller_writes_that_it_is_refused(bed, tmp_path, version):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
+def test_the_broker_writes_what_it_refuses_also_without_an_authorizer_log(bed, tmp_path, version):
+    cluster, audits = started(bed, tmp_path, version, presets.no_super_user(2))
+    audits.describe("own", logs={"paths": [f"{cluster.folder}/broker-{{broker_id}}/logs/server.log"]})
+    assert only_incident(audits.by_command("far"))["confidence"] != "measured"
+    incident = only_incident(audits.by_command("own"))
+    assert (incident["cause"], incident["confidence"]) == ("KA401", "measured")
+    assert "ClusterAuthorizationException" in str(quotes(incident))
+
+    cluster.heal_security(2)
+    assert "ClusterAuthorizationException" in (cluster.brokers[2].log_dir / "server.log").read_text()
+    assert_clean(audits.by_command("own"))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 def test_the_controller_writes_that_its_login_is_refused(bed, tmp_path, version):
     cluster, audits = started(bed, tmp_path, version, presets.unknown_password(2))
     without = only_incident(audits.by_command("far"))
