@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit test scenarios corpus kills soak differential fuzz lint airflow docs site lock sbom bench kerberos clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit test scenarios corpus recordings kills soak differential fuzz lint airflow docs site lock sbom bench kerberos clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -38,6 +38,9 @@ corpus: needs-namespaces needs-java $(INSTALLED) ## run the faults and healthy c
 	@$(BIN)/python -m testbed.corpus run $(FAULTS) $(if $(MINUTES),--minutes $(MINUTES))
 	@$(BIN)/python -m testbed.corpus controls --rounds $(or $(ROUNDS),1) $(if $(MINUTES),--minutes $(MINUTES))
 	@$(BIN)/python -m testbed.corpus docs
+
+recordings: needs-namespaces needs-java $(INSTALLED) ## record the clusters that tests/diagnosis judges anew [NAMES=]
+	@$(BIN)/python -m testbed.corpus.recorder $(NAMES)
 
 kills: needs-java $(INSTALLED) ## kill audits at random points and check for leftovers [KILLS=50] [SEED=7]
 	@$(BIN)/pytest tests/scenarios/test_kills.py -s --kills $(or $(KILLS),50) --kills-seed $(or $(SEED),7)

@@ -930,11 +930,11 @@ def _quorum(scene: Scene) -> tuple[dict[int, Server], int]:
 
 
 def _stutter(server: Server, stalled: float, running: float) -> Callable[[], None]:
-    """Stop and continue a process in turn, in a thread; return what ends that."""
+    """Stop and continue a process in turn, in a thread, as long as it runs; return what ends that."""
     ended = threading.Event()
 
     def turns() -> None:
-        while not ended.wait(running):
+        while not ended.wait(running) and server.is_running:
             server.suspend()
             ended.wait(stalled)
             server.resume()

@@ -171,7 +171,7 @@ def controls() -> dict[str, Control]:
     """Return the healthy controls by id."""
     found = {}
     for name, raw in _load(HERE / "controls.yaml").items():
-        parts = {"steps": _steps(raw.get("steps")), "churn": _steps(raw.get("churn")), "versions": _versions(raw, name)}
+        parts = {"steps": steps(raw.get("steps")), "churn": steps(raw.get("churn")), "versions": _versions(raw, name)}
         found[name] = _made(Control, {**raw, **parts, "id": name}, f"control {name}")
     return found
 
@@ -198,8 +198,8 @@ def fault(name: str, raw: Mapping[str, Any]) -> Fault:
     """Return a fault as its file has it."""
     parts: dict[str, Any] = {
         "id": name,
-        "steps": _steps(raw.get("steps")),
-        "heal": _steps(raw.get("heal")),
+        "steps": steps(raw.get("steps")),
+        "heal": steps(raw.get("heal")),
         "versions": _versions(raw, name),
         "cause": _words(raw.get("cause")),
         "also": _words(raw.get("also")),
@@ -215,7 +215,8 @@ def _expected(text: str) -> Expected:
     return Expected(code=code, resource=resource or None)
 
 
-def _steps(raw: Any) -> tuple[Step, ...]:  # noqa: ANN401 - YAML
+def steps(raw: Any) -> tuple[Step, ...]:  # noqa: ANN401 - YAML
+    """Return steps as a YAML file has them."""
     return tuple(
         Step(do=one, arguments={})
         if isinstance(one, str)

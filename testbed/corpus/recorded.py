@@ -1,0 +1,117 @@
+"""Snapshots of broken and healthy clusters in a form small enough for the repository, and what each of them is."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from kafka_audit.model.tables import TABLES, Snapshot, columns
+from testbed.corpus.catalogue import VERSIONS, Control, Fault, Step, controls, faults, steps
+from testbed.errors import BedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HERE = Path(__file__).parent
+SUFFIX = ".json.xz"
+_TABLES = {table.table(): table for table in TABLES}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recording:
+    """A cluster whose snapshot is kept.
+
+    Attributes:
+        name: of its file.
+        title: what is wrong with it, one line.
+        version: a key of `catalogue.VERSIONS`.
+        preset: how the cluster is made.
+        steps: what breaks it.
+        cause: the checks that name what is wrong, any of which may head an incident; empty: healthy.
+        effect: checks whose failure is a true symptom of it.
+        compared: whether the snapshot before the fault is kept beside it.
+    """
+
+    name: str
+    title: str
+    version: str
+    preset: str
+    steps: tuple[Step, ...]
+    cause: tuple[str, ...]
+    effect: tuple[str, ...]
+    compared: bool
+
+    @property
+    def kraft(self) -> bool:
+        """Whether the cluster has no ZooKeeper."""
+        return not VERSIONS[self.version][1]
+
+
+@cache
+def recordings() -> dict[str, Recording]:
+    """Return the recordings by name, in the order of `recordings.yaml`.
+
+    Raises:
+        BedError: the file names a fault or control that is none.
+    """
+    raw = yaml.safe_load((HERE / "recordings.yaml").read_text(encoding="utf-8"))
+    return {name: _recording(name, entry) for name, entry in raw.items()}
+
+
+def _recording(name: str, raw: Mapping[str, Any]) -> Recording:
+    known: dict[str, Fault | Control] = {**faults(), **controls()}
+    own = {"title", "preset", "steps"} <= raw.keys()
+    if not own and raw.get("like") not in known:
+        message = f"recording {name}: there is no fault or control {raw.get('like')}"
+        raise BedError(message)
+    like = None if own else known[raw["like"]]
+    cause, effect = (like.cause, like.also) if isinstance(like, Fault) else ((), ())
+    return Recording(
+        name=name,
+        title=raw["title"] if like is None else like.title,
+        version=raw["version"],
+        preset=raw["preset"] if like is None else like.preset,
+        steps=steps(raw["steps"]) if like is None else like.steps,
+        cause=tuple(raw["cause"].split()) if "cause" in raw else cause,
+        effect=tuple(raw["effect"].split()) if "effect" in raw else effect,
+        compared=raw.get("compared", False),
+    )
+
+
+def packed(snapshot: Snapshot, previous: Snapshot | None, folder: str) -> bytes:
+    """Return snapshots as bytes; `folder`, where the cluster ran, is left out of every text."""
+    plain = {"snapshot": _plain(snapshot), "previous": None if previous is None else _plain(previous)}
+    text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False).replace(folder, "/srv/kafka")
+    return lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME)
+
+
+def unpacked(content: bytes) -> tuple[Snapshot, Snapshot | None]:
+    """Return what was packed."""
+    plain = json.loads(lzma.decompress(content))
+    return _snapshot(plain["snapshot"]), None if plain["previous"] is None else _snapshot(plain["previous"])
+
+
+def _plain(snapshot: Snapshot) -> dict[str, Any]:
+    tables = {}
+    for name, table in _TABLES.items():
+        names = [column.name for column in columns(table)]
+        if rows := [[getattr(row, column) for column in names] for row in snapshot.of(table)]:
+            tables[name] = {"columns": names, "rows": rows}
+    head = {"snapshot_id": snapshot.snapshot_id, "cluster": snapshot.cluster, "cluster_id": snapshot.cluster_id}
+    return head | {"tables": tables}
+
+
+def _snapshot(plain: Mapping[str, Any]) -> Snapshot:
+    rows = []
+    for name, held in plain["tables"].items():
+        for values in held["rows"]:
+            texts = (tuple(value) if isinstance(value, list) else value for value in values)
+            rows.append(_TABLES[name](**dict(zip(held["columns"], texts, strict=True))))
+    head = {key: plain[key] for key in ("snapshot_id", "cluster", "cluster_id")}
+    return Snapshot(**head, rows=tuple(rows))
