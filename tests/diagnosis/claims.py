@@ -1,0 +1,130 @@
+"""What a document claims: which cause, at which party, and how sure it is."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from diagnosis.documents import Document
+
+CAUSES = frozenset(
+    [
+        "KA111",
+        "KA113",
+        "KA209",
+        "KA210",
+        "KA212",
+        "KA216",
+        "KA301",
+        "KA302",
+        "KA303",
+        "KA304",
+        "KA305",
+        "KA401",
+        "KA403",
+        "KA404",
+        "KA405",
+        "KA412",
+        "KA501",
+        "KA508",
+        "KA702",
+    ]
+)
+"""Checks that name a reason why an edge fails. The other ones report an effect, a setting, or a gap of the audit."""
+
+RANK = {"none": 0, "suspected": 1, "inferred": 2, "measured": 3}
+SURE = RANK["inferred"]
+
+Claim = tuple[str, str]
+"""A cause, and the party that it is about: `broker/2`, or the resource where that is no broker's."""
+
+
+def party(resource: str) -> str:
+    """Return the broker of a resource, or the resource itself."""
+    found = re.match(r"broker/\d+", resource)
+    return found.group() if found else resource
+
+
+def claims(document: Document) -> dict[Claim, int]:
+    """Return how sure the incidents are of each cause: a value of `RANK`."""
+    findings = {one["fingerprint"]: one for one in document["findings"]}
+    found: dict[Claim, int] = {}
+    for incident in document["incidents"]:
+        for one in (findings[fingerprint] for fingerprint in incident["findings"]):
+            if one["code"] == incident["cause"] and one["code"] in CAUSES:
+                key = one["code"], party(one["resource"]["name"])
+                found[key] = max(found.get(key, 0), RANK[incident["confidence"]])
+    return found
+
+
+def failures(document: Document) -> dict[Claim, int]:
+    """Return how sure findings are of each cause, whichever incident explains them."""
+    found: dict[Claim, int] = {}
+    for one in document["findings"]:
+        if one["status"] == "FAIL" and one["code"] in CAUSES:
+            key = one["code"], party(one["resource"]["name"])
+            found[key] = max(found.get(key, 0), RANK[one["confidence"]])
+    return found
+
+
+def stronger(before: Document, after: Document) -> dict[Claim, tuple[int, int]]:
+    """Return the causes of which `after` is sure, and surer than `before`: how sure each of them is."""
+    known = failures(before)
+    for key, rank in claims(before).items():
+        known[key] = max(known.get(key, 0), rank)
+    return {key: (known.get(key, 0), rank) for key, rank in claims(after).items() if rank >= SURE and rank > known.get(key, 0)}
+
+
+_IDS = r"\d+(?:-\d+)?"
+_NAMED = re.compile(rf"\b(?:brokers?|controllers?|nodes?|voters?) ({_IDS}(?:(?:, | and |, and ){_IDS})*)", re.IGNORECASE)
+_NOT_AT_FAULT = frozenset({"open", "port"})
+"""Evidence that is no party, or speaks for one: brokers whose probe connects."""
+
+
+def ids_in(headline: str) -> set[int]:
+    """Return the ids of parties that a headline names."""
+    found: set[int] = set()
+    for match in _NAMED.finditer(headline):
+        for part in re.findall(_IDS, match.group(1)):
+            first, _, last = part.partition("-")
+            found |= set(range(int(first), int(last or first) + 1))
+    return found
+
+
+def ids_in_evidence(document: Document, incident: Mapping[str, Any]) -> set[int]:
+    """Return the ids that the findings of an incident are about, or have in their evidence."""
+    findings = {one["fingerprint"]: one for one in document["findings"]}
+    found: set[int] = set()
+    for one in (findings[fingerprint] for fingerprint in incident["findings"]):
+        found |= set(map(int, re.findall(r"broker/(\d+)", one["resource"]["name"])))
+        found |= {number for key, value in one["evidence"].items() if key not in _NOT_AT_FAULT for number in _numbers(value)}
+    return found
+
+
+def _numbers(value: object) -> Iterator[int]:
+    if isinstance(value, bool):
+        return
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from _numbers(part)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _numbers(part)
+
+
+def unsupported_exclusions(document: Document, incident: Mapping[str, Any]) -> list[str]:
+    """Return what an incident calls ruled out without an observation between the parties against it.
+
+    What the auditor's own login or handshake shows says nothing of another edge; a cause that fails at the same broker is not
+    ruled out; and who says that rivals were ruled out, lists them.
+    """
+    lines = [f"{one['observer']}: {one['text']}" for one in incident["evidence_against"] if "ruled out" in one["text"]]
+    wrong = [line for line in lines if "auditor's own" in line or not line.partition("ruled out")[2].strip(" :,.")]
+    if "were ruled out" in incident["confidence_why"] and not lines:
+        wrong.append(f"{incident['confidence_why']} But no line says why.")
+    at = {key[1] for key in claims(document) if key[0] == incident["cause"]}
+    failing = {code for code, where in failures(document) if where in at} - {incident["cause"]}
+    by_settings = "the brokers' listener is"  # a login does not fail for TLS where there is none, whatever else its check found
+    named = [line for line in lines if by_settings not in line]
+    return wrong + [line for line in named if failing & set(re.findall(r"KA\d{3}", line.partition("ruled out")[0]))]

@@ -1,0 +1,45 @@
+"""Facts of a snapshot in, the finished document out: the only module of these tests that knows how the product gets there."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from cluster_views import cluster_views
+from kafka_audit.checks import run
+from kafka_audit.cluster.changes import changes
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.incidents.causes import incidents
+from kafka_audit.incidents.findings import findings_with_lifecycle
+from kafka_audit.model.tables import Snapshot
+from kafka_audit.report.document import build_document
+
+Document = Mapping[str, Any]
+"""What the properties need of `findings.json`: `incidents`, `findings` with those that pass, and the `matrix`."""
+_OF_INCIDENTS = (
+    *("headline", "cause", "severity", "confidence", "confidence_why", "findings"),
+    *("evidence_for", "evidence_against", "not_known"),
+)
+_OF_FINDINGS = ("code", "status", "severity", "confidence", "resource", "fingerprint")
+Pair = tuple[Snapshot, Snapshot | None]
+"""A snapshot and the one that it is compared with."""
+
+
+def documents(pairs: Mapping[str, Pair]) -> dict[str, Document]:
+    """Return the document on each pair. One pass of the embedded engine serves all; keys are the ids of the snapshots."""
+    return {name: _document(view) for name, view in cluster_views(pairs).items()}
+
+
+def _document(view: ClusterView) -> Document:
+    judgements, changed = run.judge(view), changes(view)
+    found = findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=date(2026, 1, 1))
+    previous = None if view.previous is None else view.previous.snapshot_id
+    whole = build_document(view, previous, found, incidents(view, found, changed), changed, None, show_all=True)
+    headed = {fingerprint for incident in whole["incidents"] for fingerprint in incident["findings"]}
+    return {
+        "matrix": whole["matrix"],
+        "incidents": [{key: incident[key] for key in _OF_INCIDENTS} for incident in whole["incidents"]],
+        "findings": [
+            {key: one[key] for key in _OF_FINDINGS} | {"evidence": one["evidence"] if one["fingerprint"] in headed else {}}
+            for one in whole["findings"]
+        ],
+    }
