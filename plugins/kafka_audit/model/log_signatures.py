@@ -141,9 +141,9 @@ SIGNATURES: tuple[Signature, ...] = (
         "request_refused",
         "handling request",
         r"(?:Error when|Unexpected error) handling request"
-        r"(?:: clientId=[^,]{0,300}, correlationId=\d{1,10}, api=| RequestHeader\(apiKey=)"
-        r"(?:UPDATE_METADATA|LEADER_AND_ISR|STOP_REPLICA),",
-        versions="2.8 - 3.9",
+        r"(?:(?:: clientId=[^,]{0,300}, correlationId=\d{1,10}, api=| RequestHeader\(apiKey=)"
+        r"(?:UPDATE_METADATA|LEADER_AND_ISR|STOP_REPLICA),| \{controller_id=\d)",
+        versions=_ZOOKEEPER,
         means="it rejects a request of the controller, because the principal has no ClusterAction",
         by_reason=(("ClusterAuthorizationException", "KA401"),),
         own=True,
