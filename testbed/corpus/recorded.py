@@ -110,8 +110,10 @@ def _plain(snapshot: Snapshot) -> dict[str, Any]:
 def _snapshot(plain: Mapping[str, Any]) -> Snapshot:
     rows = []
     for name, held in plain["tables"].items():
+        known = {column.name for column in columns(_TABLES[name])}  # a later version may have fewer columns, or more
         for values in held["rows"]:
             texts = (tuple(value) if isinstance(value, list) else value for value in values)
-            rows.append(_TABLES[name](**dict(zip(held["columns"], texts, strict=True))))
+            found = dict(zip(held["columns"], texts, strict=True))
+            rows.append(_TABLES[name](**{column: value for column, value in found.items() if column in known}))
     head = {key: plain[key] for key in ("snapshot_id", "cluster", "cluster_id")}
     return Snapshot(**head, rows=tuple(rows))
