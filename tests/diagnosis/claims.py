@@ -119,12 +119,12 @@ def unsupported_exclusions(document: Document, incident: Mapping[str, Any]) -> l
     What the auditor's own login or handshake shows says nothing of another edge; a cause that fails at the same broker is not
     ruled out; and who says that rivals were ruled out, lists them.
     """
-    lines = [f"{one['observer']}: {one['text']}" for one in incident["evidence_against"] if "ruled out" in one["text"]]
-    wrong = [line for line in lines if "auditor's own" in line or not line.partition("ruled out")[2].strip(" :,.")]
-    if "were ruled out" in incident["confidence_why"] and not lines:
-        wrong.append(f"{incident['confidence_why']} But no line says why.")
+    out = [one for one in incident["candidates"] if one["state"] == "ruled_out"]
+    reasons = {one["cause"]: " ".join(line["text"] for line in one["against"]) for one in out}
+    wrong = [cause for cause, why in reasons.items() if not why or "auditor's own" in why]
+    if "were ruled out" in incident["confidence_why"] and not out:
+        wrong.append(f"{incident['confidence_why']} But no candidate says why.")
     at = {key[1] for key in claims(document) if key[0] == incident["cause"]}
     failing = {code for code, where in failures(document) if where in at} - {incident["cause"]}
     by_settings = "the brokers' listener is"  # a login does not fail for TLS where there is none, whatever else its check found
-    named = [line for line in lines if by_settings not in line]
-    return wrong + [line for line in named if failing & set(re.findall(r"KA\d{3}", line.partition("ruled out")[0]))]
+    return wrong + [one["cause"] for one in out if one["code"] in failing and by_settings not in reasons[one["cause"]]]

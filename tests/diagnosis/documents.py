@@ -10,6 +10,7 @@ from kafka_audit.cluster.changes import changes
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.incidents.findings import findings_with_lifecycle
+from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.report.document import build_document
 
@@ -17,20 +18,24 @@ Document = Mapping[str, Any]
 """What the properties need of `findings.json`: `incidents`, `findings` with those that pass, and the `matrix`."""
 _OF_INCIDENTS = (
     *("headline", "cause", "severity", "confidence", "confidence_why", "findings"),
-    *("evidence_for", "evidence_against", "not_known"),
+    *("evidence_for", "evidence_against", "not_known", "candidates"),
 )
 _OF_FINDINGS = ("code", "status", "severity", "confidence", "resource", "fingerprint")
 Pair = tuple[Snapshot, Snapshot | None]
 """A snapshot and the one that it is compared with."""
 
 
-def documents(pairs: Mapping[str, Pair]) -> dict[str, Document]:
-    """Return the document on each pair. One pass of the embedded engine serves all; keys are the ids of the snapshots."""
-    return {name: _document(view) for name, view in cluster_views(pairs).items()}
+def documents(pairs: Mapping[str, Pair], *, passing: bool = True) -> dict[str, Document]:
+    """Return the document on each pair, if wanted without what passes, which takes most of the time.
+
+    One pass of the embedded engine serves all; keys are the ids of the snapshots.
+    """
+    return {name: _document(view, passing=passing) for name, view in cluster_views(pairs).items()}
 
 
-def _document(view: ClusterView) -> Document:
+def _document(view: ClusterView, *, passing: bool) -> Document:
     judgements, changed = run.judge(view), changes(view)
+    judgements = tuple(one for one in judgements if passing or one.status is not Status.PASS)
     found = findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=date(2026, 1, 1))
     previous = None if view.previous is None else view.previous.snapshot_id
     whole = build_document(view, previous, found, incidents(view, found, changed), changed, None, show_all=True)

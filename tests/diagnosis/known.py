@@ -1,6 +1,5 @@
 """What is wrong today, by property: the subject, and why. A mend removes its line, because these tests are strict."""
 
-_NO_REASONS = "KA302 says that rivals were ruled out and lists no reason where a view is stale or a follower is away"
 _LIMIT = "without the probe of another broker, a limit of connections is an address out of reach, and no rival"
 
 HEADLINES: dict[str, str] = {
@@ -8,18 +7,7 @@ HEADLINES: dict[str, str] = {
     "KA202-a_controller_follows_an_old_leader": "the controller that reports the earlier leader is in no evidence",
     "reach-one_broker_refuses_the_right_password": "the brokers that accept the login are in no finding",
 }
-EXCLUSIONS: dict[str, str] = dict.fromkeys(
-    (
-        "KA101-one_of_three_is_stale",
-        "KA101-broker_of_an_old_version_reports_no_epochs",
-        "KA101-more_than_ten_partitions",
-        "KA101-no_leader_in_zookeeper",
-        "KA105-one_broker_misses_another",
-        "KA105-missing_on_one_listener_only",
-        "KA302-inferred_from_a_stale_view",
-    ),
-    _NO_REASONS,
-) | {"KA302-measured_by_the_controllers_log": "KA302 is measured by a log and KA401 inferred, and each calls the other ruled out"}
+EXCLUSIONS: dict[str, str] = {}
 _BLIND = ("logs and files", "logs, files and vantages")
 _LESS_DATA = {
     "KA412-no_rule_names_the_certificate": (("file of 2", "every file", *_BLIND), "KA412 inferred becomes KA302 inferred"),
@@ -35,6 +23,5 @@ OTHER_ORDER: dict[str, str] = {
     "reach-a_second_headline_for_what_answered_in_part": "the headline names the first of the reads that failed",
 }
 CAUSES: dict[str, str] = {
-    "zookeeper_connection_limit": "the limit is a candidate that no check of its own names",
     "zookeeper_process_stalls": "reads of four seconds beside reads of none are no finding",
 }

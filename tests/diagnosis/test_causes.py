@@ -11,7 +11,7 @@ from checks.world import snapshots
 from cluster_views import cluster_views
 from kafka_audit import diagnosis
 from kafka_audit.diagnosis.causes import causes
-from kafka_audit.diagnosis.solver import Candidate, Diagnosis, diagnoses_into
+from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnoses_into
 
 FOLDER = Path(diagnosis.__file__).parent / "causes"
 
@@ -38,7 +38,7 @@ def diagnosed() -> dict[str, Diagnosis]:
     return found
 
 
-def candidate(found: Diagnosis, name: str) -> Candidate:
+def candidate(found: Diagnosis, name: str) -> WeighedCause:
     return next(one for one in found.candidates if one.cause.name == name)
 
 

@@ -12,7 +12,7 @@ from kafka_audit.diagnosis.facts import Facts
 
 
 @dataclass(frozen=True, kw_only=True)
-class Observation:
+class EdgeObservation:
     """What was observed of an edge at the layer of a cause.
 
     One that `fails` shows the cause, one that `works` rules it out, one that is `unknown` says why it is neither. A `direct` one
@@ -26,25 +26,26 @@ class Observation:
     text: str
 
 
-def fails(observer: str, text: str, *, direct: bool = False) -> Observation:
+def fails(observer: str, text: str, *, direct: bool = False) -> EdgeObservation:
     """Return an observation that shows a cause."""
-    return Observation(state="fails", direct=direct, observer=observer, text=text)
+    return EdgeObservation(state="fails", direct=direct, observer=observer, text=text)
 
 
-def works(observer: str, text: str, *, direct: bool = False) -> Observation:
+def works(observer: str, text: str, *, direct: bool = False) -> EdgeObservation:
     """Return an observation that rules a cause out."""
-    return Observation(state="works", direct=direct, observer=observer, text=text)
+    return EdgeObservation(state="works", direct=direct, observer=observer, text=text)
 
 
-def unknown(observer: str, text: str) -> Observation:
+def unknown(observer: str, text: str) -> EdgeObservation:
     """Return an observation that leaves a cause open."""
-    return Observation(state="unknown", direct=False, observer=observer, text=text)
+    return EdgeObservation(state="unknown", direct=False, observer=observer, text=text)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class CauseKind:
     """What a reader calls causes with one remedy; causes of one `group` are told apart at the failing side only."""
 
+    name: str
     group: str
     code: str  # of the check that reports it
     word: str  # for a headline
@@ -55,21 +56,21 @@ class Kind:
         return self.fault if self.code == code else f"{self.fault} ({self.code})"
 
 
-ADDRESS = Kind(group="address", code="KA302", word="unreachable", fault="an address out of reach")
-PACKETS = Kind(group="packets", code="KA302", word="lost packets", fault="a path that drops large packets")
-LIMIT = Kind(group="limit", code="KA302", word="limit", fault="a connection limit")
-TLS = Kind(group="login", code="KA412", word="TLS", fault="a failed TLS handshake")
-LOGIN = Kind(group="login", code="KA412", word="login", fault="a refused login")
-RIGHTS = Kind(group="rights", code="KA401", word="unauthorised", fault="a missing ClusterAction right")
-PROCESS = Kind(group="process", code="KA508", word="stalled", fault="a process that stalls")
-DISK = Kind(group="disk", code="KA501", word="disk", fault="a disk that hangs")
-THROTTLE = Kind(group="throttle", code="KA608", word="throttled", fault="a replication throttle")
+ADDRESS = CauseKind(name="address", group="address", code="KA302", word="unreachable", fault="an address out of reach")
+PACKETS = CauseKind(name="packets", group="packets", code="KA302", word="lost packets", fault="a path that drops large packets")
+LIMIT = CauseKind(name="limit", group="limit", code="KA302", word="limit", fault="a connection limit")
+TLS = CauseKind(name="tls", group="login", code="KA412", word="TLS", fault="a failed TLS handshake")
+LOGIN = CauseKind(name="login", group="login", code="KA412", word="login", fault="a refused login")
+RIGHTS = CauseKind(name="rights", group="rights", code="KA401", word="unauthorised", fault="a missing ClusterAction right")
+PROCESS = CauseKind(name="process", group="process", code="KA508", word="stalled", fault="a process that stalls")
+DISK = CauseKind(name="disk", group="disk", code="KA501", word="disk", fault="a disk that hangs")
+THROTTLE = CauseKind(name="throttle", group="throttle", code="KA608", word="throttled", fault="a replication throttle")
 
-Observe = Callable[[Facts, Edge], Iterable[Observation]]
+Observe = Callable[[Facts, Edge], Iterable[EdgeObservation]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cause:
+class KnownCause:
     """A known reason why an edge is broken.
 
     Attributes:
@@ -84,7 +85,7 @@ class Cause:
     """
 
     name: str
-    kind: Kind
+    kind: CauseKind
     layer: int
     edges: tuple[str, ...]
     rare: bool
@@ -92,15 +93,17 @@ class Cause:
     observe: Observe
 
 
-_REGISTRY: dict[str, Cause] = {}
+_REGISTRY: dict[str, KnownCause] = {}
 
 
-def cause(*, kind: Kind, layer: int, edges: tuple[str, ...], decided_by: str, rare: bool = False) -> Callable[[Observe], Observe]:
-    """Register a cause; see `Cause`."""
+def cause(
+    *, kind: CauseKind, layer: int, edges: tuple[str, ...], decided_by: str, rare: bool = False
+) -> Callable[[Observe], Observe]:
+    """Register a cause; see `KnownCause`."""
 
     def wrap(function: Observe) -> Observe:
         name = function.__name__
-        _REGISTRY[name] = Cause(
+        _REGISTRY[name] = KnownCause(
             name=name, kind=kind, layer=layer, edges=edges, rare=rare, decided_by=decided_by, observe=function
         )
         return function
@@ -108,6 +111,6 @@ def cause(*, kind: Kind, layer: int, edges: tuple[str, ...], decided_by: str, ra
     return wrap
 
 
-def registered() -> Mapping[str, Cause]:
+def registered() -> Mapping[str, KnownCause]:
     """Return the causes whose modules were imported, by name."""
     return MappingProxyType(_REGISTRY)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.diagnosis.cause import Observation, fails, unknown, works
+from kafka_audit.diagnosis.cause import EdgeObservation, fails, unknown, works
 from kafka_audit.diagnosis.edges import Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.log_signatures import login_fault
@@ -34,7 +34,7 @@ def encrypted(edge: Edge) -> bool | None:
     return None if edge.listener is None or edge.listener.protocol is None else edge.listener.encrypted
 
 
-def without_tls(edge: Edge) -> Iterator[Observation]:
+def without_tls(edge: Edge) -> Iterator[EdgeObservation]:
     """Yield that no handshake can fail, where there is none."""
     if encrypted(edge) is not False or edge.listener is None:
         yield from _protocol(edge)
@@ -42,7 +42,7 @@ def without_tls(edge: Edge) -> Iterator[Observation]:
         yield works("protocol", f"the brokers' listener is {edge.listener.protocol}", direct=True)
 
 
-def without_login(edge: Edge) -> Iterator[Observation]:
+def without_login(edge: Edge) -> Iterator[EdgeObservation]:
     """Yield that no login can fail, where there is none."""
     if edge.listener is None or edge.listener.protocol is None or edge.listener.logs_in:
         yield from _protocol(edge)
@@ -50,13 +50,13 @@ def without_login(edge: Edge) -> Iterator[Observation]:
         yield works("protocol", f"the brokers' listener is {edge.listener.protocol}", direct=True)
 
 
-def let_in(edge: Edge) -> Iterator[Observation]:
+def let_in(edge: Edge) -> Iterator[EdgeObservation]:
     """Yield that the effect is there: whoever sent it was let in."""
     if edge.effect.state == "works":
         yield works(f"broker {edge.target}", edge.effect.text, direct=True)
 
 
-def tls_lines(facts: Facts, edge: Edge, name: str) -> Iterator[Observation]:
+def tls_lines(facts: Facts, edge: Edge, name: str) -> Iterator[EdgeObservation]:
     """Yield what logs say of a TLS cause: for it, or that another one is the reason."""
     for line in facts.lines(edge, "KA412"):
         text = " ".join(filter(None, (line.detail, line.exception, line.text)))
@@ -70,7 +70,7 @@ def tls_lines(facts: Facts, edge: Edge, name: str) -> Iterator[Observation]:
         return
 
 
-def login_lines(lines: Iterable[LogLine], fault: str) -> Iterator[Observation]:
+def login_lines(lines: Iterable[LogLine], fault: str) -> Iterator[EdgeObservation]:
     """Yield what logs say of a SASL cause."""
     for line in lines:
         if login_fault(line) == fault:
@@ -80,6 +80,6 @@ def login_lines(lines: Iterable[LogLine], fault: str) -> Iterator[Observation]:
         return
 
 
-def _protocol(edge: Edge) -> Iterator[Observation]:
+def _protocol(edge: Edge) -> Iterator[EdgeObservation]:
     known = None if edge.listener is None else edge.listener.protocol
     yield unknown("protocol", f"the brokers' listener is {known or 'not known'}")

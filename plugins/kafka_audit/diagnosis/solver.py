@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.cause import Cause, Kind, Observation
+from kafka_audit.diagnosis.cause import CauseKind, EdgeObservation, KnownCause
 from kafka_audit.diagnosis.causes import causes
 from kafka_audit.diagnosis.edges import CONTROL, Edge
 from kafka_audit.diagnosis.facts import Facts, facts_of
@@ -15,13 +15,13 @@ from kafka_audit.model.finding import Confidence
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
+class WeighedCause:
     """A cause, what shows it on an edge, and what speaks against it."""
 
-    cause: Cause
-    shown_by: tuple[Observation, ...]
-    against: tuple[Observation, ...]
-    left_open_by: tuple[Observation, ...]
+    cause: KnownCause
+    shown_by: tuple[EdgeObservation, ...]
+    against: tuple[EdgeObservation, ...]
+    left_open_by: tuple[EdgeObservation, ...]
     decided_by: str
 
     @property
@@ -40,29 +40,29 @@ class Diagnosis:
     """What is known of one edge. Candidates are in the order of layers; those that are ruled out are among them."""
 
     edge: Edge
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[WeighedCause, ...]
 
     @cached_property
-    def measured(self) -> tuple[Candidate, ...]:
+    def measured(self) -> tuple[WeighedCause, ...]:
         """The candidates that were measured; the first is the one that keeps the others from being tried."""
         return tuple(candidate for candidate in self.candidates if candidate.measured)
 
     @cached_property
-    def possible(self) -> tuple[Candidate, ...]:
+    def possible(self) -> tuple[WeighedCause, ...]:
         """The candidates that nothing rules out: the measured ones, where there are any."""
         return self.measured or tuple(candidate for candidate in self.candidates if candidate.possible)
 
-    def of_group(self, group: str) -> tuple[Candidate, ...]:
+    def of_group(self, group: str) -> tuple[WeighedCause, ...]:
         """Return the candidates of one group of causes, those that are ruled out among them."""
         return tuple(candidate for candidate in self.candidates if candidate.cause.kind.group == group)
 
     @cached_property
-    def kinds(self) -> tuple[Kind, ...]:
+    def kinds(self) -> tuple[CauseKind, ...]:
         """Their kinds, each of them once."""
         return tuple(dict.fromkeys(candidate.cause.kind for candidate in self.possible))
 
     @cached_property
-    def usual(self) -> tuple[Kind, ...]:
+    def usual(self) -> tuple[CauseKind, ...]:
         """The kinds that a headline names while nothing is decided: what is shown, and what is not rare."""
         named = [one.cause.kind for one in self.possible if one.shown_by or not one.cause.rare]
         return tuple(dict.fromkeys(named)) or self.kinds
@@ -88,12 +88,12 @@ class Diagnosis:
         """Return how sure it is that a cause of these groups breaks the edge; None where another one leads, or none."""
         return self.leading[1] if self.leading is not None and self.leading[0] in groups else None
 
-    def rivals(self, *groups: str) -> tuple[Kind, ...]:
+    def rivals(self, *groups: str) -> tuple[CauseKind, ...]:
         """Return the kinds of causes of other groups that are not ruled out."""
         return tuple(kind for kind in self.kinds if kind.group not in groups)
 
 
-def _groups(candidates: Sequence[Candidate]) -> list[str]:
+def _groups(candidates: Sequence[WeighedCause]) -> list[str]:
     return list(dict.fromkeys(candidate.cause.kind.group for candidate in candidates))
 
 
@@ -104,7 +104,7 @@ def diagnosed(facts: Facts, edge: Edge) -> Diagnosis:
         if edge.kind in cause.edges:
             observed = tuple(cause.observe(facts, edge))
             found.append(
-                Candidate(
+                WeighedCause(
                     cause=cause,
                     shown_by=tuple(one for one in observed if one.state == "fails"),
                     against=tuple(one for one in observed if one.state == "works"),

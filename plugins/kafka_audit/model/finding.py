@@ -279,6 +279,31 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CauseCandidate:
+    """Causes of one kind that an incident may have. `against` is why they are ruled out, where they are.
+
+    Attributes:
+        cause: the kind, such as `address` or `tls`.
+        code: of the check that reports it.
+        word: for a headline.
+        fault: for a sentence.
+        state: `measured`, `possible`, `rare` (possible, and nothing suggests it) or `ruled_out`.
+        speaks_for: what shows it; where nothing does, why it is open.
+        against: what rules it out.
+        decided_by: what would decide; empty where it is decided.
+    """
+
+    cause: str
+    code: str
+    word: str
+    fault: str
+    state: str
+    speaks_for: tuple[Evidence, ...]
+    against: tuple[Evidence, ...]
+    decided_by: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Incident:
     """Findings that one cause explains. `cause` is a check code; `findings` are fingerprints."""
 
@@ -294,6 +319,7 @@ class Incident:
     lifecycle: Lifecycle = Lifecycle.NEW
     impact: str = ""  # who suffers now, in one or two sentences
     confidence_why: str = ""  # one sentence: what the confidence rests on
+    candidates: tuple[CauseCandidate, ...] = ()  # of an incident about an edge, in the order in which a connection is made
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,18 @@ from typing import Any
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.findings import LONGEST_EVIDENCE, is_over
 from kafka_audit.model import quoting
-from kafka_audit.model.finding import SCHEMA_VERSION, Change, Finding, Incident, Lifecycle, Resource, Status, Step, to_json
+from kafka_audit.model.finding import (
+    SCHEMA_VERSION,
+    CauseCandidate,
+    Change,
+    Finding,
+    Incident,
+    Lifecycle,
+    Resource,
+    Status,
+    Step,
+    to_json,
+)
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean
 from kafka_audit.report import matrix, reach, remedies, views
@@ -51,7 +62,9 @@ def build_document(  # noqa: PLR0913, PLR0917 -- the contract between report and
         "coverage": _coverage(view),
         "counts": {status.value: sum(f.status is status for f in findings) for status in Status},
         "lifecycle_counts": _lifecycle_counts(findings),
-        "incidents": [{**_incident(incident), "groups": finding_groups(incident, findings, view)} for incident in incidents],
+        "incidents": [
+            {**incident_to_json(incident), "groups": finding_groups(incident, findings, view)} for incident in incidents
+        ],
         "resolved_incidents": resolved,
         "incomparable_incidents": incomparable,
         "findings": [finding_dict(finding) for finding in sorted(listed, key=worst_first)],
@@ -136,7 +149,8 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _incident(incident: Incident) -> dict[str, Any]:
+def incident_to_json(incident: Incident) -> dict[str, Any]:
+    """Return an incident as the document has it, without its groups."""
     return {
         "headline": incident.headline,
         "cause": incident.cause,
@@ -149,7 +163,20 @@ def _incident(incident: Incident) -> dict[str, Any]:
         "evidence_for": [asdict(evidence) for evidence in incident.evidence_for],
         "evidence_against": [asdict(evidence) for evidence in incident.evidence_against],
         "not_known": list(incident.not_known),
+        "candidates": [_candidate(candidate) for candidate in incident.candidates],
         "remediation": [_step(step) for step in incident.remediation],
+    }
+
+
+def _candidate(candidate: CauseCandidate) -> dict[str, Any]:
+    return {
+        "cause": candidate.cause,
+        "code": candidate.code,
+        "fault": candidate.fault,
+        "state": candidate.state,
+        "for": [asdict(evidence) for evidence in candidate.speaks_for],
+        "against": [asdict(evidence) for evidence in candidate.against],
+        "decided_by": candidate.decided_by,
     }
 
 

@@ -2,17 +2,20 @@
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Prose
 from kafka_audit.model.text import brokers, clean, counted, listing, our_line, ranges, start_upper
 
 __all__ = [
+    "CANDIDATE",
     "LIFECYCLE",
     "Paint",
     "brokers",
+    "candidate_text",
     "clean",
     "clean_prose",
     "counted",
@@ -23,6 +26,9 @@ __all__ = [
     "start_upper",
     "wrap",
 ]  # fmt: skip
+
+CANDIDATE = {"measured": "+", "possible": "?", "rare": "?", "ruled_out": "-"}
+"""How a report marks a candidate."""
 
 LIFECYCLE = {"new": "+ new", "ongoing": "= ongoing", "resolved": "− resolved", "incomparable": "≁ incomparable"}  # noqa: RUF001
 """How a report marks a finding's place in time: the sign reads without colour, the word aloud."""
@@ -93,3 +99,14 @@ def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> Ite
         )
         yield from (line.replace(_BLANK, " ") for line in lines)
         first = later
+
+
+def candidate_text(candidate: Mapping[str, Any]) -> str:
+    """Return a candidate of an incident in a sentence: what it is, what speaks for it or rules it out, what would decide."""
+    subject = f"{candidate['fault']} ({candidate['code']})"
+    if candidate["state"] == "ruled_out":
+        return f"{subject} is ruled out: {listing((one['text'] for one in candidate['against']), 2)}"
+    reasons = listing((one["text"] for one in candidate["for"]), 2) or "nothing that was read shows it or rules it out"
+    rare = ", which is rare" if candidate["state"] == "rare" else ""
+    decided = f". To decide: {candidate['decided_by']}" if candidate["decided_by"] else ""
+    return f"{subject}{rare}: {reasons}{decided}."

@@ -4,7 +4,7 @@ import os
 import threading
 import time
 
-from kafka_audit.store.processes import lives
+from kafka_audit.model.processes import lives
 
 TASK = "KAFKA_AUDIT_TASK_PID"
 """Variable that holds the process id of the task that started a driver on this machine."""

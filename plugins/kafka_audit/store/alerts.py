@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from kafka_audit.model.processes import lives
 from kafka_audit.store.files import Files
-from kafka_audit.store.processes import lives
 
 TURN_S = 120.0
 """Sending may take so long; then another process no longer waits: a message too many is better than none."""

@@ -4,11 +4,11 @@ import importlib
 import pkgutil
 from functools import cache
 
-from kafka_audit.diagnosis.cause import Cause, registered
+from kafka_audit.diagnosis.cause import KnownCause, registered
 
 
 @cache
-def causes() -> tuple[Cause, ...]:
+def causes() -> tuple[KnownCause, ...]:
     """Return all causes, in the order of layers, importing every module of this package once (works inside a zip too)."""
     for module in pkgutil.iter_modules(__path__, f"{__name__}."):
         importlib.import_module(module.name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import TLS, Observation, cause, works
+from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.diagnosis.handshakes import let_in, tls_lines, without_tls
@@ -16,7 +16,7 @@ _KEY = "ssl.client.auth"
     edges=(CONTROL, REPLICATE),
     decided_by="`SSL handshake failed` in server.log of broker {target}, or the truststore there",
 )
-def client_certificate_refused(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def client_certificate_refused(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A listener that asks for no certificate refuses none; on SASL_SSL only the listener's own key counts (KIP-684)."""
     yield from (*without_tls(edge), *let_in(edge), *tls_lines(facts, edge, "client_certificate_refused"))
     if edge.listener is None or not edge.listener.encrypted:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import TLS, Observation, cause, works
+from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.diagnosis.handshakes import let_in, tls_lines, without_tls
@@ -13,7 +13,7 @@ _DAY_MS = 86_400_000
 @cause(
     kind=TLS, layer=3, edges=(CONTROL, REPLICATE), rare=True, decided_by="`date -u` on {where} and on the host of broker {target}"
 )
-def clock_wrong(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def clock_wrong(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A certificate that is valid for a day before and after the audit outlasts most wrong clocks."""
     yield from (*without_tls(edge), *let_in(edge), *tls_lines(facts, edge, "invalid_certificate"))
     if edge.listener is None or not edge.listener.encrypted:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import LIMIT, Observation, cause, fails, works
+from kafka_audit.diagnosis.cause import LIMIT, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
@@ -18,7 +18,7 @@ _LOW = 100  # what brokers and the tools on their hosts reach
     rare=True,
     decided_by="`Rejected connection from` in server.log of broker {target}, or `ss -tn` there",
 )
-def connection_limit(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def connection_limit(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """`max.connections.per.ip` counts connections of brokers as well (`SocketServer`): DescribeConfigs shows the limit."""
     if edge.effect.state == "works":
         yield works(f"broker {edge.target}", edge.effect.text, direct=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import DISK, Observation, cause, fails, works
+from kafka_audit.diagnosis.cause import DISK, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.read_failure import ReadFailure
@@ -17,7 +17,7 @@ _DIRS, _PROMPT_MS = "DescribeLogDirs", 1_000
     rare=True,
     decided_by="`iostat -x 5` on the host of broker {target}, or DescribeLogDirs there",
 )
-def hanging_disk(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def hanging_disk(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """DescribeLogDirs of the leader is late or fails."""
     asked = [read for read in facts.reads.get(edge.target, ()) if read.operation == _DIRS]
     late = [read for read in asked if read.failure is ReadFailure.TIMEOUT]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import TLS, Observation, cause, fails, works
+from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.diagnosis.handshakes import let_in, tls_lines, without_tls
@@ -15,7 +15,7 @@ from kafka_audit.model.finding import Confidence
     edges=(CONTROL, REPLICATE),
     decided_by="`openssl s_client -connect {address} -verify_hostname {host}`, or `SSL handshake failed` in the log of {sources}",
 )
-def invalid_certificate(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def invalid_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """The certificate that the broker presents shows its dates and names to whoever connects."""
     yield from (*without_tls(edge), *let_in(edge), *tls_lines(facts, edge, "invalid_certificate"))
     if edge.listener is None or not edge.listener.encrypted:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import PACKETS, Observation, cause, works
+from kafka_audit.diagnosis.cause import PACKETS, EdgeObservation, cause, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
@@ -17,7 +17,7 @@ _OF_BROKER, _OF_PARTITION = 60, 60  # at most, of an UpdateMetadata request that
     rare=True,
     decided_by="`ping -M do -s 1472 {host}` on {where}",
 )
-def lost_packets(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def lost_packets(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """An update of a small cluster fits in one packet. Nothing else speaks against it: a probe sends next to nothing."""
     if edge.effect.state == "works":
         yield works(f"broker {edge.target}", edge.effect.text, direct=True)

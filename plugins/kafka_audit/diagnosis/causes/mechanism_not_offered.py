@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import LOGIN, Observation, cause, fails, works
+from kafka_audit.diagnosis.cause import LOGIN, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.diagnosis.handshakes import let_in, login_lines, without_login
@@ -15,7 +15,7 @@ from kafka_audit.model.finding import Confidence
     edges=(CONTROL, REPLICATE),
     decided_by="`sasl.enabled.mechanisms` of broker {target} and `sasl.mechanism.inter.broker.protocol` of {sources}",
 )
-def mechanism_not_offered(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def mechanism_not_offered(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """What a probe heard of the running broker, or its settings, beside the mechanism of the others."""
     lines = login_lines(facts.lines(edge, "KA412"), "mechanism")
     yield from (*without_login(edge), *let_in(edge), *lines)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import LOGIN, Observation, cause, fails, works
+from kafka_audit.diagnosis.cause import LOGIN, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.diagnosis.handshakes import let_in
@@ -16,7 +16,7 @@ _MAPPED = ("GSSAPI", None)
     edges=(CONTROL, REPLICATE),
     decided_by="the mapping rules in server.properties of broker {target}, and the certificates of {sources}",
 )
-def no_mapping_rule(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def no_mapping_rule(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Only the subject of a certificate (SSL) and a Kerberos name pass through rules."""
     yield from let_in(edge)
     if edge.listener is None or edge.listener.protocol is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import THROTTLE, Observation, cause, fails, works
+from kafka_audit.diagnosis.cause import THROTTLE, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
@@ -17,7 +17,7 @@ _NO_LIMIT = 2**63 - 1
     rare=True,
     decided_by=f"`kafka-configs.sh --describe --entity-type brokers --entity-name {{target}}` ({_KEY})",
 )
-def replication_throttle(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def replication_throttle(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """The rate throttles followers out of sync only (`ReplicaManager.shouldLeaderThrottle`), so they never catch up."""
     setting = facts.between.settings.running(edge.target, _KEY)
     if setting.state == "unset" or (setting.value or "").strip() == str(_NO_LIMIT):

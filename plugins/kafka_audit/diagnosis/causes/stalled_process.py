@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import PROCESS, Observation, cause, fails, works
+from kafka_audit.diagnosis.cause import PROCESS, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
@@ -16,7 +16,7 @@ _SLOW_MS, _PROMPT_MS, _TIMES = 2_000, 1_000, 10
     rare=True,
     decided_by="the garbage collection log and `jstat -gcutil` of broker {target}",
 )
-def stalled_process(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def stalled_process(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """The times in which the broker answered the auditor, beside those of the other brokers, show it."""
     slowest = facts.slowest_ms.get(edge.target)
     if slowest is None:

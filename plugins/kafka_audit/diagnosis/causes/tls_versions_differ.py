@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import TLS, Observation, cause, fails, works
+from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.diagnosis.handshakes import encrypted, let_in, tls_lines, without_tls
@@ -17,7 +17,7 @@ _VERSIONS, _CIPHERS = "ssl.enabled.protocols", "ssl.cipher.suites"
     edges=(CONTROL, REPLICATE),
     decided_by=f"{_VERSIONS} and {_CIPHERS} of broker {{target}} and of {{sources}}",
 )
-def tls_versions_differ(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def tls_versions_differ(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Settings of both sides show it without any probe."""
     yield from (*without_tls(edge), *let_in(edge), *tls_lines(facts, edge, "tls_versions_differ"))
     if not encrypted(edge) or not edge.sources:

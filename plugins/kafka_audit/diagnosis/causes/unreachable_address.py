@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.diagnosis.cause import ADDRESS, Observation, cause, fails, unknown, works
+from kafka_audit.diagnosis.cause import ADDRESS, EdgeObservation, cause, fails, unknown, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.text import brokers
 
 
 @cause(kind=ADDRESS, layer=1, edges=(CONTROL, REPLICATE), decided_by="`nc -vz -w 3 {host} {port}` on {where}")
-def unreachable_address(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A probe from the source's own host, or its log, shows it. Only the same two speak against it: routes differ by host."""
     if edge.effect.state == "works":
         yield works(f"broker {edge.target}", edge.effect.text, direct=True)
@@ -31,7 +31,8 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[Observation]:
         tried = facts.view.probes_of(edge.target, edge.listener.name)
         asked = any(probe.role == "broker" and probe.from_broker in sources for probe in tried)
         where = f"from the host of {edge.who}"
-        yield unknown("vantages", f"the probe {where} has no result" if asked else f"no probe ran {where}")
+        once = "fails in one sample only" if sources & set(found.moving) else "has no result"
+        yield unknown("vantages", f"the probe {where} {once}" if asked else f"no probe ran {where}")
     for line in facts.lines(edge, "KA302")[:1]:
         yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
     if not closed:

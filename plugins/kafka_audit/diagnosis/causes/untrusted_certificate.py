@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import TLS, Observation, cause, fails, works
+from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.diagnosis.handshakes import let_in, tls_lines, without_tls
@@ -15,7 +15,7 @@ from kafka_audit.model.text import brokers, clean
     edges=(CONTROL, REPLICATE),
     decided_by="`PKIX path` or `SSL handshake failed` in server.log of {sources}, or the truststore there",
 )
-def untrusted_certificate(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def untrusted_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Only the peers' truststores decide: that the auditor trusts a certificate, or does not, says nothing about them.
 
     A source that accepts another broker's certificate of the same issuer trusts that issuer.

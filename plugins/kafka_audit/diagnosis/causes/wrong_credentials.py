@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import LOGIN, Observation, cause, fails, works
+from kafka_audit.diagnosis.cause import LOGIN, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.diagnosis.handshakes import let_in, login_lines, without_login
@@ -15,7 +15,7 @@ from kafka_audit.model.text import brokers
     edges=(CONTROL, REPLICATE),
     decided_by="`Authentication failed` in server.log of {sources}, or server.properties of broker {target} and of {sources}",
 )
-def wrong_credentials(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def wrong_credentials(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Files of both sides show it, and the log of the refused side; no probe does, and a SCRAM password is seen nowhere."""
     lines = login_lines(facts.lines(edge, "KA412"), "credential")
     yield from (*without_login(edge), *let_in(edge), *lines)

@@ -106,6 +106,7 @@ def _incident(case: Case, story: Story, cause: str, tools: Tools) -> Incident:
         lifecycle=Lifecycle.ONGOING if Lifecycle.ONGOING in states else Lifecycle.NEW,
         impact=story.impact,
         confidence_why=story.why,
+        candidates=story.candidates,
     )
 
 

@@ -1,34 +1,30 @@
 """What may break the edges to the brokers of an incident, as their diagnosis says: what shows it, rules it out, would decide."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.diagnosis.cause import Kind
-from kafka_audit.diagnosis.solver import Diagnosis, diagnoses_into
+from kafka_audit.diagnosis.cause import CauseKind, EdgeObservation
+from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnoses_into
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.commands import Command, command
-from kafka_audit.model.text import clean, listing
+from kafka_audit.model.finding import CauseCandidate, Evidence
+from kafka_audit.model.text import clean
 
-_SHOWN = 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """Causes of one kind. `verdict` is None while one of them is possible, otherwise why each is ruled out."""
-
-    kind: Kind
-    rare: bool
-    text: str
-    verdict: str | None
-    to_know: str
+_SHOWN = 3
 
 
-def candidates(case: Case) -> tuple[Candidate, ...]:
-    """Return what may break the edges that end at the case's brokers, in the order in which a connection is made."""
+def candidates(case: Case) -> tuple[CauseCandidate, ...]:
+    """Return what may break the edges that end at the case's brokers, in the order in which a connection is made.
+
+    Where a cause was measured, it alone: what would fail after it was not tried. Nothing where an edge works and would break
+    with the next connection.
+    """
     found = [diagnosis for broker in case.brokers if (diagnosis := _first(diagnoses_into(case.view, broker))) is not None]
-    kinds = dict.fromkeys(candidate.cause.kind for diagnosis in found for candidate in diagnosis.candidates)
-    return tuple(_candidate(kind, found) for kind in kinds)
+    measured = [candidate for diagnosis in found for candidate in diagnosis.measured]
+    broken = [diagnosis for diagnosis in found if diagnosis.edge.effect.state != "works"]
+    every = measured or [candidate for diagnosis in broken for candidate in diagnosis.candidates]
+    kinds = dict.fromkeys(candidate.cause.kind for candidate in every)
+    return tuple(_of_kind(kind, [candidate for candidate in every if candidate.cause.kind == kind]) for kind in kinds)
 
 
 def _first(diagnoses: Iterable[Diagnosis]) -> Diagnosis | None:
@@ -37,19 +33,31 @@ def _first(diagnoses: Iterable[Diagnosis]) -> Diagnosis | None:
     return next(missing, next(iter(every), None))
 
 
-def _candidate(kind: Kind, found: list[Diagnosis]) -> Candidate:
-    of_kind = [candidate for diagnosis in found for candidate in diagnosis.candidates if candidate.cause.kind == kind]
-    possible = [candidate for candidate in of_kind if candidate.possible]
-    shown = dict.fromkeys(clean(f"{one.observer}: {one.text}") for candidate in possible for one in candidate.shown_by)
-    open_by = dict.fromkeys(clean(one.text) for candidate in possible for one in candidate.left_open_by)
-    against = dict.fromkeys(clean(one.text) for candidate in of_kind for one in candidate.against)
-    return Candidate(
-        kind=kind,
-        rare=all(candidate.cause.rare for candidate in of_kind) and not shown,
-        text=listing(shown or open_by, _SHOWN) or "nothing that was read shows it or rules it out",
-        verdict=None if possible else listing(against, _SHOWN),
-        to_know=(possible or of_kind)[0].decided_by,
+def _of_kind(kind: CauseKind, found: Sequence[WeighedCause]) -> CauseCandidate:
+    possible = [candidate for candidate in found if candidate.possible]
+    shown = [one for candidate in possible for one in candidate.shown_by]
+    left_open = [one for candidate in possible for one in candidate.left_open_by]
+    if not possible:
+        state = "ruled_out"
+    elif any(candidate.measured for candidate in possible):
+        state = "measured"
+    else:
+        state = "rare" if all(candidate.cause.rare for candidate in possible) and not shown else "possible"
+    return CauseCandidate(
+        cause=kind.name,
+        code=kind.code,
+        word=kind.word,
+        fault=kind.fault,
+        state=state,
+        speaks_for=_evidence(shown or left_open),
+        against=() if possible else _evidence(one for candidate in found for one in candidate.against),
+        decided_by=possible[0].decided_by if state in {"possible", "rare"} else "",
     )
+
+
+def _evidence(observed: Iterable[EdgeObservation]) -> tuple[Evidence, ...]:
+    lines = dict.fromkeys(Evidence(observer=clean(one.observer), text=clean(one.text)) for one in observed)
+    return tuple(lines)[:_SHOWN]
 
 
 def handshake(endpoint: AdvertisedEndpoint) -> Command:

@@ -9,7 +9,7 @@ from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import CHANGES, Change, Confidence, Evidence, Finding, Resource, Status, Step
+from kafka_audit.model.finding import CHANGES, CauseCandidate, Change, Confidence, Evidence, Finding, Resource, Status, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, listing, ranges
 
@@ -72,6 +72,7 @@ class Story:
     not_known: tuple[str, ...] = ()
     steps: tuple[Step, ...] = ()
     cause: str | None = None  # where it is not the rule's own: a symptom without a cause
+    candidates: tuple[CauseCandidate, ...] = ()
 
 
 Where = Callable[[Case, Finding], bool]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafka_audit.incidents.causes import log_quotes
-from kafka_audit.incidents.causes.candidates import Candidate, candidates
+from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.repair import prove
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
@@ -19,8 +19,8 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of,
 )
 from kafka_audit.model.commands import command
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
-from kafka_audit.model.text import brokers, fitting, listing, start_upper
+from kafka_audit.model.finding import CauseCandidate, Confidence, Finding, Step
+from kafka_audit.model.text import brokers, fitting, start_upper
 
 _EDGE, _BEHIND = "KA302", "KA603"  # the check that names the candidates, and the symptom that names the incident
 
@@ -42,9 +42,8 @@ _SAYS = {
 
 def story(case: Case) -> Story:
     """Return the story: which views differ, and that why is not decided."""
-    rivals = candidates(case)
-    left = [c for c in rivals if c.verdict is None and not c.rare]
-    rarer = [c.kind.fault for c in rivals if c.verdict is None and c.rare]
+    found = candidates(case)
+    left = [candidate for candidate in found if candidate.state in {"measured", "possible"}]
     leading = min((root.code for root in case.roots), key=LEADING.index)
     follows = leading == _EDGE
     changes = changed_before(case, {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL"})
@@ -62,19 +61,10 @@ def story(case: Case) -> Story:
         why="The views were read. The facts that distinguish the candidates were not.",
         speaks_for=(
             *evidence_of(case.roots),
-            *(Evidence(observer=f"candidate {c.kind.code}", text=f"{c.kind.fault}: {c.text}") for c in left),
-            *log_quotes.idle(case, tuple(dict.fromkeys(c.kind.code for c in left))),
+            *log_quotes.idle(case, tuple(dict.fromkeys(candidate.code for candidate in left))),
             *changes,
         ),
-        against=tuple(
-            Evidence(observer=f"candidate {c.kind.code}", text=f"{c.kind.fault}: ruled out, {c.verdict}")
-            for c in rivals
-            if c.verdict
-        ),
-        not_known=(
-            *(f"Not known: whether {c.kind.fault} ({c.kind.code}) is the cause. To know: {c.to_know}." for c in left),
-            *([f"Rarer, and not ruled out: {listing(rarer, len(rarer))}."] if rarer else []),
-        ),
+        candidates=found,
         steps=(
             Step(
                 kind="see",
@@ -90,7 +80,7 @@ def story(case: Case) -> Story:
     )
 
 
-def _headline(case: Case, leading: str, left: Sequence[Candidate]) -> str:
+def _headline(case: Case, leading: str, left: Sequence[CauseCandidate]) -> str:
     broker_ids, is_one = case.brokers, len(case.brokers) == 1
     subject = start_upper(brokers(broker_ids))
     if leading == _EDGE:
@@ -104,7 +94,7 @@ def _headline(case: Case, leading: str, left: Sequence[Candidate]) -> str:
     else:
         single, several, rest = _SAYS.get(leading, ("differs", "differ", "from the registry"))
         does = f"{single if is_one else several} {rest}"
-    names = [c.kind.word for c in left]
+    names = [candidate.word for candidate in left]
     choice = " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names) or "no known cause fits"
     endings = (
         f"cause not decided: {choice}",

@@ -8,7 +8,7 @@ from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model import quoting
 from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import matrix, remedies, state, unknowns
-from kafka_audit.report.text import LIFECYCLE
+from kafka_audit.report.text import CANDIDATE, LIFECYCLE, candidate_text
 from kafka_audit.report.views import NOT_ASKED, who
 
 MOST_FINDINGS = 300
@@ -84,6 +84,9 @@ def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
         f"- against, {escaped(view['observer'])}: {markdown_prose(view['text'])}" for view in incident["evidence_against"]
     )
     yield from (f"- ? {markdown_prose(text)}" for text in incident["not_known"])
+    if incident.get("candidates"):
+        yield from ("", "### Candidates", "")
+        yield from (f"- {CANDIDATE[one['state']]} {markdown_prose(candidate_text(one))}" for one in incident["candidates"])
     yield from ("", "### Remediation")
     numbered = [step for step in incident["remediation"] if step["kind"] != "do_not"]
     for number, step in enumerate(numbered, 1):

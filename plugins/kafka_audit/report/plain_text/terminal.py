@@ -6,7 +6,18 @@ from typing import Any
 
 from kafka_audit.model.finding import CHANGES, Resource, Severity
 from kafka_audit.report import matrix, reach, remedies, unknowns
-from kafka_audit.report.text import LIFECYCLE, Paint, clean, clean_prose, counted, our_line, remedy_text, wrap
+from kafka_audit.report.text import (
+    CANDIDATE,
+    LIFECYCLE,
+    Paint,
+    candidate_text,
+    clean,
+    clean_prose,
+    counted,
+    our_line,
+    remedy_text,
+    wrap,
+)
 
 _INDENT = " " * 10
 _FIRST = 10
@@ -93,6 +104,10 @@ class _AuditPage:
             yield from self.signed(sign, our_line(f"{evidence['observer']}: {evidence['text']}", 1000))
         for text in incident["not_known"]:
             yield from self.signed(self.paint("unknown", "?"), text)
+        if incident.get("candidates"):
+            yield from self.section("CANDIDATES")
+        for candidate in incident.get("candidates", ()):
+            yield from self.signed(CANDIDATE[candidate["state"]], candidate_text(candidate))
         if before:
             yield from self.section("CHANGED BEFORE IT BROKE")
             for text in before:

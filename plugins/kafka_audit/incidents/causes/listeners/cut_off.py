@@ -105,9 +105,10 @@ def story(case: Case) -> Story:
             *_out_of_isr(case),
             *_changes(case),
         ),
-        against=(*_registry_looks_whole(case), *_clients_reach(case), *_rivals(case)),
+        against=(*_registry_looks_whole(case), *_clients_reach(case)),
         not_known=(*_not_measured(case), *_next_controllers(case)),
         steps=cut_off_repair.cut_off_steps(case),
+        candidates=candidates(case),
     )
 
 
@@ -239,23 +240,6 @@ def _symptoms(case: Case) -> Iterable[Evidence]:
     symptoms = {root.text("symptom") for root in case.roots if root.resource.broker in quiet}
     for symptom in sorted(symptoms - {""})[:3]:
         yield Evidence(observer="views and ISR", text=clean(symptom))
-
-
-def _rivals(case: Case) -> Iterable[Evidence]:
-    """Return why other causes with the same symptoms are ruled out."""
-    if case.empty.isdisjoint(case.brokers):
-        return
-    if _confidence(case) is Confidence.MEASURED:
-        text = (
-            "a missing right (KA401) or a refused login (KA412) also empties views; ruled out: the probe fails before any login"
-        )
-        yield Evidence(observer="rivals", text=text)
-        return
-    for rival in candidates(case):
-        if rival.verdict and rival.kind.code != _CODE:
-            yield Evidence(
-                observer=f"rival {rival.kind.code}", text=f"{rival.kind.fault} has the same symptoms; ruled out: {rival.verdict}"
-            )
 
 
 def _changes(case: Case) -> Iterable[Evidence]:

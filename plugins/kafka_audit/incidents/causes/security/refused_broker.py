@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 from kafka_audit.incidents.causes import log_quotes
-from kafka_audit.incidents.causes.candidates import Candidate, candidates, login_log
+from kafka_audit.incidents.causes.candidates import candidates, login_log
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -51,7 +51,6 @@ def concerns_its_user(case: Case, symptom: Finding) -> bool:
 
 def story(case: Case) -> Story:
     """Return the story: the refusing broker, the refused broker, its principal there, and the remedy."""
-    rivals = candidates(case)
     return Story(
         headline=_headline(case),
         impact=_impact(case),
@@ -66,9 +65,10 @@ def story(case: Case) -> Story:
             *_let_in_elsewhere(case),
             *changed_before(case, {"config": "setting", "acl": "ACL", "endpoint": "address"}),
         ),
-        against=(*_registry_looks_whole(case), *_ruled_out(case, rivals)),
-        not_known=tuple(_not_known(case, rivals)),
+        against=tuple(_registry_looks_whole(case)),
+        not_known=tuple(_not_known(case)),
         steps=refused_broker_repair.refused_steps(case),
+        candidates=candidates(case),
         cause="KA404" if refused_broker_repair.other_rules(case) else None,
     )
 
@@ -186,24 +186,7 @@ def _registry_looks_whole(case: Case) -> Iterable[Evidence]:
         yield Evidence(observer="zookeeper", text=text)
 
 
-def _others(case: Case, rivals: Iterable[Candidate]) -> list[Candidate]:
-    codes = {root.code for root in case.roots}
-    return [c for c in rivals if c.kind.code not in ({"KA401", "KA403"} if codes & {"KA401", "KA403"} else codes)]
-
-
-def _ruled_out(case: Case, rivals: Iterable[Candidate]) -> Iterable[Evidence]:
-    for rival in _others(case, rivals):
-        if rival.verdict:
-            yield Evidence(
-                observer=f"rival {rival.kind.code}", text=f"{rival.kind.fault} has the same symptoms; ruled out: {rival.verdict}"
-            )
-
-
-def _not_known(case: Case, rivals: Iterable[Candidate]) -> Iterable[str]:
-    also = "too" if case.confidence() is Confidence.MEASURED else "instead"
-    for rival in _others(case, rivals):
-        if rival.verdict is None:
-            yield f"Not known: whether {rival.kind.fault} ({rival.kind.code}) is there {also}. To know: {rival.to_know}."
+def _not_known(case: Case) -> Iterable[str]:
     if case.roots[0].code == "KA412" and not reported(case, "kind"):
         files = f"server.properties of {brokers(case.brokers)} and of the others"
         where = f"`Authentication failed` or `SSL handshake failed` in {login_log(case)}"

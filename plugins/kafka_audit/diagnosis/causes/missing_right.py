@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.diagnosis.cause import RIGHTS, Observation, cause, fails, unknown, works
+from kafka_audit.diagnosis.cause import RIGHTS, EdgeObservation, cause, fails, unknown, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
@@ -14,7 +14,7 @@ from kafka_audit.diagnosis.facts import Facts
     edges=(CONTROL, REPLICATE),
     decided_by="server.properties of broker {target}, or `CLUSTER_AUTHORIZATION_FAILED` in {log} of {sources}",
 )
-def no_cluster_action(facts: Facts, edge: Edge) -> Iterator[Observation]:
+def missing_right(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Super users and ACLs of the target decide; where a hidden setting could still allow it, they only suggest it."""
     broker, settings = edge.target, f"settings of broker {edge.target}"
     if edge.effect.state == "works":

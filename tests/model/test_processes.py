@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from kafka_audit.store import processes
+from kafka_audit.model import processes
 
 
 def test_a_process_lives_until_it_is_dead_and_a_zombie_is():
