@@ -3,7 +3,7 @@
 What none of its observations rules out stays possible, and is named.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -41,6 +41,13 @@ def unknown(observer: str, text: str) -> EdgeObservation:
     return EdgeObservation(state="unknown", direct=False, observer=observer, text=text)
 
 
+def let_in(edge: Edge) -> Iterator[EdgeObservation]:
+    """Yield that requests pass on an edge: whoever sent them reached the other end, and was let in."""
+    text = edge.effect.text if edge.effect.state == "works" else edge.carries
+    if text is not None:
+        yield works(f"broker {edge.target}" if edge.effect.state == "works" else "quorum", text, direct=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CauseKind:
     """What a reader calls causes with one remedy; causes of one `group` are told apart at the failing side only."""
@@ -65,6 +72,14 @@ RIGHTS = CauseKind(name="rights", group="rights", code="KA401", word="unauthoris
 PROCESS = CauseKind(name="process", group="process", code="KA508", word="stalled", fault="a process that stalls")
 DISK = CauseKind(name="disk", group="disk", code="KA501", word="disk", fault="a disk that hangs")
 THROTTLE = CauseKind(name="throttle", group="throttle", code="KA608", word="throttled", fault="a replication throttle")
+
+LOADER = CauseKind(
+    name="loader",
+    group="loader",
+    code="KA210",
+    word="metadata loader",
+    fault="a metadata loader or publisher that failed",
+)
 
 Observe = Callable[[Facts, Edge], Iterable[EdgeObservation]]
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.disagreements import Disagreement
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import Listener
@@ -12,8 +13,9 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import ReplicaGap
 from kafka_audit.model.text import brokers
 
-CONTROL, REPLICATE = "control", "replicate"
-"""The controller sends what it decided to a broker (ZooKeeper mode); a follower fetches from its leader."""
+CONTROL, REPLICATE, FOLLOW = "control", "replicate", "follow"
+"""What is to be done: the controller sends a broker what it decided (ZooKeeper mode); a follower fetches from its leader; a
+broker fetches from its controllers (KRaft)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +45,11 @@ class Edge:
     """Who must reach a broker to do something there.
 
     Attributes:
-        kind: `CONTROL` or `REPLICATE`.
-        target: the id of the broker.
+        kind: `CONTROL`, `REPLICATE` or `FOLLOW`.
+        target: the id of the broker; of the broker that follows, where the controllers are the other end.
         sources: the ids of those who must reach it; of followers only those that show no effect. Sorted.
-        listener: on which the target receives other brokers; None where that is unknown.
-        endpoint: the address of that listener; None where it is unknown.
+        listener: on which the target, or its controllers, receive others; None where that is unknown.
+        endpoint: the address of that listener, of the first controller where these are the other end; None where it is unknown.
         effect: whether it happens.
     """
 
@@ -57,16 +59,24 @@ class Edge:
     listener: Listener | None
     endpoint: AdvertisedEndpoint | None
     effect: Effect
+    carries: str | None = None  # how it is known that requests pass, though the effect is missing
 
     def at(self, listener: str) -> bool:
         """Return whether it ends at a listener."""
         return self.listener is not None and self.listener.name == listener
 
     @property
+    def listener_name(self) -> str:
+        """The listener where it ends, for a sentence."""
+        return "the controllers' listener" if self.kind == FOLLOW else "the brokers' listener"
+
+    @property
     def who(self) -> str:
         """The sources, for a sentence."""
         if self.kind == CONTROL:
             return f"controller {self.sources[0]}"
+        if self.kind == FOLLOW:
+            return f"broker {self.target}"
         return brokers(self.sources) if self.sources else "other brokers"
 
 
@@ -86,6 +96,37 @@ class Edges:
         absent = self.absent(broker)
         effect = Effect(state="missing", text=_out_of_isr(broker, absent)) if absent else _UNKNOWN
         return (*found, self._edge(REPLICATE, broker, absent, effect))
+
+    def follow(self, broker: int) -> Edge:
+        """Return the edge from a KRaft broker to its controllers."""
+        protocol = self._view.inter_broker.controller_protocol(broker)
+        listener = None if protocol is None else Listener(name="CONTROLLER", protocol=protocol)
+        known = [place for text in self._view.inter_broker.controllers(broker) for place in addresses_of(text)]
+        ends = [AdvertisedEndpoint(broker_id=-1, listener="CONTROLLER", host=h, port=p, protocol=protocol) for h, p in known]
+        return Edge(
+            kind=FOLLOW,
+            target=broker,
+            sources=(broker,),
+            listener=listener,
+            endpoint=next(iter(ends), None),
+            effect=self._followed(broker),
+            carries=self._fetches(broker),
+        )
+
+    def _fetches(self, broker: int) -> str | None:
+        """Return how it is known that a broker's fetches from the metadata log pass: its leader has it caught up, twice."""
+        samples = (self._view.quorum.now, self._view.quorum.before)
+        if any(one is None or not one.behind_ms or broker not in one.replicas or broker in one.late for one in samples):
+            return None
+        return f"the leader of the metadata quorum has broker {broker} caught up with the log"
+
+    def _followed(self, broker: int) -> Effect:
+        signs = self._signs(broker)
+        listed = self._view.disagreement(str(broker), "broker")
+        signs += [listed] if listed is not None and listed.unlisted else []
+        if any(sign.settled for sign in signs):
+            return Effect(state="missing", text=f"the view of broker {broker} is older than those of others")
+        return Effect(state="passing", text=f"the view of broker {broker} was old in one sample only") if signs else _UNKNOWN
 
     def _edge(self, kind: str, broker: int, sources: tuple[int, ...], effect: Effect) -> Edge:
         listener = self._view.inter_broker.listener(broker)

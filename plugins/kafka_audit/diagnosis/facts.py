@@ -7,10 +7,11 @@ from weakref import WeakKeyDictionary
 
 from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.edges import Edge, Edges
+from kafka_audit.diagnosis.edges import FOLLOW, Edge, Edges
 from kafka_audit.diagnosis.login_faults import Fault, login_faults
 from kafka_audit.diagnosis.paths import Paths, paths
 from kafka_audit.diagnosis.rights import Pair, pairs_at
+from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import (
     Acl,
     AclHolder,
@@ -90,6 +91,8 @@ class Facts:
 
     def lines(self, edge: Edge, code: str) -> tuple[LogLine, ...]:
         """Return the lines of logs that count and show the fault of a check on an edge, of its sources where these are known."""
+        if edge.kind == FOLLOW:
+            return tuple(row for row in self.view.logs.to_controllers(edge.target) if shown_by(row) == code)
         found = self.view.logs.counting(code, edge.target, None if edge.listener is None else edge.listener.name)
         return tuple(row for row in found if not edge.sources or row.broker_id in {*edge.sources, edge.target})
 

@@ -39,7 +39,7 @@ def without_tls(edge: Edge) -> Iterator[EdgeObservation]:
     if encrypted(edge) is not False or edge.listener is None:
         yield from _protocol(edge)
     else:
-        yield works("protocol", f"the brokers' listener is {edge.listener.protocol}", direct=True)
+        yield works("protocol", f"{edge.listener_name} is {edge.listener.protocol}", direct=True)
 
 
 def without_login(edge: Edge) -> Iterator[EdgeObservation]:
@@ -47,13 +47,7 @@ def without_login(edge: Edge) -> Iterator[EdgeObservation]:
     if edge.listener is None or edge.listener.protocol is None or edge.listener.logs_in:
         yield from _protocol(edge)
     else:
-        yield works("protocol", f"the brokers' listener is {edge.listener.protocol}", direct=True)
-
-
-def let_in(edge: Edge) -> Iterator[EdgeObservation]:
-    """Yield that the effect is there: whoever sent it was let in."""
-    if edge.effect.state == "works":
-        yield works(f"broker {edge.target}", edge.effect.text, direct=True)
+        yield works("protocol", f"{edge.listener_name} is {edge.listener.protocol}", direct=True)
 
 
 def tls_lines(facts: Facts, edge: Edge, name: str) -> Iterator[EdgeObservation]:
@@ -82,4 +76,4 @@ def login_lines(lines: Iterable[LogLine], fault: str) -> Iterator[EdgeObservatio
 
 def _protocol(edge: Edge) -> Iterator[EdgeObservation]:
     known = None if edge.listener is None else edge.listener.protocol
-    yield unknown("protocol", f"the brokers' listener is {known or 'not known'}")
+    yield unknown("protocol", f"{edge.listener_name} is {known or 'not known'}")

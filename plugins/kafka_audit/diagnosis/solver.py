@@ -7,7 +7,7 @@ from functools import cached_property
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.cause import CauseKind, EdgeObservation, KnownCause
 from kafka_audit.diagnosis.causes import causes
-from kafka_audit.diagnosis.edges import CONTROL, Edge
+from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, Edge
 from kafka_audit.diagnosis.facts import Facts, facts_of
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import prose
@@ -69,15 +69,18 @@ class Diagnosis:
 
     @cached_property
     def leading(self) -> tuple[str, Confidence] | None:
-        """The group of causes that the edge is broken by and how sure that is; None where it is not broken, or undecided.
+        """The group of causes that the edge is broken by and how sure that is; None where it is not broken, or undecided."""
+        return self.likely if self.measured or self.edge.effect.state == "missing" else None
+
+    @cached_property
+    def likely(self) -> tuple[str, Confidence] | None:
+        """The same of an edge that is broken, whatever shows that.
 
         Inferred: each rival has an observation against it. Suspected: not each has, and one alone has an observation for it, or
         all others are rare. A rare cause for which nothing speaks never leads: there may be causes that nobody knows.
         """
         if self.measured:
             return self.measured[0].cause.kind.group, Confidence.MEASURED
-        if self.edge.effect.state != "missing":
-            return None
         shown = _groups([candidate for candidate in self.possible if candidate.shown_by])
         one = shown or _groups([candidate for candidate in self.possible if not candidate.cause.rare])
         if len(one) != 1:
@@ -121,11 +124,19 @@ def diagnoses_into(view: ClusterView, broker: int) -> tuple[Diagnosis, ...]:
     return tuple(diagnosed(facts, edge) for edge in facts.edges.into(broker))
 
 
+def following(view: ClusterView, broker: int) -> Diagnosis:
+    """Return the diagnosis of the edge from a KRaft broker to its controllers."""
+    facts = facts_of(view)
+    return diagnosed(facts, facts.edges.follow(broker))
+
+
 def _filled(template: str, edge: Edge) -> str:
     endpoint = edge.endpoint
     where = f"the host of {edge.who}" if edge.sources else "another broker's host"
     # A refused update of the controller is in its own log, a refused fetch where everything else is.
     log = "state-change.log" if edge.kind == CONTROL else "server.log"
     texts = {"target": str(edge.target), "sources": edge.who, "where": where, "log": log}
-    words = {} if endpoint is None else {"host": endpoint.host, "port": str(endpoint.port), "address": endpoint.address}
+    words = {"host": "CONTROLLER", "port": "9093"} if edge.kind == FOLLOW else {}
+    if endpoint is not None:
+        words = {"host": endpoint.host, "port": str(endpoint.port), "address": endpoint.address}
     return quoting.plain_prose(prose(template, texts, {"target": str(edge.target), **words}))

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, works
+from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, let_in, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
-from kafka_audit.diagnosis.handshakes import let_in, tls_lines, without_tls
+from kafka_audit.diagnosis.handshakes import tls_lines, without_tls
 
 _DAY_MS = 86_400_000
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import LIMIT, EdgeObservation, cause, fails, works
+from kafka_audit.diagnosis.cause import LIMIT, EdgeObservation, cause, fails, let_in, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
@@ -20,8 +20,7 @@ _LOW = 100  # what brokers and the tools on their hosts reach
 )
 def connection_limit(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """`max.connections.per.ip` counts connections of brokers as well (`SocketServer`): DescribeConfigs shows the limit."""
-    if edge.effect.state == "works":
-        yield works(f"broker {edge.target}", edge.effect.text, direct=True)
+    yield from let_in(edge)
     settings, listener = facts.between.settings, "" if edge.listener is None else edge.listener.name
     read = {key: settings.at(edge.target, listener, key) for key in _KEYS}
     limits = {key: setting.value for key, setting in read.items() if setting.value not in _NO_LIMIT}

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import PACKETS, EdgeObservation, cause, works
-from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.diagnosis.cause import PACKETS, EdgeObservation, cause, let_in, works
+from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
 _PACKET = 1200  # bytes of a request that any path carries in one packet
@@ -13,14 +13,13 @@ _OF_BROKER, _OF_PARTITION = 60, 60  # at most, of an UpdateMetadata request that
 @cause(
     kind=PACKETS,
     layer=2,
-    edges=(CONTROL, REPLICATE),
+    edges=(CONTROL, REPLICATE, FOLLOW),
     rare=True,
     decided_by="`ping -M do -s 1472 {host}` on {where}",
 )
 def lost_packets(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """An update of a small cluster fits in one packet. Nothing else speaks against it: a probe sends next to nothing."""
-    if edge.effect.state == "works":
-        yield works(f"broker {edge.target}", edge.effect.text, direct=True)
+    yield from let_in(edge)
     count, registered = facts.view.partitions.count, len(facts.view.brokers)
     size = _OF_BROKER * registered + _OF_PARTITION * count.partitions
     if edge.kind == CONTROL and count.partitions and size <= _PACKET:

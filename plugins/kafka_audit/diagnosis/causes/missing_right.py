@@ -3,27 +3,29 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.diagnosis.cause import RIGHTS, EdgeObservation, cause, fails, unknown, works
-from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.diagnosis.cause import RIGHTS, EdgeObservation, cause, fails, let_in, unknown, works
+from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
 
 @cause(
     kind=RIGHTS,
     layer=5,
-    edges=(CONTROL, REPLICATE),
+    edges=(CONTROL, REPLICATE, FOLLOW),
     decided_by="server.properties of broker {target}, or `CLUSTER_AUTHORIZATION_FAILED` in {log} of {sources}",
 )
 def missing_right(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Super users and ACLs of the target decide; where a hidden setting could still allow it, they only suggest it."""
     broker, settings = edge.target, f"settings of broker {edge.target}"
-    if edge.effect.state == "works":
-        yield works(f"broker {broker}", edge.effect.text, direct=True)
+    yield from let_in(edge)
     for line in facts.lines(edge, "KA401")[:1]:
         yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
     authorizer = facts.between.authorizer(broker)
     if authorizer.state == "unset":
         yield works(settings, f"broker {broker} runs no authorizer", direct=True)
+        return
+    if edge.kind == FOLLOW:
+        yield unknown(settings, "the rights of brokers at their controllers are not read")
         return
     pairs = [pair for pair in facts.rights(broker) if not edge.sources or set(edge.sources) & set(pair.sources)]
     denied = [pair for pair in pairs if pair.allowed is False]

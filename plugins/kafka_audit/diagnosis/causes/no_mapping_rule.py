@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import LOGIN, EdgeObservation, cause, fails, works
+from kafka_audit.diagnosis.cause import LOGIN, EdgeObservation, cause, fails, let_in, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
-from kafka_audit.diagnosis.handshakes import let_in
 
 _MAPPED = ("GSSAPI", None)
 

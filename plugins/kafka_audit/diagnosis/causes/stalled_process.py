@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.diagnosis.cause import PROCESS, EdgeObservation, cause, fails, works
-from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
 _SLOW_MS, _PROMPT_MS, _TIMES = 2_000, 1_000, 10
@@ -12,7 +12,7 @@ _SLOW_MS, _PROMPT_MS, _TIMES = 2_000, 1_000, 10
 @cause(
     kind=PROCESS,
     layer=2,
-    edges=(CONTROL, REPLICATE),
+    edges=(CONTROL, REPLICATE, FOLLOW),
     rare=True,
     decided_by="the garbage collection log and `jstat -gcutil` of broker {target}",
 )

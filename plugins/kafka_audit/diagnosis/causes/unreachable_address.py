@@ -1,19 +1,25 @@
 """The address that a broker advertises cannot be resolved or reached."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.diagnosis.cause import ADDRESS, EdgeObservation, cause, fails, unknown, works
-from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.diagnosis.cause import ADDRESS, EdgeObservation, cause, fails, let_in, unknown, works
+from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
-from kafka_audit.model.text import brokers
+from kafka_audit.model.tables import ControllerProbeFromBroker
+from kafka_audit.model.text import brokers, counted
+
+_NETWORK = frozenset({"dns", "tcp"})
+_PROBE = ControllerProbeFromBroker
 
 
-@cause(kind=ADDRESS, layer=1, edges=(CONTROL, REPLICATE), decided_by="`nc -vz -w 3 {host} {port}` on {where}")
+@cause(kind=ADDRESS, layer=1, edges=(CONTROL, REPLICATE, FOLLOW), decided_by="`nc -vz -w 3 {host} {port}` on {where}")
 def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A probe from the source's own host, or its log, shows it. Only the same two speak against it: routes differ by host."""
-    if edge.effect.state == "works":
-        yield works(f"broker {edge.target}", edge.effect.text, direct=True)
+    yield from let_in(edge)
+    if edge.kind == FOLLOW:
+        yield from _to_controllers(facts, edge)
+        return
     if edge.listener is None:
         return
     found = facts.paths(edge.target, edge.listener.name)
@@ -38,3 +44,37 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     if not closed:
         for line in (*facts.lines(edge, "KA412"), *facts.lines(edge, "KA401"))[:1]:
             yield works(f"log of broker {line.broker_id}", f"{says(line)}, so the connection opens", direct=True)
+
+
+def _to_controllers(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """Yield what probes from the broker's host to the addresses of `controllers` show, and its own log."""
+    host = f"probe from broker {edge.target}'s host"
+    now, before = _tried(facts.view.newest(_PROBE), edge.target), _tried(facts.view.before(_PROBE), edge.target)
+    lasting = [row for address, row in now.items() if _is_closed(row) and address in before and _is_closed(before[address])]
+    if now and len(lasting) == len(now):
+        error = f"{lasting[0].layer}: {lasting[0].error or 'an unknown error'}"
+        yield fails(host, f"reaches none of {counted(len(now), 'controller')}: {error}", direct=True)
+    elif now and not any(map(_is_closed, now.values())):
+        yield works(host, f"reaches {counted(len(now), 'controller')}", direct=True)
+    else:
+        yield unknown("vantages", f"the connection from broker {edge.target} to the controllers was not measured")
+        missed = [other for other in facts.between.brokers if other != edge.target and _misses(facts, edge.target, other)]
+        if missed:
+            yield fails(host, f"does not reach {brokers(missed)} either")
+    for line in facts.lines(edge, "KA302")[:1]:
+        yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
+    for line in facts.lines(edge, "KA412")[:1]:
+        yield works(f"log of broker {line.broker_id}", f"{says(line)}, so the connection opens", direct=True)
+
+
+def _misses(facts: Facts, source: int, other: int) -> bool:
+    listener = facts.between.listener(other)
+    return listener is not None and source in facts.paths(other, listener.name).closed
+
+
+def _tried(rows: Iterable[ControllerProbeFromBroker], broker: int) -> Mapping[str, ControllerProbeFromBroker]:
+    return {row.address: row for row in rows if row.from_broker == broker}
+
+
+def _is_closed(row: ControllerProbeFromBroker) -> bool:
+    return row.outcome == "failed" and row.layer in _NETWORK

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.diagnosis.cause import CauseKind, EdgeObservation
-from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnoses_into
+from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnoses_into, following
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.commands import Command, command
 from kafka_audit.model.finding import CauseCandidate, Evidence
@@ -13,13 +13,16 @@ from kafka_audit.model.text import clean
 _SHOWN = 3
 
 
-def candidates(case: Case) -> tuple[CauseCandidate, ...]:
+def candidates(case: Case, *, follow: bool = False) -> tuple[CauseCandidate, ...]:
     """Return what may break the edges that end at the case's brokers, in the order in which a connection is made.
+
+    With `follow`, those from the case's brokers to their controllers.
 
     Where a cause was measured, it alone: what would fail after it was not tried. Nothing where an edge works and would break
     with the next connection.
     """
-    found = [diagnosis for broker in case.brokers if (diagnosis := _first(diagnoses_into(case.view, broker))) is not None]
+    every_edge = ([following(case.view, broker)] if follow else diagnoses_into(case.view, broker) for broker in case.brokers)
+    found = [diagnosis for diagnoses in every_edge if (diagnosis := _first(diagnoses)) is not None]
     measured = [candidate for diagnosis in found for candidate in diagnosis.measured]
     broken = [diagnosis for diagnosis in found if diagnosis.edge.effect.state != "works"]
     every = measured or [candidate for diagnosis in broken for candidate in diagnosis.candidates]

@@ -1,9 +1,12 @@
 """KRaft: the view of a broker no longer changes, or the broker is fenced, so it no longer follows its controllers."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from kafka_audit.diagnosis.cause import ADDRESS, LOADER
+from kafka_audit.diagnosis.solver import following
 from kafka_audit.incidents.causes import log_quotes
+from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.controller.quorum import about_the_quorum
 from kafka_audit.incidents.causes.repair import connect_commands_to, prove
 from kafka_audit.incidents.causes.rule import (
@@ -20,17 +23,15 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of_reads,
     probes_behind,
 )
-from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, command
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status, Step
+from kafka_audit.model.finding import CauseCandidate, Confidence, Finding, Severity, Status, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
 
 CODES = ("KA101", "KA102", "KA105", "KA107", "KA210")
 """What an old view shows, the one that names the incident first; in KRaft brokers fetch their view, so all have one cause."""
 
-_LOGIN, _RIGHT = "a refused login or handshake", "a missing right"
-_NAMES = {_LOGIN: "login", _RIGHT: "unauthorised"}
+_HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
 
 
 def cases(case: Case) -> Iterable[Case]:
@@ -56,37 +57,43 @@ def at_either_end(case: Case, symptom: Finding) -> bool:
 def story(case: Case) -> Story:
     """Return the story: who is behind, and what may keep it from its controllers."""
     broker_ids, single = case.brokers, len(case.brokers) == 1
-    cut, rivals = _cuts(case), _rivals(case)
-    left = [fault for fault, why in rivals.items() if why is None]
-    sure = bool(cut) or not left
+    found = candidates(case, follow=True)
+    confidence = _confidence(case)
     leading = min((root.code for root in case.roots), key=CODES.index)
-    to_know = (
-        f"To know: {quoting.plain_prose(_connections(case)[:1])} on the host of {brokers(broker_ids)}, and the end of server.log "
-        "there."
-    )
     return Story(
         cause=leading,
-        headline=_headline(case, leading, sure=sure, left=left),
+        headline=_headline(case, leading, confidence, found),
         impact=f"Clients that ask {brokers(broker_ids)} receive stale metadata; "
         f"records that they write to {'it' if single else 'them'} "
         "as a former leader are refused or lost.",
-        confidence=Confidence.INFERRED if sure else Confidence.SUSPECTED,
-        why="The views were read. The connection from there to the controllers was not measured."
-        + ("" if left else " Other causes with the same symptoms were ruled out."),
+        confidence=confidence or Confidence.SUSPECTED,
+        why=_WHY[confidence],
         speaks_for=(
             *evidence_of(case.roots),
             *evidence_of_reads(_not_passed_on(case), limit=3),
-            *evidence_of_paths(probe for probe in probes_behind(case, cut) if probe.from_broker in case.brokers),
+            *evidence_of_paths(probe for probe in probes_behind(case, _cuts(case)) if probe.from_broker in case.brokers),
             *log_quotes.to_controllers(case),
             *changed_before(case, {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL"}),
         ),
-        against=tuple(Evidence(observer="rival", text=f"{fault}: ruled out, {why}") for fault, why in rivals.items() if why),
-        not_known=(
-            f"Not known: whether {brokers(broker_ids)} {'reaches' if single else 'reach'} the controllers. {to_know}",
-            *(f"Not known: whether {fault} is the cause. To know: server.log of {brokers(broker_ids)}." for fault in left),
-        ),
+        candidates=found,
         steps=_steps(case),
     )
+
+
+_WHY = {
+    Confidence.MEASURED: "A probe from there, or its own log, shows it.",
+    Confidence.INFERRED: "The views were read, and other causes with the same symptoms were ruled out.",
+    Confidence.SUSPECTED: "The views match this cause, but others were not ruled out: see the candidates.",
+    None: "The views were read. The facts that distinguish the candidates were not.",
+}
+
+
+def _confidence(case: Case) -> Confidence | None:
+    """Return how sure it is that these brokers do not reach their controllers; None where another cause leads, or none."""
+    found = [following(case.view, broker).likely for broker in case.brokers]
+    weakest = (Confidence.SUSPECTED, Confidence.INFERRED, Confidence.MEASURED)
+    sure = [likely[1] for likely in found if likely is not None and likely[0] == ADDRESS.group]
+    return min(sure, key=weakest.index) if len(sure) == len(found) else None
 
 
 def symptom_of(roots: Sequence[Finding], *, single: bool) -> str:
@@ -103,21 +110,23 @@ def symptom_of(roots: Sequence[Finding], *, single: bool) -> str:
     }[leading]
 
 
-def _headline(case: Case, leading: str, *, sure: bool, left: Sequence[str]) -> str:
+def _headline(case: Case, leading: str, confidence: Confidence | None, found: Sequence[CauseCandidate]) -> str:
     single = len(case.brokers) == 1
     subject, shows = start_upper(brokers(case.brokers)), symptom_of(case.roots, single=single)
     behind = f"{subject} no longer {'follows its' if single else 'follow their'} controllers"
     behind = behind if leading == "KA210" else f"{behind} and {shows}"
-    if sure:
-        they = "it cannot reach its" if single else "they cannot reach their"
+    if confidence is not None:
+        hedge, it, its = _HEDGE[confidence], "it" if single else "they", "its" if single else "their"
         return fitting(
             [
-                f"{behind}: most likely {'it' if single else 'they'} cannot reach them",
-                f"{subject} {shows}: most likely {they} controllers",
-                f"{subject} most likely cannot reach {'its' if single else 'their'} controllers",
+                f"{behind}: {hedge}{it} cannot reach them",
+                f"{subject} {shows}: {hedge}{it} cannot reach {its} controllers",
+                f"{subject} {hedge}cannot reach {its} controllers",
             ]
         )
-    names = listing(["unreachable", *(_NAMES[fault] for fault in left)]).replace(" and ", " or ")
+    if any(candidate.cause == LOADER.name and candidate.speaks_for for candidate in found):
+        return fitting([f"{subject} {shows}: most likely the metadata is read there and not applied", f"{subject} {shows}"])
+    names = listing([one.word for one in found if one.state in {"measured", "possible"}]).replace(" and ", " or ")
     endings = (f"cause not decided: {names}", f"not decided: {names}", "cause not decided")
     return fitting([f"{text}; {ending}" for ending in endings for text in (behind, f"{subject} {shows}")])
 
@@ -138,16 +147,6 @@ def _cuts(case: Case) -> list[Finding]:
     """Return what these brokers do not reach, as measured: who does not reach brokers may not reach controllers either."""
     cuts = (f for f in case.findings if f.code == "KA302" and f.status is Status.FAIL and f.confidence is Confidence.MEASURED)
     return [cut for cut in cuts if not set(cut.numbers("from")).isdisjoint(case.brokers)]
-
-
-def _rivals(case: Case) -> Mapping[str, str | None]:
-    """Return the causes with the symptoms of a cut, each with why it is ruled out, None if it is not."""
-    authorizers = [case.view.inter_broker.authorizer(broker) for broker in case.brokers]
-    protocols = {case.view.inter_broker.controller_protocol(broker) for broker in case.brokers}
-    return {
-        _LOGIN: "the controllers' listener is PLAINTEXT" if protocols == {"PLAINTEXT"} else None,
-        _RIGHT: "there is no authorizer" if all(setting.state == "unset" for setting in authorizers) else None,
-    }
 
 
 def _controllers(case: Case) -> list[str]:

@@ -1,0 +1,22 @@
+"""A KRaft broker reads the metadata log and does not apply it: its loader or a publisher failed (KAFKA-14114 and kin)."""
+
+from collections.abc import Iterator
+
+from kafka_audit.diagnosis.cause import LOADER, EdgeObservation, cause, fails, works
+from kafka_audit.diagnosis.edges import FOLLOW, Edge
+from kafka_audit.diagnosis.facts import Facts
+
+
+@cause(
+    kind=LOADER,
+    layer=6,
+    edges=(FOLLOW,),
+    rare=True,
+    decided_by="`metadata-apply-error-count` of broker {target}, or `Error while` with MetadataLoader in its server.log",
+)
+def metadata_loader_failed(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """The log end offset is current and the view is old: what was fetched was not applied."""
+    if edge.carries is not None and edge.effect.state == "missing":
+        yield fails("quorum", f"{edge.carries}, and its view is old")
+    elif edge.target in facts.view.quorum.now.late:
+        yield works("quorum", f"the leader of the metadata quorum has not seen broker {edge.target} caught up")
