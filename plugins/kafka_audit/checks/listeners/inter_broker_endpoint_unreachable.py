@@ -142,14 +142,14 @@ class _Cut:
         if confidence is Confidence.MEASURED:
             return self._fail(sources, cannot="cannot", layer="tcp", why=diagnosis.measured[0].shown_by[0].text)
         leading = None if diagnosis.leading is None else diagnosis.leading[0]
-        others = tuple(named for named, kind in zip(rivals, diagnosis.kinds, strict=True) if kind.group != (leading or "address"))
+        shown = [one.text for candidate in diagnosis.of_group(leading or "") for one in candidate.shown_by]
+        reported: dict[str, object] = {"cause": leading, "why": "; ".join([self._symptom or "", *shown])}
         if confidence is Confidence.INFERRED:
-            return self._fail(sources, confidence=confidence, cannot="most likely cannot", why=self._symptom)
-        why = f"{self._symptom}; not ruled out: {listing(others, 3)}"
-        undecided = tuple(kind.word for kind in diagnosis.usual) if confidence is None else None
-        return self._fail(
-            sources, confidence=Confidence.SUSPECTED, cannot="possibly cannot", why=why, rivals=others, undecided=undecided
-        )
+            return self._fail(sources, confidence=confidence, cannot="most likely cannot", **reported)
+        others = tuple(named for named, kind in zip(rivals, diagnosis.kinds, strict=True) if kind.group != (leading or "address"))
+        reported["why"] = f"{reported['why']}; not ruled out: {listing(others, 3)}"
+        reported["undecided"] = tuple(kind.word for kind in diagnosis.usual) if confidence is None else None
+        return self._fail(sources, confidence=Confidence.SUSPECTED, cannot="possibly cannot", rivals=others, **reported)
 
     def _fail(self, sources: tuple[int, ...], **reported: Any) -> Judgement:  # noqa: ANN401
         """Return a failure; `sources` are the brokers that cannot reach this one."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kafka_audit.diagnosis.cause import LIMIT
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.controller import behind_controllers
@@ -24,7 +25,7 @@ from kafka_audit.incidents.causes.rule import (
     probes_behind,
 )
 from kafka_audit.model import quoting
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
+from kafka_audit.model.finding import Confidence, Evidence, Finding
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, ranges, start_upper
 
 if TYPE_CHECKING:
@@ -61,18 +62,15 @@ def _confidence(case: Case) -> Confidence:
 def cases(case: Case) -> Iterable[Case]:
     """Split by the side that cannot connect: a controller that reaches no broker is one fault, a cut between two brokers another.
 
-    A suspected cut of a broker with a wrong view is not decided: the symptom is reported instead. In KRaft, a broker that no
+    Where several causes are left and none stands out, the symptom is reported instead. In KRaft, a broker that no
     longer follows its controllers is the greater fault, and the cut is a part of it.
     """
     late = behind_controllers.followed_no_more(case)
-    symptoms = {f.resource.broker for f in case.findings if f.code in VIEW and f.status is Status.FAIL and not f.muted}
     groups: dict[tuple[int, ...], list[Finding]] = defaultdict(list)
     for root in case.roots:
         if late.roots and behind_controllers.at_either_end(late, root):
             continue
-        if root.texts("undecided"):
-            continue
-        if root.confidence is not Confidence.SUSPECTED or root.resource.broker not in symptoms:
+        if not root.texts("undecided"):
             groups[sources(case, root)].append(root)
     return tuple(replace(case, roots=tuple(roots), sources=broker_ids) for broker_ids, roots in groups.items())
 
@@ -107,12 +105,22 @@ def story(case: Case) -> Story:
         ),
         against=(*_registry_looks_whole(case), *_clients_reach(case)),
         not_known=(*_not_measured(case), *_next_controllers(case)),
-        steps=cut_off_repair.cut_off_steps(case),
+        steps=cut_off_repair.limit_steps(case) if _limited(case) else cut_off_repair.cut_off_steps(case),
         candidates=candidates(case),
     )
 
 
+def _limited(case: Case) -> bool:
+    """Return whether the brokers do not keep the connections of others, for a limit that is set there."""
+    return all(root.text("cause") == LIMIT.group for root in case.roots)
+
+
 def _headline(case: Case, hedge: str) -> str:
+    if _limited(case):
+        closes = "closes" if len(case.brokers) == 1 else "close"
+        whose = f"controller {case.view.controller}" if case.by_controller else brokers(case.sources)
+        what = f"{start_upper(brokers(case.brokers))} {hedge}{closes} connections of {whose}"
+        return fitting([f"{what}: a limit on connections is reached", f"{what}: a limit on connections", what])
     broker_ids, controller = case.brokers, case.view.controller
     single = len(broker_ids) == 1
     subject = start_upper(brokers(broker_ids))

@@ -19,6 +19,28 @@ def cut_off_steps(case: Case) -> tuple[Step, ...]:
     return (_see(case), _quick(case), _lasting(case), prove(case), *_warnings(case))
 
 
+def limit_steps(case: Case) -> tuple[Step, ...]:
+    """Return the same for brokers that close connections above a limit: a test connection may succeed."""
+    subject, single = brokers(case.brokers), len(case.brokers) == 1
+    return (
+        Step(
+            kind="see",
+            text=f"See it yourself on the host of {subject} (reads only).",
+            commands=(
+                command("grep {text} server.log | tail -3", text="Rejected connection from"),
+                *(command("ss -tn 'sport = :{port}'", port=endpoint.port) for endpoint in case.endpoints[:1]),
+            ),
+        ),
+        Step(
+            kind="quick",
+            text=f"Raise max.connections.per.ip (or max.connections.per.ip.overrides, max.connections) of {subject} above what "
+            "one host needs: a connection of the controller, num.replica.fetchers of each broker there, and its clients.",
+            cost=f"A restart of {subject} where the {'limit is' if single else 'limits are'} set in server.properties.",
+        ),
+        prove(case),
+    )
+
+
 def _see(case: Case) -> Step:
     commands: list[Line] = []
     for source in case.sources[:3]:
