@@ -51,9 +51,15 @@ def claims(document: Document) -> dict[Claim, int]:
     for incident in document["incidents"]:
         for one in (findings[fingerprint] for fingerprint in incident["findings"]):
             if one["code"] == incident["cause"] and one["code"] in CAUSES:
-                key = one["code"], party(one["resource"]["name"])
+                key = cause_of(one), party(one["resource"]["name"])
                 found[key] = max(found.get(key, 0), RANK[incident["confidence"]])
     return found
+
+
+def cause_of(finding: Mapping[str, Any]) -> str:
+    """Return what a finding says is wrong: its code, but for a check that reports several causes."""
+    cause = finding["evidence"].get("cause", "address")
+    return finding["code"] if finding["code"] != "KA302" or cause == "address" else str(cause)
 
 
 def failures(document: Document) -> dict[Claim, int]:
@@ -61,7 +67,7 @@ def failures(document: Document) -> dict[Claim, int]:
     found: dict[Claim, int] = {}
     for one in document["findings"]:
         if one["status"] == "FAIL" and one["code"] in CAUSES:
-            key = one["code"], party(one["resource"]["name"])
+            key = cause_of(one), party(one["resource"]["name"])
             found[key] = max(found.get(key, 0), RANK[one["confidence"]])
     return found
 

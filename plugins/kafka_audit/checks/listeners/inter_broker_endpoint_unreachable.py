@@ -6,6 +6,7 @@ from typing import Any
 from kafka_audit.checks import check
 from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.cause import ADDRESS, LIMIT, PACKETS
 from kafka_audit.diagnosis.edges import CONTROL
 from kafka_audit.diagnosis.facts import INPUTS, Facts, facts_of
 from kafka_audit.diagnosis.solver import Diagnosis, diagnosed
@@ -71,6 +72,10 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
         yield _Cut(facts, broker).judged()
 
 
+_GROUPS = tuple(kind.group for kind in (ADDRESS, LIMIT, PACKETS))
+"""The causes that this check reports."""
+
+
 class _Cut:
     """What is known of the edges that end at one broker."""
 
@@ -89,12 +94,13 @@ class _Cut:
         if self._paths.closed:
             return self._by_probes()
         unmeasured = tuple(sorted(self._view.brokers.keys() - set(self._paths.open)))
-        if not unmeasured:
-            return self._view.judge("KA302", self._resource, Status.PASS, self._evidence())
         if self._symptom is not None and self._view.views_of(self._broker):
             diagnosis = diagnosed(self._facts, self._edge)
-            if any(kind.code == "KA302" for kind in diagnosis.kinds) or not set(self._edge.sources) <= set(self._paths.open):
+            leads = diagnosis.confidence(*_GROUPS) is not None
+            if leads or (unmeasured and not set(self._edge.sources) <= set(self._paths.open)):
                 return self._by_diagnosis(diagnosis)
+        if not unmeasured:
+            return self._view.judge("KA302", self._resource, Status.PASS, self._evidence())
         if self._paths.moving or any(edge.effect.state == "passing" for edge in self._edges):
             needs = "another audit: this was seen once, or the cluster changed between two samples"
             return self._unknown(error="in motion", needs=needs)
@@ -133,9 +139,9 @@ class _Cut:
 
     def _by_diagnosis(self, diagnosis: Diagnosis) -> Judgement:
         """Fail by what shows elsewhere, unless another cause leads; a log of a side that is cut off measures it."""
-        groups = tuple(kind.group for kind in diagnosis.kinds if kind.code == "KA302")
-        confidence, rivals = diagnosis.confidence(*groups), tuple(kind.named("KA302") for kind in diagnosis.kinds)
-        if confidence is None and (diagnosis.leading is not None or not groups):
+        confidence, rivals = diagnosis.confidence(*_GROUPS), tuple(kind.named("KA302") for kind in diagnosis.kinds)
+        own = any(kind.group in _GROUPS for kind in diagnosis.kinds)
+        if confidence is None and (diagnosis.leading is not None or not own):
             explained = f"{self._symptom}, which {' or '.join(rivals) or 'no known cause'} explains"
             return self._unknown(error=explained, needs="a vantage with role broker")
         sources = diagnosis.edge.sources
