@@ -9,13 +9,18 @@ from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.cluster.answers.reads import failed_texts
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import listing
 
-_OPERATIONS = ("ApiVersions", "Metadata", "DescribeConfigs BROKER", "DescribeLogDirs", "ListOffsets")
+_BY_MEMORY = ("ApiVersions", "Metadata", "DescribeCluster", "DescribeConfigs BROKER", "DescribeConfigs identity")
+"""Reads that are the same for every broker, and that no disk can delay."""
+
+_OPERATIONS = (*_BY_MEMORY, "DescribeLogDirs", "ListOffsets")
 """Reads that are the same for every broker."""
 
 _TIMES, _LEAST_MS, _TWO = 10, 1000, 2
+_STALL_MS = 2000
 
 
 @check(
@@ -42,6 +47,10 @@ def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
     took a second or more, and ten times the median of the other brokers. Suspected, because the network to that broker may be
     slow; inferred if the previous audit saw the same. Two other brokers are needed to compare with.
 
+    HIGH and inferred, if in two samples a read took two seconds or more, or got no answer, that needs no disk (ApiVersions,
+    Metadata, DescribeCluster, DescribeConfigs), and the broker answered another one: its process stands still again and again,
+    and will lose its session or its place in the ISR.
+
     ## Not known when
     The broker did not answer one of these reads (KA001).
 
@@ -66,8 +75,14 @@ def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
     for broker in reads.brokers:
         facts: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
         slow = _slow(now, broker)
+        stalls = _stalls(view.of(SourceRead), now, broker)
         failed = [read for read in view.last_reads if read.observer == f"broker:{broker}" and _is_compared(read, "failed")]
-        if len(slow) >= _TWO:
+        if stalls:
+            evidence = facts | {"slow": listing(stalls, 3), "samples": len(stalls)}
+            yield view.judge(
+                "KA508", f"broker/{broker}", Status.FAIL, evidence, severity=Severity.HIGH, confidence=Confidence.INFERRED
+            )
+        elif len(slow) >= _TWO:
             texts = [f"{operation} took {ms} ms, {usual} ms elsewhere" for operation, (ms, usual) in slow.items()]
             confidence = Confidence.INFERRED if len(_slow(earlier, broker)) >= _TWO else Confidence.SUSPECTED
             evidence = facts | {"slow": listing(texts, 3), "operations": tuple(slow)}
@@ -102,3 +117,30 @@ def _slow(times: Mapping[int, Mapping[str, int]], broker: int) -> Mapping[str, t
         if usual is not None and ms >= _LEAST_MS and ms >= _TIMES * usual:
             found[operation] = (ms, round(usual))
     return found
+
+
+def _stalls(reads: Iterable[SourceRead], times: Mapping[int, Mapping[str, int]], broker: int) -> list[str]:
+    """Return how long a broker stood still in each of two samples or more; nothing where it was slow in fewer."""
+    usual = {
+        operation: median(others)
+        for operation in _BY_MEMORY
+        if len(others := [took[operation] for other, took in times.items() if other != broker and operation in took]) >= _TWO
+    }
+    found: dict[int, SourceRead] = {}
+    for read in reads:
+        late = read.outcome == "answered" or read.failure is ReadFailure.TIMEOUT
+        if read.observer == f"broker:{broker}" and read.operation in usual and late:
+            ms = read.elapsed_ms
+            if ms >= _STALL_MS and ms >= _TIMES * usual[read.operation] and ms > _elapsed(found.get(read.sample)):
+                found[read.sample] = read
+    if len(found) < _TWO or all(read.outcome == "failed" for read in found.values()):
+        return []
+    return [
+        f"{read.operation} {'took' if read.outcome == 'answered' else 'got no answer in'} {read.elapsed_ms} ms in one sample, "
+        f"{usual[read.operation]:.0f} ms elsewhere"
+        for _, read in sorted(found.items())
+    ]
+
+
+def _elapsed(read: SourceRead | None) -> int:
+    return 0 if read is None else read.elapsed_ms
