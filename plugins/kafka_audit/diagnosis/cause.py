@@ -96,6 +96,7 @@ class KnownCause:
         rare: it is named while nothing rules it out, and nothing hangs on it until something shows it.
         decided_by: what would decide, as a template: {target}, {sources}, {where} and {log} in its sentence; {target}, {host},
             {port} and {address} in its commands.
+        remedy: what repairs it, in a sentence; empty where the check that reports it has steps of its own.
         observe: what was observed.
     """
 
@@ -105,21 +106,28 @@ class KnownCause:
     edges: tuple[str, ...]
     rare: bool
     decided_by: str
+    remedy: str
     observe: Observe
 
 
 _REGISTRY: dict[str, KnownCause] = {}
 
 
-def cause(
-    *, kind: CauseKind, layer: int, edges: tuple[str, ...], decided_by: str, rare: bool = False
+def cause(  # noqa: PLR0913 -- what a cause is
+    *, kind: CauseKind, layer: int, edges: tuple[str, ...], decided_by: str, rare: bool = False, remedy: str = ""
 ) -> Callable[[Observe], Observe]:
     """Register a cause; see `KnownCause`."""
 
     def wrap(function: Observe) -> Observe:
-        name = function.__name__
-        _REGISTRY[name] = KnownCause(
-            name=name, kind=kind, layer=layer, edges=edges, rare=rare, decided_by=decided_by, observe=function
+        _REGISTRY[function.__name__] = KnownCause(
+            name=function.__name__,
+            kind=kind,
+            layer=layer,
+            edges=edges,
+            rare=rare,
+            decided_by=decided_by,
+            remedy=remedy,
+            observe=function,
         )
         return function
 

@@ -6,7 +6,7 @@ from typing import Any
 from kafka_audit.checks import check
 from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.cause import ADDRESS, LIMIT, PACKETS
+from kafka_audit.diagnosis.causes import groups_of
 from kafka_audit.diagnosis.edges import CONTROL
 from kafka_audit.diagnosis.facts import INPUTS, Facts, facts_of
 from kafka_audit.diagnosis.solver import Diagnosis, diagnosed
@@ -72,10 +72,6 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
         yield _Cut(facts, broker).judged()
 
 
-_GROUPS = tuple(kind.group for kind in (ADDRESS, LIMIT, PACKETS))
-"""The causes that this check reports."""
-
-
 class _Cut:
     """What is known of the edges that end at one broker."""
 
@@ -87,6 +83,7 @@ class _Cut:
         self._listener = "" if listener is None else listener.name
         self._paths = facts.paths(broker, self._listener)
         self._symptom = facts.symptom(broker)
+        self._groups = groups_of("KA302")
 
     def judged(self) -> Judgement:
         if self._edge.endpoint is None:
@@ -96,7 +93,7 @@ class _Cut:
         unmeasured = tuple(sorted(self._view.brokers.keys() - set(self._paths.open)))
         if self._symptom is not None and self._view.views_of(self._broker):
             diagnosis = diagnosed(self._facts, self._edge)
-            leads = diagnosis.confidence(*_GROUPS) is not None
+            leads = diagnosis.confidence(*self._groups) is not None
             if leads or (unmeasured and not set(self._edge.sources) <= set(self._paths.open)):
                 return self._by_diagnosis(diagnosis)
         if not unmeasured:
@@ -139,8 +136,8 @@ class _Cut:
 
     def _by_diagnosis(self, diagnosis: Diagnosis) -> Judgement:
         """Fail by what shows elsewhere, unless another cause leads; a log of a side that is cut off measures it."""
-        confidence, rivals = diagnosis.confidence(*_GROUPS), tuple(kind.named("KA302") for kind in diagnosis.kinds)
-        own = any(kind.group in _GROUPS for kind in diagnosis.kinds)
+        confidence, rivals = diagnosis.confidence(*self._groups), tuple(kind.named("KA302") for kind in diagnosis.kinds)
+        own = any(kind.group in self._groups for kind in diagnosis.kinds)
         if confidence is None and (diagnosis.leading is not None or not own):
             explained = f"{self._symptom}, which {' or '.join(rivals) or 'no known cause'} explains"
             return self._unknown(error=explained, needs="a vantage with role broker")

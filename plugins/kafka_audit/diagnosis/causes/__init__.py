@@ -7,6 +7,11 @@ from functools import cache
 from kafka_audit.diagnosis.cause import KnownCause, registered
 
 
+def groups_of(code: str) -> frozenset[str]:
+    """Return the groups of causes that a check reports."""
+    return frozenset(cause.kind.group for cause in causes() if cause.kind.code == code)
+
+
 @cache
 def causes() -> tuple[KnownCause, ...]:
     """Return all causes, in the order of layers, importing every module of this package once (works inside a zip too)."""

@@ -16,6 +16,8 @@ _LOW = 100  # what brokers and the tools on their hosts reach
     layer=2,
     edges=(CONTROL, REPLICATE),
     rare=True,
+    remedy="Raise max.connections.per.ip (or max.connections.per.ip.overrides, max.connections) of broker {target} above what a "
+    "host needs: a connection of the controller, num.replica.fetchers of each broker there, and its clients.",
     decided_by="`Rejected connection from` in server.log of broker {target}, or `ss -tn` there",
 )
 def connection_limit(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:

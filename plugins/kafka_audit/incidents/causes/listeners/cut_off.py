@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kafka_audit.diagnosis.cause import LIMIT
+from kafka_audit.diagnosis.cause import KnownCause
+from kafka_audit.diagnosis.causes import causes
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.controller import behind_controllers
@@ -105,22 +106,25 @@ def story(case: Case) -> Story:
         ),
         against=(*_registry_looks_whole(case), *_clients_reach(case)),
         not_known=(*_not_measured(case), *_next_controllers(case)),
-        steps=cut_off_repair.limit_steps(case) if _limited(case) else cut_off_repair.cut_off_steps(case),
+        steps=cut_off_repair.steps_of(other, case) if (other := _other_cause(case)) else cut_off_repair.cut_off_steps(case),
         candidates=candidates(case),
     )
 
 
-def _limited(case: Case) -> bool:
-    """Return whether the brokers do not keep the connections of others, for a limit that is set there."""
-    return all(root.text("cause") == LIMIT.group for root in case.roots)
+def _other_cause(case: Case) -> KnownCause | None:
+    """Return what keeps the others away though the address can be reached, where the check names it."""
+    named = {root.text("cause") for root in case.roots}
+    found = (cause for cause in causes() if cause.kind.name in named and cause.remedy)
+    return next(found, None) if len(named) == 1 else None
 
 
 def _headline(case: Case, hedge: str) -> str:
-    if _limited(case):
-        closes = "closes" if len(case.brokers) == 1 else "close"
+    other = _other_cause(case)
+    if other is not None:
         whose = f"controller {case.view.controller}" if case.by_controller else brokers(case.sources)
-        what = f"{start_upper(brokers(case.brokers))} {hedge}{closes} connections of {whose}"
-        return fitting([f"{what}: a limit on connections is reached", f"{what}: a limit on connections", what])
+        are = "is" if len(case.brokers) == 1 else "are"
+        what = f"{start_upper(brokers(case.brokers))} {are} cut off from {whose}: {hedge}{other.kind.fault}"
+        return fitting([what, f"{start_upper(brokers(case.brokers, 1))} {are} cut off: {hedge}{other.kind.fault}"])
     broker_ids, controller = case.brokers, case.view.controller
     single = len(broker_ids) == 1
     subject = start_upper(brokers(broker_ids))

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.diagnosis.cause import KnownCause
+from kafka_audit.diagnosis.solver import diagnoses_into
 from kafka_audit.incidents.causes.repair import advertise, connect_commands, do_not, prove
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.advertised_listeners import INSTEAD, entries
@@ -19,24 +21,14 @@ def cut_off_steps(case: Case) -> tuple[Step, ...]:
     return (_see(case), _quick(case), _lasting(case), prove(case), *_warnings(case))
 
 
-def limit_steps(case: Case) -> tuple[Step, ...]:
-    """Return the same for brokers that close connections above a limit: a test connection may succeed."""
-    subject, single = brokers(case.brokers), len(case.brokers) == 1
+def steps_of(cause: KnownCause, case: Case) -> tuple[Step, ...]:
+    """Return the same for a cause that lets a test connection through: how to decide, and its remedy."""
+    found = [one for broker in case.brokers[:_EACH] for edge in diagnoses_into(case.view, broker) for one in edge.candidates]
+    see = dict.fromkeys(one.decided_by for one in found if one.cause == cause)
+    target = str(case.brokers[0]) if len(case.brokers) == 1 else "each of them"
     return (
-        Step(
-            kind="see",
-            text=f"See it yourself on the host of {subject} (reads only).",
-            commands=(
-                command("grep {text} server.log | tail -3", text="Rejected connection from"),
-                *(command("ss -tn 'sport = :{port}'", port=endpoint.port) for endpoint in case.endpoints[:1]),
-            ),
-        ),
-        Step(
-            kind="quick",
-            text=f"Raise max.connections.per.ip (or max.connections.per.ip.overrides, max.connections) of {subject} above what "
-            "one host needs: a connection of the controller, num.replica.fetchers of each broker there, and its clients.",
-            cost=f"A restart of {subject} where the {'limit is' if single else 'limits are'} set in server.properties.",
-        ),
+        *(Step(kind="see", text=f"See it yourself (reads only): {text}.") for text in list(see)[:1]),
+        Step(kind="quick", text=cause.remedy.format(target=target)),
         prove(case),
     )
 
