@@ -80,6 +80,9 @@ class _Login:
             shown = [one.text for candidate in diagnosis.of_group("login") for one in candidate.shown_by]
             why = f"{', '.join(shown[:1]) or 'no other known cause is left'}, and {self._symptom}"
             return Status.FAIL, confidence, doubt, {"why": why, "rivals": rivals} if rivals else {"why": why}
+        if doubt is not None and doubt.name_differs and not self._view.views_of(self._broker) and self._others_named():
+            why = f"{doubt.text}, but those of the other brokers name theirs"
+            return Status.FAIL, Confidence.INFERRED, doubt, {"why": why}
         error = (doubt.text if doubt else None) or self._symptom or "no source shows whether logins work"
         if any(edge.effect.state == "passing" for edge in edges):
             error = f"{error}; its view was empty or stale in one sample only"
@@ -88,6 +91,12 @@ class _Login:
     def _refuted(self, fault: Fault) -> bool:
         """A name that does not match is no fault where the controller, which compares names, was let in all the same."""
         return fault.name_differs and self._accepted is not None
+
+    def _others_named(self) -> bool:
+        """Return whether the certificates of other brokers name their hosts, as they must where names are compared."""
+        shown = (self._view.logins.certificate(broker, self._listener.name) for broker in self._between.brokers)
+        others = [one for one in shown if one is not None and one.broker_id != self._broker]
+        return bool(others) and all(one.name_matches for one in others)
 
     def _deciding(self) -> str:
         sources = f"server.properties of broker {self._broker} and of the others (`properties` in the cluster file)"
