@@ -109,7 +109,7 @@ def test_one_of_three_makes_other_names_of_certificates(bed, tmp_path):
     incident = only_incident(audit)
     assert {code for code, resource in failing(audit.report, at_least="HIGH") if resource == "broker/2"} >= {"KA401", "KA404"}
     assert incident["cause"] == "KA404"
-    assert incident["headline"] == "Broker 2 most likely refuses its controller: its ssl.principal.mapping.rules differ"
+    assert incident["headline"] == "Broker 2 possibly refuses its controller: its ssl.principal.mapping.rules differ"
     rules = preset["properties"][presets.MAPPING_RULES]
     assert quoting.properties_line(presets.MAPPING_RULES, rules) in commands(incident)  # as Kafka's loader reads it
     assert "CN=broker-" in str(audit.report["findings"])
