@@ -96,6 +96,8 @@ class _Cut:
             leads = diagnosis.confidence(*self._groups) is not None
             if leads or (unmeasured and not set(self._edge.sources) <= set(self._paths.open)):
                 return self._by_diagnosis(diagnosis)
+        if not unmeasured and self._symptom is not None and not self._limits_known():
+            return self._unknown(error=f"{self._symptom}, and every probe connects", needs="DescribeConfigs on Cluster")
         if not unmeasured:
             return self._view.judge("KA302", self._resource, Status.PASS, self._evidence())
         if self._paths.moving or any(edge.effect.state == "passing" for edge in self._edges):
@@ -105,6 +107,10 @@ class _Cut:
         if not self._paths.open:
             error, needs = "no symptom was found, and no probe was made", "a vantage with role broker"
         return self._unknown(error=error, needs=self._paths.needs or needs)
+
+    def _limits_known(self) -> bool:
+        """Return whether a limit on connections would have been read: it lets a probe connect, and closes what comes after."""
+        return self._broker in self._facts.between.settings.brokers
 
     def _by_probes(self) -> Judgement:
         """Fail by probes from brokers' own hosts: HIGH where nothing is broken yet.
