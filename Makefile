@@ -26,10 +26,10 @@ audit: needs-java $(INSTALLED) ## audit a cluster: make audit CLUSTER=prod [CLUS
 	@test -n "$(CLUSTER)" || { echo "make audit: CLUSTER is not set: make audit CLUSTER=prod [CLUSTERS=clusters.yaml]" >&2; exit 2; }
 	@$(BIN)/kafka-audit run "$(CLUSTER)" --config "$(CLUSTERS)"
 
-# Two workers for each core, because many tests wait for a deadline or a server, and at most eight, because each takes 0.5 GB.
+# Five workers for two cores, because many tests wait for a deadline or a server, and at most eight, because each takes 0.5 GB.
 # tests/conftest.py groups and orders the tests.
 test: needs-namespaces needs-java $(INSTALLED) ## run all tests except the long scenarios (about 8 minutes on two cores)
-	@$(BIN)/pytest -n $$(($$(nproc) > 4 ? 8 : 2 * $$(nproc))) --dist loadfile --durations=15 -m "not scenario"
+	@$(BIN)/pytest -n $$(($$(nproc) > 3 ? 8 : 5 * $$(nproc) / 2)) --dist loadfile --durations=15 -m "not scenario"
 
 scenarios: needs-namespaces needs-java $(INSTALLED) ## reproduce and repair every incident on real clusters
 	@$(BIN)/pytest -m scenario

@@ -68,6 +68,10 @@ def pytest_xdist_make_scheduler(config, log):
     return Groups(config, log)
 
 
+_LONG = ("tests/checks", "tests/diagnosis/test_properties.py")
+"""What keeps one worker busy for more than a minute: begun late, it would keep the others waiting at the end."""
+
+
 class Groups(LoadFileScheduling):
     """The tests of a file stay on one worker, and so do those of all files that need the same servers; these begin first.
 
@@ -81,8 +85,9 @@ class Groups(LoadFileScheduling):
         return _groups(self.config.rootpath / file).get(test.partition("[")[0]) or file
 
     def _assign_work_unit(self, node):
-        for group in set(_GROUP.values()) & self.workqueue.keys():
-            self.workqueue.move_to_end(group, last=False)
+        for group in (*_LONG, *set(_GROUP.values())):
+            if group in self.workqueue:
+                self.workqueue.move_to_end(group, last=False)
         super()._assign_work_unit(node)
 
 
