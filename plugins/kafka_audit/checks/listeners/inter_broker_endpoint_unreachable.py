@@ -96,10 +96,14 @@ class _Cut:
             leads = diagnosis.confidence(*self._groups) is not None
             if leads or (unmeasured and not set(self._edge.sources) <= set(self._paths.open)):
                 return self._by_diagnosis(diagnosis)
-        if not unmeasured and self._symptom is not None and not self._limits_known():
-            return self._unknown(error=f"{self._symptom}, and every probe connects", needs="DescribeConfigs on Cluster")
-        if not unmeasured:
+        return self._by_paths(unmeasured)
+
+    def _by_paths(self, unmeasured: tuple[int, ...]) -> Judgement:
+        """Pass where every host gets there, or say what is not known."""
+        if not unmeasured and (self._symptom is None or self._limits_known()):
             return self._view.judge("KA302", self._resource, Status.PASS, self._evidence())
+        if not unmeasured:
+            return self._unknown(error=f"{self._symptom}, and every probe connects", needs="DescribeConfigs on Cluster")
         if self._paths.moving or any(edge.effect.state == "passing" for edge in self._edges):
             needs = "another audit: this was seen once, or the cluster changed between two samples"
             return self._unknown(error="in motion", needs=needs)
