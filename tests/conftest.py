@@ -68,7 +68,10 @@ def pytest_xdist_make_scheduler(config, log):
     return Groups(config, log)
 
 
-_LONG = ("tests/checks", "tests/diagnosis/test_properties.py")
+_LONG = (
+    *("tests/watch/test_audit_requests.py", "tests/watch/test_reader.py"),
+    *("tests/checks", "tests/diagnosis/test_properties.py"),
+)
 """What keeps one worker busy for more than a minute: begun late, it would keep the others waiting at the end."""
 
 
