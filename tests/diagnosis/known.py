@@ -15,8 +15,5 @@ _LESS_DATA = {
 LESS_DATA = {f"{name} without {what}": why for name, (inputs, why) in _LESS_DATA.items() for what in inputs}
 OPEN_PROBES: dict[str, str] = {}
 OTHER_NAMES: dict[str, str] = {}
-OTHER_ORDER: dict[str, str] = {
-    "KA001-one_listener_of_two": "the headline names the first of the reads that failed",
-    "reach-a_second_headline_for_what_answered_in_part": "the headline names the first of the reads that failed",
-}
+OTHER_ORDER: dict[str, str] = {}
 CAUSES: dict[str, str] = {}

@@ -70,10 +70,18 @@ class Samples:
 
     @cached_property
     def last_reads(self) -> tuple[SourceRead, ...]:
-        """Every read as it ended when it was asked last."""
+        """Every read as it ended when it was asked last: by party, those first without which it gives nothing else."""
         last: dict[tuple[str, str, str], SourceRead] = {}
         for read in self.of(SourceRead):
             key = (read.observer, read.operation, read.target)
             if key not in last or read.sample >= last[key].sample:
                 last[key] = read
-        return tuple(last.values())
+        return tuple(sorted(last.values(), key=_order))
+
+
+_FIRST = ("ApiVersions", "Metadata")
+
+
+def _order(read: SourceRead) -> tuple[str, int, str, str]:
+    place = _FIRST.index(read.operation) if read.operation in _FIRST else len(_FIRST)
+    return read.observer, place, read.operation, read.target
