@@ -319,7 +319,7 @@ class Incident:
     lifecycle: Lifecycle = Lifecycle.NEW
     impact: str = ""  # who suffers now, in one or two sentences
     confidence_why: str = ""  # one sentence: what the confidence rests on
-    candidates: tuple[CauseCandidate, ...] = ()  # of an incident about an edge, in the order in which a connection is made
+    candidates: tuple[CauseCandidate, ...] = ()  # of an incident about an edge, the likeliest first
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,10 +11,11 @@ from kafka_audit.model.finding import CauseCandidate, Evidence
 from kafka_audit.model.text import clean
 
 _SHOWN = 3
+_LIKELIEST_FIRST = ("measured", "possible", "rare", "ruled_out")
 
 
 def candidates(case: Case, *, follow: bool = False) -> tuple[CauseCandidate, ...]:
-    """Return what may break the edges that end at the case's brokers, in the order in which a connection is made.
+    """Return what may break the edges that end at the case's brokers, the likeliest first, then as a connection is made.
 
     With `follow`, those from the case's brokers to their controllers.
 
@@ -27,7 +28,8 @@ def candidates(case: Case, *, follow: bool = False) -> tuple[CauseCandidate, ...
     broken = [diagnosis for diagnosis in found if diagnosis.edge.effect.state != "works"]
     every = measured or [candidate for diagnosis in broken for candidate in diagnosis.candidates]
     kinds = dict.fromkeys(candidate.cause.kind for candidate in every)
-    return tuple(_of_kind(kind, [candidate for candidate in every if candidate.cause.kind == kind]) for kind in kinds)
+    weighed = [_of_kind(kind, [candidate for candidate in every if candidate.cause.kind == kind]) for kind in kinds]
+    return tuple(sorted(weighed, key=lambda candidate: _LIKELIEST_FIRST.index(candidate.state)))
 
 
 def _first(diagnoses: Iterable[Diagnosis]) -> Diagnosis | None:
