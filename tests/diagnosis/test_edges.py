@@ -1,5 +1,8 @@
 """What an edge is for, and whether it happens."""
 
+import gc
+import weakref
+
 import pytest
 
 import small_cluster
@@ -37,3 +40,12 @@ def test_in_kraft_a_follower_is_absent_that_no_leader_but_others_has_in_sync(cha
     held = ClusterView(snapshot, None, Differences.from_rows(DIFFERENCES, [ReplicaGap(**(row | change))]))
     held.__dict__["steady"] = True  # two samples, and nothing moved in between
     assert (facts_of(held).symptom(1) is not None) is alone
+
+
+def test_what_was_made_of_a_view_is_freed_with_it():
+    held = view(brokers={0: "a:9092"})
+    assert facts_of(held) is facts_of(held)
+    alive = weakref.ref(held)
+    del held
+    gc.collect()
+    assert alive() is None

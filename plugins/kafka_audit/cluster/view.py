@@ -5,10 +5,10 @@ what ZooKeeper and KRaft call the same thing.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kafka_audit.cluster import disagreements
 from kafka_audit.cluster.answers import gaps, observers
@@ -66,6 +66,7 @@ __all__ = [
 ]
 
 _R = TypeVar("_R", bound=Row)
+_T = TypeVar("_T")
 _REGISTRATION = re.compile(r"zookeeper /brokers/ids/([0-9]{1,10})")
 
 
@@ -79,7 +80,15 @@ class ClusterView:
         self.differences = differences
         self.snapshot_id = snapshot.snapshot_id
         self.cluster_id = snapshot.cluster_id
+        self._derived: dict[object, Any] = {}
         self._moments = Moments(snapshot, previous, differences.rows.get(ListAge, ()))  # type: ignore[arg-type] # by table
+
+    def derived(self, make: Callable[["ClusterView"], _T]) -> _T:
+        """Return what a room above this one makes of the view: made once, and freed with the view."""
+        if make not in self._derived:
+            self._derived[make] = make(self)
+        found: _T = self._derived[make]
+        return found
 
     @classmethod
     def of_files(cls, snapshot: Snapshot) -> "ClusterView":

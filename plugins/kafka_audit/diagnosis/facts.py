@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from functools import cached_property
 from statistics import median
-from weakref import WeakKeyDictionary
 
 from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
@@ -143,9 +142,6 @@ class Facts:
         return {broker: tuple(reads) for broker, reads in found.items()}
 
 
-_FACTS: "WeakKeyDictionary[ClusterView, Facts]" = WeakKeyDictionary()
-
-
 def facts_of(view: ClusterView) -> Facts:
     """Return the facts of a view, the same ones each time."""
-    return _FACTS.setdefault(view, Facts(view))
+    return view.derived(Facts)

@@ -36,18 +36,13 @@ def encrypted(edge: Edge) -> bool | None:
 
 def without_tls(edge: Edge) -> Iterator[EdgeObservation]:
     """Yield that no handshake can fail, where there is none."""
-    if encrypted(edge) is not False or edge.listener is None:
-        yield from _protocol(edge)
-    else:
-        yield works("protocol", f"{edge.listener_name} is {edge.listener.protocol}", direct=True)
+    yield _protocol(edge, ruled_out=encrypted(edge) is False)
 
 
 def without_login(edge: Edge) -> Iterator[EdgeObservation]:
     """Yield that no login can fail, where there is none."""
-    if edge.listener is None or edge.listener.protocol is None or edge.listener.logs_in:
-        yield from _protocol(edge)
-    else:
-        yield works("protocol", f"{edge.listener_name} is {edge.listener.protocol}", direct=True)
+    used = edge.listener
+    yield _protocol(edge, ruled_out=used is not None and used.protocol is not None and not used.logs_in)
 
 
 def tls_lines(facts: Facts, edge: Edge, name: str) -> Iterator[EdgeObservation]:
@@ -74,6 +69,7 @@ def login_lines(lines: Iterable[LogLine], fault: str) -> Iterator[EdgeObservatio
         return
 
 
-def _protocol(edge: Edge) -> Iterator[EdgeObservation]:
+def _protocol(edge: Edge, *, ruled_out: bool) -> EdgeObservation:
     known = None if edge.listener is None else edge.listener.protocol
-    yield unknown("protocol", f"{edge.listener_name} is {known or 'not known'}")
+    text = f"{edge.listener_name} is {known or 'not known'}"
+    return works("protocol", text, direct=True) if ruled_out else unknown("protocol", text)

@@ -100,8 +100,22 @@ def _groups(candidates: Sequence[WeighedCause]) -> list[str]:
     return list(dict.fromkeys(candidate.cause.kind.group for candidate in candidates))
 
 
+class _Known:
+    """The diagnoses of one view by edge: several checks and incidents read the same ones."""
+
+    def __init__(self, _view: ClusterView) -> None:
+        self.by_edge: dict[Edge, Diagnosis] = {}
+
+
 def diagnosed(facts: Facts, edge: Edge) -> Diagnosis:
-    """Return the diagnosis of an edge."""
+    """Return the diagnosis of an edge; it is weighed once for each view."""
+    known = facts.view.derived(_Known).by_edge
+    if edge not in known:
+        known[edge] = _weighed(facts, edge)
+    return known[edge]
+
+
+def _weighed(facts: Facts, edge: Edge) -> Diagnosis:
     found = []
     for cause in causes():
         if edge.kind in cause.edges:

@@ -65,11 +65,11 @@ class _Login:
 
     def _by_view(self, doubt: Fault | None) -> _Verdict:
         """Judge where no fault is sure: by what was let in, by what fits, by what else is ruled out."""
+        if doubt is None and self._accepted is not None:
+            return Status.PASS, Confidence.MEASURED, None, {"why": self._accepted}
         edges = [edge for edge in self._facts.edges.into(self._broker) if edge.at(self._listener.name)]
         missing = next((edge for edge in edges if edge.effect.state == "missing"), None)
         diagnosis = diagnosed(self._facts, missing or edges[0]) if edges else None
-        if doubt is None and self._accepted is not None:
-            return Status.PASS, Confidence.MEASURED, None, {"why": self._accepted}
         fits = diagnosis is not None and not any(candidate.possible for candidate in diagnosis.of_group("login"))
         if doubt is None and fits:
             why = "certificate, mechanism and password match, as far as they apply"
