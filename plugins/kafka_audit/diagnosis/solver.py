@@ -100,7 +100,7 @@ def _groups(candidates: Sequence[WeighedCause]) -> list[str]:
     return list(dict.fromkeys(candidate.cause.kind.group for candidate in candidates))
 
 
-class _Known:
+class _DiagnosesByEdge:
     """The diagnoses of one view by edge: several checks and incidents read the same ones."""
 
     def __init__(self, _view: ClusterView) -> None:
@@ -109,7 +109,7 @@ class _Known:
 
 def diagnosed(facts: Facts, edge: Edge) -> Diagnosis:
     """Return the diagnosis of an edge; it is weighed once for each view."""
-    known = facts.view.derived(_Known).by_edge
+    known = facts.view.derived(_DiagnosesByEdge).by_edge
     if edge not in known:
         known[edge] = _weighed(facts, edge)
     return known[edge]
