@@ -22,6 +22,7 @@ BENCHMARKS = {
     "views": ("Reading and comparing the views of many brokers", 2),
     "joins": ("Comparing views by digest, and by joins of raw rows", 2),
     "large_clusters": ("Judging large clusters by each engine", 10),
+    "large_audits": ("Whole audits of large clusters, by each engine", 12),
     "kafka_topics": ("An audit beside kafka-topics at each broker", 6),
     "zookeeper_read": ("Reading partition states from ZooKeeper", 3),
     "audit_overhead": ("An audit beside a bare spark-submit", 4),

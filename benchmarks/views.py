@@ -48,14 +48,12 @@ def topic(name: str, brokers: int, epoch: int) -> bytes:
     return INT16.pack(0) + text(name) + b"\0" + INT32.pack(PER_TOPIC) + b"".join(partitions)
 
 
-def answers(brokers: int, partitions: int, moved: int = 0) -> Iterator[bytes]:
+def answers(brokers: int, partitions: int, moved: int = 0, host: str = "b{}.kafka.example") -> Iterator[bytes]:
     """Yield the answer of each broker; the leaders of the last `moved` topics have moved on once more."""
     names = [f"orders.{number:06}.events.v1" for number in range(partitions // PER_TOPIC)]
     epochs = [5] * (len(names) - moved) + [6] * moved
     new, old = ([topic(name, brokers, one - late) for name, one in zip(names, epochs, strict=True)] for late in (0, 1))
-    listed = b"".join(
-        INT32.pack(one) + text(f"b{one}.kafka.example") + INT32.pack(9092) + INT16.pack(-1) for one in range(brokers)
-    )
+    listed = b"".join(INT32.pack(one) + text(host.format(one)) + INT32.pack(9092) + INT16.pack(-1) for one in range(brokers))
     head = INT32.pack(0) + INT32.pack(brokers) + listed + text("kX9wAAAAAAAAAAAAAAAAAQ") + INT32.pack(0)
     common = head + INT32.pack(len(new)) + b"".join(new)
     order = random.Random(7)  # noqa: S311 -- no secret
