@@ -67,9 +67,10 @@ class Auditor:
         """Return the report on a snapshot, PASS findings included, compared with a previous one."""
         config = self._config(scene)
         store, run = Store(str(config.parent / "store")), f"corpus-{time.time_ns()}"
-        audit.prepare_request(store, [snapshot], {snapshot: previous}, run)
+        described = settings.load(str(config))
+        audit.prepare_request(store, [snapshot], {snapshot: previous}, run, clusters=described, show_all=True)
         self._answer(store, run)
-        (document,) = audit.write_reports(store, run, settings.load(str(config)), show_all=True)
+        (document,) = audit.write_reports(store, run, described)
         return document
 
     def _answer(self, store: Store, run: str) -> None:

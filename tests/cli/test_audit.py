@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import date
 
 import pytest
 
@@ -172,24 +173,28 @@ def test_conclude_writes_a_report_for_each_snapshot_of_the_run_and_tells_ongoing
 
 
 def test_conclude_lists_what_passed_where_that_is_asked_for_and_counts_it_always(store):
-    audit.prepare_request(store, [FIRST], None, "r1")
+    audit.prepare_request(store, [FIRST], None, "r1", show_all=True)
     passed = Judgement(snapshot_id=FIRST, code="KA303", resource="broker/1/listener/X", status=Status.PASS)
     answer_with(store, "r1", [_stale(FIRST), passed])
-    (document,) = audit.write_reports(store, "r1", {}, show_all=True)
-    assert [(finding["code"], finding["status"]) for finding in document["findings"]] == [("KA101", "FAIL"), ("KA303", "PASS")]
     (document,) = audit.write_reports(store, "r1", {})
+    assert [(finding["code"], finding["status"]) for finding in document["findings"]] == [("KA101", "FAIL"), ("KA303", "PASS")]
+    audit.prepare_request(store, [FIRST], None, "r2")
+    answer_with(store, "r2", [_stale(FIRST), passed])
+    (document,) = audit.write_reports(store, "r2", {})
     assert [finding["code"] for finding in document["findings"]] == ["KA101"]
     assert document["counts"]["PASS"] == 1
 
 
 def test_conclude_mutes_what_the_cluster_file_mutes(store):
-    audit.prepare_request(store, [FIRST], None, "r1")
+    mute = Mute(code="KA101", resource="broker/*", reason="r", owner="o", until=date(2999, 12, 31))
+    audit.prepare_request(store, [FIRST], None, "r1", clusters={"prod": Cluster(name="prod", mute=(mute,))})
     answer_with(store, "r1", [_stale(FIRST)])
-    mute = Mute(code="KA101", resource="broker/*", reason="r", owner="o")
-    (document,) = audit.write_reports(store, "r1", {"prod": Cluster(name="prod", mute=(mute,))})
+    (document,) = audit.write_reports(store, "r1", {})
     assert [finding["muted"] for finding in document["findings"] if finding["code"] == "KA101"] == [True]
     assert gate.evaluate_gate(document, "high", 1.0)[0] == gate.CLEAN
-    (document,) = audit.write_reports(store, "r1", {})  # gone from the cluster file
+    audit.prepare_request(store, [FIRST], None, "r2", clusters={})  # gone from the cluster file
+    answer_with(store, "r2", [_stale(FIRST)])
+    (document,) = audit.write_reports(store, "r2", {})
     assert gate.evaluate_gate(document, "high", 1.0)[0] == gate.FAILED
 
 

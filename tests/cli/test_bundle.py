@@ -212,9 +212,9 @@ def test_a_bundle_of_a_secured_cluster_holds_nothing_secret(tmp_path, capsys, mo
     assert broker.logins
     store = Store(tmp_path / "store")
     store.write(snapshot)
-    audit.prepare_request(store, [ID], None, "run")
+    audit.prepare_request(store, [ID], None, "run", show_all=True)
     embedded_job.answer(store, "run")
-    (document,) = audit.write_reports(store, "run", {"prod": cluster}, show_all=True)
+    (document,) = audit.write_reports(store, "run", {"prod": cluster})
     assert write(store, "prod", tmp_path / "prod.zip", "--config", str(config)) == 0
     said = capsys.readouterr()
     assert SECRET not in said.out + said.err

@@ -212,9 +212,9 @@ def test_a_bundle_of_it_holds_nothing_secret(audited, tmp_path):
     snapshot = audited.snapshot(audited.entry() | sources)
     assert {row.key for row in snapshot.of(BrokerProperty) if row.secret}
     store = Store(audited.folder / f"store-{audited.number}")
-    audit.prepare_request(store, [snapshot.snapshot_id], None, "run")
+    audit.prepare_request(store, [snapshot.snapshot_id], None, "run", show_all=True)
     embedded_job.answer(store, "run")
-    audit.write_reports(store, "run", {}, show_all=True)
+    audit.write_reports(store, "run", {})
     target, config = tmp_path / "prod.zip", audited.folder / f"{audited.number}.yaml"
     assert main(["bundle", "prod", "--store", store.root, "--out", str(target), "--config", str(config)]) == 0
     entries = bundled.contents(target)

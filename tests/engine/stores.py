@@ -25,5 +25,5 @@ def put(root: Path, run_id: str, worlds: Mapping[str, World]) -> Store:
             store.write(replace(previous, snapshot_id=before, cluster=name, cluster_id=now.cluster_id))
         store.write(replace(now, snapshot_id=snapshot_id(name), cluster=name))
         pairs.append(SnapshotPair(snapshot_id=snapshot_id(name), previous_snapshot_id=before))
-    store.write_request(Request(run_id=run_id, pairs=tuple(pairs)))
+    store.write_request(Request(run_id=run_id, pairs=tuple(pairs), show_all=True))
     return store

@@ -34,10 +34,11 @@ class Watch(Audits):
         store, run = Store(str(self._store("far"))), f"watch-{time.time_ns()}"
         ids = [step.snapshot for step in self.steps]
         before = dict(zip(ids, [None, *ids], strict=False))
+        clusters = settings.load(str(self._file("far")))
         with SparkBehind() as spark:
-            audit.prepare_request(store, ids, before, run)
+            audit.prepare_request(store, ids, before, run, clusters=clusters, show_all=True)
             spark.answer(store.root, run)
-        documents = audit.write_reports(store, run, settings.load(str(self._file("far"))), show_all=True)
+        documents = audit.write_reports(store, run, clusters)
         for step, document in zip(self.steps, documents, strict=True):
             step.report = document
         return self.steps

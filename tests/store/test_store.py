@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreBusyError, StoreError, UsageError
-from kafka_audit.model.finding import Change, Confidence, Judgement, Severity, Status
 from kafka_audit.model.run import JobAnswer, JudgedSnapshot, Request, SnapshotPair
 from kafka_audit.model.tables import KEY, LARGE, TABLES, RegisteredPartition, Sample, Snapshot, SnapshotInfo, columns
 from kafka_audit.store import Store
@@ -388,17 +387,6 @@ def test_folders_of_others_are_left_alone(tmp_path, store):
     assert store.previous(store.manifest(ID)) is None
 
 
-JUDGEMENT = Judgement(
-    snapshot_id=ID,
-    code="KA101",
-    resource="broker/2",
-    status=Status.FAIL,
-    evidence={"partitions": "a\u2028b", "count": 3, "brokers": (0, 2)},
-    severity=Severity.HIGH,
-    confidence=Confidence.INFERRED,
-)
-
-
 def test_a_request_comes_back(store):
     request = Request(run_id="r1", pairs=(SnapshotPair(snapshot_id=ID, previous_snapshot_id=None),))
     store.write_request(request)
@@ -412,8 +400,7 @@ def test_a_run_that_asked_nothing_is_told(store):
 
 JUDGED = JudgedSnapshot(
     snapshot_id=ID,
-    judgements=(JUDGEMENT,),
-    changes=(Change(kind="topic_created", resource="topic/t", before=None, after="3"),),
+    document={"cluster": "prod", "findings": [{"code": "KA101", "evidence": {"count": 1}}]},
     differences={"partition_count": [{"moment": "now", "topics": 1}]},
 )
 
@@ -439,7 +426,7 @@ def test_an_answer_whose_part_is_missing_is_none(store):
 
 
 @pytest.mark.parametrize("name", ["answer.json", f"judged/{ID}.json"])
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"judged": 7, "judgements": 7}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"judged": 7, "document": 7}'])
 def test_an_answer_that_cannot_be_read_is_an_error_of_the_engine(tmp_path, store, name, text):
     place = tmp_path / "runs" / "r1" / name
     place.parent.mkdir(parents=True)

@@ -1,8 +1,10 @@
 """The second step of an audit: pair snapshots with what they are compared with, and write the request for the Spark job."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from kafka_audit.bounds.isolation import Failed, Failures
+from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import SnapshotError, UsageError
 from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.model.tables import Snapshot
@@ -17,6 +19,8 @@ def prepare_request(  # noqa: PLR0913 -- two of them are the DAG's
     baselines: Mapping[str, str | None] | None,
     run_id: str,
     *,
+    clusters: Mapping[str, Cluster] | None = None,
+    show_all: bool = False,
     damaged: Callable[[SnapshotError], None] | None = None,
     failed: Failed | None = None,
 ) -> Request:
@@ -27,6 +31,8 @@ def prepare_request(  # noqa: PLR0913 -- two of them are the DAG's
         snapshot_ids: the snapshots to judge.
         baselines: by snapshot id, the id to compare with (None: nothing); ids that are not in it take the previous snapshot.
         run_id: the run's name, unique.
+        clusters: the cluster file, of which the mutes come. A cluster that is not in it has none.
+        show_all: the reports list PASS findings too.
         damaged: gets each damaged previous snapshot; that cluster is compared with the one before, or with nothing, its
             report says so, and the others go on. Without it such a snapshot raises, as a baseline that was asked for always does.
         failed: gets each snapshot that cannot be read; it is left out and the others go on, unless none is left. Without
@@ -46,10 +52,11 @@ def prepare_request(  # noqa: PLR0913 -- two of them are the DAG's
                 pair = _pair(store, manifest, _baseline(store, manifest, baselines[snapshot_id]))
             else:
                 pair = _latest(store, manifest, damaged)
-            pairs.append(pair)
+            described = (clusters or {}).get(manifest.cluster)
+            pairs.append(replace(pair, mutes=described.mute if described else ()))
     if not pairs:
         failures.raise_first()
-    asked = Request(run_id=run_id, pairs=tuple(pairs), failed=failures.reasons)
+    asked = Request(run_id=run_id, pairs=tuple(pairs), failed=failures.reasons, show_all=show_all)
     store.write_request(asked)
     return asked
 

@@ -41,11 +41,12 @@ def audit_and_report(
         snapshot_id = _collect(cluster, store, say)
         baselines = None if baseline == "latest" else {snapshot_id: _id(baseline)}
         run_id = _run_id()
-        asked = audit.prepare_request(store, [snapshot_id], baselines, run_id)
+        described = {cluster.name: cluster}
+        asked = audit.prepare_request(store, [snapshot_id], baselines, run_id, clusters=described, show_all=show_all)
         say(f"comparing with {asked.pairs[0].previous_snapshot_id or 'no snapshot: there is no earlier one'}")
         answer(store, run_id)
         say("writing the report")
-        (document,) = audit.write_reports(store, run_id, {cluster.name: cluster}, show_all=show_all)
+        (document,) = audit.write_reports(store, run_id, described)
     return store, document
 
 
@@ -71,7 +72,13 @@ def diff_command(arguments: argparse.Namespace) -> int:
     with engines.started(arguments.engine) as answer:
         run_id = _run_id()
         unjudged = [before.snapshot_id] if store.read_report(before.snapshot_id) is None else []
-        asked = audit.prepare_request(store, [after.snapshot_id, *unjudged], {after.snapshot_id: before.snapshot_id}, run_id)
+        asked = audit.prepare_request(
+            store,
+            [after.snapshot_id, *unjudged],
+            {after.snapshot_id: before.snapshot_id},
+            run_id,
+            clusters=described,
+        )
         if asked.pairs[0].previous_snapshot_id is None:
             msg = f"{after.snapshot_id} cannot be compared: it has no cluster id, because no party reported one"
             raise UsageError(msg)

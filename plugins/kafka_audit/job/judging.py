@@ -1,12 +1,14 @@
-"""What the job does with one run: reads small tables, lets an engine measure what differs, judges, writes the answer.
+"""What the job does with one run: reads small tables, lets an engine measure what differs, judges, writes the finished reports.
 
 A snapshot that cannot be read or judged is left out, with its reason. The others are judged all the same.
 """
 
+import contextlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from kafka_audit.bounds.isolation import Apart, Failures
 from kafka_audit.checks import run as checks
@@ -15,14 +17,19 @@ from kafka_audit.cluster.given import ages_needed, given
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import ListAge
+from kafka_audit.incidents import causes, findings
+from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.run import JobAnswer, JudgedSnapshot, SnapshotPair
 from kafka_audit.model.tables import Row, Snapshot
+from kafka_audit.report import document as reports
 from kafka_audit.store import Store
+from kafka_audit.store.manifest import cluster_of
 
 log = logging.getLogger(__name__)
 
 DISAGREEMENTS = "disagreements"
 """The folder of a run with every partition that a view shows differently from the reference; findings list the first ten."""
+_MOST_UNJUDGED = 50  # audits in a row that were killed before their report
 
 
 class Measure(Protocol):
@@ -38,7 +45,7 @@ class Measure(Protocol):
 
 
 def judge_run(store: Store, run_id: str, measure: Callable[[Sequence[str]], Measure], apart: Apart) -> None:
-    """Answer the request of a run: write what checks say of each snapshot, then the list of those that were judged.
+    """Answer the request of a run: write the report on each snapshot, then the list of those that were judged.
 
     Args:
         store: where request and snapshots are, and where the answer goes.
@@ -59,14 +66,35 @@ def judge_run(store: Store, run_id: str, measure: Callable[[Sequence[str]], Meas
             snapshots[pair.snapshot_id] = _read(store, pair)
     ids = sorted({snapshot.snapshot_id for pair in snapshots.values() for snapshot in pair if snapshot is not None})
     views = _views(snapshots, measure(ids), failures) if ids else {}
-    judged = []
-    for snapshot_id, judgement in apart({snapshot_id: partial(_judge, view) for snapshot_id, view in views.items()}):
-        with failures.of(snapshot_id):
-            store.write_judged(run_id, judgement())
-            judged.append(snapshot_id)
-    if not judged:
+    documents: dict[str, Mapping[str, Any]] = {}
+    # Older first: a snapshot may be compared with one of the same run, whose report is made before.
+    pairs = sorted((pair for pair in request.pairs if pair.snapshot_id in views), key=lambda pair: pair.snapshot_id)
+    for batch in _batches(pairs):
+        judges: dict[str, Callable[[], JudgedSnapshot]] = {}
+        for pair in batch:
+            with failures.of(pair.snapshot_id):
+                report = _last_report(store, pair.previous_snapshot_id, documents)
+                judges[pair.snapshot_id] = partial(_judge, views[pair.snapshot_id], pair, report, show_all=request.show_all)
+        for snapshot_id, judgement in apart(judges):
+            with failures.of(snapshot_id):
+                judged = judgement()
+                store.write_judged(run_id, judged)
+                documents[snapshot_id] = judged.document
+    if not documents:
         failures.raise_first()
-    store.write_answer(run_id, JobAnswer(judged=tuple(judged), failed=failures.reasons))
+    store.write_answer(run_id, JobAnswer(judged=tuple(documents), failed=failures.reasons))
+
+
+def _batches(pairs: Iterable[SnapshotPair]) -> Iterator[list[SnapshotPair]]:
+    """Yield pairs in their order, those together that are of different clusters."""
+    batch: dict[str | None, SnapshotPair] = {}
+    for pair in pairs:
+        cluster = cluster_of(pair.snapshot_id)
+        if cluster in batch:
+            yield [*batch.values()]
+            batch = {}
+        batch[cluster] = pair
+    yield [*batch.values()]
 
 
 def _read(store: Store, pair: SnapshotPair) -> tuple[Snapshot, Snapshot | None]:
@@ -94,10 +122,39 @@ def _views(
     }
 
 
-def _judge(view: ClusterView) -> JudgedSnapshot:
-    return JudgedSnapshot(
-        snapshot_id=view.snapshot_id,
-        judgements=checks.judge(view),
-        changes=changes(view),
-        differences=view.differences.to_plain(),
+def _last_report(store: Store, snapshot_id: str | None, made: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the report on a snapshot, or on the newest before it that was judged; `made` are those of this run.
+
+    An audit that is killed after its snapshot leaves an unjudged snapshot. Earlier failures do not become new for that reason.
+    """
+    report = None if snapshot_id is None else store.read_report(snapshot_id) or made.get(snapshot_id)
+    with contextlib.suppress(SnapshotError):  # a damaged past is no reason to judge nothing now
+        for _ in range(_MOST_UNJUDGED):
+            if snapshot_id is None or report is not None:
+                break
+            snapshot_id = store.previous(store.manifest(snapshot_id))
+            report = None if snapshot_id is None else store.read_report(snapshot_id) or made.get(snapshot_id)
+    return report
+
+
+def _judge(view: ClusterView, pair: SnapshotPair, previous_report: Mapping[str, Any] | None, *, show_all: bool) -> JudgedSnapshot:
+    """Return the report on one snapshot. Pure but for the date, from which mutes end."""
+    changed = changes(view)
+    found = findings.findings_with_lifecycle(
+        view,
+        checks.judge(view),
+        mutes=pair.mutes,
+        previous_report=previous_report,
+        today=datetime.now(UTC).date(),
     )
+    document = reports.build_document(
+        view,
+        pair.previous_snapshot_id,
+        found,
+        causes.incidents(view, found, changed),
+        changed,
+        previous_report,
+        show_all=show_all,
+        passed_over=pair.passed_over,
+    )
+    return JudgedSnapshot(snapshot_id=view.snapshot_id, document=document, differences=view.differences.to_plain())

@@ -6,9 +6,10 @@ All of it is JSON below `runs/<run_id>/` of the store, which worker and driver o
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date
 from typing import Any
 
-from kafka_audit.model.finding import Address, Change, Confidence, Judgement, Severity, Status, from_json, to_json
+from kafka_audit.model.cluster import Mute
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,19 +19,24 @@ class SnapshotPair:
     snapshot_id: str
     previous_snapshot_id: str | None
     passed_over: tuple[str, ...] = ()  # why snapshots in between could not be compared with, one sentence each
+    mutes: tuple[Mute, ...] = ()  # of its cluster
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One submission: every pair of the run. `failed` are snapshots that are in no pair: id and reason."""
+    """One submission: every pair of the run. `failed` are snapshots that are in no pair: id and reason.
+
+    `show_all`: the reports list findings that pass, too.
+    """
 
     run_id: str
     pairs: tuple[SnapshotPair, ...]
     failed: tuple[tuple[str, str], ...] = ()
+    show_all: bool = False
 
     def to_json(self) -> str:
         """Return the text of `runs/<run_id>/request.json`."""
-        return json.dumps({"run_id": self.run_id, "pairs": [asdict(pair) for pair in self.pairs], "failed": self.failed})
+        return json.dumps(asdict(self), default=date.isoformat)
 
     @classmethod
     def from_json(cls, text: str) -> "Request":
@@ -38,9 +44,16 @@ class Request:
         raw = json.loads(text)
         return cls(
             run_id=raw["run_id"],
-            pairs=tuple(SnapshotPair(**pair | {"passed_over": tuple(pair.get("passed_over", ()))}) for pair in raw["pairs"]),
-            failed=tuple((snapshot_id, why) for snapshot_id, why in raw.get("failed", ())),
+            pairs=tuple(_pair(pair) for pair in raw["pairs"]),
+            failed=tuple((snapshot_id, why) for snapshot_id, why in raw["failed"]),
+            show_all=raw["show_all"],
         )
+
+
+def _pair(raw: Mapping[str, Any]) -> SnapshotPair:
+    days = ((mute, mute["until"] and date.fromisoformat(mute["until"])) for mute in raw["mutes"])
+    mutes = tuple(Mute(**mute | {"until": until}) for mute, until in days)
+    return SnapshotPair(**{**raw, "passed_over": tuple(raw["passed_over"]), "mutes": mutes})
 
 
 def run_path(run_id: str, name: str) -> str:
@@ -55,34 +68,21 @@ def run_path(run_id: str, name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedSnapshot:
-    """The answer on one snapshot. `differences` are rows of the difference tables by table name, as plain data."""
+    """The answer on one snapshot: the finished report, and the rows of the difference tables that it rests on, by table name."""
 
     snapshot_id: str
-    judgements: tuple[Judgement, ...]
-    changes: tuple[Change, ...]
+    document: Mapping[str, Any]
     differences: Mapping[str, Sequence[Mapping[str, Any]]]
 
     def to_json(self) -> str:
         """Return the text of `runs/<run_id>/judged/<snapshot id>.json`."""
-        return json.dumps(
-            {
-                "snapshot_id": self.snapshot_id,
-                "judgements": [_judgement_to_dict(judgement) for judgement in self.judgements],
-                "changes": [asdict(change) for change in self.changes],
-                "differences": self.differences,
-            }
-        )
+        return json.dumps({"snapshot_id": self.snapshot_id, "document": self.document, "differences": self.differences})
 
     @classmethod
     def from_json(cls, text: str) -> "JudgedSnapshot":
         """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for any other text."""
         raw = json.loads(text)
-        return cls(
-            snapshot_id=raw["snapshot_id"],
-            judgements=tuple(_judgement_from_dict(judgement) for judgement in raw["judgements"]),
-            changes=tuple(_change_from_dict(change) for change in raw["changes"]),
-            differences=raw["differences"],
-        )
+        return cls(snapshot_id=raw["snapshot_id"], document=raw["document"], differences=raw["differences"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,32 +101,3 @@ class JobAnswer:
         """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for any other text."""
         raw = json.loads(text)
         return cls(judged=tuple(raw["judged"]), failed=tuple((snapshot_id, why) for snapshot_id, why in raw["failed"]))
-
-
-def _judgement_to_dict(judgement: Judgement) -> dict[str, Any]:
-    return {
-        "snapshot_id": judgement.snapshot_id,
-        "code": judgement.code,
-        "resource": judgement.resource,
-        "status": judgement.status.value,
-        "severity": None if judgement.severity is None else judgement.severity.name,
-        "confidence": judgement.confidence.value,
-        "evidence": to_json(judgement.evidence),
-    }
-
-
-def _change_from_dict(raw: Mapping[str, Any]) -> Change:
-    addresses = {key: tuple(Address(**address) for address in raw[key]) for key in ("addresses_before", "addresses_after")}
-    return Change(**{**raw, **addresses})
-
-
-def _judgement_from_dict(raw: Mapping[str, Any]) -> Judgement:
-    return Judgement(
-        snapshot_id=raw["snapshot_id"],
-        code=raw["code"],
-        resource=raw["resource"],
-        status=Status(raw["status"]),
-        severity=None if raw["severity"] is None else Severity[raw["severity"]],
-        confidence=Confidence(raw["confidence"]),
-        evidence=from_json(raw["evidence"]),
-    )

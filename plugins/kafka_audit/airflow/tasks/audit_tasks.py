@@ -15,7 +15,6 @@ from kafka_audit.airflow.schedule import assets
 from kafka_audit.airflow.tasks import otel_metrics, pyfiles
 from kafka_audit.alerting.conditions import is_blind
 from kafka_audit.alerting.shared_causes import run_troubles
-from kafka_audit.bounds import isolation
 from kafka_audit.checks import catalogue
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.model.errors import EngineError, SnapshotError, UsageError
@@ -111,6 +110,7 @@ def write_run_request(snapshot_ids: Iterable[str], dag_run_id: str, baseline: st
         wanted,
         None if baseline is None else dict.fromkeys(wanted, baseline),
         run,
+        clusters=settings.load(environment.clusters_file()),
         damaged=lambda error: log.warning("passed over: %s", error),
         failed=lambda snapshot_id, why: log.error("%s is left out: %s", snapshot_id, why),
     )
@@ -135,7 +135,7 @@ def report_run(
     events: Any,  # noqa: ANN401 -- Airflow's outlet_events
     noted: Callable[[str, str], None] | None = None,
 ) -> dict[str, str]:
-    """Convert the result of Spark to a report for each cluster, and update the assets of the audited clusters.
+    """Publish the reports of the Spark job, and update the assets of the audited clusters.
 
     Args:
         run: its name.
@@ -155,9 +155,8 @@ def report_run(
             noted(cluster_of(snapshot_id) or snapshot_id, our_line(why, xcom_keys.WHY_CHARS))
 
     store = _store()
-    turns = isolation.InTurn(len(store.read_request(run).pairs))
     clusters = settings.load(environment.clusters_file())
-    documents = audit.write_reports(store, run, clusters, failed=failed, apart=turns)
+    documents = audit.write_reports(store, run, clusters, failed=failed)
     judged = {document["cluster"]: document["snapshot_id"] for document in documents}
     if not judged:
         msg = f"run {run} has no judged snapshot in {store.root}"
