@@ -64,6 +64,10 @@ ONE_TASK: Mapping[str, str] = MappingProxyType(
 )
 """SQL configuration of a session for as long as one task computes each relation."""
 
+MANY_ROWS: Mapping[str, str] = MappingProxyType({"spark.sql.sources.fileCompressionFactor": "50"})
+"""SQL configuration of a session while Spark decides for itself. It estimates tables by their files, and sends to each join what
+looks small: a million partitions are 5 MB of Parquet, and 300 MB as rows, for which a driver of 2 GB has no place."""
+
 LISTED_HERE: Mapping[str, str] = MappingProxyType({"spark.sql.sources.parallelPartitionDiscovery.threshold": "100000"})
 """SQL configuration for a store that is a folder: to find more than 32 files, Spark would start a task for each of them."""
 

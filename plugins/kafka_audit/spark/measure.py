@@ -22,7 +22,7 @@ from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.tables import KEY, LARGE, Row, ddl
-from kafka_audit.spark.local_settings import FEW_ROWS, FOR_FEW_ROWS, LISTED_HERE, ONE_TASK, ONE_TASK_ROWS, VERY_FEW_ROWS
+from kafka_audit.spark.local_settings import FEW_ROWS, FOR_FEW_ROWS, LISTED_HERE, MANY_ROWS, ONE_TASK, ONE_TASK_ROWS, VERY_FEW_ROWS
 from kafka_audit.spark.object_stores import url
 
 _SNAPSHOT = KEY[0].name
@@ -211,7 +211,7 @@ class _SparkUse:
     def of(cls, rows: int | None) -> "_SparkUse":
         """Return what fits so many rows; None: many."""
         if rows is None or rows > max(ONE_TASK_ROWS, FEW_ROWS):
-            return cls()
+            return cls(settings=MANY_ROWS)
         if rows > FEW_ROWS:
             return cls(settings=ONE_TASK, one_task=True)
         return cls(settings=FOR_FEW_ROWS, one_task=True, one_result=True, literal=rows <= VERY_FEW_ROWS)
