@@ -19,6 +19,8 @@ CONFIGS = "kafka-configs.sh --bootstrap-server b0:9092 --alter"
 ADD_CONTROLLER = (
     "kafka-metadata-quorum.sh --command-config controller.properties --bootstrap-controller CONTROLLER:9093 add-controller"
 )
+ASKING = {"--bootstrap-server", "--bootstrap-controller"}
+LOGINS = {"--command-config", "--admin.config", "--config"}
 ZOOKEEPER = {
     "kafka-topics.sh": (2, 2),
     "kafka-acls.sh": (2, 1),
@@ -82,6 +84,15 @@ def test_no_remedy_prints_what_the_release_lacks(release):
         assert not lacking or "--bootstrap-server" not in words or "--zookeeper" in words
         assert not {"--under-min-isr-partitions", "--at-min-isr-partitions"} & {*words} or release >= (2, 4)
         assert not {"--cancel", "--all-topic-partitions", "--election-type"} & {*words} or release >= (2, 6) or not lacking
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_command_of_every_page_logs_in_where_all_listeners_need_it(release):
+    secured = Tools(release=release, zookeeper="zk", asked=frozenset({"SASL_SSL"}), controllers=frozenset({"SSL"}))
+    parts = [part for check in catalogue().values() for part in secured.prose(filled_page(what_to_do(check), {}))]
+    asking = [words for part in parts if isinstance(part, Command) for words in part.stages if ASKING & {*words}]
+    assert len(asking) > 20
+    assert [words for words in asking if not LOGINS & {*words}] == []
 
 
 @pytest.mark.parametrize("name", HOSTILE)
