@@ -815,7 +815,7 @@ def follow(scene: Scene, says: str) -> None:
 def tool(scene: Scene, command: str, *, files: Mapping[str, Any] | None = None) -> None:
     """Run one of Kafka's command line tools, as an operator who breaks something does."""
     _write_files(scene, files)
-    scene.tools.demand(filled(command, _values(scene, {})))
+    scene.tools.demand_as_admin(filled(command, _values(scene, {})))
 
 
 @action
@@ -896,7 +896,7 @@ def _acl(scene: Scene, one: Acl, change: str) -> None:
     resource = "--cluster" if one.resource == "Cluster" else f"--{one.resource.lower()} {one.name}"
     whom = f"--{one.permission.lower()}-principal {one.principal}"
     force = " --force" if change == "--remove" else ""
-    scene.tools.demand(
+    scene.tools.demand_as_admin(
         f"kafka-acls.sh --bootstrap-server {scene.tools.bootstrap} {change} {whom} --operation {one.operation} {resource}{force}"
     )
 
@@ -906,7 +906,7 @@ def _dynamic(scene: Scene, broker: int | None, settings: Mapping[str, str | None
     added = ",".join(f"{key}={value}" for key, value in settings.items() if value is not None)
     taken = ",".join(key for key, value in settings.items() if value is None)
     change = " ".join(filter(None, [f"--add-config {added}" if added else "", f"--delete-config {taken}" if taken else ""]))
-    scene.tools.demand(
+    scene.tools.demand_as_admin(
         f"kafka-configs.sh --bootstrap-server {scene.tools.bootstrap} --alter --entity-type brokers {where} {change}"
     )
 
@@ -925,7 +925,7 @@ def _delete(scene: Scene, name: str) -> None:
 def _quorum(scene: Scene) -> tuple[dict[int, Server], int]:
     """Return the servers that are controllers, and the id of the quorum's leader."""
     servers = scene.kraft.controllers or {broker.id: broker.server for broker in scene.cluster.brokers.values()}
-    said = scene.tools.demand(f"kafka-metadata-quorum.sh --bootstrap-server {scene.tools.bootstrap} describe --status")
+    said = scene.tools.demand_as_admin(f"kafka-metadata-quorum.sh --bootstrap-server {scene.tools.bootstrap} describe --status")
     return servers, next(int(line.split(":")[1]) for line in said.splitlines() if line.startswith("LeaderId:"))
 
 

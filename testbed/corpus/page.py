@@ -34,8 +34,8 @@ one). For other tools it is decided by their output: a symptom is an error, a ti
 replica; the words that name a cause are in the fault (`peers`). A tool without such a check is silent, which is what its user
 sees.
 """
-_REPAIRS = """Commands were run as a finding prints them, with the placeholders filled; on secured clusters `--command-config`
-with an administrator's login is added. Repairs that findings describe in words were carried out by the bed, and are quoted.
+_REPAIRS = """Commands were run as a finding prints them, with the placeholders filled; a login that they name is that of an
+administrator. Repairs that findings describe in words were carried out by the bed, and are quoted.
 """
 _REMEDIES = """What was done of the text that a check prints under "What to do", in runs after which the cluster was healed.
 *As printed*: the versions, with the number of commands that were run as the finding prints them. *In words*: the versions on

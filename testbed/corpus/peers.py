@@ -34,7 +34,8 @@ def kafka_topics(scene: Scene) -> str:
     said = []
     for one in wanted:
         try:
-            done = scene.tools.run(f"kafka-topics.sh --bootstrap-server {scene.tools.bootstrap} --describe {one}", SECONDS)
+            command = f"kafka-topics.sh --bootstrap-server {scene.tools.bootstrap} --describe {one}"
+            done = scene.tools.run(scene.tools.with_login(command), SECONDS)
         except subprocess.TimeoutExpired:
             said.append(f"no end after {SECONDS} s")
             break

@@ -42,6 +42,7 @@ _PLACEHOLDER = re.compile(r"(?<![\w:-])[A-Z][A-Z_]+(?![\w-])")
 _OURS = frozenset({"DEBUG"})
 """Words in capitals that are no placeholders."""
 
+_CLIENT_FILE = "admin.properties"
 _LOGIN = frozenset({"--command-config", "--admin.config", "--config"})
 _COMMAND = re.compile(r"`([a-z-]+\.sh [^`]*)`|^ {4}([a-z-]+\.sh (?:.*\\\n)*.*)", re.MULTILINE)
 
@@ -82,7 +83,7 @@ class Tools:
         return ",".join(broker.address for broker in self._cluster.brokers.values() if broker.server.is_running)
 
     def run(self, command: str, seconds: float = TOOL_SECONDS) -> CompletedProcess[str]:
-        """Run a command as printed, with the administrator's login where the cluster needs one.
+        """Run a command as it is printed: with a login only where it names the file of one.
 
         Raises:
             BedError: the bed does not have this tool.
@@ -96,9 +97,7 @@ class Tools:
         if secured and script in _ZOOKEEPER:
             login = secured.zookeeper_login()
         elif _LOGIN & {*arguments}:
-            self.client_file()  # the file that the command names, in the folder where it runs
-        elif secured and script != "kafka-cluster.sh":
-            arguments += ["--command-config", str(self.client_file())]
+            self._write_client_file()
         jars = tool_jars(self._cluster.plan.version)
         logs = [f"-Dbed.logs={self.folder}", f"-Dlog4j.configuration=file:{LOG4J}"]
         line = [java(), *JVM, *login, *logs, "-cp", f"{jars}/*", _main_class(jars, CLASSES[script]), *arguments]
@@ -121,13 +120,26 @@ class Tools:
             raise BedError(message)
         return said
 
-    def client_file(self) -> Path:
-        """Write the administrator's client settings and return the file."""
-        path = self.folder / "admin.properties"
+    def demand_as_admin(self, command: str) -> str:
+        """Run a command of the bed's own with the administrator's login, where the cluster is secured.
+
+        Raises:
+            BedError: it failed, or took too long.
+        """
+        return self.demand(self.with_login(command))
+
+    def with_login(self, command: str) -> str:
+        """Return a command with the administrator's login where the cluster is secured, as an operator of the bed types it."""
+        if not self._cluster.secured:
+            return command
+        return re.sub(r"--bootstrap-server \S+", rf"\g<0> --command-config {_CLIENT_FILE}", command)
+
+    def _write_client_file(self) -> None:
+        """Write the administrator's client settings, in the folder where commands run, under the name that remedies use."""
+        path = self.folder / _CLIENT_FILE
         path.touch(0o600)
         settings = self._cluster.secured.java_client() if self._cluster.secured else {}
         path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-        return path
 
 
 @cache

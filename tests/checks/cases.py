@@ -43,7 +43,7 @@ def case_files() -> dict[str, tuple[Path, dict[str, Any]]]:
 
 _KEYS = frozenset({"check", "world", "cases"})
 _CASE_KEYS = frozenset({"near", "world", "now", "before", "samples", "sample_times", "previous", "files_alone", "expect", "pass"})
-_EXPECTED_KEYS = frozenset({"resource", "status", "severity", "confidence", "evidence"})
+_EXPECTED_KEYS = frozenset({"resource", "status", "severity", "confidence", "evidence", "prints", "never_prints"})
 
 
 def demand_known_keys(file: str, raw: World) -> None:

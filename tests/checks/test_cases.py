@@ -11,6 +11,9 @@ from kafka_audit.incidents.findings import findings_with_lifecycle
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.text import LONGEST_HEADLINE
 
+PRINTED = {"prints", "never_prints"}
+TODAY = date(2026, 1, 1)
+
 
 def assert_as_written(judged: Judged, code: str, name: str) -> None:
     check, case = catalogue()[code], cases(code)[name]
@@ -18,7 +21,7 @@ def assert_as_written(judged: Judged, code: str, name: str) -> None:
     seen = [told(check, one) for one in judgements if one.status is not Status.PASS]
     expected = []
     for raw in sorted(case.get("expect", []), key=lambda one: (one["resource"], one.get("status", "FAIL"))):
-        one = {"status": "FAIL"} | raw
+        one = {"status": "FAIL"} | {key: value for key, value in raw.items() if key not in PRINTED}
         if one["status"] == "FAIL":
             one = {"severity": check.severity.name, "confidence": "measured"} | one
         expected.append(one | {"evidence": {key: str(value) for key, value in raw.get("evidence", {}).items()}})
@@ -33,6 +36,20 @@ def assert_as_written(judged: Judged, code: str, name: str) -> None:
     assert len(resources) == len(set(resources)), "a resource was judged twice"
     assert judgements, "nothing was judged"
     assert all(is_typed(value) for one in judgements for value in one.evidence.values())
+
+
+def assert_prints(judged: Judged, code: str, name: str) -> None:
+    """Demand texts of remedies, as they are printed for the cluster of a case."""
+    wanted = [one for one in cases(code)[name].get("expect", ()) if PRINTED & one.keys()]
+    if not wanted:
+        return
+    view, judgements = judged.views[f"{code}-{name}"], judged.of(code, f"{code}-{name}")
+    found = findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=TODAY)
+    printed = {finding.resource.name: finding.remediation for finding in found}
+    for one in wanted:
+        remediation = printed[one["resource"]]
+        assert [text for text in one.get("prints", ()) if text not in remediation] == [], remediation
+        assert [text for text in one.get("never_prints", ()) if text in remediation] == [], remediation
 
 
 SCALARS = {int, str, bool, float}
@@ -55,6 +72,7 @@ def test_cases(judged, code):
     for name in cases(code):
         try:
             assert_as_written(judged, code, name)
+            assert_prints(judged, code, name)
         except AssertionError as error:
             wrong[name] = str(error)
     assert wrong == {}, "\n\n".join(f"{code}-{name}: {message}" for name, message in wrong.items())
@@ -81,7 +99,7 @@ def test_what_is_no_fault_is_none_among_the_topics_of_a_cluster_in_use(judged, c
 def test_failures_have_a_headline_that_fits_and_is_a_sentence_of_the_check(judged, code):
     for name in cases(code):
         view, judgements = judged.views[f"{code}-{name}"], judged.of(code, f"{code}-{name}")
-        found = findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=date(2026, 1, 1))
+        found = findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=TODAY)
         serious = [one for one in found if one.status is Status.FAIL and one.severity >= Severity.HIGH]
         for roots in (*([one] for one in serious), serious):
             for incident in incidents(view, roots, ()):

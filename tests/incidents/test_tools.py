@@ -16,6 +16,11 @@ MOVE = "kafka-reassign-partitions.sh --bootstrap-server b0:9092"
 ACLS = "kafka-acls.sh --bootstrap-server b0:9092 --command-config admin.properties --list"
 TOPICS = "kafka-topics.sh --bootstrap-server b0:9092 --describe"
 CONFIGS = "kafka-configs.sh --bootstrap-server b0:9092 --alter"
+ADD_CONTROLLER = (
+    "kafka-metadata-quorum.sh --command-config controller.properties --bootstrap-controller CONTROLLER:9093 add-controller"
+)
+ASKING = {"--bootstrap-server", "--bootstrap-controller"}
+LOGINS = {"--command-config", "--admin.config", "--config"}
 ZOOKEEPER = {
     "kafka-topics.sh": (2, 2),
     "kafka-acls.sh": (2, 1),
@@ -39,8 +44,10 @@ def printed(tools, written):
     ("release", "written", "older"),
     [
         ((2, 3), f"{ELECTION} --all-topic-partitions", "kafka-preferred-replica-election.sh --zookeeper zk:2181/kafka"),
-        ((2, 5), f"{MOVE} --reassignment-json-file p.json --execute --throttle 9",
-         "kafka-reassign-partitions.sh --zookeeper zk:2181/kafka --reassignment-json-file p.json --execute --throttle 9"),
+        ((2, 5), f"{MOVE} --reassignment-json-file p --execute",
+         f"{MOVE.replace('--', '--zookeeper zk:2181/kafka --', 1)} --reassignment-json-file p --execute"),
+        ((2, 5), f"{MOVE} --generate --topics-to-move-json-file t.json --broker-list 1,2",
+         "kafka-reassign-partitions.sh --zookeeper zk:2181/kafka --generate --topics-to-move-json-file t.json --broker-list 1,2"),
         ((2, 5), f"{MOVE} --list", "zookeeper-shell.sh zk:2181/kafka get /admin/reassign_partitions"),
         ((2, 5), f"{MOVE} --reassignment-json-file p.json --cancel", "# kafka-reassign-partitions.sh of Kafka 2.6 or later"),
         ((2, 0), ACLS, "kafka-acls.sh --authorizer-properties zookeeper.connect=zk:2181/kafka --list"),
@@ -74,9 +81,18 @@ def test_no_remedy_prints_what_the_release_lacks(release):
     assert len(commands) > len(catalogue())
     for words in commands:
         lacking = [tool for tool, since in ZOOKEEPER.items() if {*tool.split()} <= {*words} and release < since]
-        assert not lacking or "--bootstrap-server" not in words
+        assert not lacking or "--bootstrap-server" not in words or "--zookeeper" in words
         assert not {"--under-min-isr-partitions", "--at-min-isr-partitions"} & {*words} or release >= (2, 4)
         assert not {"--cancel", "--all-topic-partitions", "--election-type"} & {*words} or release >= (2, 6) or not lacking
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_command_of_every_page_logs_in_where_all_listeners_need_it(release):
+    secured = Tools(release=release, zookeeper="zk", asked=frozenset({"SASL_SSL"}), controllers=frozenset({"SSL"}))
+    parts = [part for check in catalogue().values() for part in secured.prose(filled_page(what_to_do(check), {}))]
+    asking = [words for part in parts if isinstance(part, Command) for words in part.stages if ASKING & {*words}]
+    assert len(asking) > 20
+    assert [words for words in asking if not LOGINS & {*words}] == []
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -95,44 +111,67 @@ def test_a_name_stays_one_word_in_every_release(name):
     assert files_made([quoting.shell(line) for line in lines]) == []
 
 
-def secured(**protocols):
-    addresses = {"plain:9092": "PLAINTEXT"} if "plain" in protocols else {}
-    return Tools(release=None, zookeeper="zk:2181", protocols={**addresses, "b0:9093": "SASL_SSL", "b1:9093": "SSL"})
+def secured(*asked, release=None, controllers=()):
+    """Return the tools of a cluster with open and secured listeners; `asked` are the protocols that the audit used."""
+    protocols = {"plain:9092": "PLAINTEXT", "b0:9093": "SASL_SSL", "b1:9093": "SSL", "b2:9093": None}
+    return Tools(release=release, zookeeper="zk", protocols=protocols, asked=frozenset(asked), controllers=frozenset(controllers))
 
 
 @pytest.mark.parametrize(
     ("written", "shown"),
     [
-        (
-            "kafka-topics.sh --bootstrap-server b0:9093 --list",
-            "b0:9093 --command-config admin.properties --list",
-        ),
-        (
-            "kafka-leader-election.sh --bootstrap-server b1:9093 --x",
-            "b1:9093 --admin.config admin.properties --x",
-        ),
+        ("kafka-topics.sh --bootstrap-server b0:9093 --list", "b0:9093 --command-config admin.properties --list"),
+        ("kafka-leader-election.sh --bootstrap-server b1:9093 --x", "b1:9093 --admin.config admin.properties --x"),
         ("kafka-cluster.sh cluster-id --bootstrap-server b1:9093", "b1:9093 --config admin.properties"),
+        ("kafka-topics.sh --bootstrap-server BROKER:9092 --list", "BROKER:9092 --command-config admin.properties"),
+        ("kafka-topics.sh --bootstrap-server b0:9093 --command-config c --list", "b0:9093 --command-config c --list"),
         (
-            "kafka-topics.sh --bootstrap-server BROKER:9092 --list",
-            "BROKER:9092 --command-config admin.properties",
+            "kafka-metadata-quorum.sh --bootstrap-controller CONTROLLER:9093 remove-controller",
+            "CONTROLLER:9093 --command-config admin.properties remove-controller",
         ),
-        (
-            "kafka-topics.sh --bootstrap-server b0:9093 --command-config c --list",
-            "b0:9093 --command-config c --list",
-        ),
+        (ADD_CONTROLLER, ADD_CONTROLLER),
     ],
 )
 def test_a_command_for_a_listener_with_a_login_names_the_file_of_the_login(written, shown):
-    line = printed(secured(), written)
+    line = printed(secured("SASL_SSL", controllers=["SASL_PLAINTEXT"]), written)
     assert shown in line
     assert line.count("config ") == 1
 
 
+@pytest.mark.parametrize("login", ["", " --command-config admin.properties"])
 @pytest.mark.parametrize("server", ["plain:9092", "BROKER:9092"])
-def test_a_command_that_a_listener_without_login_takes_stays(server):
-    written = f"kafka-topics.sh --bootstrap-server {server} --list"
-    assert printed(secured(plain=True), written) == written
-    assert printed(Tools(release=None, zookeeper="zk"), written) == written
+def test_a_command_for_a_listener_without_a_login_names_none(server, login):
+    written = f"kafka-topics.sh --bootstrap-server {server}{login} --list"
+    assert printed(secured("PLAINTEXT"), written) == f"kafka-topics.sh --bootstrap-server {server} --list"
+    assert printed(Tools(release=None, zookeeper="zk"), written) == written, "nothing is known of the listeners"
+
+
+def test_a_login_is_named_where_the_reader_may_choose_a_listener_that_needs_one():
+    written = "kafka-topics.sh --bootstrap-server BROKER:9092 --list"
+    assert all("--command-config" in printed(tools, written) for tools in (secured("PLAINTEXT", "SASL_SSL"), secured()))
+
+
+def test_a_file_that_is_no_login_stays():
+    """`add-controller` reads the directory of the controller in it."""
+    assert printed(secured(controllers=["PLAINTEXT"]), ADD_CONTROLLER) == ADD_CONTROLLER
+
+
+@pytest.mark.parametrize(
+    ("release", "written", "shown"),
+    [
+        ((2, 0), "kafka-log-dirs.sh --bootstrap-server b0:9093 --describe", "# kafka-log-dirs.sh of Kafka 2.1 or later"),
+        ((2, 0), "kafka-log-dirs.sh --bootstrap-server plain:9092 --describe", "--bootstrap-server plain:9092 --describe"),
+        ((2, 1), "kafka-log-dirs.sh --bootstrap-server b0:9093 --describe", "--command-config admin.properties --describe"),
+        ((2, 0), "kafka-reassign-partitions.sh --bootstrap-server b0:9093 --execute", "--zookeeper zk --execute"),
+        (
+            (2, 1),
+            "kafka-reassign-partitions.sh --bootstrap-server b0:9093 --execute",
+            "--zookeeper zk --bootstrap-server b0:9093 --command-config admin.properties --execute",
+        ),
+    ],
+)
+def test_no_login_is_named_that_the_tool_of_the_release_does_not_take(release, written, shown):
+    assert printed(secured(release=release), written).endswith(shown)
 
 
 def test_what_asks_zookeeper_instead_needs_no_login():

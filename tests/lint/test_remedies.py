@@ -199,6 +199,30 @@ def test_the_command_prints_the_names_of_the_file(tmp_path, monkeypatch, capsys)
     assert "Helm overwrites StatefulSet prod-cp-kafka, container cp-kafka-broker: change the values" in said["KA705"]
 
 
+PROPERTIES = """broker.id=1
+zookeeper.connect=z:2181
+listeners={protocol}://:9092
+sasl.enabled.mechanisms=PLAIN
+security.inter.broker.protocol={protocol}
+authorizer.class.name=kafka.security.authorizer.AclAuthorizer
+allow.everyone.if.no.acl.found=true
+"""
+
+
+@pytest.mark.parametrize(("protocol", "login"), [("SASL_PLAINTEXT", " --command-config admin.properties"), ("PLAINTEXT", "")])
+@pytest.mark.parametrize("form", ["server.properties", "broker.env"])
+def test_commands_log_in_at_the_listeners_of_the_file(protocol, login, form, tmp_path, capsys):
+    text = PROPERTIES.format(protocol=protocol)
+    if form.endswith(".env"):
+        lines = (line.partition("=")[::2] for line in text.splitlines())
+        text = "".join(f"KAFKA_{key.upper().replace('_', '__').replace('.', '_')}={value}\n" for key, value in lines)
+    (tmp_path / form).write_text(text)
+    main(["lint", str(tmp_path / form), "--kafka-version", "3.9.1", "--format", "json"])
+    (file,) = json.loads(capsys.readouterr().out)["files"]
+    (found,) = [one["remediation"] for one in file["findings"] if one["code"] == "KA408" and one["status"] == "FAIL"]
+    assert f"kafka-configs.sh --bootstrap-server BROKER:9092{login} --alter" in found
+
+
 def test_names_of_the_file_are_no_code_and_no_placeholders():
     said = _said("KA310", setting_names.of_strimzi("the Kafka resource `rm -rf x`\x1b[31m {version}"))
     assert said.startswith("In the Kafka resource 'rm -rf x'")

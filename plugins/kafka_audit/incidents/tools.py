@@ -2,9 +2,12 @@
 
 An option that a release lacks is never printed. What is older than 2.8 keeps its metadata in ZooKeeper, so an older tool that
 uses ZooKeeper replaces it; that is the only option until 2.1 to 2.6, and it was removed in 3.0.
+
+Here alone a command gets the file of an administrator's login, for the listener that it asks; no template has to name it.
 Sources: KIP-460 and KIP-183 (elections, 2.4), KIP-455 (reassignments, 2.6), KIP-332 (ACLs, 2.1), KIP-377 (topics, 2.2), KIP-351
 and KIP-427 (in-sync filters, 2.3 and 2.4), KIP-412 (loggers, 2.4), KIP-554 (SCRAM users, 2.7), KIP-700 (cluster id,
-2.8), KAFKA-7335 (cluster id in meta.properties, 2.4).
+2.8), KAFKA-7335 (cluster id in meta.properties, 2.4), KIP-340 (logins for log dirs and reassignments, 2.1), KIP-1147 (one option
+for the login, 4.2; the older ones remain), KAFKA-6835 (the controller applies the unclean election of a topic at once, 2.1).
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +16,7 @@ from types import MappingProxyType
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine, command, remark, setting
-from kafka_audit.model.tables import BrokerApi
+from kafka_audit.model.tables import BrokerApi, BrokerView
 
 Release = tuple[int, int]
 
@@ -28,11 +31,17 @@ _CAME_WITH: tuple[tuple[int, Release], ...] = (
 _FETCH = 1
 _FETCH_OF: tuple[tuple[int, Release], ...] = ((10, (2, 1)), (8, (2, 0)))
 _OLDEST: Release = (1, 1)
-_SERVER = "--bootstrap-server"
-_LOGIN = MappingProxyType({"kafka-leader-election.sh": "--admin.config", "kafka-cluster.sh": "--config"})
+_SERVER, _CONTROLLER = "--bootstrap-server", "--bootstrap-controller"
+_ELECTION, _UNCLEAN = "kafka-leader-election.sh", "unclean.leader.election.enable=true"
+_COMMAND_CONFIG, _ADMIN = "--command-config", "admin.properties"
+_LOGIN = MappingProxyType({_ELECTION: "--admin.config", "kafka-cluster.sh": "--config"})
 """The option of a tool that names the file of its login, where it is not `--command-config`."""
+_OPEN = "PLAINTEXT"
+_LOGINS_OF_DISKS: Release = (2, 1)
+_UNCLEAN_AT_ONCE: Release = (2, 1)
 
 Words = tuple[str, ...]
+Changed = Words | SettingLine | CommentLine
 
 
 def zookeeper_address(view: ClusterView) -> str:
@@ -58,18 +67,41 @@ def _release(offered: dict[int, int]) -> Release:
 
 @dataclass(frozen=True, kw_only=True)
 class Tools:
-    """The tools of a release; None: not known, so that commands stay as they are written."""
+    """The tools of a release, and the logins that the listeners of a cluster need.
+
+    Attributes:
+        release: None if it is not known; commands then stay as they are written.
+        zookeeper: its address, with the chroot.
+        protocols: by address that a broker advertises; None where it is unknown.
+        asked: protocols of the listeners that the audit itself used, or that files describe: where a reader's address is.
+        controllers: protocols of the listeners of KRaft controllers.
+        controller: the broker that is the controller, with ZooKeeper.
+    """
 
     release: Release | None
-    zookeeper: str  # its address, with the chroot
-    protocols: Mapping[str, str | None] = field(default_factory=dict)  # by address that a broker advertises
+    zookeeper: str
+    protocols: Mapping[str, str | None] = field(default_factory=dict)
+    asked: frozenset[str] = frozenset()
+    controllers: frozenset[str] = frozenset()
+    controller: int | None = None
 
     @classmethod
     def of(cls, view: ClusterView) -> "Tools":
         """Return the tools of the oldest broker."""
-        release = None if view.kraft else oldest_release(view)
-        protocols = {endpoint.address: endpoint.protocol for endpoint in view.endpoints.known}
-        return cls(release=release, zookeeper=zookeeper_address(view), protocols=protocols)
+        between, endpoints = view.inter_broker, view.endpoints.known
+        at_listener = {(endpoint.broker_id, endpoint.listener): endpoint.protocol for endpoint in endpoints}
+        protocols = {endpoint.address: endpoint.protocol for endpoint in endpoints}
+        asked = {at_listener.get((row.broker_id, row.listener)) or protocols.get(row.address) for row in view.of(BrokerView)}
+        if not endpoints:  # files alone
+            asked = {between.protocol(broker, name) for broker in between.brokers for name in between.offered(broker) or ()}
+        return cls(
+            release=None if view.kraft else oldest_release(view),
+            zookeeper=zookeeper_address(view),
+            protocols=protocols,
+            asked=frozenset(filter(None, asked)),
+            controllers=frozenset(filter(None, map(between.controller_protocol, between.brokers))),
+            controller=view.controller,
+        )
 
     def line(self, line: Line) -> Line:
         """Return a command as this release takes it, and as this cluster lets it in; what is no command stays."""
@@ -84,20 +116,38 @@ class Tools:
         return replace(line, stages=tuple(stages))
 
     def prose(self, text: Prose) -> Prose:
-        """Return sentences with their commands as this release takes them."""
-        return tuple(map(self._part, text))
+        """Return sentences with their commands as this release takes them, and what an older one needs besides."""
+        return tuple(shown for part in text for shown in self._parts(part))
 
     def by_zookeeper(self, words: Words) -> Words:
         """Return a command that asks ZooKeeper instead of a broker."""
         return _instead_of_server(words, "--zookeeper", self.zookeeper)
 
-    def _part(self, part: Part) -> Part:
-        if not isinstance(part, Command):
-            return part
-        shown = self.line(part)
-        return Code(text=" ".join(shown.words)) if isinstance(shown, CommentLine) else shown
+    def lacks_login(self, words: Words) -> bool:
+        """Return whether a command names the file of a login, for which its tool has no option yet."""
+        return _COMMAND_CONFIG in words and self.release is not None and self.release < _LOGINS_OF_DISKS
 
-    def _as_released(self, words: Words) -> Words | SettingLine | CommentLine:
+    def _parts(self, part: Part) -> Prose:
+        if not isinstance(part, Command):
+            return (part,)
+        shown = self.line(part)
+        if isinstance(shown, CommentLine):
+            return (Code(text=" ".join(shown.words)),)
+        elected = isinstance(shown, Command) and part.stages[0][0] == _ELECTION and _UNCLEAN in shown.stages[0]
+        return (shown, *self._ended(shown)) if isinstance(shown, Command) and elected else (shown,)
+
+    def _ended(self, shown: Command) -> Prose:
+        """Return how an unclean election ends that an older release allows to a whole topic, until its setting is removed."""
+        words = shown.stages[0]
+        controller = (
+            "the broker that is the controller" if self.controller is None else f"broker {self.controller}, the controller"
+        )
+        at_once = self.release is not None and self.release >= _UNCLEAN_AT_ONCE
+        applied = "" if at_once else f" and restart {controller}: Kafka 1.1 and 2.0 apply it only then"
+        removed = (*words[: words.index("--add-config")], "--delete-config", _UNCLEAN.partition("=")[0])
+        return (f"{applied}. As soon as the partition has a leader, run ", replace(shown, stages=(removed,)))
+
+    def _as_released(self, words: Words) -> Changed:
         for tool, since, older in _OLDER if self.release is not None else ():
             if self.release is not None and self.release < since and words[0] == tool:
                 changed = older(self, words)
@@ -107,16 +157,23 @@ class Tools:
         return words
 
     def _with_login(self, words: Words) -> Words:
-        """Name the file of the administrator's login where the listener that is asked needs one."""
-        option = _LOGIN.get(words[0], "--command-config")
-        at = _value_of(words, _SERVER)
-        if at is None or option in words or "--command-config" in words:
+        """Name the file of the administrator's login where the listener that is asked needs one, and where none does, do not."""
+        option = _LOGIN.get(words[0], _COMMAND_CONFIG)
+        at = _value_of(words, _SERVER) or _value_of(words, _CONTROLLER)
+        if at is None:
             return words
-        asked = self.protocols.get(words[at])
-        needed = {asked} if asked else {*self.protocols.values()}
-        if not needed or needed & {None, "PLAINTEXT"}:
+        needed = self.controllers if words[at - 1] == _CONTROLLER else self._protocols_at(words[at])
+        if needed == {_OPEN}:
+            return _without(words, (option, _ADMIN))
+        if not needed or option in words or _COMMAND_CONFIG in words:
             return words
-        return (*words[: at + 1], option, "admin.properties", *words[at + 1 :])
+        return (*words[: at + 1], option, _ADMIN, *words[at + 1 :])
+
+    def _protocols_at(self, address: str) -> frozenset[str]:
+        """Return the protocol of an address; of a placeholder, those of the addresses that may stand for it."""
+        if asked := self.protocols.get(address):
+            return frozenset({asked})
+        return self.asked or frozenset(filter(None, self.protocols.values()))
 
 
 def _value_of(words: Words, option: str) -> int | None:
@@ -131,7 +188,13 @@ def _instead_of_server(words: Words, *instead: str) -> Words:
     if at is None:
         return words
     rest = words[at + 1 :]
-    return (*words[: at - 1], *instead, *(rest[2:] if rest[:1] == ("--command-config",) else rest))
+    return (*words[: at - 1], *instead, *(rest[2:] if rest[:1] == (_COMMAND_CONFIG,) else rest))
+
+
+def _without(words: Words, pair: tuple[str, str]) -> Words:
+    """Return a command without an option that has this value."""
+    at = _value_of(words, pair[0])
+    return words if at is None or words[at] != pair[1] else (*words[: at - 1], *words[at + 1 :])
 
 
 def _election(tools: Tools, words: Words) -> Words:
@@ -139,7 +202,7 @@ def _election(tools: Tools, words: Words) -> Words:
         at = _value_of(words, "--topic")
         topic = "TOPIC" if at is None else words[at]
         start = ("kafka-configs.sh", "--zookeeper", tools.zookeeper, "--alter", "--entity-type", "topics", "--entity-name")
-        return (*start, topic, "--add-config", "unclean.leader.election.enable=true")
+        return (*start, topic, "--add-config", _UNCLEAN)
     some = () if "--all-topic-partitions" in words else ("--path-to-json-file", "partitions.json")
     return ("kafka-preferred-replica-election.sh", "--zookeeper", tools.zookeeper, *some)
 
@@ -149,7 +212,15 @@ def _reassignment(tools: Tools, words: Words) -> Words | CommentLine:
         return remark("kafka-reassign-partitions.sh of Kafka 2.6 or later")
     if "--list" in words:
         return ("zookeeper-shell.sh", tools.zookeeper, "get", "/admin/reassign_partitions")
-    return tools.by_zookeeper(words)
+    at = _value_of(words, _SERVER)
+    if at is None or "--generate" in words or tools.lacks_login(words):
+        return tools.by_zookeeper(words)
+    # Plans are in ZooKeeper; a broker takes those that name log dirs, too.
+    return (*words[: at - 1], "--zookeeper", tools.zookeeper, *words[at - 1 :])
+
+
+def _log_dirs(tools: Tools, words: Words) -> Words | CommentLine:
+    return remark("kafka-log-dirs.sh of Kafka 2.1 or later") if tools.lacks_login(words) else words
 
 
 def _acls(tools: Tools, words: Words) -> Words:
@@ -191,9 +262,10 @@ def _cluster_id(tools: Tools, words: Words) -> Words:
 
 
 _ID_IN_META_PROPERTIES: Release = (2, 4)
-_OLDER: tuple[tuple[str, Release, Callable[[Tools, Words], Words | SettingLine | CommentLine]], ...] = (
-    ("kafka-leader-election.sh", (2, 4), _election),
+_OLDER: tuple[tuple[str, Release, Callable[[Tools, Words], Changed]], ...] = (
+    (_ELECTION, (2, 4), _election),
     ("kafka-reassign-partitions.sh", (2, 6), _reassignment),
+    ("kafka-log-dirs.sh", (2, 1), _log_dirs),
     ("kafka-acls.sh", (2, 1), _acls),
     ("kafka-topics.sh", (2, 4), _in_sync_filter),
     ("kafka-topics.sh", (2, 2), Tools.by_zookeeper),

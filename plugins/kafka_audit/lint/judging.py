@@ -11,6 +11,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import StartRule
 from kafka_audit.configuration.starts import StartRefusal
 from kafka_audit.incidents import findings
+from kafka_audit.incidents.tools import Tools
 from kafka_audit.lint import addresses, against, members, places, remedies, starts, versions
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.lint.members import Group, Member
@@ -83,9 +84,9 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
         today=rules.today,
         checks=rules.checks,
     )
-    about = _about(group, found)
+    about, tools = _about(group, found), Tools.of(view)
     return [
-        (judged_member.member, _linted(judged_member, about[judged_member.member.broker_id], rules.checks))
+        (judged_member.member, _linted(judged_member, about[judged_member.member.broker_id], rules.checks, tools))
         for judged_member in judged
     ]
 
@@ -166,7 +167,7 @@ def _about(group: Group, found: Iterable[Finding]) -> Mapping[int, list[Finding]
     return about
 
 
-def _linted(judged_member: _JudgedMember, findings: Sequence[Finding], checks: Mapping[str, Check]) -> Linted:
+def _linted(judged_member: _JudgedMember, findings: Sequence[Finding], checks: Mapping[str, Check], tools: Tools) -> Linted:
     member, broker = judged_member.member, judged_member.member.broker
     text = places.file_lines(member.source.data)
     ignored = {ignore.code: ignore for ignore in reversed(member.source.ignores)}
@@ -181,18 +182,19 @@ def _linted(judged_member: _JudgedMember, findings: Sequence[Finding], checks: M
         starts=judged_member.verdict.starts,
         kafka_says=places.masked_refusal(refused, broker) if refused else None,
         linted_findings=tuple(
-            _placed(_in_names_of_file(finding, judged_member, checks), member, ignored, text, hidden) for finding in findings
+            _placed(_in_names_of_file(finding, judged_member, checks, tools), member, ignored, text, hidden)
+            for finding in findings
         ),
         remarks=broker.remarks,
     )
 
 
-def _in_names_of_file(finding: Finding, judged_member: _JudgedMember, checks: Mapping[str, Check]) -> Finding:
+def _in_names_of_file(finding: Finding, judged_member: _JudgedMember, checks: Mapping[str, Check], tools: Tools) -> Finding:
     member = judged_member.member
     remedy = remedies.remedy_in_file(
         checks[finding.code], finding, member.broker, path=member.source.path, version=judged_member.release.version
     )
-    return replace(remedies.words_in_file(checks[finding.code], finding, member.broker), remedy=remedy)
+    return replace(remedies.words_in_file(checks[finding.code], finding, member.broker), remedy=tools.prose(remedy))
 
 
 def _placed(

@@ -9,9 +9,6 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerFeature
 
-_RELEASES = 22
-"""metadata.version 4.0-IV0: from Kafka 4.0 on the tool takes a release."""
-
 
 @check(
     code="KA712",
@@ -48,8 +45,12 @@ def features_not_finalized(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     First make sure that every broker and controller runs the new release without errors, and that no downgrade is planned: a
     later downgrade of `metadata.version` is refused if a level in between changed the metadata. See the levels with
-    `kafka-features.sh --bootstrap-server BROKER:9092 describe`. Then run
-    `kafka-features.sh --bootstrap-server BROKER:9092 upgrade --{option} {release}`.
+    `kafka-features.sh --bootstrap-server BROKER:9092 describe`. With `--dry-run` at its end, the next command only validates the
+    upgrade (Kafka 3.6 and later; earlier tools ignore the option and upgrade). Then run it without: `kafka-features.sh
+    --bootstrap-server BROKER:9092 upgrade --feature metadata.version={target}`.
+
+    Do not use `--release-version`, unless you want all features of that release: it also raises others, such as
+    `kraft.version`, `transaction.version` and eligible leader replicas.
 
     ## References
     KIP-584 (features), KIP-778 (metadata.version), KIP-1022; KAFKA-15021.
@@ -68,13 +69,7 @@ def features_not_finalized(view: ClusterView) -> Iterator[Judgement]:
         why = "brokers support different levels, an upgrade is in progress"
         yield view.judge("KA712", "cluster", Status.PASS, evidence, why=why)
     elif found.supported is not None and found.finalized < found.supported:
-        yield view.judge("KA712", "cluster", Status.FAIL, evidence | _behind(found.supported))
+        evidence |= {"supported": metadata_release(found.supported), "highest": f"level {found.supported}"}
+        yield view.judge("KA712", "cluster", Status.FAIL, evidence, target=found.supported)
     else:
         yield view.judge("KA712", "cluster", Status.PASS, evidence, why="the highest level that every broker supports")
-
-
-def _behind(supported: int) -> dict[str, object]:
-    name = metadata_release(supported)
-    option = "release-version" if supported >= _RELEASES else "metadata"
-    release = name if name[0].isdigit() else "RELEASE"
-    return {"supported": name, "highest": f"level {supported}", "option": option, "release": release}

@@ -46,7 +46,8 @@ def combined_roles(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     For a cluster that matters, run three controllers in separate processes. A static quorum must start this way; in a dynamic
     quorum (kraft.version 1, Kafka 3.9 and later) add new controllers one by one with `kafka-metadata-quorum.sh`, remove the
-    old voters, then restart {who} with `process.roles=broker`. Otherwise mute KA215.
+    old voters, then restart {who} with `process.roles=broker` and without the listeners of `controller.listener.names` in
+    `listeners`: a broker with them does not start. Otherwise mute KA215.
 
     ## References
     Kafka documentation, "KRaft", "Process Roles"; KIP-853.

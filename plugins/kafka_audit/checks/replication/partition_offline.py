@@ -4,20 +4,21 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.checks.replication.partitions import judge_partitions
+from kafka_audit.cluster.coordinators import coordinated_by
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.differences.tables import ReplicaState
+from kafka_audit.differences.tables import LISTED, ReplicaState
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import EligibleReplicas, RegisteredPartition, RegisteredTopic
+from kafka_audit.model.tables import Acl, AclHolder, EligibleReplicas, GroupMember, RegisteredPartition, RegisteredTopic
 from kafka_audit.model.text import brokers, listing
 
 
 @check(
     code="KA601",
     severity=Severity.CRITICAL,
-    needs=(RegisteredTopic, RegisteredPartition, EligibleReplicas),
+    needs=(RegisteredTopic, RegisteredPartition, EligibleReplicas, GroupMember, Acl, AclHolder),
     parts=("topics",),
     says={
-        Status.FAIL: "{partition} has no leader, so clients cannot write or read: replicas {replicas}, last ISR {isr}{elr}",
+        Status.FAIL: "{partition} has no leader, so {who} cannot {what}{known}: replicas {replicas}, last ISR {isr}{elr}",
         Status.PASS: "All {total} partitions have a leader",
         Status.UNKNOWN: "Cannot determine whether partitions stay without a leader ({error})",
         Status.NOT_APPLICABLE: "Leaders are not compared: {reason}",
@@ -27,8 +28,10 @@ def partition_offline(view: ClusterView) -> Iterator[Judgement]:
     """A partition has no leader.
 
     ## Why it matters
-    All producers and consumers of the partition fail. The acknowledged records are on the last in-sync replicas, which are all
-    unavailable. The records are safe as long as the disks of these brokers are.
+    All producers and consumers of the partition fail. With a partition of `__consumer_offsets`, the consumer groups stop whose id
+    has its hash, and with one of `__transaction_state` transactional producers in the same way, whatever topics they use. The
+    acknowledged records are on the last in-sync replicas, which are all unavailable. The records are safe as long as the disks
+    of these brokers are.
 
     ## Fails when
     ZooKeeper's `state` (KRaft: the newest view) has no leader in two samples, unchanged in between, and no broker was added or
@@ -57,16 +60,32 @@ def partition_offline(view: ClusterView) -> Iterator[Judgement]:
     return, and you accept this loss, run `kafka-leader-election.sh --bootstrap-server BROKER:9092 --election-type unclean
     --topic TOPIC --partition PARTITION`.
 
+    To see whether a group or transactional id depends on a partition of `__consumer_offsets` or `__transaction_state`, compute
+    the number of its partition with Java: `echo 'System.out.println(Math.abs("ID".hashCode()) % PARTITIONS);' | jshell -s -`.
+    No broker lists such groups while the partition has no leader.
+
     ## References
     KIP-966; Kafka documentation, "Unclean leader election: What if they all die?"; metric `OfflinePartitionsCount`.
     """
-    known = {(row.topic, row.partition): row for row in view.newest(EligibleReplicas)}
-    yield from judge_partitions(
-        view, "KA601", "leaderless", more=lambda state: _who(state, known.get((state.topic, state.partition)))
-    )
+    eligible = {(row.topic, row.partition): row for row in view.newest(EligibleReplicas)}
+
+    def more(state: ReplicaState) -> Mapping[str, object]:
+        return {**_stopped(view, state), **_first(state, eligible.get((state.topic, state.partition)))}
+
+    yield from judge_partitions(view, "KA601", "leaderless", more=more)
 
 
-def _who(state: ReplicaState, row: EligibleReplicas | None) -> Mapping[str, object]:
+def _stopped(view: ClusterView, state: ReplicaState) -> Mapping[str, object]:
+    """Return who depends on the partition."""
+    held = coordinated_by(view, state.topic, state.partition)
+    if held is None:
+        return {"who": "clients", "what": "write or read", "known": ""}
+    known = {"known": f", among them {listing(held.known, LISTED)}", "ids": held.known} if held.known else {"known": ""}
+    who = f"{held.who} hashes to {held.partition} of {held.partitions}"
+    return {"who": who, "what": held.what, "partitions": held.partitions, **known}
+
+
+def _first(state: ReplicaState, row: EligibleReplicas | None) -> Mapping[str, object]:
     """Return which brokers can lead the partition with every acknowledged record."""
     evidence: dict[str, object] = {"elr": "", "eligible": "not reported"}
     if row is not None:

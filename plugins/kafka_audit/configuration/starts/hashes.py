@@ -21,7 +21,7 @@ def hash_order(keys: Iterable[str], count: int) -> list[str]:
     size = 16
     while count > size * 3 // 4:
         size *= 2
-    return sorted(keys, key=lambda key: _spread(_hash(key)) & (size - 1))
+    return sorted(keys, key=lambda key: _spread(java_hash(key)) & (size - 1))
 
 
 def scala_order(keys: Iterable[str], *, keys_first: bool) -> list[str]:
@@ -34,7 +34,7 @@ def scala_order(keys: Iterable[str], *, keys_first: bool) -> list[str]:
     held = list(keys)
     if len(held) <= _SMALL:
         return held
-    return list(_trie([(_improved(_hash(key)), key) for key in held], keys_first=keys_first))
+    return list(_trie([(_improved(java_hash(key)), key) for key in held], keys_first=keys_first))
 
 
 def _trie(held: Sequence[tuple[int, str]], *, keys_first: bool, depth: int = 0) -> Iterator[str]:
@@ -68,7 +68,8 @@ def _spread(number: int) -> int:
     return number ^ number >> 16
 
 
-def _hash(text: str) -> int:
+def java_hash(text: str) -> int:
+    """Return `String.hashCode`, as an unsigned number of 32 bits."""
     found = 0
     for unit in struct.iter_unpack("<H", text.encode("utf-16-le", "surrogatepass")):
         found = (31 * found + unit[0]) & 0xFFFFFFFF

@@ -15,7 +15,7 @@ _NO_LIMIT = 2**63 - 1
     layer=6,
     edges=(REPLICATE,),
     rare=True,
-    decided_by=f"`kafka-configs.sh --describe --entity-type brokers --entity-name {{target}}` ({_KEY})",
+    decided_by=f"`{_KEY}` among the dynamic settings of broker {{target}}",
 )
 def replication_throttle(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """The rate throttles followers out of sync only (`ReplicaManager.shouldLeaderThrottle`), so they never catch up."""

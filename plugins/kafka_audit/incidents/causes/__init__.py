@@ -17,6 +17,7 @@ from kafka_audit.incidents.causes.security import refused_broker
 from kafka_audit.incidents.causes.storage import dead_disk, missing_replicas
 from kafka_audit.incidents.tools import Tools
 from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifecycle, Severity, Status, Step
+from kafka_audit.model.text import start_upper
 
 TABLE: tuple[Cause, ...] = (
     registry.ZOOKEEPER_UNREAD,
@@ -47,6 +48,9 @@ TABLE: tuple[Cause, ...] = (
     missing_replicas.MISSING_REPLICAS,
 )
 """Causes in the order in which they may claim symptoms: registry, addresses, reachability, rights, failed reads, no cause."""
+
+
+_STOPPED = 3
 
 
 def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> tuple[Incident, ...]:
@@ -104,10 +108,19 @@ def _incident(case: Case, story: Story, cause: str, tools: Tools) -> Incident:
         not_known=story.not_known,
         remediation=tuple(_written(step, tools) for step in story.steps),
         lifecycle=Lifecycle.ONGOING if Lifecycle.ONGOING in states else Lifecycle.NEW,
-        impact=story.impact,
+        impact=" ".join((story.impact, *_stopped(case.explained))).strip(),
         confidence_why=story.why,
         candidates=story.candidates,
     )
+
+
+def _stopped(explained: Sequence[Finding]) -> Iterator[str]:
+    """Yield which groups and producers stop, whatever topics they use: partitions of Kafka's own topics have no leader."""
+    own = [finding for finding in explained if finding.code == "KA601" and finding.number("partitions")]
+    for finding in own[:_STOPPED]:
+        yield start_upper(f"{finding.text('who')} cannot {finding.text('what')}.")
+    if len(own) > _STOPPED:
+        yield f"The same holds for {len(own) - _STOPPED} more partitions of Kafka's own topics."
 
 
 def _written(step: Step, tools: Tools) -> Step:

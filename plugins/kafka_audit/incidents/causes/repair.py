@@ -7,7 +7,7 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.advertised_listeners import parts
-from kafka_audit.model.commands import Command, CommentLine, SettingLine, command, remark, setting
+from kafka_audit.model.commands import Command, CommentLine, Line, command, remark, setting
 from kafka_audit.model.finding import Step
 from kafka_audit.model.tables import EligibleReplicas, SourceRead
 from kafka_audit.model.text import brokers, listing
@@ -18,10 +18,10 @@ def connect_commands(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10)
     return _connections((e.host, e.port) for e in endpoints[:limit])
 
 
-def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> SettingLine | CommentLine:
+def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> tuple[Line, ...]:
     """Return the whole setting of one broker with addresses replaced: Kafka no longer advertises what it does not contain.
 
-    If the whole setting is unknown, it is not invented: a comment describes the change.
+    A comment names the broker. If the whole setting is unknown, it is not invented: the comment describes the change.
     """
     broker, wanted = broken[0][0].broker_id, {endpoint.listener: address for endpoint, address in broken}
     held = case.view.settings.get(broker, "advertised.listeners").value
@@ -32,12 +32,17 @@ def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> SettingLin
         reported = [(e.listener, f"{e.listener}://{e.address}") for e in own_endpoints]
     if wanted.keys() <= {name for name, _ in reported}:
         replaced = (f"{name}://{wanted[name]}" if name in wanted else part for name, part in reported)
-        return setting("advertised.listeners", ",".join(replaced))
+        return server_properties(broker), setting("advertised.listeners", ",".join(replaced))
     changes = ", ".join(
         f"the listener of port {endpoint.port} at {{address_{number}}}" for number, (endpoint, _) in enumerate(broken)
     )
     addresses = {f"address_{number}": address for number, (_, address) in enumerate(broken)}
-    return remark(f"advertised.listeners of broker {broker}: {changes}, all others as they are", **addresses)
+    return (remark(f"advertised.listeners of broker {broker}: {changes}, all others as they are", **addresses),)
+
+
+def server_properties(broker: int) -> CommentLine:
+    """Return the comment before settings of one broker."""
+    return remark("server.properties of broker {broker}", broker=broker)
 
 
 def reconnect_commands(reads: Iterable[SourceRead], limit: int = 5) -> tuple[Command, ...]:

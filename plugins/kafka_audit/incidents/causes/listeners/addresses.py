@@ -60,7 +60,11 @@ def shared_story(case: Case) -> Story:
             Step(
                 kind="quick",
                 text=f"Set a separate address or port for each of {brokers(case.brokers)} in advertised.listeners; restart it.",
-                commands=tuple(advertise(case, (e, f"ADDRESS_OF_BROKER_{e.broker_id}:{e.port}")) for e in case.endpoints[:5]),
+                commands=tuple(
+                    line
+                    for endpoint in case.endpoints[:5]
+                    for line in advertise(case, (endpoint, f"ADDRESS_OF_BROKER_{endpoint.broker_id}:{endpoint.port}"))
+                ),
                 cost="A restart each, one after the other: leaders move and move back.",
             ),
             prove(case),

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.diagnosis.cause import KnownCause
 from kafka_audit.diagnosis.solver import diagnoses_into
+from kafka_audit.incidents.causes.listeners.new_listener import new_listener
 from kafka_audit.incidents.causes.repair import advertise, connect_commands, do_not, prove
 from kafka_audit.incidents.causes.rule import Case
-from kafka_audit.model.advertised_listeners import INSTEAD, entries
-from kafka_audit.model.commands import Command, Line, command, remark, setting
+from kafka_audit.model.commands import Command, Line, command, remark
 from kafka_audit.model.finding import Confidence, Step
 from kafka_audit.model.text import brokers, clean, is_plain_word
 
@@ -71,8 +72,7 @@ def _quick(case: Case) -> Step:
     single = len(case.brokers) == 1
     commands: list[Line] = []
     for endpoint in case.endpoints[:5]:
-        commands.append(remark("server.properties of broker {broker}", broker=endpoint.broker_id))
-        commands.append(advertise(case, (endpoint, _repaired(case, endpoint))))
+        commands.extend(advertise(case, (endpoint, _repaired(case, endpoint))))
     known = brokers(case.view.named_brokers)
     # In KRaft brokers fetch what the controllers know, and none of them becomes controller.
     whom = f"all brokers ({known})" if case.view.kraft else f"every possible controller ({known})"
@@ -109,6 +109,7 @@ def _lasting(case: Case) -> Step:
     if endpoint is None:
         return Step(kind="lasting", text="Add a dedicated inter-broker listener, at addresses that every broker reaches.")
     own = case.view.settings.get(endpoint.broker_id, "inter.broker.listener.name").value
+    certificates = " Certificates must name the hosts that brokers advertise there." if endpoint.protocol in TLS else ""
     if own and len(case.view.endpoints.of(endpoint.broker_id)) > 1:
         return Step(
             kind="lasting",
@@ -123,38 +124,9 @@ def _lasting(case: Case) -> Step:
             "Add a dedicated inter-broker listener to every broker in two rolling restarts: first add it everywhere, then "
             "switch to it. Remove security.inter.broker.protocol in the second one; Kafka refuses both settings together."
         ),
-        commands=tuple(_own_listener(case, endpoint)),
-        cost="Two rolling restarts of all brokers; clients keep their addresses.",
+        commands=new_listener(case.view, endpoint),
+        cost=f"Two rolling restarts of all brokers; clients keep their addresses.{certificates}",
     )
-
-
-def _own_listener(case: Case, broken: AdvertisedEndpoint) -> Iterable[Line]:
-    present = case.view.endpoints.of(broken.broker_id)
-    names = {e.listener for e in case.view.endpoints.known}
-    ports = {e.port for e in case.view.endpoints.known}
-    name = next(n for n in ("INTERNAL", "REPLICATION", "BROKERS", "INTER_BROKER") if n not in names or n == "INTER_BROKER")
-    port = next(p for p in range(9094, 65536) if p not in ports)
-    protocol = broken.protocol or "PLAINTEXT"
-    bound = case.view.settings.get(broken.broker_id, "listeners").value or ",".join(
-        f"{e.listener}://0.0.0.0:{e.port}" for e in present
-    )
-    advertised = ",".join(f"{e.listener}://{e.address}" for e in present)
-    mapped = ",".join(f"{e.listener}:{e.protocol or protocol}" for e in present)
-    yield remark("first rolling restart, here for broker {broker}", broker=broken.broker_id)
-    yield setting("listeners", f"{name}://0.0.0.0:{port},{bound}")
-    yield setting("advertised.listeners", f"{name}://{_own_host(bound, broken)}:{port},{advertised}")
-    yield setting("listener.security.protocol.map", f"{name}:{protocol},{mapped}")
-    yield remark("second rolling restart")
-    yield setting("inter.broker.listener.name", name)
-
-
-def _own_host(bound: str, broken: AdvertisedEndpoint) -> str:
-    """Return the host that the broker binds to, where it names one: the others reach it there, past any forward."""
-    hosts = (entry.host for entry in entries({INSTEAD: bound}) if entry.listener == broken.listener)
-    host = next(hosts, None)
-    if host and host not in {"0.0.0.0", "localhost", "127.0.0.1", "::", "::1"}:  # noqa: S104 -- compared, not bound
-        return f"[{host}]" if ":" in host else host
-    return f"HOST_OF_BROKER_{broken.broker_id}"
 
 
 def _warnings(case: Case) -> Iterable[Step]:

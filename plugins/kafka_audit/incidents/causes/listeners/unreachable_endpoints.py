@@ -183,18 +183,18 @@ def _steps(case: Case, failed: Sequence[ProbeResult]) -> tuple[Step, ...]:
 
 
 def _advertise(case: Case) -> Step:
-    by_broker = [[e for e in case.endpoints if e.broker_id == broker] for broker in case.brokers]
+    by_broker = [own for broker in case.brokers if (own := [e for e in case.endpoints if e.broker_id == broker])]
     named = "NAME_OF_BROKER_{}:{}"
     commands = (
-        advertise(case, *((e, named.format(e.broker_id, e.port)) for e in own_endpoints))
-        for own_endpoints in by_broker
-        if own_endpoints
+        line
+        for own_endpoints in by_broker[:5]
+        for line in advertise(case, *((e, named.format(e.broker_id, e.port)) for e in own_endpoints))
     )
     return Step(
         kind="quick",
         text=f"Set advertised.listeners of {brokers(case.brokers)} to a name that clients and brokers resolve, the same on every "
         "host, and restart.",
-        commands=tuple(commands)[:5],
+        commands=tuple(commands),
         cost="A restart each, one after the other. In containers: a separate listener for outside clients, with a separate port.",
     )
 

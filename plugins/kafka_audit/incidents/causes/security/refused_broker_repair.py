@@ -7,7 +7,7 @@ from kafka_audit.configuration.authorization import ANY_PRINCIPAL, CLUSTER
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 from kafka_audit.incidents.causes.candidates import handshake, login_log, rights_log
-from kafka_audit.incidents.causes.repair import do_not, prove
+from kafka_audit.incidents.causes.repair import do_not, prove, server_properties
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.commands import Command, Line, command, continued, remark, setting
@@ -136,7 +136,7 @@ def _super_users(case: Case) -> Step:
         known = case.view.inter_broker.super_users(broker)
         present = ["AS_IT_IS_NOW"] if known is None else sorted(known)
         line = ";".join([*present, *principals(case)[:_FIRST]])
-        commands += [remark("server.properties of broker {broker}", broker=broker), setting("super.users", line)]
+        commands += [server_properties(broker), setting("super.users", line)]
     single = len(case.brokers) == 1
     return Step(
         kind="lasting",
@@ -152,12 +152,18 @@ def _listener(case: Case) -> Iterable[Step]:
     if ANONYMOUS not in principals(case):
         return
     own_endpoints = [e for b in case.brokers for e in case.view.endpoints.of(b) if (e.protocol or "").startswith("SASL")]
-    name = own_endpoints[0].listener if own_endpoints else "LISTENER_WITH_LOGIN"
+    if not own_endpoints:
+        text = (
+            "Add a listener with a login for brokers, and its JAAS configuration, to every broker; then make it the inter-broker "
+            "listener (inter.broker.listener.name). This is better than rights for ANONYMOUS."
+        )
+        yield Step(kind="lasting", text=text, cost="Two rolling restarts of all brokers.")
+        return
     yield Step(
         kind="lasting",
         text="Use an inter-broker listener with a login on every broker; this is better than rights for ANONYMOUS.",
         commands=(
-            setting("inter.broker.listener.name", name),
+            setting("inter.broker.listener.name", own_endpoints[0].listener),
             setting("sasl.mechanism.inter.broker.protocol", "ONE_OF_SASL_ENABLED_MECHANISMS"),
             setting("super.users", "AS_IT_IS_NOW;User:USER_OF_THE_BROKERS"),
             remark("and no security.inter.broker.protocol: Kafka refuses both together"),
@@ -185,11 +191,12 @@ def _login(case: Case) -> Iterable[Step]:
     repairs = dict.fromkeys(root.text("repair") for root in case.roots)
     kinds = {root.text("kind") for root in case.roots}
     texts = [clean(text) for text in repairs if text]
+    restart = f"A restart of {brokers(case.brokers)}: running brokers take no other login, only certificates and SCRAM users."
     yield Step(
         kind="quick",
         text=f"Repair the login: {'; '.join(texts[:_FIRST]) or 'compare users, passwords and certificates with the others'}.",
         commands=tuple(_keystore(case)) if "certificate" in kinds else (),
-        cost=f"None if it is changed on the running broker; otherwise a restart of {brokers(case.brokers)}. "
+        cost=f"{'None: the running broker reads the keystore.' if kinds == {'certificate'} else restart} "
         "The controller sends a failed update again with its next connection.",
     )
 

@@ -1,0 +1,56 @@
+"""Which groups and transactions a partition of Kafka's own topics coordinates, and which of them are known."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.starts.hashes import java_hash
+from kafka_audit.differences.tables import InternalTopic
+from kafka_audit.model.tables import GroupMember
+
+_SIGN, _ANY_NAME = 1 << 31, "*"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coordinated:
+    """What the ids are whose state one partition holds."""
+
+    partition: int
+    partitions: int  # of the topic: an id has the partition of its hash
+    who: str  # for a sentence
+    what: str  # they can no longer do
+    known: tuple[str, ...]  # those of these ids that the snapshot names, sorted
+
+
+_KINDS = {
+    "__consumer_offsets": ("Group", "groups whose id", "commit or rebalance"),
+    "__transaction_state": ("TransactionalId", "producers whose transactional id", "begin or end a transaction"),
+}
+
+
+def coordinated_by(view: ClusterView, topic: str, partition: int) -> Coordinated | None:
+    """Return what a partition coordinates, None for one of another topic."""
+    partitions = next((row.partitions for row in view.differences.of(InternalTopic) if row.topic == topic), 0)
+    if topic not in _KINDS or not partitions:
+        return None
+    kind, who, what = _KINDS[topic]
+    known = tuple(sorted(name for name, number in view.derived(_known)[kind].items() if number % partitions == partition))
+    return Coordinated(partition=partition, partitions=partitions, who=who, what=what, known=known)
+
+
+def id_number(name: str) -> int:
+    """Return `Utils.abs(id.hashCode)` of a group or transactional id: modulo the partitions of the topic, it is its partition."""
+    found = java_hash(name)
+    return found if found < _SIGN else (2 * _SIGN - found) % _SIGN
+
+
+def _known(view: ClusterView) -> Mapping[str, Mapping[str, int]]:
+    """Return the ids that ACLs name, and groups that were asked for: no broker lists those whose partition has no leader."""
+    found: dict[str, dict[str, int]] = {kind: {} for kind, _, _ in _KINDS.values()}
+    for row in (*view.of(GroupMember), *view.earlier(GroupMember)):
+        found["Group"][row.group] = id_number(row.group)
+    sets = (view.inter_broker.acls(broker) for broker in view.inter_broker.brokers)
+    for acl in next((acls for acls in sets if acls is not None), ()):
+        if acl.resource_type in found and acl.pattern_type == "LITERAL" and acl.resource_name != _ANY_NAME:
+            found[acl.resource_type][acl.resource_name] = id_number(acl.resource_name)
+    return found
