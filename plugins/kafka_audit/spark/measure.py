@@ -22,7 +22,15 @@ from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.tables import KEY, LARGE, Row, ddl
-from kafka_audit.spark.local_settings import FEW_ROWS, FOR_FEW_ROWS, LISTED_HERE, MANY_ROWS, ONE_TASK, ONE_TASK_ROWS, VERY_FEW_ROWS
+from kafka_audit.spark.local_settings import (
+    FEW_ROWS,
+    FOR_FEW_ROWS,
+    LISTED_HERE,
+    MANY_ROWS,
+    ONE_TASK,
+    ONE_TASK_ROWS,
+    VERY_FEW_ROWS,
+)
 from kafka_audit.spark.object_stores import url
 
 _SNAPSHOT = KEY[0].name
