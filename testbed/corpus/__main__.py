@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         one.add_argument("--reports", type=Path, help="folder for the reports on broken clusters, to look at")
         one.add_argument("--rounds", type=int, default=1, help="of each control")
     commands.add_parser("list", help="list faults and controls")
-    commands.add_parser("docs", help="write docs/corpus.md from the record").add_argument(
+    commands.add_parser("docs", help="write docs/corpus.md and docs/versions.md from the record").add_argument(
         "folder", nargs="?", type=Path, default=Path("docs")
     )
     options = parser.parse_args(arguments)

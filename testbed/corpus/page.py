@@ -1,4 +1,4 @@
-"""Writes docs/corpus.md from the record: ``python -m testbed.corpus docs``."""
+"""Writes docs/corpus.md and docs/versions.md from the record: ``python -m testbed.corpus docs``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kafka_audit.checks import catalogue
 from kafka_audit.model.text import listing
-from testbed.corpus import record
-from testbed.corpus.catalogue import GROUPS, by_scenario, controls, faults, unbreakable
+from testbed.corpus import record, versions_page
+from testbed.corpus.catalogue import GROUPS, controls, faults
 from testbed.corpus.peers import NOT_INSTALLED, UNAVAILABLE
 from testbed.corpus.remedies import remedies
 from testbed.corpus.score import VERDICTS
@@ -60,10 +60,7 @@ def page(results: Iterable[Result]) -> str:
         *_scores(broken),
         "## Faults\n",
         *_faults(broken),
-        "## Checks\n",
-        "`failed`: seen to fail on a real cluster of this version. `healed`: seen to end by the repair.\n",
-        *_checks(broken),
-        *_without(broken),
+        "[Checks by release](versions.md) lists which check was seen to fail, and to pass once the fault was repaired.\n",
         "## What is not as it should be\n",
         *_open(broken),
         "## Repairs\n",
@@ -120,43 +117,6 @@ def _cell(result: Result | None, *, applies: bool) -> str:
 
 def _told(verdicts: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(filter(None, verdicts)))
-
-
-def _checks(broken: Sequence[Result]) -> list[str]:
-    seen = statuses(broken)
-    lines = [f"| Check | {' | '.join(_VERSIONS)} |", f"|---|{'---|' * len(_VERSIONS)}"]
-    for code, check in sorted(catalogue().items()):
-        if any(code in seen[version] for version in _VERSIONS):
-            cells = [", ".join(seen[version].get(code, ())) for version in _VERSIONS]
-            lines.append(f"| [{code}](checks/{code}.md) {check.name} | {' | '.join(cells)} |")
-    return [*lines, ""]
-
-
-def statuses(broken: Iterable[Result]) -> dict[str, dict[str, list[str]]]:
-    """Return, by version and code, ``failed`` and ``healed`` where that was seen."""
-    seen: dict[str, dict[str, list[str]]] = {version: {} for version in _VERSIONS}
-    for one in broken:
-        for code in {found.split()[0] for found in one["failing"]}:
-            seen[one["version"]].setdefault(code, ["failed"])
-    for one in broken:
-        for code in one["passing"]:
-            if "healed" not in seen[one["version"]].get(code, ["healed"]):
-                seen[one["version"]][code].append("healed")
-    return seen
-
-
-def _without(broken: Sequence[Result]) -> list[str]:
-    seen = {code for codes in statuses(broken).values() for code in codes}
-    expected = {want.code for fault in faults().values() for want in fault.report}
-    lines = ["By a scenario test on a real cluster, with the fault and after its end:\n"]
-    lines += [f"- {code} {catalogue()[code].name}: `{file}`" for code, file in by_scenario().items()]
-    unseen = []
-    for code, check in sorted(catalogue().items()):
-        if code not in seen and code not in by_scenario():
-            why = unbreakable().get(code) or ("its fault was not run yet" if code in expected else "no fault yet")
-            unseen.append(f"- {code} {check.name}: {why}")
-    lines += ["", "Not seen to fail yet:\n", *unseen] if unseen else ["", "Every other check was seen to fail."]
-    return [*lines, ""]
 
 
 def _open(broken: Sequence[Result]) -> list[str]:
@@ -237,5 +197,7 @@ def _plain(text: str) -> str:
 
 
 def write(folder: Path) -> None:
-    """Write the page beside the record."""
-    (folder / "corpus.md").write_text(page(record.read(folder / "corpus.json")))
+    """Write the page beside the record, and the one of the checks by release."""
+    results = record.read(folder / "corpus.json")
+    (folder / "corpus.md").write_text(page(results))
+    (folder / "versions.md").write_text(versions_page.page(results))

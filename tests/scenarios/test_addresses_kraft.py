@@ -4,7 +4,6 @@ import pytest
 import yaml
 
 from scenarios.audits import Audits, evidence_of, failing, finding_of, from_host
-from scenarios.record import record
 from testbed import presets
 from testbed.names import Nameserver, own_names
 from testbed.proxy import Proxy
@@ -128,7 +127,6 @@ def test_an_address_that_each_host_takes_for_itself(audits, advertise):
     audits.describe("near", limits=QUICK)
     advertise(2, "localhost:9092")
     audit = audits.by_command("near", "--all")
-    record("4.3.0", "KRaft", audit.report)
     assert audit.code == 3, audit.said
     (incident,) = audit.report["incidents"]
     where = "broker/2/listener/CLIENT"
@@ -143,7 +141,6 @@ def test_an_address_that_each_host_takes_for_itself(audits, advertise):
 
     advertise.repair()
     audit = audits.by_command("near", "--all")
-    record("4.3.0", "KRaft", audit.report)
     assert audit.code == 0, audit.said
     assert_repaired(audit.report, incident["cause"])
     assert finding_of(audit.report, "KA303", where)["status"] == "PASS"
@@ -154,7 +151,6 @@ def test_an_address_that_two_brokers_advertise(audits, cluster, advertise):
     audits.describe("near", limits=QUICK)
     advertise(2, cluster.brokers[1].address)
     audit = audits.by_command("near", "--all")
-    record("4.3.0", "KRaft", audit.report)
     assert audit.code == 3, audit.said
     (incident,) = audit.report["incidents"]
     assert (incident["cause"], incident["severity"]) == ("KA304", "CRITICAL")
@@ -164,7 +160,6 @@ def test_an_address_that_two_brokers_advertise(audits, cluster, advertise):
 
     advertise.repair()
     audit = audits.by_command("near", "--all")
-    record("4.3.0", "KRaft", audit.report)
     assert audit.code == 0, audit.said
     assert_repaired(audit.report, "KA304")
 

@@ -3,7 +3,6 @@
 import pytest
 
 from scenarios.audits import Audits, failing, finding_of
-from scenarios.record import record
 from testbed import Bed
 from testbed.topics import (
     abort_transaction,
@@ -50,7 +49,6 @@ def test_latent_faults_are_found_and_their_remedies_heal(parts):
     assert finding_of(once.report, "KA614", where)["status"] == "UNKNOWN", "one look: a replay looks the same"
     cluster.produce("orders", 1, 1)
     faulty = audits.by_command("far", "--all")
-    record("3.9.1", "KRaft", faulty.report)
     codes = {
         ("KA213", "broker/0"),
         ("KA613", "cluster"),
@@ -79,6 +77,5 @@ def test_latent_faults_are_found_and_their_remedies_heal(parts):
     cluster.await_settled()
 
     healed = audits.by_command("far", "--all")
-    record("3.9.1", "KRaft", healed.report)
     assert healed.code == 0, healed.said
     assert {code for code, _ in codes}.isdisjoint(code for code, _ in failing(healed.report)), healed.said

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from scenarios.audits import Audits, failing
-from scenarios.record import record
 from testbed import Bed
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
@@ -53,7 +52,6 @@ def test_controllers_fail_one_after_the_other_and_come_back(bed, cluster, tmp_pa
     first, second = (one for one in cluster.controllers if one != leader)
     stop(cluster.controllers[first])
     one_down = audits.by_dag("far", "one-down.log")
-    record("4.3.0", "KRaft", one_down.report)
     address = f"controller/{cluster.controllers[first].host.address}:9093"
     assert failing(one_down.report, at_least="HIGH") == {("KA001", address), ("KA209", "cluster"), ("KA211", address)}
     (incident,) = one_down.report["incidents"]
@@ -62,7 +60,6 @@ def test_controllers_fail_one_after_the_other_and_come_back(bed, cluster, tmp_pa
 
     stop(cluster.controllers[second])
     lost = audits.by_command("far")
-    record("4.3.0", "KRaft", lost.report)
     assert lost.code == 3, lost.said
     assert ("KA201", "cluster") in failing(lost.report, at_least="CRITICAL"), lost.said
     (incident,) = lost.report["incidents"]

@@ -8,7 +8,7 @@ import pytest
 from airflow_environment import ROOT
 from kafka_audit.checks import catalogue
 from testbed import BedError
-from testbed.corpus import page, record
+from testbed.corpus import page, record, versions_page
 from testbed.corpus.__main__ import main, pending
 from testbed.corpus.catalogue import by_scenario, controls, faults, unbreakable
 from testbed.corpus.tools import filled, printed_commands
@@ -62,7 +62,7 @@ def test_the_page_tells_what_the_record_has():
     assert "2 runs of 1 faults: cause named in 1 (50%)" in text
     assert "| kafka-audit | 1 | 0 | 0 | 0 | 1 |" in text
     assert "| kcat | 0 | 0 | 0 | 2 | 0 |" in text
-    assert "[KA711](checks/KA711.md) unclean_topics |  | failed, healed |  | failed |" in text
+    assert "[KA711](checks/KA711.md) unclean_topics |  | failed, healed |  | failed |" in versions_page.page([RESULT, wrong])
     assert "- `unclean_topic` on 4.3.0 KRaft: verdict wrong (no incident); not healed: KA711 cluster." in text
 
 
@@ -77,21 +77,24 @@ def test_the_page_has_what_was_executed_of_a_remedy_and_why_not():
     assert "| [KA901](checks/KA901.md) protocol_too_old |  |  |  | broken and healed by `tests/scenarios/" in text
 
 
-def test_checks_that_were_not_seen_to_fail_are_listed_while_there_are_some():
-    assert "- KA101 stale_leader: its fault was not run yet" in page.page([RESULT])
-    everything = RESULT | {"failing": [f"{code} cluster" for code in catalogue()]}
-    assert "Every other check was seen to fail." in page.page([everything])
+def test_each_check_has_a_row_for_the_releases():
+    rows = {line.partition("]")[0][3:]: line for line in versions_page.page([RESULT]).splitlines() if line.startswith("| [")}
+    assert rows.keys() == catalogue().keys()
+    assert rows["KA711"].endswith("unclean_topics |  | failed, healed |  |  |  |")
+    assert rows["KA101"].endswith("|  |  |  |  | its fault was not run yet |")
+    assert "broken and healed by `tests/scenarios/" in rows["KA901"]
 
 
 def test_the_page_in_docs_is_that_of_the_record():
     results = record.read(ROOT / "docs" / "corpus.json")
     assert (ROOT / "docs" / "corpus.md").read_text() == page.page(results)
+    assert (ROOT / "docs" / "versions.md").read_text() == versions_page.page(results)
 
 
 @pytest.mark.parametrize("code", sorted(set(catalogue()) - set(by_scenario())))
 def test_a_check_was_seen_to_fail_on_a_real_cluster_and_to_end_on_the_healed_one(code):
     results = [one for one in record.newest(record.read(ROOT / "docs" / "corpus.json")).values() if one["kind"] == "fault"]
-    seen = page.statuses(results)
+    seen = versions_page.statuses(results)
     healed = any(seen[version].get(code) == ["failed", "healed"] for version in seen)
     assert healed or code in unbreakable(), f"{code}: run a fault that breaks it, or add the reason to unbreakable.yaml"
 
@@ -108,6 +111,7 @@ def test_docs_are_written_beside_the_record(tmp_path):
     (tmp_path / "corpus.json").write_text(json.dumps([RESULT]))
     assert main(["docs", str(tmp_path)]) == 0
     assert (tmp_path / "corpus.md").read_text() == page.page([RESULT])
+    assert (tmp_path / "versions.md").read_text() == versions_page.page([RESULT])
 
 
 def test_commands_are_read_out_of_what_a_finding_prints():
