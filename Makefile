@@ -66,9 +66,10 @@ lint: $(INSTALLED) ## run ruff, mypy and import-linter, and check that all requi
 airflow: needs-namespaces needs-java $(INSTALLED) ## check the wheel with Airflow 3.1, 3.2 and 3.3, and write the table of docs/airflow.md [AIRFLOW=3.3.2/3.12]
 	@$(BIN)/python -m testbed.airflow_versions run $(AIRFLOW)
 
-docs: $(INSTALLED) ## generate docs/checks, docs/tables.md, docs/logs.md, and the embedded engine's SQL
+docs: $(INSTALLED) ## generate docs/checks, docs/tables.md, docs/logs.md, docs/rooms.md, and the embedded engine's SQL
 	@$(BIN)/python -m testbed.duckdb_sql
 	@$(BIN)/python -m kafka_audit.report.docs docs
+	@$(BIN)/python -m testbed.room_map docs
 
 # -W: a broken link and a page outside of the navigation are errors. -E: the navigation is not in the pages, so none is kept.
 site: docs ## build the documentation site into build/site

@@ -1,0 +1,64 @@
+"""Writes docs/rooms.md, the map of the package, from its imports: ``python -m testbed.room_map docs``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import grimp
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Set
+
+PACKAGE = "kafka_audit"
+_HEAD = """# Map of the package
+
+Written by `make docs` from the imports of the code. An arrow leads from a package to one that it imports. An import that other
+arrows imply is not drawn: `cli` imports `model`, by way of all that lies between. [CONTRIBUTING](../CONTRIBUTING.md#packages) says
+what each package holds. Import-linter refuses an arrow that leads upwards.
+"""
+Imports = dict[str, frozenset[str]]
+"""Packages that each package imports."""
+
+
+def imports() -> Imports:
+    """Return what each package of the code imports directly."""
+    graph = grimp.build_graph(PACKAGE, cache_dir=None)
+    rooms = {room: name for room in graph.find_children(PACKAGE) if graph.find_children(room) for name in [room.split(".")[1]]}
+    return {
+        name: frozenset(
+            other
+            for target, other in rooms.items()
+            if target != room and graph.direct_import_exists(importer=room, imported=target, as_packages=True)
+        )
+        for room, name in sorted(rooms.items())
+    }
+
+
+def reduced(found: Mapping[str, Set[str]]) -> Imports:
+    """Return the imports without those that others imply; there are no cycles."""
+
+    def reached(room: str) -> frozenset[str]:
+        return frozenset(found[room]).union(*(reached(other) for other in found[room]))
+
+    return {room: frozenset(near) - frozenset().union(*(reached(other) for other in near)) for room, near in found.items()}
+
+
+def page(found: Mapping[str, Set[str]], modules: Mapping[str, int]) -> str:
+    """Return the page; `modules` counts those of each package."""
+    arrows = [f"  {room} --> {other}" for room, near in reduced(found).items() for other in sorted(near)]
+    rows = [f"| `{room}` | {modules[room]} | {', '.join(f'`{one}`' for one in sorted(near))} |" for room, near in found.items()]
+    table = ["| package | modules | imports |", "|---|---|---|", *rows]
+    return "\n".join([_HEAD, "```mermaid", "flowchart TD", *arrows, "```", "", *table, ""])
+
+
+def written() -> str:
+    """Return the page of the code as it is."""
+    found = imports()
+    root = Path(__file__).parents[1] / "plugins" / PACKAGE
+    return page(found, {room: sum(path.name != "__init__.py" for path in (root / room).rglob("*.py")) for room in found})
+
+
+if __name__ == "__main__":
+    (Path(sys.argv[1]) / "rooms.md").write_text(written())
