@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 import grimp
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
+    from collections.abc import Mapping
+    from collections.abc import Set as AbstractSet
 
 PACKAGE = "kafka_audit"
+_WIDE = 60
 _HEAD = """# Map of the package
 
-Written by `make docs` from the imports of the code. An arrow leads from a package to one that it imports. An import that other
-arrows imply is not drawn: `cli` imports `model`, by way of all that lies between. [CONTRIBUTING](../CONTRIBUTING.md#packages) says
-what each package holds. Import-linter refuses an arrow that leads upwards.
+Written by `make docs` from the imports of the code. A package imports only what is below it; import-linter refuses the rest. The
+table lists what each one imports, without what these imports imply: `cli` imports `model`, by way of all that lies between.
+[CONTRIBUTING](../CONTRIBUTING.md#packages) says what each package holds.
 """
 Imports = dict[str, frozenset[str]]
 """Packages that each package imports."""
@@ -36,7 +38,7 @@ def imports() -> Imports:
     }
 
 
-def reduced(found: Mapping[str, Set[str]]) -> Imports:
+def reduced(found: Mapping[str, AbstractSet[str]]) -> Imports:
     """Return the imports without those that others imply; there are no cycles."""
 
     def reached(room: str) -> frozenset[str]:
@@ -45,12 +47,25 @@ def reduced(found: Mapping[str, Set[str]]) -> Imports:
     return {room: frozenset(near) - frozenset().union(*(reached(other) for other in near)) for room, near in found.items()}
 
 
-def page(found: Mapping[str, Set[str]], modules: Mapping[str, int]) -> str:
+def layers(found: Mapping[str, AbstractSet[str]]) -> list[list[str]]:
+    """Return the packages from top to bottom: each is one above the highest that it imports."""
+
+    def height(room: str) -> int:
+        return max((height(other) + 1 for other in found[room]), default=0)
+
+    heights = {room: height(room) for room in found}
+    return [sorted(room for room in found if heights[room] == one) for one in sorted(set(heights.values()), reverse=True)]
+
+
+def page(found: Mapping[str, AbstractSet[str]], modules: Mapping[str, int]) -> str:
     """Return the page; `modules` counts those of each package."""
-    arrows = [f"  {room} --> {other}" for room, near in reduced(found).items() for other in sorted(near)]
-    rows = [f"| `{room}` | {modules[room]} | {', '.join(f'`{one}`' for one in sorted(near))} |" for room, near in found.items()]
-    table = ["| package | modules | imports |", "|---|---|---|", *rows]
-    return "\n".join([_HEAD, "```mermaid", "flowchart TD", *arrows, "```", "", *table, ""])
+    drawn = "\n".join("   ".join(layer).center(_WIDE).rstrip() for layer in layers(found))
+    rows = [
+        f"| `{room}` | {modules[room]} | {', '.join(f'`{one}`' for one in sorted(reduced(found)[room]))} |"
+        for layer in layers(found)
+        for room in layer
+    ]
+    return "\n".join([_HEAD, "```text", drawn, "```", "", "| package | modules | imports |", "|---|---|---|", *rows, ""])
 
 
 def written() -> str:

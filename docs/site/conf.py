@@ -35,7 +35,7 @@ NAVIGATION = {
         "/docs/performance",
         "Release notes </CHANGELOG>",
     ),
-    "Contributing": ("/CONTRIBUTING", "/docs/language", "/docs/adr/README", "/docs/releases"),
+    "Contributing": ("/CONTRIBUTING", "/docs/language", "/docs/rooms", "/docs/adr/README", "/docs/releases"),
 }
 
 project = "kafka-audit"
