@@ -278,7 +278,8 @@ def _of_cluster(view: HeldView, registry: RegistrySample, expected: str | None) 
     if not view.foreign and controller is not None and row.controller_id != controller:
         kind = "controller_untold" if row.controller_id is None else "controller"
         claimed = "" if row.controller_id is None else f"controller {row.controller_id}"
-        yield Claim(listener=row.listener, subject=None, kind=kind, reference=f"controller {controller}", view=claimed)
+        reference = f"controller {controller}"
+        yield Claim(listener=row.listener, subject=row.controller_id, kind=kind, reference=reference, view=claimed)
     reported = row.kafka_cluster_id
     if reported is None and (required := right if right is not None else expected) is not None:
         yield Claim(listener=row.listener, subject=None, kind="cluster_id_missing", reference=required, view="")

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from kafka_audit.cluster.answers.observers import Observer
 from kafka_audit.cluster.answers.reads import addresses_of
-from kafka_audit.cluster.disagreements import Disagreement
+from kafka_audit.cluster.disagreements import NEVER_SETTLE, PARTITIONS, Disagreement
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
@@ -23,11 +24,15 @@ class Effect:
     """Whether what an edge is for happens.
 
     `state` is `works` (a fresh effect was read), `missing` (in two samples, and nothing moved in between), `passing` (in one
-    sample only) or `unknown`; `text` says what shows it.
+    sample only) or `unknown`; `text` says what shows it. Of one view, `difference` is what shows it, and `error` and `needs` say
+    why it is not decided.
     """
 
     state: str
     text: str = ""
+    difference: Disagreement | None = None
+    error: str | None = None
+    needs: str | None = None
 
 
 _UNKNOWN = Effect(state="unknown")
@@ -166,6 +171,20 @@ class Edges:
             return _UNKNOWN
         text = f"broker {broker} has accepted the updates of controller {self._controller}: its view is not empty"
         return Effect(state="works", text=text)
+
+    def shown(self, observer: Observer, matter: str) -> Effect:
+        """Return whether an observer's view holds, in one of `MATTERS`, what its controller sends; in KRaft what it fetches."""
+        difference = self._view.disagreement(observer.name, matter)
+        if difference is not None:
+            state = "missing" if difference.settled else "unknown" if difference.kind in NEVER_SETTLE else "passing"
+            return Effect(state=state, difference=difference, error=difference.doubt, needs=difference.doubt_needs)
+        error, needs = observer.error, observer.needs
+        if matter == "endpoint":
+            error, needs = observer.brokers_error, observer.brokers_needs
+        elif matter in PARTITIONS and (matter != "assignment" or (self._view.kraft and not observer.partitions)):
+            # Whether topics are missing can be said of a view without any. In KRaft the auditor's rights may hide them in each.
+            error, needs = observer.topics_error, observer.topics_needs
+        return Effect(state="works" if error is None else "unknown", error=error, needs=needs)
 
     def _signs(self, broker: int) -> list[Disagreement]:
         """Return what of a broker's view is older than what its controller sends."""

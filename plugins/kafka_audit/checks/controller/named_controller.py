@@ -1,89 +1,44 @@
 """The controller that each observer reports, for KA202: brokers with ZooKeeper; in KRaft the observers of the quorum."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
 from kafka_audit.checks.gaps import ONCE, no_quorum
+from kafka_audit.checks.metadata.view_differences import judgement, shown
 from kafka_audit.cluster.quorum import QuorumSample, observer_of
-from kafka_audit.cluster.view import ClusterState, ClusterView
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import BrokerView, QuorumView
-from kafka_audit.model.text import clean, listing, start_upper
+from kafka_audit.model.text import listing, start_upper
 
 _CODE = "KA202"
 _ZOMBIE = "(itself; it was replaced and has not noticed)"
 _ABSENT = "/controller names no broker (KA201, KA909)"
-_MOVED = {"error": "in motion", "needs": "another audit: this was seen once, or /controller changed between two samples"}
-_UNTOLD = {"error": "it reports none", "needs": "a broker that answers Metadata v2 or later"}
-_Views = Mapping[str, tuple[BrokerView, ...]]
 
 
 def beside_zookeeper(view: ClusterView) -> Iterator[Judgement]:
-    """Judge every registered broker, and every other that gave a view, by what ZooKeeper held in the same sample."""
-    state = view.state
-    failed = [read for read in view.last_reads if read.operation == "zookeeper /controller" and read.outcome == "failed"]
-    if state is None or failed:
-        error, needs = (failed[0].error, failed[0].needs) if failed else ("no answer", None)
-        unread = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
-        yield view.judge(_CODE, "cluster", Status.UNKNOWN, unread, who="any broker")
+    """Judge every registered broker, and every other that gave a view, by what ZooKeeper holds."""
+    if (gap := view.gap("controller")) is not None:
+        yield view.judge(_CODE, "cluster", gap.status, {"error": gap.error, "needs": gap.needs}, who="any broker")
         return
-    views, past = _views(view, view.newest(BrokerView)), _views(view, view.before(BrokerView))
-    registered = {f"broker/{broker}" for broker in view.brokers}
-    steady = view.state_before is not None and view.state_before.controller_version == state.controller_version
-    for resource in sorted(registered | views.keys()):
-        evidence: dict[str, object] = {
-            "who": resource.replace("/", " ", 1),
-            "subject": start_upper(resource.replace("/", " ", 1)),
-        }
-        yield _one(view, resource, state, views.get(resource, ()), past.get(resource, ()) if steady else (), evidence)
-
-
-def _views(view: ClusterView, rows: Iterable[BrokerView]) -> _Views:
-    of = view.reads.resources
-    found: dict[str, list[BrokerView]] = defaultdict(list)
-    for row in rows:
-        found[of.get(row.observer, f"broker/{row.broker_id}")].append(row)
-    return {resource: tuple(own_views) for resource, own_views in found.items()}
-
-
-def _one(  # noqa: PLR0913, PLR0917 -- one broker with all that it is judged by
-    view: ClusterView,
-    resource: str,
-    state: ClusterState,
-    views: tuple[BrokerView, ...],
-    past: tuple[BrokerView, ...],
-    evidence: dict[str, object],
-) -> Judgement:
-    own_views = [row for row in views if state.kafka_cluster_id in {None, row.kafka_cluster_id}]
-    if state.controller_id is None:
-        return view.judge(_CODE, resource, Status.NOT_APPLICABLE, evidence, reason=_ABSENT)
-    evidence |= {"right": f"controller {state.controller_id} (from ZooKeeper)", "controller": state.controller_id}
-    if not own_views:
-        return view.judge(_CODE, resource, Status.UNKNOWN, evidence | _silence(view, resource, views))
-    claimed = {row.listener: row.controller_id for row in own_views if row.controller_id != state.controller_id}
-    if not claimed:
-        return view.judge(_CODE, resource, Status.PASS, evidence)
-    wrong = {listener: broker for listener, broker in claimed.items() if broker is not None}
-    if not wrong:
-        return view.judge(_CODE, resource, Status.UNKNOWN, evidence | _UNTOLD)
-    zombie = f" {_ZOMBIE}" if resource in {f"broker/{wrong_ids}" for wrong_ids in wrong.values()} else ""
-    evidence["reported"] = reported = tuple(sorted(set(wrong.values())))
-    evidence["said"] = listing(f"controller {controller_id}" for controller_id in reported) + zombie
-    before = {row.listener: row.controller_id for row in past}
-    lasting = any(before.get(listener) == broker for listener, broker in wrong.items())
-    return view.judge(_CODE, resource, Status.FAIL if lasting else Status.UNKNOWN, evidence | ({} if lasting else _MOVED))
-
-
-def _silence(view: ClusterView, resource: str, views: tuple[BrokerView, ...]) -> dict[str, str]:
-    if views:
-        error = f"its view belongs to cluster {clean(views[0].kafka_cluster_id)}"
-        return {"error": error, "needs": "a broker of this cluster at that address"}
-    of = view.reads.resources
-    failed = [r for r in view.last_reads if r.outcome == "failed" and of.get(r.observer) == resource]
-    asked = [r for r in failed if r.operation in {"Metadata", "ApiVersions"}]
-    error = next((read.error for read in asked if read.error), "it was not read")
-    needs = next((read.needs for read in asked if read.needs), f"an answer from {resource.replace('/', ' ', 1)} to Metadata")
-    return {"error": error, "needs": needs}
+    controller = None if view.state is None else view.state.controller_id
+    for observer, effect in shown(view, "controller"):
+        who = f"broker {observer.name}"
+        if controller is None:
+            yield view.judge(_CODE, observer.resource, Status.NOT_APPLICABLE, who=who, subject=start_upper(who), reason=_ABSENT)
+            continue
+        reported = () if effect.difference is None else effect.difference.brokers
+        zombie = f" {_ZOMBIE}" if observer.name in map(str, reported) else ""
+        yield judgement(
+            view,
+            _CODE,
+            observer,
+            effect,
+            subject=start_upper(who),
+            right=f"controller {controller} (from ZooKeeper)",
+            controller=controller,
+            reported=reported or None,
+            said=listing(f"controller {controller_id}" for controller_id in reported) + zombie if reported else None,
+        )
 
 
 def among_observers(view: ClusterView) -> Iterator[Judgement]:

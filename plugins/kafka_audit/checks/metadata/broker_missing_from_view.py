@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of
+from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, shown
 from kafka_audit.cluster.view import ClusterView, Disagreement, Observer
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerIdentity, BrokerView, RegisteredBroker, RegisteredEndpoint, ViewBroker
@@ -59,16 +59,14 @@ def broker_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
     """
     newest = holders(view)
     known = "registered broker that has the same listener" if newest is None else "broker of the newest view"
-    for observer in view.observers:
-        difference = view.disagreement(observer.name, "broker")
+    for observer, effect in shown(view, "broker"):
+        difference = effect.difference
         empty = difference is not None and difference.empty
         yield judgement(
             view,
             "KA105",
             observer,
-            difference,
-            error=observer.error,
-            needs=observer.needs,
+            effect,
             severity=Severity.CRITICAL if empty else None,
             count=difference and (len(view.brokers) if empty else difference.count),
             total=len(view.brokers),

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE
-from kafka_audit.checks.metadata.view_differences import judgement
+from kafka_audit.checks.metadata.view_differences import judgement, shown
 from kafka_audit.cluster.view import ClusterView, HeldView
+from kafka_audit.diagnosis.edges import Effect
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredBroker, Registry
 
@@ -63,20 +64,14 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
     held = None if view.state is None else view.state.kafka_cluster_id
     expected = None if view.info is None else view.info.expect_cluster_id
     right = expected if held is None else held
-    for observer in view.observers:
-        difference = view.disagreement(observer.name, "cluster")
-        error, needs = None, None
-        if not observer.answered and not observer.foreign:
-            error, needs = observer.error, observer.needs
-        elif right is None:
-            error, needs = "there is no /cluster/id", "expect.cluster_id in the cluster file"
+    unknown = Effect(state="unknown", error="there is no /cluster/id", needs="expect.cluster_id in the cluster file")
+    for observer, effect in shown(view, "cluster"):
+        difference = effect.difference
         yield judgement(
             view,
             "KA110",
             observer,
-            difference,
-            error=error,
-            needs=needs,
+            unknown if right is None and effect.state == "works" else effect,
             zookeeper=right if difference is None else difference.reference,
             said=(difference and difference.view) or observer.kafka_cluster_id,
         )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.metadata.view_differences import judgement
+from kafka_audit.checks.metadata.view_differences import judgement, shown
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredEndpoint, ViewBroker
@@ -52,15 +52,13 @@ def stale_endpoint(view: ClusterView) -> Iterator[Judgement]:
         reason = "the cluster runs in KRaft mode, without ZooKeeper"
         yield view.judge("KA106", "cluster", Status.NOT_APPLICABLE, who="any broker", reason=reason)
         return
-    for observer in view.observers:
-        difference = view.disagreement(observer.name, "endpoint")
+    for observer, effect in shown(view, "endpoint"):
+        difference = effect.difference
         yield judgement(
             view,
             "KA106",
             observer,
-            difference,
-            error=observer.brokers_error,
-            needs=observer.brokers_needs,
+            effect,
             count=difference and difference.count,
             total=len(view.brokers),
             subjects=difference and difference.brokers,

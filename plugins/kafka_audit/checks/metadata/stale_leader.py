@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence
+from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence, shown
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPartition, RegisteredTopic, ViewPartition, ViewTopic
@@ -60,16 +60,14 @@ def stale_leader(view: ClusterView) -> Iterator[Judgement]:
     KIP-320 (leader epochs); `kafka.controller.ControllerChannelManager`.
     """
     newest = holders(view)
-    for observer in view.observers:
-        difference = view.disagreement(observer.name, "leader")
+    for observer, effect in shown(view, "leader"):
+        difference = effect.difference
         right = difference and difference.reference
         yield judgement(
             view,
             "KA101",
             observer,
-            difference,
-            error=observer.topics_error,
-            needs=observer.topics_needs,
+            effect,
             **partition_evidence(view, difference, "newest_epoch"),
             total=observer.partitions,
             listed=observer.listed if observer.answered else None,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, partition_evidence
+from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, partition_evidence, shown
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPartition, RegisteredTopic, ViewPartition, ViewTopic
@@ -56,19 +56,13 @@ def topic_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
     UpdateMetadata (API 6); Metadata (API 3) and the right Describe on Topic.
     """
     newest = holders(view)
-    for observer in view.observers:
-        difference = view.disagreement(observer.name, "assignment")
-        error, needs = observer.error, observer.needs
-        if view.kraft and not observer.partitions:
-            # The auditor's rights may hide every topic in every view; one empty view beside filled ones is a difference.
-            error, needs = observer.topics_error, observer.topics_needs
+    for observer, effect in shown(view, "assignment"):
+        difference = effect.difference
         yield judgement(
             view,
             "KA107",
             observer,
-            difference,
-            error=error,
-            needs=needs,
+            effect,
             **partition_evidence(view, difference, "newest_view"),
             total=observer.partitions,
             listeners=(observer.listeners if difference is None else difference.listeners) or None,

@@ -1,8 +1,11 @@
 """What the checks of brokers' views have in common: the status of an observer in one matter, and what words they share."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView, Disagreement, Observer
+from kafka_audit.diagnosis.edges import Effect
+from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
@@ -10,38 +13,36 @@ _LISTED = 9
 """How many holders of the newest view are named where there are more than ten."""
 
 
-def judgement(  # noqa: PLR0913 -- what a judgement of a view consists of
+def shown(view: ClusterView, matter: str) -> Iterator[tuple[Observer, Effect]]:
+    """Yield each observer with what its view shows in one of `MATTERS`."""
+    edges = facts_of(view).edges
+    return ((observer, edges.shown(observer, matter)) for observer in view.observers)
+
+
+_STATUS = {"missing": Status.FAIL, "works": Status.PASS}
+
+
+def judgement(
     view: ClusterView,
     code: str,
     observer: Observer,
-    difference: Disagreement | None,
+    effect: Effect,
     *,
-    error: str | None,
-    needs: str | None,
     severity: Severity | None = None,
     **evidence: Any,  # noqa: ANN401 -- values of evidence
 ) -> Judgement:
     """Return what a check says of one observer.
 
-    It fails by a difference that is settled; one that is not settled leaves the status unknown, and so does a view that cannot be
-    compared.
-
     Args:
         view: the judged snapshot.
         code: of the check.
         observer: whose view it is.
-        difference: how the view differs in the matter of the check.
-        error: why the view cannot be compared; None where it can.
-        needs: what would let it be compared.
+        effect: what its view shows in the matter of the check.
         severity: of a failure, where it is not the check's own.
         evidence: what the check's messages are made of.
     """
-    status = Status.PASS if error is None else Status.UNKNOWN
-    if difference is not None:
-        status, error, needs = Status.UNKNOWN, difference.doubt, difference.doubt_needs
-        if difference.settled:
-            status = Status.FAIL
-    unknown = {"error": error, "needs": needs} if status is Status.UNKNOWN else {}
+    status = _STATUS.get(effect.state, Status.UNKNOWN)
+    unknown = {"error": effect.error, "needs": effect.needs} if status is Status.UNKNOWN else {}
     return view.judge(
         code,
         observer.resource,
