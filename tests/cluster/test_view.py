@@ -179,7 +179,7 @@ def test_an_unregistered_address_is_the_broker_that_answers_there():
 
 def test_an_empty_view_is_settled_once_two_samples_show_it():
     matter = view_of({"now": {"views": {2: {"brokers": "none"}}}}).disagreement("2", "broker")
-    assert (matter.settled, matter.kind, matter.count, matter.empty) == (True, "empty_view", 1, True)
+    assert (matter.settled, matter.kind, matter.count, matter.empty) == (True, "empty_view", 3, True)
     matter = view_of({"samples": 1, "now": {"views": {2: {"brokers": "none"}}}}).disagreement("2", "broker")
     assert (matter.settled, matter.doubt) == (False, "in motion")
     assert view_of({}).disagreement("2", "broker") is None

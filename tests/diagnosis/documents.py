@@ -1,6 +1,6 @@
 """Facts of a snapshot in, the finished document out: the only module of these tests that knows how the product gets there."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
 
@@ -25,15 +25,16 @@ Pair = tuple[Snapshot, Snapshot | None]
 """A snapshot and the one that it is compared with."""
 
 
-def documents(pairs: Mapping[str, Pair], *, passing: bool = True) -> dict[str, Document]:
+def documents(pairs: Mapping[str, Pair], *, passing: bool = True, evidence: Collection[str] = ()) -> dict[str, Document]:
     """Return the document on each pair, if wanted without what passes, which takes most of the time.
 
-    One pass of the embedded engine serves all; keys are the ids of the snapshots.
+    Evidence is of findings of incidents, and of the checks that `evidence` names. One pass of the embedded engine serves all;
+    keys are the ids of the snapshots.
     """
-    return {name: _document(view, passing=passing) for name, view in cluster_views(pairs).items()}
+    return {name: _document(view, passing=passing, evidence=evidence) for name, view in cluster_views(pairs).items()}
 
 
-def _document(view: ClusterView, *, passing: bool) -> Document:
+def _document(view: ClusterView, *, passing: bool, evidence: Collection[str]) -> Document:
     judgements, changed = run.judge(view), changes(view)
     judgements = tuple(one for one in judgements if passing or one.status is not Status.PASS)
     found = findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=date(2026, 1, 1))
@@ -44,7 +45,8 @@ def _document(view: ClusterView, *, passing: bool) -> Document:
         "matrix": whole["matrix"],
         "incidents": [{key: incident[key] for key in _OF_INCIDENTS} for incident in whole["incidents"]],
         "findings": [
-            {key: one[key] for key in _OF_FINDINGS} | {"evidence": one["evidence"] if one["fingerprint"] in headed else {}}
+            {key: one[key] for key in _OF_FINDINGS}
+            | {"evidence": one["evidence"] if one["fingerprint"] in headed or one["code"] in evidence else {}}
             for one in whole["findings"]
         ],
     }

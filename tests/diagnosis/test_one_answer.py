@@ -1,9 +1,15 @@
 """One question has one answer, whoever gives it: checks, headline and matrix of one document."""
 
+from collections import defaultdict
+
+import pytest
+
 from checks.cases import base
 from checks.world import World, snapshots
+from diagnosis import subjects
 from diagnosis.claims import ids_in, ids_in_evidence
 from diagnosis.documents import Document, documents
+from diagnosis.matrix_claims import EVIDENCE, contradictions
 
 
 def told(now: World, before: World | None = None) -> Document:
@@ -30,3 +36,26 @@ def test_a_probe_that_failed_once_is_in_no_headline():
     document = told(now, before)
     (incident,) = (one for one in document["incidents"] if one["cause"] == "KA302")
     assert ids_in(incident["headline"]) <= ids_in_evidence(document, incident)
+
+
+def files() -> dict[str, list[str]]:
+    found = defaultdict(list)
+    for name in subjects.every():
+        found[name.partition("-")[0]].append(name)
+    return found
+
+
+@pytest.mark.parametrize("names", [pytest.param(names, id=file) for file, names in files().items()])
+def test_the_matrix_contradicts_no_finding(names):
+    """No edge works there that a finding calls broken, and none is broken there where a finding passes."""
+    found = documents({name: subjects.every()[name] for name in names}, evidence=EVIDENCE)
+    assert {name: wrong for name in names if (wrong := list(contradictions(found[name])))} == {}
+
+
+def test_a_broker_that_refuses_its_controller_has_a_letter_though_its_port_is_open():
+    """And what let its controller in has none, though a setting that no request met yet would refuse it."""
+    found = documents({name: subjects.every()[name] for name in ("zookeeper_no_cluster_action", "zookeeper_healthy_login")})
+    refused = {row["name"]: row["reach"] for row in found["zookeeper_no_cluster_action"]["matrix"]["observers"]}
+    assert refused["broker 0"][2] == "R"
+    healthy = found["zookeeper_healthy_login"]["matrix"]["observers"]
+    assert set("".join(row["reach"] for row in healthy)) <= {".", "-"}

@@ -6,11 +6,11 @@ cluster id is compared here. What a broker did not say (topic_hidden, leader_ahe
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
+from kafka_audit.cluster.registry import RegistrySample
 from kafka_audit.cluster.views import HeldView, differences_of_list
 from kafka_audit.compare.broker_lists import ListDifference
 from kafka_audit.differences.tables import LISTED, ViewDifference
@@ -37,6 +37,7 @@ _MATTER_OF: Mapping[str, str] = MappingProxyType(
         "broker_missing": "broker",
         "broker_disputed": "broker",
         "unlisted": "broker",
+        "unregistered": "unregistered",
         "endpoint": "endpoint",
         "isr": "isr",
         "controller": "controller",
@@ -245,14 +246,14 @@ def claims(
         if not view.foreign:
             key = (view.row.brokers_digest, view.row.listener, view.row.brokers_listed)
             if key not in equal:
-                equal[key] = tuple(_of_brokers(view, registry.addresses, listed[view.row.brokers_digest]))
+                equal[key] = tuple(_of_brokers(view, registry, listed[view.row.brokers_digest]))
             found[view.name].extend(equal[key])
         found[view.name].extend(_of_cluster(view, registry, expected_cluster_id))
     return {name: tuple(claimed) for name, claimed in found.items()}
 
 
-def _of_brokers(view: HeldView, addresses: Collection[RegisteredAddress], listed: Mapping[int, ViewBroker]) -> Iterator[Claim]:
-    listener = view.row.listener
+def _of_brokers(view: HeldView, registry: RegistrySample, listed: Mapping[int, ViewBroker]) -> Iterator[Claim]:
+    listener, addresses = view.row.listener, registry.addresses
     differences = differences_of_list(view.row, addresses, listed.values(), known_listener=view.known_listener)
     for address in addresses:
         difference = differences.get(address.broker_id)
@@ -260,7 +261,9 @@ def _of_brokers(view: HeldView, addresses: Collection[RegisteredAddress], listed
             continue
         right, basis = f"{address.host}:{address.port}", str(address.version)
         if difference is ListDifference.NOTHING:
-            yield Claim(listener=listener, subject=None, kind="empty_view", reference="brokers registered", view="not listed")
+            yield Claim(
+                listener=listener, subject=address.broker_id, kind="empty_view", reference="brokers registered", view="not listed"
+            )
         elif difference is ListDifference.MISSING:
             kind = "broker_disputed" if address.disputed else "broker_missing"
             claimed = "not listed"
@@ -269,6 +272,8 @@ def _of_brokers(view: HeldView, addresses: Collection[RegisteredAddress], listed
             broker = listed[address.broker_id]
             claimed = f"{broker.host}:{broker.port}"
             yield Claim(listener=listener, subject=address.broker_id, kind="endpoint", reference=right, view=claimed, basis=basis)
+    for other in () if registry.samples.kraft or not addresses else sorted(listed.keys() - registry.brokers.keys()):
+        yield Claim(listener=listener, subject=other, kind="unregistered", reference="not registered", view="listed")
 
 
 def _of_cluster(view: HeldView, registry: RegistrySample, expected: str | None) -> Iterator[Claim]:

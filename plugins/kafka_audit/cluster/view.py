@@ -16,7 +16,7 @@ from kafka_audit.cluster.answers.gaps import Gap
 from kafka_audit.cluster.answers.log_lines import LogLines
 from kafka_audit.cluster.answers.observers import Observer
 from kafka_audit.cluster.answers.reads import Reads
-from kafka_audit.cluster.disagreements import Disagreement
+from kafka_audit.cluster.disagreements import Claim, Disagreement
 from kafka_audit.cluster.features import Feature, cluster_features
 from kafka_audit.cluster.listeners import endpoints, probes
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint, Endpoints
@@ -278,11 +278,20 @@ class ClusterView:
         holders = None if self.state is None else self.state.holders
         return disagreements.of_partitions(self.differences.of(ViewDifference), steady=self.steady, holders=holders)
 
+    def claims_of(self, name: str) -> tuple[Claim, ...]:
+        """Return what an observer says differently in the newest sample of brokers, controller and cluster, settled or not."""
+        return self._claims.get(name, ())
+
+    @cached_property
+    def _claims(self) -> Mapping[str, tuple[Claim, ...]]:
+        expected = None if self.info is None else self.info.expect_cluster_id
+        return disagreements.claims(self.held_views, self._moments.now, expected)
+
     @cached_property
     def _about_brokers(self) -> Mapping[tuple[str, str], Disagreement]:
         expected = None if self.info is None else self.info.expect_cluster_id
         return disagreements.of_claims(
-            disagreements.claims(self.held_views, self._moments.now, expected),
+            self._claims,
             disagreements.claims(self.held_views_before, self._moments.before, expected),
             steady=self.steady,
         )

@@ -1,6 +1,6 @@
 """What causes read of one view, computed once: paths, rights, logins and log lines of an edge."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from statistics import median
 
@@ -74,6 +74,24 @@ class Facts:
         if key not in self._paths:
             self._paths[key] = paths(self.view.probes_of(broker, listener))
         return self._paths[key]
+
+    def cut_from(self, broker: int) -> tuple[int, ...]:
+        """Return the brokers from whose hosts probes of another one's address fail in both samples, and count.
+
+        A fresh effect speaks against a probe from a host that does not reach its own broker either: that is not its host.
+        """
+        listener = self.between.listener(broker)
+        name = "" if listener is None else listener.name
+        closed = self.paths(broker, name).closed
+        if self.is_broken(broker, closed):
+            return closed
+        return tuple(source for source in closed if source not in self.paths(source, name).closed)
+
+    def is_broken(self, broker: int, closed: Collection[int]) -> bool:
+        """Return whether something is broken that these closed paths to a broker explain."""
+        control, controller = self.edges.control(broker).state, self.view.controller
+        lost = self.edges.behind(broker) & {*closed}
+        return control == "missing" or bool(lost) or (control == "unknown" and controller in closed)
 
     def rights(self, broker: int) -> tuple[Pair, ...]:
         """Return what a broker's authorizer says of each principal that brokers appear as; nothing without an authorizer."""

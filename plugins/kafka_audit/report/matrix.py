@@ -1,30 +1,44 @@
-"""The matrix of views and probes: observers by brokers, one character in each cell.
+"""The matrix of edges and views: observers by brokers, one character in each cell.
 
-`reach` holds the first failing layer of a path, `view` whether the observer lists the broker as the registry does. The same
+`reach` holds the first failing layer of an edge, `view` whether the observer lists the broker as the registry does. The same
 grouping serves terminal, mail and page; agreement is a dot, ink belongs to disagreement.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.cluster.views import differences_of_list
 from kafka_audit.compare.broker_lists import ListDifference
-from kafka_audit.model.tables import BrokerView
+from kafka_audit.diagnosis.edge_states import edge_states
+from kafka_audit.model.finding import Status
 from kafka_audit.report.text import brokers, clean, ranges, wrap
 
-LETTERS: Mapping[str, str] = MappingProxyType({"dns": "D", "tcp": "T", "tls": "L", "sasl": "S", "api": "A", "identity": "I"})
-LADDER = "DTLSAI"
+_LAYERS = ("dns", "tcp", "tls", "sasl", "api", "rights", "identity", "effect")
+LADDER = "DTLSARIE"
 """Letters from the layer that fails first to the one that fails last."""
+LETTERS: Mapping[str, str] = MappingProxyType(dict(zip(_LAYERS, LADDER, strict=True)))
 
 MEANING: Mapping[str, str] = MappingProxyType(
     {**{letter: layer for layer, letter in LETTERS.items()}, "V": "view", "?": "not known", ".": "agrees", "-": "not asked"}
 )
 
-_WORST = tuple(ListDifference)
+_NO_VIEW, _DISPUTED = "gave no view", "broker_disputed"
+_VIEWS: Mapping[str, str] = MappingProxyType(
+    {
+        "empty_view": ListDifference.NOTHING.value,
+        "broker_missing": ListDifference.MISSING.value,
+        "endpoint": ListDifference.ELSEWHERE.value,
+        "unregistered": ListDifference.UNREGISTERED.value,
+        _DISPUTED: "views differ, and it is unknown which one is newer",
+    }
+)
+"""What a view lists otherwise, the worst first."""
+
+_ORDER = f"{LADDER}?.-"
+"""Cells, the worst first."""
 
 FOLD_ABOVE = 12
 """Number of brokers above which equal rows and equal columns are put together."""
@@ -95,117 +109,91 @@ def _worst(reach: str, view: str) -> str:
 
 def build_matrix(view: ClusterView) -> Matrix:
     """Return the matrix of a snapshot's newest sample."""
-    columns = view.named_brokers
-    rows: list[MatrixRow] = []
-    if view.zookeeper_read or view.in_zookeeper:
-        registered = "".join("." if broker in view.in_zookeeper else "V" for broker in columns)
-        rows.append(MatrixRow(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view=registered))
-    elif not view.kraft:
-        rows.append(MatrixRow(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view="?" * len(columns)))
-    differences = _listed_otherwise(view)
-    rows.extend(_broker_row(view, broker, columns, differences.get(broker, {})) for broker in columns)
-    for vantage in dict.fromkeys(path.vantage for path in view.probes if path.role == "client"):
-        paths = [path for path in view.probes if path.vantage == vantage and path.role == "client"]
-        reach = "".join(_reach([p for p in paths if p.endpoint.broker_id == broker]) for broker in columns)
-        rows.append(MatrixRow(name=vantage, broker=None, note="vantage", reach=reach, view="-" * len(columns)))
+    columns, why = view.named_brokers, _Reasons()
+    reached: dict[str | int, dict[int, str]] = defaultdict(dict)
+    for state in edge_states(view):
+        letter = {"works": ".", "unknown": "?"}.get(state.state) or LETTERS[state.layer]
+        cells, name = reached[state.source], f"broker {state.source}" if isinstance(state.source, int) else state.source
+        # What a probe between two brokers shows is quoted of it, and not of the diagnosis again.
+        if letter != "." and state.target in columns and not (state.source in columns and letter == cells.get(state.target)):
+            text = clean(state.text)
+            why.add(letter, text if letter == "?" else f"{state.layer}: {text}", name, [state.target])
+        cells[state.target] = min(letter, cells.get(state.target, "-"), key=_ORDER.index)
+    names: list[tuple[str, int | None, str]] = [(f"broker {broker}", broker, _note(view, broker)) for broker in columns]
+    names += [(source, None, "vantage") for source in reached if isinstance(source, str)]
+    rows, views = [] if view.kraft else [_registry(view, columns, why)], _views(view, columns, why)
+    for name, broker, note in names:
+        cells = reached[name if broker is None else broker]
+        listed = "-" * len(columns) if broker is None else views[broker]
+        reach = "".join(cells.get(column, "-") for column in columns)
+        rows.append(MatrixRow(name=name, broker=broker, note=note, reach=reach, view=listed))
     return Matrix(
         brokers=columns,
         controller=view.controller,
         endpoints={b: ", ".join(f"{clean(e.listener)}://{clean(e.address)}" for e in view.endpoints.of(b)) for b in columns},
         observers=tuple(rows),
-        why=tuple(_reasons(view, rows, differences)),
+        why=why.worst_first(),
     )
 
 
-def _broker_row(view: ClusterView, broker: int, columns: Sequence[int], differences: Mapping[int, ListDifference]) -> MatrixRow:
-    paths = [path for path in view.probes if path.from_broker == broker]
-    agrees = "." if view.views_of(broker) and not _unread(view) else "?"
-    return MatrixRow(
-        name=f"broker {broker}",
-        broker=broker,
-        note="controller" if broker == view.controller else "",
-        reach="".join(_reach([p for p in paths if p.endpoint.broker_id == column]) for column in columns),
-        view="".join("V" if column in differences else agrees for column in columns),
-    )
+class _Reasons:
+    """Why cells are what they are: each reason once, with its observers and brokers."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], tuple[dict[str, None], set[int]]] = {}
+
+    def add(self, letter: str, text: str, observer: str, brokers_of: Iterable[int] = ()) -> None:
+        observers, columns = self._found.setdefault((letter, text), ({}, set()))
+        observers[observer] = None
+        columns.update(brokers_of)
+
+    def worst_first(self) -> tuple[Why, ...]:
+        views = list(_VIEWS.values())
+        found = sorted(self._found.items(), key=lambda item: views.index(item[0][1]) + 1 if item[0][0] == "V" else 0)
+        return tuple(
+            Why(letter=letter, observers=tuple(observers), brokers=tuple(sorted(columns)), text=text)
+            for (letter, text), (observers, columns) in found
+        )
 
 
-def _reach(paths: Sequence[ProbeResult]) -> str:
-    failed = [LETTERS[path.layer] for path in paths if path.outcome == "failed" and path.layer]
-    if failed:
-        return min(failed, key=LADDER.index)
-    if any(path.outcome == "unknown" and not path.passed for path in paths):
-        return "?"
-    return "." if paths else "-"
+def _note(view: ClusterView, broker: int) -> str:
+    return "controller" if broker == view.controller else ""
 
 
-def _unread(view: ClusterView) -> bool:
-    """Return whether the cluster has a ZooKeeper that was not read, so that views have no reference."""
-    return not view.zookeeper_read and not view.in_zookeeper and not view.kraft
+def _registry(view: ClusterView, columns: Sequence[int], why: _Reasons) -> MatrixRow:
+    """Return the row of ZooKeeper."""
+    cells = "".join("." if broker in view.in_zookeeper else "V" for broker in columns)
+    if view.in_zookeeper and "V" in cells:
+        why.add("V", _VIEWS["broker_missing"], "zookeeper", (broker for broker in columns if broker not in view.in_zookeeper))
+    elif columns and not view.in_zookeeper:
+        cells = ("V" if view.zookeeper_read else "?") * len(columns)
+        why.add(*(("V", _VIEWS["empty_view"]) if view.zookeeper_read else ("?", _NO_VIEW)), "zookeeper")
+    return MatrixRow(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view=cells)
 
 
-def _listed_otherwise(view: ClusterView) -> Mapping[int, Mapping[int, ListDifference]]:
-    """Return by broker what its views list otherwise than it is registered; of several views the worst."""
-    if _unread(view):
-        return {}
-    endpoints = view.endpoints.known
-    listeners = {endpoint.listener for endpoint in endpoints}
-    equal: dict[tuple[str, str, int], Mapping[int, ListDifference]] = {}  # a thousand brokers that agree are compared once
-    found: dict[int, dict[int, ListDifference]] = {}
-    for held in view.newest(BrokerView):
-        key = (held.listener, held.brokers_digest, held.brokers_listed)
-        if key not in equal:
-            listed = view.listed.get(held.brokers_digest, ())
-            equal[key] = differences_of_list(held, endpoints, listed, known_listener=held.listener in listeners)
-        own = found.setdefault(held.broker_id, {})
-        for other, how in equal[key].items():
-            # A broker that is registered without that listener is not unregistered; in KRaft no list shows registrations.
-            if how is not ListDifference.UNREGISTERED or not (view.kraft or other in view.in_zookeeper):
-                own[other] = min(how, own.get(other, how), key=_WORST.index)
-    return found
-
-
-def _reasons(view: ClusterView, rows: Sequence[MatrixRow], listed: Mapping[int, Mapping[int, ListDifference]]) -> Iterator[Why]:
-    found: dict[tuple[str, str], tuple[dict[str, None], dict[int, None]]] = {}
-    for path in view.probes:
-        if path.outcome == "ok" or path.layer is None or (path.outcome == "unknown" and path.passed):
-            continue
-        letter = LETTERS[path.layer] if path.outcome == "failed" else "?"
-        error = clean(path.error or ("failed" if path.outcome == "failed" else "not known"))
-        text = f"{path.layer}: {error}" if letter != "?" else f"{error}{f', needs {clean(path.needs)}' if path.needs else ''}"
-        name = f"broker {path.from_broker}" if path.from_broker is not None else path.vantage
-        observers, columns = found.setdefault((letter, text), ({}, {}))
-        observers[name] = None
-        columns[path.endpoint.broker_id] = None
-    for (letter, text), (observers, columns) in found.items():
-        yield Why(letter=letter, observers=tuple(observers), brokers=tuple(sorted(columns)), text=text)
-    yield from _listed_reasons(view, rows, listed)
-    alone = tuple(row.name for row in rows if row.broker is not None and _unread(view) and view.views_of(row.broker))
-    silent = tuple(row.name for row in rows if row.view and set(row.view) == {"?"} and row.name not in alone)
-    if silent:
-        yield Why(letter="?", observers=silent, brokers=(), text="gave no view")
-    if alone:
-        yield Why(letter="?", observers=alone, brokers=(), text="ZooKeeper was not read; views cannot be compared with it")
-
-
-def _listed_reasons(
-    view: ClusterView, rows: Sequence[MatrixRow], listed: Mapping[int, Mapping[int, ListDifference]]
-) -> Iterator[Why]:
-    """Yield what views list otherwise than it is registered, the worst first."""
-    found: dict[ListDifference, tuple[dict[str, None], set[int]]] = {}
-    for row in rows:
-        if row.broker is not None:
-            differences = listed.get(row.broker, {})
-        else:
-            how = ListDifference.MISSING if view.in_zookeeper else ListDifference.NOTHING
-            differences = {b: how for b, cell in zip(view.named_brokers, row.view, strict=True) if cell == "V"}
-        for broker, how in differences.items():
-            observers, columns = found.setdefault(how, ({}, set()))
-            observers[row.name] = None
-            columns.add(broker)
-    for how in sorted(found, key=_WORST.index):
-        observers, columns = found[how]
-        brokers_of = () if how is ListDifference.NOTHING else tuple(sorted(columns))
-        yield Why(letter="V", observers=tuple(observers), brokers=brokers_of, text=how.value)
+def _views(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Mapping[int, str]:
+    """Return how each broker's views list the brokers; of several views the worst."""
+    observers, gap = {one.name: one for one in view.observers}, view.gap("brokers")
+    unread = None if gap is None or not gap.whole or gap.status is not Status.UNKNOWN else gap.error
+    claims = {broker: view.claims_of(str(broker)) for broker in columns}
+    fenced = {broker for broker, own in claims.items() if any(claim.kind == "unlisted" for claim in own)}
+    rows = {}
+    for broker in columns:
+        worst: dict[int, str] = {}
+        for claim in claims[broker] if gap is None else ():
+            if claim.kind in _VIEWS and claim.subject is not None:
+                worst[claim.subject] = min(claim.kind, worst.get(claim.subject, claim.kind), key=list(_VIEWS).index)
+        listed = {row.broker_id for held in view.views_of(broker) for row in view.listed.get(held.brokers_digest, ())}
+        worst |= dict.fromkeys(fenced - listed if listed else (), "broker_missing")
+        for column, kind in worst.items():
+            why.add("?" if kind == _DISPUTED else "V", _VIEWS[kind], f"broker {broker}", () if kind == "empty_view" else [column])
+        observer = observers.get(str(broker))
+        agrees = "." if observer is not None and observer.error is None and unread is None else "?"
+        if agrees == "?":
+            known = unread if view.views_of(broker) else None
+            why.add("?", known or (observer.error if observer and observer.foreign else None) or _NO_VIEW, f"broker {broker}")
+        rows[broker] = "".join(("?" if worst[c] == _DISPUTED else "V") if c in worst else agrees for c in columns)
+    return rows
 
 
 def broker_count(matrix: Mapping[str, Any]) -> int:
@@ -268,7 +256,7 @@ def _row_name(group: Sequence[MatrixRow]) -> str:
 
 def _legend(matrix: Mapping[str, Any], shown: str) -> list[str]:
     legend = []
-    for letter in "DTLSAIV?.-":
+    for letter in f"{LADDER}V?.-":
         if letter not in shown:
             continue
         texts = list(dict.fromkeys(why["text"] for why in matrix["why"] if why["letter"] == letter))
@@ -298,7 +286,8 @@ def in_words(matrix: Mapping[str, Any]) -> list[tuple[str, str]]:
         "L": "cannot agree on TLS with",
         "S": "cannot log in to",
     }
-    verbs |= {"A": "got no Kafka answer from", "I": "reached another process at the address of", "V": "differ on"}
+    verbs |= {"A": "got no Kafka answer from", "R": "is not authorized at", "I": "reached another process at the address of"}
+    verbs |= {"E": "exchanges nothing with", "V": "differ on"}
     for letter, verb in verbs.items():
         groups: dict[tuple[int, ...], list[MatrixRow]] = {}
         for observer in observers:

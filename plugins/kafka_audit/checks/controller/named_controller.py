@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks.gaps import ONCE, no_quorum
-from kafka_audit.checks.metadata.view_differences import judgement, shown
+from kafka_audit.checks.metadata.view_differences import judgement, view_effects
 from kafka_audit.cluster.quorum import QuorumSample, observer_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Status
@@ -21,7 +21,7 @@ def beside_zookeeper(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge(_CODE, "cluster", gap.status, {"error": gap.error, "needs": gap.needs}, who="any broker")
         return
     controller = None if view.state is None else view.state.controller_id
-    for observer, effect in shown(view, "controller"):
+    for observer, effect in view_effects(view, "controller"):
         who = f"broker {observer.name}"
         if controller is None:
             yield view.judge(_CODE, observer.resource, Status.NOT_APPLICABLE, who=who, subject=start_upper(who), reason=_ABSENT)

@@ -7,7 +7,6 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.causes import groups_of
-from kafka_audit.diagnosis.edges import CONTROL
 from kafka_audit.diagnosis.facts import INPUTS, Facts, facts_of
 from kafka_audit.diagnosis.solver import Diagnosis, diagnosed
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
@@ -117,16 +116,8 @@ class _Cut:
         return self._broker in self._facts.between.settings.brokers
 
     def _by_probes(self) -> Judgement:
-        """Fail by probes from brokers' own hosts: HIGH where nothing is broken yet.
-
-        A fresh effect speaks against a probe from a host that does not reach its own broker either: that is not its host.
-        """
-        closed, controller = self._paths.closed, self._view.controller
-        control = next((edge.effect.state for edge in self._edges if edge.kind == CONTROL), "unknown")
-        behind = self._facts.edges.behind(self._broker) & set(closed)
-        broken = control == "missing" or behind or (control == "unknown" and controller in closed)
-        if not broken:
-            closed = tuple(source for source in closed if source not in self._facts.paths(source, self._listener).closed)
+        """Fail by probes from brokers' own hosts: HIGH where nothing is broken yet."""
+        closed, controller = self._facts.cut_from(self._broker), self._view.controller
         if not closed:
             error = (
                 f"probes from the vantages of {brokers(self._paths.closed)} fail, and nothing is missing that they would explain"
@@ -137,7 +128,7 @@ class _Cut:
         error = (failed and failed.error) or "an unknown error"
         return self._fail(
             closed,
-            severity=None if broken else Severity.HIGH,
+            severity=None if self._facts.is_broken(self._broker, closed) else Severity.HIGH,
             cannot="cannot",
             layer=failed and failed.layer,
             why=f"{failed and failed.layer} failed with {error}",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, shown
+from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, view_effects
 from kafka_audit.cluster.view import ClusterView, Disagreement, Observer
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerIdentity, BrokerView, RegisteredBroker, RegisteredEndpoint, ViewBroker
@@ -59,7 +59,7 @@ def broker_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
     """
     newest = holders(view)
     known = "registered broker that has the same listener" if newest is None else "broker of the newest view"
-    for observer, effect in shown(view, "broker"):
+    for observer, effect in view_effects(view, "broker"):
         difference = effect.difference
         empty = difference is not None and difference.empty
         yield judgement(

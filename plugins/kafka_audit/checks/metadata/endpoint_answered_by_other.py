@@ -1,12 +1,10 @@
 """KA111."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.cluster import WORKER
+from kafka_audit.diagnosis.identities import AnsweringBrokers
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerIdentity, Probe, Registry, SourceRead
 
@@ -49,17 +47,13 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
     ## References
     Error 42 INVALID_REQUEST of `kafka.server.ConfigHelper`; KAFKA-14885.
     """
-    cluster_id = None if view.state is None else view.state.kafka_cluster_id
-    now = _answers(view.newest(BrokerIdentity), view.newest(Probe))
-    before = _answers(view.before(BrokerIdentity), view.before(Probe))
-    refused = _refused(view)
+    answering, refused = view.derived(AnsweringBrokers).by_endpoint, _refused(view)
     for endpoint in view.advertised:
-        answers = now.get((endpoint.broker_id, endpoint.listener), ())
-        others = [answer for answer in answers if answer.other(cluster_id)]
-        repeated = any(answer.other(cluster_id) for answer in before.get((endpoint.broker_id, endpoint.listener), ()))
+        answers = answering.get((endpoint.broker_id, endpoint.listener), ())
+        others = [answer for answer in answers if answer.is_other]
         known = [answer for answer in answers if answer.answered_by is not None]
         unknown: dict[str, str | None] = {}
-        if others and repeated:
+        if others and others[0].lasting:
             status = Status.FAIL
         elif others:
             status, unknown = Status.UNKNOWN, {"error": "in motion", "needs": "another audit: this was seen once"}
@@ -79,45 +73,10 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
             host=endpoint.host,
             port=endpoint.port,
             listener=endpoint.listener,
-            answered_by=min((answer.name(cluster_id) for answer in others), default=None),
+            answered_by=min((answer.name for answer in others), default=None),
             answering_brokers=tuple(sorted({other.answered_by for other in others if other.answered_by is not None})) or None,
             vantage=tuple(sorted({other.vantage for other in others or known})) or None,
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Answer:
-    """Who answers at an endpoint, seen from one vantage. None where the socket did not say it."""
-
-    vantage: str
-    broker_id: int  # whose endpoint it is
-    answered_by: int | None
-    cluster_id: str | None
-
-    def foreign(self, cluster_id: str | None) -> bool:
-        """Return whether it is of another cluster."""
-        return None not in {self.cluster_id, cluster_id} and self.cluster_id != cluster_id
-
-    def other(self, cluster_id: str | None) -> bool:
-        """Return whether it is another broker than the one that advertises the endpoint."""
-        return self.answered_by not in {None, self.broker_id} or self.foreign(cluster_id)
-
-    def name(self, cluster_id: str | None) -> str:
-        """Return who it is: `broker 1`, `cluster abc`."""
-        return f"cluster {self.cluster_id}" if self.foreign(cluster_id) else f"broker {self.answered_by}"
-
-
-def _answers(identities: Iterable[BrokerIdentity], probes: Iterable[Probe]) -> Mapping[tuple[int, str], list[_Answer]]:
-    """Return the answers of one sample by broker and listener."""
-    found: dict[tuple[int, str], list[_Answer]] = defaultdict(list)
-    for row in identities:
-        answer = _Answer(vantage=WORKER, broker_id=row.broker_id, answered_by=row.answered_by, cluster_id=row.kafka_cluster_id)
-        found[row.broker_id, row.listener].append(answer)
-    for probe in probes:
-        if (probe.layer, probe.role) == ("identity", "client"):
-            answer = _Answer(vantage=probe.vantage, broker_id=probe.broker_id, answered_by=probe.answered_by, cluster_id=None)
-            found[probe.broker_id, probe.listener].append(answer)
-    return found
 
 
 def _refused(view: ClusterView) -> Mapping[int, SourceRead]:

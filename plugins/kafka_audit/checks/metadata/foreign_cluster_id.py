@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE
-from kafka_audit.checks.metadata.view_differences import judgement, shown
+from kafka_audit.checks.metadata.view_differences import judgement, view_effects
 from kafka_audit.cluster.view import ClusterView, HeldView
 from kafka_audit.diagnosis.edges import Effect
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
@@ -65,7 +65,7 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
     expected = None if view.info is None else view.info.expect_cluster_id
     right = expected if held is None else held
     unknown = Effect(state="unknown", error="there is no /cluster/id", needs="expect.cluster_id in the cluster file")
-    for observer, effect in shown(view, "cluster"):
+    for observer, effect in view_effects(view, "cluster"):
         difference = effect.difference
         yield judgement(
             view,

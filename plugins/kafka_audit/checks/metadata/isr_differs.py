@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence, shown
+from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence, view_effects
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPartition, RegisteredTopic, ViewPartition, ViewTopic
@@ -48,7 +48,7 @@ def isr_differs(view: ClusterView) -> Iterator[Judgement]:
     KIP-497 (AlterPartition); before it, `/isr_change_notification` in ZooKeeper.
     """
     newest = holders(view)
-    for observer, effect in shown(view, "isr"):
+    for observer, effect in view_effects(view, "isr"):
         difference = effect.difference
         yield judgement(
             view,

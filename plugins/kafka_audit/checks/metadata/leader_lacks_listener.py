@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.metadata.view_differences import judgement, partition_evidence, shown
+from kafka_audit.checks.metadata.view_differences import judgement, partition_evidence, view_effects
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
@@ -56,7 +56,7 @@ def leader_lacks_listener(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-103 (listeners for different traffic), KIP-226 (error 72 LISTENER_NOT_FOUND).
     """
-    for observer, effect in shown(view, "listener"):
+    for observer, effect in view_effects(view, "listener"):
         difference = effect.difference
         yield judgement(
             view,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence, shown
+from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence, view_effects
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPartition, RegisteredTopic, ViewPartition, ViewTopic
@@ -54,7 +54,7 @@ def leader_not_available(view: ClusterView) -> Iterator[Judgement]:
     right, held = "ZooKeeper has a registered leader", "ZooKeeper has a registered leader"
     if newest is not None:
         right, held = f"the newest view ({newest}) has a leader and lists it", "the newest view has a leader"
-    for observer, effect in shown(view, "no_leader"):
+    for observer, effect in view_effects(view, "no_leader"):
         difference = effect.difference
         yield judgement(
             view,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.metadata.view_differences import judgement, shown
+from kafka_audit.checks.metadata.view_differences import judgement, view_effects
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredEndpoint, ViewBroker
@@ -52,7 +52,7 @@ def stale_endpoint(view: ClusterView) -> Iterator[Judgement]:
         reason = "the cluster runs in KRaft mode, without ZooKeeper"
         yield view.judge("KA106", "cluster", Status.NOT_APPLICABLE, who="any broker", reason=reason)
         return
-    for observer, effect in shown(view, "endpoint"):
+    for observer, effect in view_effects(view, "endpoint"):
         difference = effect.difference
         yield judgement(
             view,

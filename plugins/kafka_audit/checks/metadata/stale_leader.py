@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence, shown
+from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence, view_effects
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPartition, RegisteredTopic, ViewPartition, ViewTopic
@@ -60,7 +60,7 @@ def stale_leader(view: ClusterView) -> Iterator[Judgement]:
     KIP-320 (leader epochs); `kafka.controller.ControllerChannelManager`.
     """
     newest = holders(view)
-    for observer, effect in shown(view, "leader"):
+    for observer, effect in view_effects(view, "leader"):
         difference = effect.difference
         right = difference and difference.reference
         yield judgement(

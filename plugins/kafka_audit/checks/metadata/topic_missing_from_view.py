@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, partition_evidence, shown
+from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, partition_evidence, view_effects
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPartition, RegisteredTopic, ViewPartition, ViewTopic
@@ -56,7 +56,7 @@ def topic_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
     UpdateMetadata (API 6); Metadata (API 3) and the right Describe on Topic.
     """
     newest = holders(view)
-    for observer, effect in shown(view, "assignment"):
+    for observer, effect in view_effects(view, "assignment"):
         difference = effect.difference
         yield judgement(
             view,

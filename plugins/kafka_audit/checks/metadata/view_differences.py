@@ -13,7 +13,7 @@ _LISTED = 9
 """How many holders of the newest view are named where there are more than ten."""
 
 
-def shown(view: ClusterView, matter: str) -> Iterator[tuple[Observer, Effect]]:
+def view_effects(view: ClusterView, matter: str) -> Iterator[tuple[Observer, Effect]]:
     """Yield each observer with what its view shows in one of `MATTERS`."""
     edges = facts_of(view).edges
     return ((observer, edges.shown(observer, matter)) for observer in view.observers)

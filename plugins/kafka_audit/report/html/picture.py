@@ -166,7 +166,7 @@ def _row(group: Sequence[MatrixRow]) -> Head:
 
 def _legend(drawn: Mapping[str, Any], shown: str) -> list[tuple[str, str, str, int, tuple[str, ...]]]:
     found = []
-    for letter in "DTLSAIV?.-":
+    for letter in f"{matrix.LADDER}V?.-":
         number = shown.count(letter)
         if number or letter == ".":
             reported = (clean(why["text"], 300) for why in drawn["why"] if why["letter"] == letter)

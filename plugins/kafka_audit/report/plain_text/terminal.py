@@ -160,7 +160,9 @@ class _AuditPage:
 
     def picture(self) -> Iterator[str]:
         lines = matrix.matrix_lines(self.document["matrix"], self.width - 2)
-        quiet = not self.document["incidents"] and not any(set(o["reach"] + o["view"]) & set("DTLSAIV?") for o in self.rows())
+        quiet = not self.document["incidents"] and not any(
+            set(o["reach"] + o["view"]) & set(f"{matrix.LADDER}V?") for o in self.rows()
+        )
         if lines and not quiet:
             yield from (f"  {line}" for line in lines)
 

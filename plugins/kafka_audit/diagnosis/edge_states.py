@@ -1,0 +1,94 @@
+"""The first layer at which each edge fails: what a matrix of a cluster shows. It says nothing that no diagnosis or probe says."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from kafka_audit.cluster.listeners.probes import ProbeResult
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.edges import Edge
+from kafka_audit.diagnosis.facts import Facts, facts_of
+from kafka_audit.diagnosis.identities import AnsweringBrokers
+from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnosed
+from kafka_audit.model.finding import Confidence
+
+_LAYERS = {1: "tcp", 2: "api", 3: "tls", 4: "sasl", 5: "rights", 6: "effect"}
+"""The names of the layers of causes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeState:
+    """How far one party gets to a broker.
+
+    `source` is a vantage, or the id of a broker; `state` is works, broken or unknown, at `layer`; `text` says why.
+    """
+
+    source: str | int
+    target: int
+    state: str
+    layer: str = ""
+    text: str = ""
+
+
+def edge_states(view: ClusterView) -> Iterator[EdgeState]:
+    """Yield what is known of each edge to a broker that was probed, or is broken: several of one edge, where it has layers."""
+    facts = facts_of(view)
+    own = view.replication_listeners
+    for probe in view.probes:
+        if probe.role == "client" and probe.listener not in own.get(probe.vantage, ()):
+            yield _probed(probe, probe.vantage)
+    for (target, _), answers in view.derived(AnsweringBrokers).by_endpoint.items():
+        for answer in answers:
+            if answer.is_other:
+                text = f"{answer.name} answers"
+                yield EdgeState(source=answer.vantage, target=target, state="broken", layer="identity", text=text)
+    yield from _among_brokers(facts)
+
+
+def _among_brokers(facts: Facts) -> Iterator[EdgeState]:
+    for probe in facts.view.probes:
+        used = facts.between.listener(probe.broker_id)
+        if probe.from_broker is not None and (used is None or used.name == probe.listener):
+            state = _probed(probe, probe.from_broker)
+            elsewhere = probe.network == "closed" and probe.from_broker not in facts.cut_from(probe.broker_id)
+            yield (
+                replace(state, state="unknown", text="this vantage does not reach its own broker either") if elsewhere else state
+            )
+    for target in facts.between.brokers:
+        for edge in facts.edges.into(target):
+            # Who let its controller in lets others in as far as nothing is missing: settings decide about the next connection.
+            if edge.effect.state == "missing" or facts.accepted(target) is None:
+                yield from _diagnosed(facts, diagnosed(facts, edge))
+
+
+def _probed(probe: ProbeResult, source: str | int) -> EdgeState:
+    if probe.outcome == "failed" and probe.layer is not None:
+        state, text = "broken", probe.error or "failed"
+    elif probe.outcome == "unknown" and not probe.passed:
+        state, text = "unknown", f"{probe.error or 'not known'}{f', needs {probe.needs}' if probe.needs else ''}"
+    else:
+        return EdgeState(source=source, target=probe.broker_id, state="works")
+    return EdgeState(source=source, target=probe.broker_id, state=state, layer=probe.layer or "", text=text)
+
+
+def _diagnosed(facts: Facts, diagnosis: Diagnosis) -> Iterator[EdgeState]:
+    """Yield the sources that a broken edge is broken for; where its effect does not name them, each for which its cause shows."""
+    edge, leading = diagnosis.edge, diagnosis.leading
+    if leading is None and edge.effect.state != "missing":
+        return
+    layer, text, sources = "effect", edge.effect.text, edge.sources
+    if leading is not None:
+        first = next(candidate for candidate in diagnosis.possible if candidate.cause.kind.group == leading[0])
+        layer = _LAYERS[first.cause.layer]
+        fault = f"{first.cause.kind.fault} ({leading[1]})"
+        text = first.shown_by[0].text if leading[1] is Confidence.MEASURED else f"{edge.effect.text}; {fault}"
+        sources = edge.sources or tuple(_shown_for(facts, edge, first))
+    for source in sources:
+        yield EdgeState(source=source, target=edge.target, state="broken", layer=layer, text=text)
+
+
+def _shown_for(facts: Facts, edge: Edge, candidate: WeighedCause) -> Iterable[int]:
+    for source in facts.between.brokers:
+        if source != edge.target:
+            observed = [one for one in candidate.cause.observe(facts, replace(edge, sources=(source,))) if one.direct]
+            if observed and all(one.state != "works" for one in observed):
+                yield source

@@ -1,0 +1,70 @@
+"""Where the matrix of a document contradicts its findings: an edge that works here and is broken there."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from diagnosis.documents import Document
+from kafka_audit.report.matrix import LADDER
+
+FROM_VANTAGES = {"KA301": "DTLSA", "KA111": "I"}
+"""Checks of edges from vantages, and the letters of what they judge."""
+BETWEEN_BROKERS = {"KA302": "DT", "KA401": "R", "KA403": "", "KA412": "LS"}
+EVIDENCE = frozenset({*FROM_VANTAGES, *BETWEEN_BROKERS, "KA105", "KA106"})
+"""Checks whose evidence says between which parties."""
+
+
+def contradictions(document: Document) -> Iterator[str]:
+    """Yield each finding that the matrix contradicts, with the cells."""
+    matrix, found = document["matrix"], [(one, _broker(one)) for one in document["findings"]]
+    columns = {broker: place for place, broker in enumerate(matrix["brokers"])}
+    rows = {row["name"]: row for row in matrix["observers"]}
+    # A cell is of all listeners of a broker, a finding of one.
+    left = {(one["code"], broker) for one, broker in found if one["status"] not in {"PASS", "NOT_APPLICABLE"}}
+    for one, broker in found:
+        if broker not in columns:
+            continue
+        code, where = one["code"], one["resource"]["name"]
+        vantages = {name: rows[name]["reach"][columns[broker]] for name in one["evidence"].get("vantage", ()) if name in rows}
+        hosts = {row["broker"]: row["reach"][columns[broker]] for row in matrix["observers"] if row["broker"] is not None}
+        wrong: Mapping[Any, str] = {}
+        if code in FROM_VANTAGES and one["status"] == "FAIL":
+            wrong = {name: cell for name, cell in vantages.items() if cell not in LADDER}
+        elif code in FROM_VANTAGES and one["status"] == "PASS" and (code, broker) not in left:
+            wrong = {name: cell for name, cell in vantages.items() if cell in FROM_VANTAGES[code]}
+        elif code in BETWEEN_BROKERS and one["status"] == "PASS" and (code, broker) not in left:
+            wrong = {source: cell for source, cell in hosts.items() if cell in BETWEEN_BROKERS[code]}
+        elif code in BETWEEN_BROKERS and one["status"] == "FAIL" and (code == "KA302" or one["severity"] == "CRITICAL"):
+            wrong = _shown_as_working(one, {**hosts, broker: hosts[broker] if broker == matrix["controller"] else "-"})
+        elif code in {"KA105", "KA106"}:
+            wrong = _views(document, one, rows.get(f"broker {broker}", {}).get("view", ""), columns)
+        if wrong:
+            yield f"{code} {one['status']} {one['confidence']} at {where}: {wrong}"
+
+
+def _broker(finding: Mapping[str, Any]) -> int | None:
+    kind, _, rest = finding["resource"]["name"].partition("/")
+    number = rest.partition("/")[0]
+    return int(number) if kind == "broker" and number.isdecimal() else None
+
+
+def _shown_as_working(finding: Mapping[str, Any], hosts: Mapping[int, str]) -> Mapping[int, str]:
+    """Return cells of a broken edge that say that it works; all of them, where none says that it is broken."""
+    cells = {source: hosts[source] for source in finding["evidence"].get("from", ()) if source in hosts}
+    reported = finding["code"] == "KA302" or "symptom" in finding["evidence"]
+    if reported and not any(cell in LADDER for cell in cells.values()):
+        return cells
+    return {source: cell for source, cell in cells.items() if cell == "."}
+
+
+def _views(document: Document, finding: Mapping[str, Any], cells: str, columns: Mapping[int, int]) -> Mapping[str, str]:
+    """Return the row of a broker's view, where it shows no difference that a finding has, or one that no finding has."""
+    evidence, where = finding["evidence"], finding["resource"]["name"]
+    differs = [*evidence.get("missing", ()), *evidence.get("subjects", ())]
+    if finding["status"] == "FAIL":
+        return {where: cells} if any(cells[columns[broker]] != "V" for broker in differs if broker in columns) else {}
+    judged = [one for one in document["findings"] if one["code"] in {"KA105", "KA106"}]
+    states = {one["status"] for one in judged if one["resource"]["name"] == where}
+    # In KRaft the finding on a broker that no other lists is about that broker.
+    unlisted = {_broker(one) for one in judged if one["status"] not in {"PASS", "NOT_APPLICABLE"}}
+    shown = [broker for broker, column in columns.items() if cells[column : column + 1] == "V" and broker not in unlisted]
+    return {where: cells} if states <= {"PASS", "NOT_APPLICABLE"} and shown else {}
