@@ -1,6 +1,7 @@
 """Go, no-go and not decided, and what each rests on."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -31,6 +32,12 @@ def decide():
         return before.report_before_change(document, small_cluster.view(cluster), made, ProposedListeners(), NOW)
 
     return run
+
+
+def in_two_samples(spec):
+    held = small_cluster.snapshot(spec)
+    again = (replace(row, sample=2) for row in held.rows if getattr(row, "sample", None) == 1 and not hasattr(row, "last_sample"))
+    return replace(held, rows=(*held.rows, *again))
 
 
 def codes(items):
@@ -88,8 +95,16 @@ def test_offline_partitions_of_the_audit_are_told_by_the_migration_too(decide):
 
 def test_a_vantage_that_must_reach_the_brokers_and_does_not_is_a_blocker(decide):
     probes = [{"to": 0, "vantage": "dmz"}, {"to": 1, "vantage": "dmz", "fails": "tcp", "error": "no route to host"}]
-    report = decide(cluster=WHOLE | {"probes": probes}, kind="new-network", vantages=["dmz"])
+    report = decide(cluster=in_two_samples(WHOLE | {"probes": probes}), kind="new-network", vantages=["dmz"])
     assert [one["message"] for one in report["blockers"]] == ["dmz does not reach 10.99.0.11:9092: tcp, no route to host"]
+
+
+def test_a_probe_that_failed_once_is_an_open_question_as_in_an_audit(decide):
+    probes = [{"to": 0, "vantage": "dmz"}, {"to": 1, "vantage": "dmz", "fails": "tcp", "error": "no route to host"}]
+    report = decide(cluster=WHOLE | {"probes": probes}, kind="new-network", vantages=["dmz"])
+    assert (report["verdict"], report["blockers"]) == ("not decided", [])
+    (one,) = report["not_known"]
+    assert one["message"].endswith("10.99.0.11:9092 (tcp: in motion: tcp failed once with no route to host)")
 
 
 def test_a_vantage_that_nobody_described_is_an_open_question(decide):

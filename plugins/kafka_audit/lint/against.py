@@ -12,8 +12,9 @@ from dataclasses import replace
 from itertools import product
 
 from kafka_audit.checks import Check
+from kafka_audit.checks.listeners.endpoint_unreachable import endpoint_judgement
 from kafka_audit.checks.run import judge
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.lint import members
 from kafka_audit.lint.members import Member
@@ -32,6 +33,7 @@ from kafka_audit.model.tables import (
 )
 from kafka_audit.model.text import brokers
 
+_UNTRIED = "an audit after the broker listens there, or a connection from the network of the clients"
 CHECKS = ("KA312", "KA401", "KA407")
 _RUNNING = (BrokerView, LogLine)
 _REPLACED = (BrokerConfig, BrokerProperty, PropertyLogin, Probe, Certificate)
@@ -149,23 +151,16 @@ def _mechanisms(after: ClusterView, changed: Iterable[Member]) -> Iterator[Judge
 
 
 def _addresses(view: ClusterView, proposed: Iterable[Member]) -> Iterator[Judgement]:
-    """Yield addresses that are new: those that a vantage failed to reach for another reason, and those that none has tried."""
+    """Yield what KA301 says of addresses that are new, by probes that were made of them for another reason."""
     held = {(row.broker_id, *canonical_address(row.host, row.port)) for row in view.endpoints.all}
-    probes = [row for row in view.newest(Probe) if row.role == "client"]
     for end in (end for member in proposed for end in advertised_by_member(member, 0)):
         address = canonical_address(end.host, end.port)
         if (end.broker_id, *address) in held:
             continue
-        tried = [row for row in probes if canonical_address(row.host, row.port) == address]
-        failed = next((row for row in tried if row.outcome == "failed"), None)
-        facts = {"broker": end.broker_id, "host": end.host, "port": end.port, "listener": end.listener}
-        resource = f"broker/{end.broker_id}/listener/{end.listener}"
-        facts["key"] = KEY
-        if failed is not None:
-            error = failed.error or "failed"
-            facts |= {"vantage": failed.vantage, "layer": failed.layer, "error": error, "reached": "not this one"}
-            facts["stops"] = f"{failed.layer} failed with {error} at {failed.vantage}"
-            yield view.judge("KA301", resource, Status.FAIL, facts, severity=Severity.HIGH)
-        elif not tried:
-            needs = "an audit after the broker listens there, or a connection from the network of the clients"
-            yield view.judge("KA301", resource, Status.UNKNOWN, facts, error="no vantage has probed it", needs=needs)
+        endpoint = AdvertisedEndpoint(broker_id=end.broker_id, listener=end.listener, host=end.host, port=end.port)
+        own = (probe for probe in view.probes if probe.role == "client")
+        tried = [probe for probe in own if canonical_address(probe.endpoint.host, probe.endpoint.port) == address]
+        judged = endpoint_judgement(view, endpoint, tried, ("not this one",))
+        if judged.status is not Status.PASS:
+            untried = {"error": "no vantage has probed it", "needs": _UNTRIED} if not tried else {}
+            yield replace(judged, evidence={**judged.evidence, **untried, "key": KEY})

@@ -1,11 +1,12 @@
 """Go or no-go: the audit's findings, the checks of the gate, faults in proposed files, and the required reachability."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Any
 
 from kafka_audit.checks import catalogue
+from kafka_audit.checks.listeners.endpoint_unreachable import endpoint_judgement
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents import findings
@@ -16,8 +17,8 @@ from kafka_audit.migration.items import GateItem, GateItems
 from kafka_audit.migration.plan import TITLES, Kind, Plan
 from kafka_audit.migration.proposed_listeners import ProposedListeners
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.finding import Finding, Severity, Status
-from kafka_audit.model.tables import PlannedNode, Probe, Verdict
+from kafka_audit.model.finding import Finding, Severity, Status, as_text
+from kafka_audit.model.tables import PlannedNode, Verdict
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import gate
 from kafka_audit.report.verdicts import GO, NO_GO, NOT_DECIDED
@@ -197,28 +198,20 @@ def _addresses(view: ClusterView, plan: Plan, tried: ProposedListeners, today: d
 def _vantage(view: ClusterView, name: str, tried: ProposedListeners, items: GateItems) -> None:
     """Hold a vantage against every endpoint that it tried and that stays."""
     source = f"vantage {name}"
-    probes = [row for row in view.newest(Probe) if row.vantage == name]
+    probes = [probe for probe in view.probes if probe.vantage == name]
     if not probes and not any(row.vantage == name for row in tried.probes):
         remedy = f"To know: `vantages: {{{name}: …}}` in the cluster file, and a new snapshot"
         message = f"Cannot determine whether {name} reaches the brokers, because no probe started there"
         items.not_known.append(GateItem(source=source, code="KA301", resource="cluster", message=message, remedy=remedy))
     replaced = {(endpoint.broker_id, endpoint.listener) for endpoint in tried.new}
-    for resource, row in _worst(row for row in probes if (row.broker_id, row.listener) not in replaced):
-        where = f"{clean(row.host)}:{row.port}"
-        if row.outcome == "failed":
-            message = f"{clean(name)} does not reach {where}: {row.layer}, {clean(row.error or 'failed')}"
-            items.blockers.append(GateItem(source=source, code="KA301", resource=resource, message=message))
-        elif row.outcome == "unknown":
-            message = f"Cannot determine whether {clean(name)} reaches {where} ({row.layer}: {clean(row.error or 'not probed')})"
-            item = GateItem(source=source, code="KA301", resource=resource, message=message, remedy=f"To know: {row.needs}")
-            items.not_known.append(item)
-
-
-def _worst(tried: Iterable[Probe]) -> list[tuple[str, Probe]]:
-    order = ("ok", "unknown", "failed")
-    worst: dict[str, Probe] = {}
-    for row in tried:
-        resource = f"broker/{row.broker_id}/listener/{row.listener}"
-        if resource not in worst or order.index(row.outcome) > order.index(worst[resource].outcome):
-            worst[resource] = row
-    return sorted(worst.items())
+    for endpoint in sorted({probe.endpoint for probe in probes}):
+        judged = endpoint_judgement(view, endpoint, [probe for probe in probes if probe.endpoint == endpoint])
+        if (endpoint.broker_id, endpoint.listener) in replaced or judged.status is Status.PASS:
+            continue
+        where, why, remedy = clean(endpoint.address), clean(as_text(judged.evidence["error"])), ""
+        message = f"{clean(name)} does not reach {where}: {judged.evidence['layer']}, {why}"
+        if judged.status is Status.UNKNOWN:
+            message = f"Cannot determine whether {clean(name)} reaches {where} ({judged.evidence['layer']}: {why})"
+            remedy = f"To know: {judged.evidence['needs']}"
+        into = items.blockers if judged.status is Status.FAIL else items.not_known
+        into.append(GateItem(source=source, code="KA301", resource=endpoint.resource, message=message, remedy=remedy))

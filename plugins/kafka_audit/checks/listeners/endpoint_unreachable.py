@@ -74,13 +74,13 @@ def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
             reason = "brokers use it, and no broker's is reached from there"
             yield view.judge("KA301", endpoint.resource, Status.NOT_APPLICABLE, evidence, reason=reason)
             continue
-        yield _judged(view, endpoint, of_endpoint[endpoint.broker_id, endpoint.listener], reached)
+        yield endpoint_judgement(view, endpoint, of_endpoint[endpoint.broker_id, endpoint.listener], reached)
 
 
-def _judged(
-    view: ClusterView, endpoint: AdvertisedEndpoint, probes: Sequence[ProbeResult], reached: tuple[str, ...]
+def endpoint_judgement(
+    view: ClusterView, endpoint: AdvertisedEndpoint, probes: Sequence[ProbeResult], reached: tuple[str, ...] = ()
 ) -> Judgement:
-    """Judge an endpoint by the vantages that come the least far."""
+    """Judge an endpoint, advertised or proposed, by those vantages of the probes that come the least far."""
     evidence = {"broker": endpoint.broker_id, "host": endpoint.host, "port": endpoint.port, "listener": endpoint.listener}
     state = min((probe.state for probe in probes), key=_WORST_FIRST.index, default=None)
     if state is None:
@@ -104,7 +104,7 @@ def _judged(
         via=tuple(sorted({probe.via for probe in worst if probe.via})) or None,
         layer=layer and layer.layer,
         stops=tuple(dict.fromkeys(stops)) or None,
-        reached=reached,
+        reached=reached or None,
         resolver=layer and layer.resolver,
     )
 

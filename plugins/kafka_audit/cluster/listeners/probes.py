@@ -45,6 +45,7 @@ class ProbeResult:
     error: str | None
     failure: ReadFailure | None
     needs: str | None
+    answered_by: int | None  # the id of the broker that answers
     failed: Layer | None  # the first that failed, without identity
     unknown: Layer | None
     reached: int  # rank of the last layer that worked
@@ -126,6 +127,7 @@ def _result(rows: list[Probe], failed_before: int | None, *, same: bool) -> Prob
         error=None if stop is None else stop.error,
         failure=None if stop is None else stop.failure,
         needs=None if stop is None else stop.needs,
+        answered_by=next((row.answered_by for row in rows if row.answered_by is not None), None),
         failed=failed,
         unknown=unknown,
         reached=reached,
