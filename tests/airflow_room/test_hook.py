@@ -12,7 +12,7 @@ from kafka_audit.airflow.connections.connection_test import connection_result
 from kafka_audit.airflow.hook import KafkaAuditHook
 from kafka_audit.airflow.provider_info import get_provider_info
 from kafka_audit.model.cluster import Cluster, Oidc, Security, Tls
-from kafka_audit.model.tables import SourceRead
+from kafka_audit.model.tables import Snapshot, SourceRead
 from kafka_audit.settings import connection as form
 from kafka_audit.settings.logins import MECHANISMS, PROTOCOLS
 
@@ -133,15 +133,19 @@ def read(observer, operation, error=None, needs=None, *, sample=1):
     )
 
 
+def result(reads):
+    return connection_result(Snapshot(snapshot_id="s", cluster="prod", cluster_id="unknown:prod", rows=tuple(reads)))
+
+
 HEALTHY = [read("broker:0", "ApiVersions"), read("broker:0", "Metadata"), read("broker:0", "DescribeLogDirs")]
 
 
 def test_a_cluster_that_answers_everything_passes():
-    assert connection_result(HEALTHY) == (True, "1 of 1 broker answered: broker 0 at h:9092. No right is missing")
+    assert result(HEALTHY) == (True, "1 of 1 broker answered: broker 0 at h:9092. No right is missing")
 
 
 def test_no_broker_at_all_does_not_pass():
-    assert connection_result([])[0] is False
+    assert result([])[0] is False
 
 
 def test_a_reason_is_named_once_for_the_brokers_that_have_it():
@@ -151,7 +155,7 @@ def test_a_reason_is_named_once_for_the_brokers_that_have_it():
                    error=login[0] if one < 3 else "timeout", needs=login[1] if one < 3 else None)
         for one in (1, 2, 3)
     ]  # fmt: skip
-    passed, text = connection_result(reads)
+    passed, text = result(reads)
     assert not passed
     assert text == (
         "0 of 3 brokers answered. No answer: broker at b1:9092 and broker at b2:9092 "
@@ -165,21 +169,21 @@ def test_a_missing_right_is_named_once_for_all_brokers():
         for number in (0, 1)
         for operation in ("DescribeLogDirs", "DescribeAcls")
     ]
-    passed, text = connection_result([*HEALTHY[:2], read("broker:1", "Metadata"), *denied])
+    passed, text = result([*HEALTHY[:2], read("broker:1", "Metadata"), *denied])
     assert not passed
     assert text.endswith(". Missing rights: Describe on Cluster (broker 0 and broker 1)")
 
 
 def test_a_read_that_fails_is_no_missing_right():
-    passed, text = connection_result([*HEALTHY, read("broker:0", "DescribeAcls", "timeout")])
+    passed, text = result([*HEALTHY, read("broker:0", "DescribeAcls", "timeout")])
     assert (passed, text.partition(". ")[2]) == (False, "Failed reads: broker 0 (DescribeAcls: timeout)")
 
 
 def test_the_newest_sample_counts():
     early = [read("broker:0", "Metadata", "timeout", sample=1), read("broker:0", "Metadata", sample=2)]
-    assert connection_result(early)[0]
+    assert result(early)[0]
     late = [read("broker:0", "Metadata", sample=1), read("broker:0", "Metadata", "timeout", sample=2)]
-    assert connection_result(late) == (False, "0 of 1 broker answered. No answer: broker 0 at h:9092 (timeout)")
+    assert result(late) == (False, "0 of 1 broker answered. No answer: broker 0 at h:9092 (timeout)")
 
 
 @pytest.fixture

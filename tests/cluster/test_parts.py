@@ -66,7 +66,7 @@ def test_a_probe_says_what_passed_and_where_it_ends():
     assert (client.failed_at_network, client.addresses, client.resolver) == (False, {"10.0.0.1"}, "nameserver 10.0.0.2")
     (broker,) = held.probes_to(endpoint, "broker")
     assert (broker.failed_at_network, broker.from_broker, broker.network) == (True, 0, "moving")
-    assert [(probe.address, probe.open) for probe in held.worker_probes] == [("b:9092", True)]
+    assert [(probe.address, probe.connects) for probe in held.worker_probes] == [("b:9092", True)]
 
 
 def test_reads_belong_to_the_broker_that_answers_at_an_address():

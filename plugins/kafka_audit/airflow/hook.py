@@ -41,7 +41,6 @@ class KafkaAuditHook(BaseHook):
         # The client libraries take a second to import, and every process imports this hook that lists hooks.
         from kafka_audit.airflow.connections.connection_test import connection_result  # noqa: PLC0415
         from kafka_audit.collect.snapshot import take_snapshot  # noqa: PLC0415
-        from kafka_audit.model.tables import SourceRead  # noqa: PLC0415
 
         cluster = Cluster(name=self.kafka_conn_id, kafka_conn_id=self.kafka_conn_id, limits=_LIMITS)
         try:
@@ -52,7 +51,7 @@ class KafkaAuditHook(BaseHook):
         except UsageError as error:
             text = str(error).removeprefix(f"{self.kafka_conn_id}: the Airflow connection {self.kafka_conn_id!r}: ")
             return False, our_line(without_logins(text), _LONGEST)
-        passed, text = connection_result(snapshot.of(SourceRead))
+        passed, text = connection_result(snapshot)
         # Airflow tests a copy of the connection under a random id, which must not be in the text.
         text = text.replace(f", connection {self.kafka_conn_id})", ")")
         return passed, our_line(without_logins(text), _LONGEST)

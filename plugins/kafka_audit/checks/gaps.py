@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.listeners.worker_probes import WorkerProbe
+from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import ZookeeperMember, ZookeeperNode
@@ -74,7 +74,7 @@ def nothing_asked(view: ClusterView, code: str, reads: BrokerReads) -> Iterator[
         yield view.judge(code, "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
 
 
-def no_reach(view: ClusterView, code: str, probes: Collection[WorkerProbe]) -> Iterator[Judgement]:
+def no_reach(view: ClusterView, code: str, probes: Collection[ProbeResult]) -> Iterator[Judgement]:
     """Yield the judgement of a check of `reach` where there is nothing to judge: nothing was probed, or no mapping used."""
     if not probes:
         error, needs = "nothing was probed", "an endpoint from ZooKeeper or from a bootstrap address"

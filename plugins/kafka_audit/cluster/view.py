@@ -24,7 +24,6 @@ from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.logins import InterBrokerLogins
 from kafka_audit.cluster.listeners.probes import Layer, ProbeResult
 from kafka_audit.cluster.listeners.replication_listeners import replication_listeners
-from kafka_audit.cluster.listeners.worker_probes import WorkerProbe, worker_probes
 from kafka_audit.cluster.min_isr import MinIsrGap, min_isr_gap
 from kafka_audit.cluster.moments import Moments
 from kafka_audit.cluster.partitions import Partitions
@@ -366,9 +365,10 @@ class ClusterView:
         return tuple(sorted(broker for broker in ids if broker >= 0))
 
     @cached_property
-    def worker_probes(self) -> tuple[WorkerProbe, ...]:
-        """How this worker reached each endpoint in the newest sample, directly or as `reach` has it."""
-        return worker_probes(self.newest(Probe), self.newest(BrokerIdentity))
+    def worker_probes(self) -> tuple[ProbeResult, ...]:
+        """How this worker reached each endpoint, directly or as `reach` has it, in the order of brokers and listeners."""
+        own = (probe for probe in self.probes if probe.vantage == WORKER)
+        return tuple(sorted(own, key=lambda probe: (probe.broker_id, probe.listener)))
 
     @cached_property
     def reads(self) -> Reads:

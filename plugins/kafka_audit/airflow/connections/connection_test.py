@@ -1,31 +1,25 @@
 """What the button Test of a connection shows, from the reads of a snapshot. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from kafka_audit.cluster.answers.reads import observer_name
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.brokers.broker_view import API_VERSIONS, METADATA
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import SourceRead
+from kafka_audit.model.tables import Snapshot, SourceRead
 from kafka_audit.model.text import counted, listing
 
 
-def connection_result(reads: Iterable[SourceRead]) -> tuple[bool, str]:
-    """Return whether all brokers answered every read, and a text on one line about brokers, reads and rights.
-
-    Args:
-        reads: those of all samples; the newest one of each broker, address and operation counts.
-    """
-    newest = {
-        (read.observer, read.target, read.operation): read
-        for read in sorted(reads, key=lambda read: read.sample)
-        if read.observer.startswith(("broker:", "broker@"))
-    }
-    answering = {read.observer: read.target for read in newest.values() if read.operation == METADATA and _answered(read)}
+def connection_result(snapshot: Snapshot) -> tuple[bool, str]:
+    """Return whether all brokers answered every read that an audit counts, and a text on one line: brokers, reads and rights."""
+    last = ClusterView.of_files(snapshot).last_reads
+    reads = [read for read in last if read.observer.startswith(("broker:", "broker@"))]
+    answering = {read.observer: read.target for read in reads if read.operation == METADATA and _answered(read)}
     silent: dict[str, str] = {}
     rights: defaultdict[str, set[str]] = defaultdict(set)
     failed: defaultdict[str, list[str]] = defaultdict(list)
-    for read in newest.values():
+    for read in reads:
         name = observer_name(read.observer)
         if _answered(read):
             continue
