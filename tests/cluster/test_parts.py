@@ -47,13 +47,6 @@ def test_an_address_of_ipv6_is_written_in_brackets():
     assert shown(view(brokers={0: "fe80::1:9092"}).endpoints.all)[0][2] == "[fe80::1]:9092"
 
 
-def test_brokers_hear_others_on_the_listener_by_its_name_or_on_the_only_one():
-    named = view(brokers=LISTENERS, configs={0: {"inter.broker.listener.name": "INTERNAL"}})
-    assert named.inter_broker_endpoint(0).address == "a:9094"
-    assert named.inter_broker_endpoint(1).address == "b:9092"
-    assert view(brokers=LISTENERS).inter_broker_endpoint(0) is None
-
-
 def test_a_probe_says_what_passed_and_where_it_ends():
     probes = [
         {"to": 1, "vantage": "worker", "fails": "api", "error": "timeout", "resolved": "10.0.0.1 by nameserver 10.0.0.2"},

@@ -1,11 +1,21 @@
 """Observers by brokers, one character a cell."""
 
+from types import SimpleNamespace
+
 import small_cluster
 from kafka_audit.report import matrix
 
 
-def built(**spec):
+def drawn(**spec):
     return matrix.build_matrix(small_cluster.view(spec))
+
+
+def built(**spec):
+    found = drawn(**spec)
+    why = [
+        SimpleNamespace(**one | {"observers": tuple(one["observers"]), "brokers": tuple(one["brokers"])}) for one in found["why"]
+    ]
+    return SimpleNamespace(observers=[matrix.MatrixRow(**raw) for raw in found["observers"]], why=tuple(why))
 
 
 def rows(**spec):
@@ -96,7 +106,7 @@ def test_equal_rows_and_columns_are_folded_above_twelve_brokers():
     many = {n: f"b{n}:9092" for n in range(60)}
     views = dict.fromkeys(many, "full") | {7: "empty"}
     probes = [{"to": n, "fails": "tcp"} if n in {7, 8} else {"to": n} for n in many]
-    lines = matrix.matrix_lines(built(brokers=many, views=views, probes=probes).as_dict(), 100)
+    lines = matrix.matrix_lines(drawn(brokers=many, views=views, probes=probes), 100)
     assert lines == [
         "                      broker  0-6, 9-59  7, 8",
         "brokers 0-6, 8-59, zookeeper  .          .         T  tcp: failed",
@@ -108,7 +118,7 @@ def test_equal_rows_and_columns_are_folded_above_twelve_brokers():
 def test_scattered_ids_are_spelt_out_below_a_table_that_fits_the_terminal():
     many = {n: f"b{n}:9092" for n in range(60)}
     views = {n: "empty" if n % 7 == 3 or n % 5 == 0 else "full" for n in many}
-    lines = matrix.matrix_lines(built(brokers=many, views=views).as_dict(), 80)
+    lines = matrix.matrix_lines(drawn(brokers=many, views=views), 80)
     assert max(map(len, lines)) <= 80
     assert lines[1].split("  ")[0] == "brokers 1 … 58 (41), zookeeper"
     spelt = " ".join(line.strip() for line in lines)
@@ -117,19 +127,19 @@ def test_scattered_ids_are_spelt_out_below_a_table_that_fits_the_terminal():
 
 def test_a_long_reason_is_wrapped_in_the_legend():
     probes = [{"to": 1, "from": 0, "fails": "tcp", "error": "no route " * 15}]
-    lines = matrix.matrix_lines(built(brokers=THREE, views={0: "full", 1: "full", 2: "full"}, probes=probes).as_dict(), 60)
+    lines = matrix.matrix_lines(drawn(brokers=THREE, views={0: "full", 1: "full", 2: "full"}, probes=probes), 60)
     assert max(map(len, lines)) <= 60
 
 
 def test_twelve_brokers_are_not_folded():
     many = {n: f"b{n}:9092" for n in range(12)}
-    lines = matrix.matrix_lines(built(brokers=many, views=dict.fromkeys(many, "full")).as_dict(), 100)
+    lines = matrix.matrix_lines(drawn(brokers=many, views=dict.fromkeys(many, "full")), 100)
     assert [line.split()[0] for line in lines] == ["broker", "zookeeper", *["broker"] * 12]
 
 
 def test_the_same_in_words():
     probes = [{"to": b, "from": 0, "fails": "tcp"} for b in (1, 2)]
-    told = matrix.in_words(built(brokers=THREE, views={0: "full", 1: "full", 2: "empty"}, probes=probes).as_dict())
+    told = matrix.in_words(drawn(brokers=THREE, views={0: "full", 1: "full", 2: "empty"}, probes=probes))
     assert told == [
         ("T", "broker 0 (ctl): cannot connect to brokers 1 and 2 (tcp)."),
         ("V", "broker 2: differ on brokers 0, 1 and 2 (view)."),
@@ -137,4 +147,4 @@ def test_the_same_in_words():
 
 
 def test_without_brokers_there_is_no_picture():
-    assert matrix.matrix_lines(built(brokers={}).as_dict(), 100) == []
+    assert matrix.matrix_lines(drawn(brokers={}), 100) == []

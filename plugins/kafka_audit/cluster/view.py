@@ -307,6 +307,10 @@ class ClusterView:
         moved = {row.broker_id for row in self._moments.now.addresses if before.get(row.broker_id, row.version) != row.version}
         return probes.probe_results(self.newest(Probe), self.before(Probe), frozenset(moved))
 
+    def is_of_clients(self, probe: ProbeResult) -> bool:
+        """Return whether a probe is from a client vantage, of a listener that not only brokers use."""
+        return probe.role == "client" and probe.listener not in self.replication_listeners.get(probe.vantage, ())
+
     def probes_to(self, endpoint: AdvertisedEndpoint, role: str) -> tuple[ProbeResult, ...]:
         """Return the probes of an endpoint from vantages of a role."""
         return tuple(probe for probe in self.probes_of(endpoint.broker_id, endpoint.listener) if probe.role == role)
@@ -321,14 +325,6 @@ class ClusterView:
         for probe in self.probes:
             found.setdefault((probe.broker_id, probe.listener), []).append(probe)
         return found
-
-    def inter_broker_endpoint(self, broker: int) -> AdvertisedEndpoint | None:
-        """Return where a broker hears the others: on its inter-broker listener, or at the only address that it advertises."""
-        own_endpoints = self.endpoints.of(broker)
-        listener = self.inter_broker.listener(broker)
-        if len(own_endpoints) == 1 or listener is None:
-            return own_endpoints[0] if len(own_endpoints) == 1 else None
-        return next((endpoint for endpoint in own_endpoints if endpoint.listener == listener.name), None)
 
     @cached_property
     def identities(self) -> Mapping[tuple[int, str], BrokerIdentity]:

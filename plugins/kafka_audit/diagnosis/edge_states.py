@@ -32,10 +32,8 @@ class EdgeState:
 def edge_states(view: ClusterView) -> Iterator[EdgeState]:
     """Yield what is known of each edge to a broker that was probed, or is broken: several of one edge, where it has layers."""
     facts = facts_of(view)
-    own = view.replication_listeners
-    for probe in view.probes:
-        if probe.role == "client" and probe.listener not in own.get(probe.vantage, ()):
-            yield _probed(probe, probe.vantage)
+    for probe in filter(view.is_of_clients, view.probes):
+        yield _probed(probe, probe.vantage)
     for (target, _), answers in view.derived(AnsweringBrokers).by_endpoint.items():
         for answer in answers:
             if answer.is_other:

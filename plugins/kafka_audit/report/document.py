@@ -72,7 +72,7 @@ def build_document(  # noqa: PLR0913, PLR0917 -- the contract between report and
         "changes_omitted": max(len(changes) - MOST_CHANGES, 0),
         "never_asked": list(_never_asked(view)),
         "passed_over": [clean(why, LONGEST_EVIDENCE) for why in passed_over],
-        "matrix": matrix.build_matrix(view).as_dict(),
+        "matrix": matrix.build_matrix(view),
         "reach": reach.build_reach(view),
         "views": views.build_views(view),
     }

@@ -50,7 +50,7 @@ _WIDEST_IDS = 24
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixRow:
-    """One row: `reach` and `view` hold a character a broker, in the order of `Matrix.brokers`."""
+    """One row: `reach` and `view` hold a character for each broker, in the order of `brokers` of the matrix."""
 
     name: str
     broker: int | None
@@ -63,41 +63,6 @@ class MatrixRow:
         return "".join(_worst(r, v) for r, v in zip(self.reach, self.view, strict=True))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Why:
-    """One reason behind cells: `letter` at these observers and brokers (none named: all)."""
-
-    letter: str
-    observers: tuple[str, ...]
-    brokers: tuple[int, ...]
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Matrix:
-    """Rows are observers, columns brokers."""
-
-    brokers: tuple[int, ...]
-    controller: int | None
-    endpoints: Mapping[int, str]
-    observers: tuple[MatrixRow, ...]
-    why: tuple[Why, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return a JSON-ready form: two strings an observer, reasons listed once."""
-        return {
-            "brokers": list(self.brokers),
-            "controller": self.controller,
-            "endpoints": {str(broker): text for broker, text in self.endpoints.items()},
-            "observers": [
-                {"name": o.name, "broker": o.broker, "note": o.note, "reach": o.reach, "view": o.view} for o in self.observers
-            ],
-            "why": [
-                {"letter": w.letter, "observers": list(w.observers), "brokers": list(w.brokers), "text": w.text} for w in self.why
-            ],
-        }
-
-
 def _worst(reach: str, view: str) -> str:
     if reach in LADDER:
         return reach
@@ -107,8 +72,8 @@ def _worst(reach: str, view: str) -> str:
     return "-" if reach == view == "-" else "."
 
 
-def build_matrix(view: ClusterView) -> Matrix:
-    """Return the matrix of a snapshot's newest sample."""
+def build_matrix(view: ClusterView) -> dict[str, Any]:
+    """Return the matrix of a snapshot's newest sample, JSON-ready: rows are observers, columns are brokers."""
     columns, why = view.named_brokers, _Reasons()
     reached: dict[str | int, dict[int, str]] = defaultdict(dict)
     for state in edge_states(view):
@@ -127,13 +92,14 @@ def build_matrix(view: ClusterView) -> Matrix:
         listed = "-" * len(columns) if broker is None else views[broker]
         reach = "".join(cells.get(column, "-") for column in columns)
         rows.append(MatrixRow(name=name, broker=broker, note=note, reach=reach, view=listed))
-    return Matrix(
-        brokers=columns,
-        controller=view.controller,
-        endpoints={b: ", ".join(f"{clean(e.listener)}://{clean(e.address)}" for e in view.endpoints.of(b)) for b in columns},
-        observers=tuple(rows),
-        why=why.worst_first(),
-    )
+    endpoints = {b: ", ".join(f"{clean(e.listener)}://{clean(e.address)}" for e in view.endpoints.of(b)) for b in columns}
+    return {
+        "brokers": list(columns),
+        "controller": view.controller,
+        "endpoints": {str(broker): text for broker, text in endpoints.items()},
+        "observers": [dict(vars(row)) for row in rows],
+        "why": why.worst_first(),
+    }
 
 
 class _Reasons:
@@ -147,13 +113,14 @@ class _Reasons:
         observers[observer] = None
         columns.update(brokers_of)
 
-    def worst_first(self) -> tuple[Why, ...]:
+    def worst_first(self) -> list[dict[str, Any]]:
+        """Return the letter, text, observers and brokers of each; no broker stands for all."""
         views = list(_VIEWS.values())
         found = sorted(self._found.items(), key=lambda item: views.index(item[0][1]) + 1 if item[0][0] == "V" else 0)
-        return tuple(
-            Why(letter=letter, observers=tuple(observers), brokers=tuple(sorted(columns)), text=text)
+        return [
+            {"letter": letter, "observers": list(observers), "brokers": sorted(columns), "text": text}
             for (letter, text), (observers, columns) in found
-        )
+        ]
 
 
 def _note(view: ClusterView, broker: int) -> str:

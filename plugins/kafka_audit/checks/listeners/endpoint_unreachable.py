@@ -1,6 +1,6 @@
 """KA301."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
@@ -57,32 +57,29 @@ def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-103 (listeners for different traffic), KIP-302 (all addresses of a name).
     """
-    own = view.replication_listeners
-    everyone = [probe for probe in view.probes if probe.role == "client"]
-    clients = [probe for probe in everyone if probe.listener not in own.get(probe.vantage, ())]
-    for_brokers = {(probe.broker_id, probe.listener) for probe in everyone}
-    of_endpoint: dict[tuple[int, str], list[ProbeResult]] = defaultdict(list)
-    for probe in clients:
-        of_endpoint[probe.broker_id, probe.listener].append(probe)
+    clients = list(filter(view.is_of_clients, view.probes))
     asked = Counter(probe.vantage for probe in clients)
     opened = Counter(probe.vantage for probe in clients if probe.state == "open")
     reached = tuple(f"{vantage} {opened[vantage]} of {asked[vantage]}" for vantage in sorted(asked))
     for endpoint in view.advertised:
-        key = endpoint.broker_id, endpoint.listener
-        if key in for_brokers and key not in of_endpoint:
-            evidence = {"broker": endpoint.broker_id, "host": endpoint.host, "port": endpoint.port, "listener": endpoint.listener}
-            reason = "brokers use it, and no broker's is reached from there"
-            yield view.judge("KA301", endpoint.resource, Status.NOT_APPLICABLE, evidence, reason=reason)
-            continue
-        yield endpoint_judgement(view, endpoint, of_endpoint[endpoint.broker_id, endpoint.listener], reached)
+        everyone = view.probes_to(endpoint, "client")
+        yield endpoint_judgement(view, endpoint, list(filter(view.is_of_clients, everyone)), reached, of_brokers=bool(everyone))
 
 
 def endpoint_judgement(
-    view: ClusterView, endpoint: AdvertisedEndpoint, probes: Sequence[ProbeResult], reached: tuple[str, ...] = ()
+    view: ClusterView,
+    endpoint: AdvertisedEndpoint,
+    probes: Sequence[ProbeResult],
+    reached: tuple[str, ...] = (),
+    *,
+    of_brokers: bool = False,
 ) -> Judgement:
-    """Judge an endpoint, advertised or proposed, by those vantages of the probes that come the least far."""
+    """Judge an endpoint, advertised or proposed, by the vantages that come the least far; `of_brokers`: none is for clients."""
     evidence = {"broker": endpoint.broker_id, "host": endpoint.host, "port": endpoint.port, "listener": endpoint.listener}
     state = min((probe.state for probe in probes), key=_WORST_FIRST.index, default=None)
+    if state is None and of_brokers:
+        reason = "brokers use it, and no broker's is reached from there"
+        return view.judge("KA301", endpoint.resource, Status.NOT_APPLICABLE, evidence, reason=reason)
     if state is None:
         unknown = {"error": "not probed", "needs": "a vantage with role client that probes this listener"}
         return view.judge("KA301", endpoint.resource, Status.UNKNOWN, {**evidence, **unknown}, reached=reached or None)
