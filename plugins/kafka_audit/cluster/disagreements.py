@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from kafka_audit.cluster.registry import RegistrySample
-from kafka_audit.cluster.views import HeldView, differences_of_list
-from kafka_audit.compare.broker_lists import ListDifference
+from kafka_audit.cluster.views import HeldView
+from kafka_audit.compare.broker_lists import ListDifference, list_differences
 from kafka_audit.differences.tables import LISTED, ViewDifference
 from kafka_audit.model.tables import ViewBroker
 
@@ -253,27 +253,28 @@ def claims(
 
 
 def _of_brokers(view: HeldView, registry: RegistrySample, listed: Mapping[int, ViewBroker]) -> Iterator[Claim]:
-    listener, addresses = view.row.listener, registry.addresses
-    differences = differences_of_list(view.row, addresses, listed.values(), known_listener=view.known_listener)
-    for address in addresses:
-        difference = differences.get(address.broker_id)
-        if difference is None or (address.listener != listener and view.known_listener):
+    """Yield what a view lists otherwise: it lists brokers with its listener; of an unknown one only presence can be compared."""
+    listener, known = view.row.listener, view.known_listener
+    registered = {row.broker_id: row for row in registry.addresses if row.listener == listener or not known}
+    differences = list_differences(
+        {broker: ((row.host, row.port),) if known else () for broker, row in registered.items()},
+        {broker: (row.host, row.port) for broker, row in listed.items()},
+        empty=view.row.brokers_listed == 0,
+    )
+    for broker, difference in differences.items():
+        if broker not in registered:
+            if registered and broker not in registry.brokers and not registry.samples.kraft:
+                yield Claim(listener=listener, subject=broker, kind="unregistered", reference="not registered", view="listed")
             continue
-        right, basis = f"{address.host}:{address.port}", str(address.version)
+        address = registered[broker]
+        kind, reference, claimed, basis = "broker_missing", f"{address.host}:{address.port}", "not listed", str(address.version)
         if difference is ListDifference.NOTHING:
-            yield Claim(
-                listener=listener, subject=address.broker_id, kind="empty_view", reference="brokers registered", view="not listed"
-            )
-        elif difference is ListDifference.MISSING:
-            kind = "broker_disputed" if address.disputed else "broker_missing"
-            claimed = "not listed"
-            yield Claim(listener=listener, subject=address.broker_id, kind=kind, reference=right, view=claimed, basis=basis)
-        elif difference is ListDifference.ELSEWHERE and address.listener == listener:
-            broker = listed[address.broker_id]
-            claimed = f"{broker.host}:{broker.port}"
-            yield Claim(listener=listener, subject=address.broker_id, kind="endpoint", reference=right, view=claimed, basis=basis)
-    for other in () if registry.samples.kraft or not addresses else sorted(listed.keys() - registry.brokers.keys()):
-        yield Claim(listener=listener, subject=other, kind="unregistered", reference="not registered", view="listed")
+            kind, reference, basis = "empty_view", "brokers registered", ""
+        elif difference is ListDifference.ELSEWHERE:
+            kind, claimed = "endpoint", f"{listed[broker].host}:{listed[broker].port}"
+        elif address.disputed:
+            kind = "broker_disputed"
+        yield Claim(listener=listener, subject=broker, kind=kind, reference=reference, view=claimed, basis=basis)
 
 
 def _of_cluster(view: HeldView, registry: RegistrySample, expected: str | None) -> Iterator[Claim]:

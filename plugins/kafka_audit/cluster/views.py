@@ -1,14 +1,12 @@
 """Views of brokers with who held them, in one sample."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from kafka_audit.cluster.broker_lists import unregistered
-from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
-from kafka_audit.compare.broker_lists import ListDifference, list_differences
-from kafka_audit.model.tables import BrokerView, ViewBroker
+from kafka_audit.cluster.registry import RegistrySample
+from kafka_audit.model.tables import BrokerView
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,26 +23,6 @@ class HeldView:
     registered: bool
     foreign: bool  # it is of another cluster, so its topics are not compared
     known_listener: bool  # a broker has registered the listener
-
-
-def differences_of_list(
-    view: BrokerView,
-    advertised: Iterable[RegisteredAddress | AdvertisedEndpoint],
-    listed: Iterable[ViewBroker],
-    *,
-    known_listener: bool,
-) -> Mapping[int, ListDifference]:
-    """Return the brokers that a view lists otherwise than they advertise, and how; no entry where it agrees.
-
-    It lists those with its listener; of an address whose listener is unknown, only that it lists a broker can be compared.
-    """
-    expected: dict[int, tuple[tuple[str, int], ...]] = {}
-    for row in advertised:
-        if row.listener == view.listener:
-            expected[row.broker_id] = (*expected.get(row.broker_id, ()), (row.host, row.port))
-        elif not known_listener:
-            expected.setdefault(row.broker_id, ())
-    return list_differences(expected, {row.broker_id: (row.host, row.port) for row in listed}, empty=view.brokers_listed == 0)
 
 
 class HeldViews:

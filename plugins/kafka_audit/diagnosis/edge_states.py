@@ -7,7 +7,7 @@ from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.edges import Edge
 from kafka_audit.diagnosis.facts import Facts, facts_of
-from kafka_audit.diagnosis.identities import AnsweringBrokers
+from kafka_audit.diagnosis.identities import answering_brokers
 from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnosed
 from kafka_audit.model.finding import Confidence
 
@@ -34,7 +34,7 @@ def edge_states(view: ClusterView) -> Iterator[EdgeState]:
     facts = facts_of(view)
     for probe in filter(view.is_of_clients, view.probes):
         yield _probed(probe, probe.vantage)
-    for (target, _), answers in view.derived(AnsweringBrokers).by_endpoint.items():
+    for (target, _), answers in view.derived(answering_brokers).items():
         for answer in answers:
             if answer.is_other:
                 text = f"{answer.name} answers"

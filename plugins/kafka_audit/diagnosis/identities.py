@@ -25,18 +25,13 @@ class AnsweringBroker:
         return f"broker {self.answered_by}" if self.cluster_id is None else f"cluster {self.cluster_id}"
 
 
-class AnsweringBrokers:
-    """Who answers in the newest sample, by broker and listener of the endpoint."""
-
-    def __init__(self, view: ClusterView) -> None:
-        """Read both samples."""
-        own = None if view.state is None else view.state.kafka_cluster_id
-        before = _answers(view.before(BrokerIdentity), view.before(Probe), own)
-        earlier = {key for key, answers in before.items() if any(answer.is_other for answer in answers)}
-        self.by_endpoint: Mapping[tuple[int, str], list[AnsweringBroker]] = {
-            key: [replace(answer, lasting=key in earlier) for answer in answers]
-            for key, answers in _answers(view.newest(BrokerIdentity), view.newest(Probe), own).items()
-        }
+def answering_brokers(view: ClusterView) -> Mapping[tuple[int, str], list[AnsweringBroker]]:
+    """Return who answers in the newest sample, by broker and listener of the endpoint."""
+    own = None if view.state is None else view.state.kafka_cluster_id
+    before = _answers(view.before(BrokerIdentity), view.before(Probe), own)
+    earlier = {key for key, answers in before.items() if any(answer.is_other for answer in answers)}
+    now = _answers(view.newest(BrokerIdentity), view.newest(Probe), own)
+    return {key: [replace(answer, lasting=key in earlier) for answer in answers] for key, answers in now.items()}
 
 
 def _answers(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.controller_paths import controller_paths
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import ControllerProbe
 from kafka_audit.model.text import clean
@@ -48,19 +49,17 @@ def controller_unreachable(view: ClusterView) -> Iterator[Judgement]:
     ## References
     `controller.quorum.voters`, `controller.quorum.bootstrap.servers`, `controller.listener.names`.
     """
-    rows = sorted(view.newest(ControllerProbe), key=lambda row: row.address)
-    earlier = {row.address: row for row in view.before(ControllerProbe)}
-    if not rows:
+    paths = [path for path in view.derived(controller_paths) if path.source is None]
+    if not paths:
         reason = "the cluster file names no controllers"
         yield view.judge("KA211", "cluster", Status.NOT_APPLICABLE, reason=reason)
-    for row in rows:
-        evidence = {"address": clean(row.address), "layer": row.layer, "error": clean(row.error or row.outcome)}
-        resource, past = f"controller/{row.address}", earlier.get(row.address)
-        if row.outcome == "ok":
-            node = "" if row.node_id is None else f" as node {row.node_id}"
-            yield view.judge("KA211", resource, Status.PASS, evidence, node=node)
-        elif row.outcome == "failed" and past is not None and (past.outcome, past.layer) == ("failed", row.layer):
-            yield view.judge("KA211", resource, Status.FAIL, evidence)
+    for path in paths:
+        evidence = {"address": clean(path.address), "layer": path.layer, "error": clean(path.error)}
+        if path.state == "open":
+            node = "" if path.node_id is None else f" as node {path.node_id}"
+            yield view.judge("KA211", f"controller/{path.address}", Status.PASS, evidence, node=node)
+        elif path.state == "closed":
+            yield view.judge("KA211", f"controller/{path.address}", Status.FAIL, evidence)
         else:
-            unknown = {"needs": row.needs or "another audit"} if row.outcome == "unknown" else ONCE
-            yield view.judge("KA211", resource, Status.UNKNOWN, {**evidence, **unknown})
+            unknown = {"needs": path.needs or "another audit"} if path.state == "unknown" else ONCE
+            yield view.judge("KA211", f"controller/{path.address}", Status.UNKNOWN, {**evidence, **unknown})

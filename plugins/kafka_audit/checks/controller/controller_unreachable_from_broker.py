@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.controller_paths import controller_paths
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker
 from kafka_audit.model.text import clean
@@ -49,24 +50,19 @@ def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]
     ## References
     `controller.quorum.voters`, `controller.quorum.bootstrap.servers`, `broker.session.timeout.ms`; KIP-631.
     """
-    probes = view.newest(ControllerProbeFromBroker)
-    if not probes:
+    paths = view.derived(controller_paths)
+    alive = {path.address for path in paths if path.state == "open"}
+    hosts = sorted({path.source for path in paths if path.source is not None})
+    if not hosts:
         reason = "no vantage with role broker probed an address of `controllers` in the cluster file"
         yield view.judge("KA216", "cluster", Status.NOT_APPLICABLE, reason=reason)
-    reached = {(probe.from_broker, probe.address) for probe in probes if probe.outcome == "ok"}
-    alive = {address for _, address in reached}
-    alive |= {probe.address for probe in view.newest(ControllerProbe) if probe.outcome == "ok"}
-    before = {_path(probe) for probe in view.before(ControllerProbeFromBroker) if probe.outcome == "failed"}
-    for broker in sorted({probe.from_broker for probe in probes}):
-        missed = [
-            probe
-            for probe in probes
-            if probe.from_broker == broker and probe.address in alive and (broker, probe.address) not in reached
-        ]
-        failed = [probe for probe in missed if probe.outcome == "failed"]
-        lasting = [probe for probe in failed if _path(probe) in before]
-        addresses = sorted({clean(probe.address) for probe in lasting})
-        errors = sorted({f"{probe.layer}: {clean(probe.error or probe.outcome)}" for probe in lasting or missed})
+    for broker in hosts:
+        own = [path for path in paths if path.source == broker]
+        reached = {path.address for path in own if path.state == "open"}
+        missed = [path for path in own if path.address in alive - reached]
+        lasting = [path for path in missed if path.state == "closed"]
+        addresses = sorted({clean(path.address) for path in lasting})
+        errors = sorted({f"{path.layer}: {clean(path.error)}" for path in lasting or missed})
         evidence: dict[str, object] = {"broker": broker, "total": len(alive)}
         if lasting:
             evidence |= {"addresses": addresses, "count": len(addresses), "error": ", ".join(errors)}
@@ -76,12 +72,7 @@ def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]
             unknown = {"error": "no host reaches an address of `controllers`", "needs": "a controller that answers (KA211)"}
             yield view.judge("KA216", f"broker/{broker}", Status.UNKNOWN, evidence | unknown)
         elif missed:
-            needs = next((probe.needs for probe in missed if probe.needs), "another audit")
-            unknown = {"error": ", ".join(errors), "needs": needs}
-            yield view.judge("KA216", f"broker/{broker}", Status.UNKNOWN, evidence | unknown)
+            needs = next((path.needs for path in missed if path.needs), "another audit")
+            yield view.judge("KA216", f"broker/{broker}", Status.UNKNOWN, evidence, error=", ".join(errors), needs=needs)
         else:
             yield view.judge("KA216", f"broker/{broker}", Status.PASS, evidence)
-
-
-def _path(probe: ControllerProbeFromBroker) -> tuple[str, int, str, str]:
-    return probe.vantage, probe.from_broker, probe.address, probe.layer

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.identities import AnsweringBrokers
+from kafka_audit.diagnosis.identities import answering_brokers
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerIdentity, Probe, Registry, SourceRead
 
@@ -47,7 +47,7 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
     ## References
     Error 42 INVALID_REQUEST of `kafka.server.ConfigHelper`; KAFKA-14885.
     """
-    answering, refused = view.derived(AnsweringBrokers).by_endpoint, _refused(view)
+    answering, refused = view.derived(answering_brokers), _refused(view)
     for endpoint in view.advertised:
         answers = answering.get((endpoint.broker_id, endpoint.listener), ())
         others = [answer for answer in answers if answer.is_other]

@@ -1,16 +1,13 @@
 """The address that a broker advertises cannot be resolved or reached."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
 from kafka_audit.diagnosis.cause import ADDRESS, EdgeObservation, cause, fails, let_in, unknown, works
+from kafka_audit.diagnosis.controller_paths import controller_paths
 from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
-from kafka_audit.model.tables import ControllerProbeFromBroker
 from kafka_audit.model.text import brokers, counted
-
-_NETWORK = frozenset({"dns", "tcp"})
-_PROBE = ControllerProbeFromBroker
 
 
 @cause(kind=ADDRESS, layer=1, edges=(CONTROL, REPLICATE, FOLLOW), decided_by="`nc -vz -w 3 {host} {port}` on {where}")
@@ -49,13 +46,12 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
 def _to_controllers(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Yield what probes from the broker's host to the addresses of `controllers` show, and its own log."""
     host = f"probe from broker {edge.target}'s host"
-    now, before = _tried(facts.view.newest(_PROBE), edge.target), _tried(facts.view.before(_PROBE), edge.target)
-    lasting = [row for address, row in now.items() if _is_closed(row) and address in before and _is_closed(before[address])]
-    if now and len(lasting) == len(now):
-        error = f"{lasting[0].layer}: {lasting[0].error or 'an unknown error'}"
-        yield fails(host, f"reaches none of {counted(len(now), 'controller')}: {error}", direct=True)
-    elif now and not any(map(_is_closed, now.values())):
-        yield works(host, f"reaches {counted(len(now), 'controller')}", direct=True)
+    own = [path for path in facts.view.derived(controller_paths) if path.source == edge.target]
+    closed = [path for path in own if path.state == "closed" and path.failed_at_network]
+    if own and len(closed) == len(own):
+        yield fails(host, f"reaches none of {counted(len(own), 'controller')}: {closed[0].layer}: {closed[0].error}", direct=True)
+    elif own and not any(path.failed_at_network for path in own):
+        yield works(host, f"reaches {counted(len(own), 'controller')}", direct=True)
     else:
         yield unknown("vantages", f"the connection from broker {edge.target} to the controllers was not measured")
         missed = [other for other in facts.between.brokers if other != edge.target and _misses(facts, edge.target, other)]
@@ -70,11 +66,3 @@ def _to_controllers(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
 def _misses(facts: Facts, source: int, other: int) -> bool:
     listener = facts.between.listener(other)
     return listener is not None and source in facts.paths(other, listener.name).closed
-
-
-def _tried(rows: Iterable[ControllerProbeFromBroker], broker: int) -> Mapping[str, ControllerProbeFromBroker]:
-    return {row.address: row for row in rows if row.from_broker == broker}
-
-
-def _is_closed(row: ControllerProbeFromBroker) -> bool:
-    return row.outcome == "failed" and row.layer in _NETWORK

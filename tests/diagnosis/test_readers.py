@@ -1,0 +1,72 @@
+"""Who reads probes and views of edges itself, instead of asking edges and diagnoses what they show."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import kafka_audit
+
+OBSERVED = frozenset(
+    [
+        *("claims_of", "disagreement", "held_views", "held_views_before", "identities", "listed"),
+        *("probes", "probes_of", "probes_to", "views_of", "worker_probes"),
+    ]
+)
+"""What a `ClusterView` has of probes and views as they were observed."""
+ROWS = frozenset({"BrokerIdentity", "BrokerView", "ControllerProbe", "ControllerProbeFromBroker", "Probe", "ViewBroker"})
+"""Tables of such observations."""
+FOLDERS = ("airflow", "alerting", "audit", "checks", "job", "lint", "migration", "report")
+"""Rooms that read the diagnosis; `incidents` has a list of its own, with what it reads besides."""
+
+LEFT = {
+    # Facts of an address or a party, and no answer to who reaches whom: what a name resolves to, what is mapped, who gave a view.
+    "checks/audit/vantage_far_away.py": {"Probe"},
+    "checks/controller/epoch_went_back.py": {"BrokerView"},
+    "checks/controller/leadership.py": {"BrokerView"},
+    "checks/controller/named_controller.py": {"BrokerView"},
+    "checks/listeners/endpoint_without_mapping.py": {"worker_probes"},
+    "checks/listeners/inter_broker_endpoint_unreachable.py": {"views_of"},
+    "checks/listeners/mappings_share_address.py": {"identities", "worker_probes"},
+    "checks/listeners/name_resolves_elsewhere.py": {"Probe"},
+    "checks/listeners/names_resolve_inside.py": {"Probe"},
+    "checks/listeners/single_entry_point.py": {"worker_probes"},
+    "checks/metadata/broker_gone.py": {"held_views", "held_views_before"},
+    "checks/metadata/foreign_cluster_id.py": {"held_views", "held_views_before"},
+    "checks/replication/single_broker.py": {"BrokerView", "ViewBroker"},
+    "checks/security/login_evidence.py": {"views_of"},
+    "report/reach.py": {"probes"},
+    "report/views.py": {"BrokerView", "listed"},
+    # KA301 is the answer for edges from vantages; a gate and `lint --against` give it probes of proposed addresses.
+    "checks/listeners/endpoint_unreachable.py": {"probes", "probes_to"},
+    "lint/against.py": {"probes"},
+    "migration/before.py": {"probes"},
+    # What each view lists, cell by cell; a difference names ten brokers.
+    "report/matrix.py": {"claims_of", "listed", "views_of"},
+}
+"""The modules that still read observations. This list only gets shorter: a module that no longer does is removed from it."""
+
+
+def observed(tree):
+    """Yield what is read of `view`, `…._view` or `….view`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and getattr(node.value, "attr", getattr(node.value, "id", "")) in {"view", "_view"}:
+            if node.attr in OBSERVED:
+                yield node.attr
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in {"newest", "before", "earlier", "of"} and node.args:
+            table = node.args[0]
+            if isinstance(table, ast.Name) and table.id in ROWS:
+                yield table.id
+
+
+def test_no_other_module_reads_observations_of_edges():
+    root = Path(kafka_audit.__file__).parent
+    found = defaultdict(set)
+    for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.py")):
+        for name in observed(ast.parse(path.read_text())):
+            found[path.relative_to(root).as_posix()].add(name)
+    assert dict(found) == LEFT
+
+
+def test_the_rule_finds_what_it_forbids():
+    assert set(observed(ast.parse("self._view.probes_of(broker, listener); view.newest(Probe)"))) == {"probes_of", "Probe"}
+    assert list(observed(ast.parse("view.endpoints.of(broker); view.newest(LogLine); facts.edges.into(broker)"))) == []
