@@ -19,10 +19,15 @@ class WeighedCause:
     """A cause, what shows it on an edge, and what speaks against it."""
 
     cause: KnownCause
+    edge: Edge
     shown_by: tuple[EdgeObservation, ...]
     against: tuple[EdgeObservation, ...]
     left_open_by: tuple[EdgeObservation, ...]
-    decided_by: str
+
+    @property
+    def decided_by(self) -> str:
+        """What would decide it, for a sentence."""
+        return _filled(self.cause.decided_by, self.edge)
 
     @property
     def measured(self) -> bool:
@@ -123,10 +128,10 @@ def _weighed(facts: Facts, edge: Edge) -> Diagnosis:
             found.append(
                 WeighedCause(
                     cause=cause,
+                    edge=edge,
                     shown_by=tuple(one for one in observed if one.state == "fails"),
                     against=tuple(one for one in observed if one.state == "works"),
                     left_open_by=tuple(one for one in observed if one.state == "unknown"),
-                    decided_by=_filled(cause.decided_by, edge),
                 )
             )
     return Diagnosis(edge=edge, candidates=tuple(found))
