@@ -253,8 +253,8 @@ def in_words(matrix: Mapping[str, Any]) -> list[tuple[str, str]]:
         "L": "cannot agree on TLS with",
         "S": "cannot log in to",
     }
-    verbs |= {"A": "got no Kafka answer from", "R": "is not authorized at", "I": "reached another process at the address of"}
-    verbs |= {"E": "exchanges nothing with", "V": "differ on"}
+    verbs |= {"A": "got no Kafka answer from", "R": "may not act at", "I": "reached another process at the address of"}
+    verbs |= {"E": "cannot get through to", "V": "differ on"}
     for letter, verb in verbs.items():
         groups: dict[tuple[int, ...], list[MatrixRow]] = {}
         for observer in observers:
