@@ -60,3 +60,12 @@ def test_a_broker_that_refuses_its_controller_has_a_letter_though_its_port_is_op
     assert ("R", "brokers 0, 1: may not act at broker 2 (rights).") in in_words(refused)
     healthy = found["zookeeper_healthy_login"]["matrix"]["observers"]
     assert set("".join(row["reach"] for row in healthy)) <= {".", "-"}
+
+
+def test_a_vantage_that_is_in_another_place_is_a_question_for_check_and_matrix():
+    """Its probes fail like those of a host that is cut off, which has a letter."""
+    elsewhere, cut_off = "KA302-vantage_in_another_place", "KA302-controller_cannot_reach_broker_2"
+    found = documents({name: subjects.every()[name] for name in (elsewhere, cut_off)})
+    reach = {name: {row["name"]: row["reach"] for row in document["matrix"]["observers"]} for name, document in found.items()}
+    assert reach[elsewhere]["broker 0"] == "?.?"
+    assert reach[cut_off]["broker 0"][2] == "T"
