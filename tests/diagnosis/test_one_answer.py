@@ -69,3 +69,15 @@ def test_a_vantage_that_is_in_another_place_is_a_question_for_check_and_matrix()
     reach = {name: {row["name"]: row["reach"] for row in document["matrix"]["observers"]} for name, document in found.items()}
     assert reach[elsewhere]["broker 0"] == "?.?"
     assert reach[cut_off]["broker 0"][2] == "T"
+
+
+def test_what_views_lack_is_shown_though_one_registration_could_not_be_read():
+    """What agrees is a question then, as in KA105; that a view lists the broker of that registration is no difference."""
+    unread = {"observer": "zookeeper", "operation": "zookeeper /brokers/ids/2", "error": "unreadable", "needs": "a valid znode"}
+    document = told({"brokers": {2: "absent"}, "reads": [unread], "views": {0: {"brokers": {1: "absent"}}}})
+    views = {row["name"]: row["view"] for row in document["matrix"]["observers"] if row["note"] not in {"registry", "vantage"}}
+    assert (views["broker 0"], views["broker 1"]) == ("?V?", "???")
+    assert {one["resource"]["name"]: one["status"] for one in document["findings"] if one["code"] == "KA105"} == {
+        "broker/0": "FAIL",
+        "broker/1": "UNKNOWN",
+    }

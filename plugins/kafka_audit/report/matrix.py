@@ -141,13 +141,14 @@ def _registry(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Matri
 def _views(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Mapping[int, str]:
     """Return how each broker's views list the brokers; of several views the worst."""
     observers, gap = {one.name: one for one in view.observers}, view.gap("brokers")
-    unread = None if gap is None or not gap.whole or gap.status is not Status.UNKNOWN else gap.error
-    claims = {broker: view.claims_of(str(broker)) for broker in columns}
+    unread = gap.error if gap is not None and gap.status is Status.UNKNOWN else None
+    unsure = set() if gap is None else {"unregistered"} if not gap.whole else {*_VIEWS}
+    claims = {broker: [claim for claim in view.claims_of(str(broker)) if claim.kind not in unsure] for broker in columns}
     fenced = {broker for broker, own in claims.items() if any(claim.kind == "unlisted" for claim in own)}
     rows = {}
     for broker in columns:
         worst: dict[int, str] = {}
-        for claim in claims[broker] if gap is None else ():
+        for claim in claims[broker]:
             if claim.kind in _VIEWS and claim.subject is not None:
                 worst[claim.subject] = min(claim.kind, worst.get(claim.subject, claim.kind), key=list(_VIEWS).index)
         listed = {row.broker_id for held in view.views_of(broker) for row in view.listed.get(held.brokers_digest, ())}
