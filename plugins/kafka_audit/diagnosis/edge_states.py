@@ -1,10 +1,11 @@
 """The first layer at which each edge fails: what a matrix of a cluster shows. It says nothing that no diagnosis or probe says."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.causes import causes
 from kafka_audit.diagnosis.edges import Edge
 from kafka_audit.diagnosis.facts import Facts, facts_of
 from kafka_audit.diagnosis.identities import answering_brokers
@@ -84,9 +85,15 @@ def _diagnosed(facts: Facts, diagnosis: Diagnosis) -> Iterator[EdgeState]:
         yield EdgeState(source=source, target=edge.target, state="broken", layer=layer, text=text)
 
 
-def _shown_for(facts: Facts, edge: Edge, candidate: WeighedCause) -> Iterable[int]:
-    for source in facts.between.brokers:
-        if source != edge.target:
-            observed = [one for one in candidate.cause.observe(facts, replace(edge, sources=(source,))) if one.direct]
-            if observed and all(one.state != "works" for one in observed):
-                yield source
+def _shown_for(facts: Facts, edge: Edge, candidate: WeighedCause) -> Iterator[int]:
+    """Yield the sources for which a cause shows; those of a kind that nothing was observed of alone are asked together."""
+    listener = "" if edge.listener is None else edge.listener.name
+    alone = {line.broker_id for code in {cause.kind.code for cause in causes()} for line in facts.lines(edge, code)}
+    alone |= {probe.from_broker for probe in facts.view.probes_of(edge.target, listener) if probe.from_broker is not None}
+    for kind in facts.between.kinds:
+        others = [source for source in kind if source != edge.target]
+        together = tuple(source for source in others if source not in alone)
+        for sources in (*((source,) for source in others if source in alone), together):
+            observed = [one for one in candidate.cause.observe(facts, replace(edge, sources=sources)) if one.direct]
+            if sources and observed and all(one.state != "works" for one in observed):
+                yield from sources
