@@ -164,10 +164,10 @@ def test_an_observer_says_why_it_cannot_be_compared():
     missing = ListCount(topics_digest=digest, partitions=0, led=0, missing=4, brokers=())
     observers = {one.name: one for one in view_of(case, counted, missing).observers}
     assert list(observers) == ["0", "1", "2", "10.0.0.99:9092"]
-    assert (observers["0"].answered, observers["0"].listed, observers["0"].topics_error) == (True, 4, None)
-    assert (observers["1"].answered, observers["1"].topics_error, observers["1"].listed) == (False, "timeout", 0)
-    assert observers["2"].topics_error == "its view lists none of 4 partitions"
-    assert observers["2"].brokers_error is None
+    assert (observers["0"].answered, observers["0"].listed, observers["0"].topics_gap[0]) == (True, 4, None)
+    assert (observers["1"].answered, observers["1"].topics_gap[0], observers["1"].listed) == (False, "timeout", 0)
+    assert observers["2"].topics_gap[0] == "its view lists none of 4 partitions"
+    assert observers["2"].brokers_gap[0] is None
     foreign = observers["10.0.0.99:9092"]
     assert (foreign.answered, foreign.foreign, foreign.error) == (False, True, "its view belongs to cluster other")
 

@@ -22,7 +22,7 @@ from kafka_audit.cluster.listeners import endpoints, probes
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint, Endpoints
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.logins import InterBrokerLogins
-from kafka_audit.cluster.listeners.probes import Layer, ProbeResult
+from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.listeners.replication_listeners import replication_listeners
 from kafka_audit.cluster.min_isr import MinIsrGap, min_isr_gap
 from kafka_audit.cluster.moments import Moments
@@ -57,7 +57,6 @@ __all__ = [
     "Disagreement",
     "Gap",
     "HeldView",
-    "Layer",
     "MinIsrGap",
     "Observer",
     "ProbeResult",

@@ -180,10 +180,10 @@ class Edges:
             return Effect(state=state, difference=difference, error=difference.doubt, needs=difference.doubt_needs)
         error, needs = observer.error, observer.needs
         if matter == "endpoint":
-            error, needs = observer.brokers_error, observer.brokers_needs
+            error, needs = observer.brokers_gap
         elif matter in PARTITIONS and (matter != "assignment" or (self._view.kraft and not observer.partitions)):
             # Whether topics are missing can be said of a view without any. In KRaft the auditor's rights may hide them in each.
-            error, needs = observer.topics_error, observer.topics_needs
+            error, needs = observer.topics_gap
         return Effect(state="works" if error is None else "unknown", error=error, needs=needs)
 
     def _signs(self, broker: int) -> list[Disagreement]:

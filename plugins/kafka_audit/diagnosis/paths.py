@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kafka_audit.cluster.listeners.probes import Layer, ProbeResult
+from kafka_audit.cluster.listeners.probes import ProbeResult
+from kafka_audit.model.tables import Probe
 
 _WORST_FIRST = ("closed", "moving", "open", "unknown")
 """How a host reaches an endpoint; where several probes of one host differ, the first of these counts."""
@@ -17,7 +18,7 @@ class Paths:
     closed: tuple[int, ...]  # in both samples
     moving: tuple[int, ...]  # failed in one sample
     open: tuple[int, ...]
-    failed: Mapping[int, Layer]  # of each closed one
+    failed: Mapping[int, Probe]  # of each closed one
     vantage: str | None
     needs: str | None  # what would let a host be measured that could not
 

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
-from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, Layer, ProbeResult
+from kafka_audit.cluster.listeners.probes import LAYERS
+from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, ProbeResult
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredEndpoint
 
@@ -85,7 +86,7 @@ def endpoint_judgement(
         return view.judge("KA301", endpoint.resource, Status.UNKNOWN, {**evidence, **unknown}, reached=reached or None)
     worst = [probe for probe in probes if probe.state == state]
     layers = [layer for probe in worst if (layer := probe.failed or probe.unknown) is not None]
-    layer = min(layers, key=lambda layer: layer.rank, default=None)
+    layer = min(layers, key=lambda layer: LAYERS.index(layer.layer), default=None)
     stops = sorted(
         f"{probe.failed.layer} failed with {probe.failed.error or 'an unknown error'} at {probe.vantage}"
         for probe in worst
@@ -106,7 +107,7 @@ def endpoint_judgement(
     )
 
 
-def _why(state: str, layer: Layer | None) -> dict[str, str | None]:
+def _why(state: str, layer: Probe | None) -> dict[str, str | None]:
     """Return why an endpoint is not reached, and for what is unknown also what would show it."""
     error = layer and layer.error
     if state == "closed":

@@ -46,8 +46,7 @@ class Observer:
     brokers_listed: int | None
     error: str | None  # why there is no view of this cluster; with `needs`
     needs: str | None
-    brokers_error: str | None  # why its brokers cannot be compared; with `brokers_needs`
-    brokers_needs: str | None
+    brokers_gap: tuple[str | None, str | None]  # the same of its brokers, where these cannot be compared
     digests: tuple[str, ...]  # of the lists of topics in its views
     kraft: bool
     counts: PartitionCounts = field(repr=False, compare=False)
@@ -69,7 +68,8 @@ class Observer:
         return self.partitions - max(missing, default=0 if self.foreign else self.partitions)
 
     @cached_property
-    def _topics(self) -> tuple[str | None, str | None]:
+    def topics_gap(self) -> tuple[str | None, str | None]:
+        """Why its topics cannot be compared, and what would let them be."""
         if self.error is not None:
             return self.error, self.needs
         if self.kraft and not self.partitions:
@@ -77,16 +77,6 @@ class Observer:
         if self.partitions and not self.listed:
             return f"its view lists none of {self.partitions} partitions", "a view with topics in it, see KA107"
         return None, None
-
-    @property
-    def topics_error(self) -> str | None:
-        """Why its topics cannot be compared; with `topics_needs`."""
-        return self._topics[0]
-
-    @property
-    def topics_needs(self) -> str | None:
-        """What would let them be compared."""
-        return self._topics[1]
 
 
 def observers(registry: RegistrySample, views: HeldViews, differences: Differences) -> tuple[Observer, ...]:
@@ -156,8 +146,7 @@ def _observer(  # noqa: PLR0913 -- what is known of it
         brokers_listed=brokers_listed,
         error=error,
         needs=needs,
-        brokers_error=brokers[0],
-        brokers_needs=brokers[1],
+        brokers_gap=brokers,
         digests=tuple(view.row.topics_digest for view in views if not view.foreign),
         kraft=kraft,
         counts=counts,

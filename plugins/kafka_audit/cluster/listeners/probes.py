@@ -18,17 +18,6 @@ _Key = tuple[str, str, int | None, int, str]  # vantage, role, from broker, brok
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layer:
-    """A layer of a probe that failed or is unknown."""
-
-    rank: int  # dns 1, tcp 2, tls 3, sasl 4, api 5
-    layer: str
-    error: str | None
-    resolver: str | None  # dns: what resolved the name
-    needs: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class ProbeResult:
     """The result of the probes from one vantage to one endpoint: in the newest sample, and over both samples."""
 
@@ -46,8 +35,8 @@ class ProbeResult:
     failure: ReadFailure | None
     needs: str | None
     answered_by: int | None  # the id of the broker that answers
-    failed: Layer | None  # the first that failed, without identity
-    unknown: Layer | None
+    failed: Probe | None  # the first layer that failed, without identity
+    unknown: Probe | None
     reached: int  # rank of the last layer that worked
     state: str  # open, closed (failed in both samples, same registration), moving (in this one only), unknown
     network: str  # the same for dns and tcp alone
@@ -106,11 +95,8 @@ def _layers_by_probe(probes: Iterable[Probe]) -> Mapping[_Key, list[Probe]]:
     return {key: sorted(rows, key=_rank) for key, rows in found.items()}
 
 
-def _first(rows: Iterable[Probe], outcome: str) -> Layer | None:
-    row = next((row for row in rows if row.outcome == outcome and row.layer in _CONNECTION), None)
-    if row is None:
-        return None
-    return Layer(rank=_rank(row), layer=row.layer, error=row.error, resolver=row.resolver, needs=row.needs)
+def _first(rows: Iterable[Probe], outcome: str) -> Probe | None:
+    return next((row for row in rows if row.outcome == outcome and row.layer in _CONNECTION), None)
 
 
 def _result(rows: list[Probe], failed_before: int | None, *, same: bool) -> ProbeResult:
@@ -120,7 +106,7 @@ def _result(rows: list[Probe], failed_before: int | None, *, same: bool) -> Prob
         state = "closed" if failed_before is not None and same else "moving"
     else:
         state = "unknown" if unknown is not None or reached < _NETWORK else "open"
-    if failed is not None and failed.rank <= _NETWORK:
+    if failed is not None and _rank(failed) <= _NETWORK:
         network = "closed" if failed_before is not None and failed_before <= _NETWORK and same else "moving"
     else:
         network = "open" if reached >= _NETWORK else "unknown"

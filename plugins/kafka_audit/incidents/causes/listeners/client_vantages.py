@@ -11,8 +11,6 @@ from kafka_audit.model.finding import Evidence
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.text import clean, listing
 
-"""The definite no of a resolver, as probes word it; anything else is no answer."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
