@@ -16,6 +16,8 @@ worked; a case patches them where something does not:
 
     planned_nodes, verdicts: what a gate before a change has besides.
 
+    configs:    what running brokers report, by key or by broker id and key; `hidden` for null. A broker whose file sets something
+                else than the base reports that, too, as it does from its start on, unless the case says otherwise.
     config_sources: Kafka's number of who set a key of `configs`, where that is neither 4 (the file) nor 5 (nobody).
 
 Keys on who may do what are told in `secured_world.py`, those of KRaft's controllers in `quorum_world.py`.
@@ -64,6 +66,8 @@ from told_failures import with_failure
 
 World = Mapping[str, Any]
 LISTING = "ListPartitionReassignments"
+_HIDDEN = ("super.users", "allow.everyone.if.no.acl.found")
+"""Keys that Kafka's own definitions do not have: DescribeConfigs reports them as null where they are set."""
 LAYERS = ("dns", "tcp", "api", "identity")
 SETS = ("ids", "controller", "controller_epoch", "cluster/id", "topics", "topics/*/partitions/*/state")
 SETS = (*SETS, "config/topics", "admin/reassign_partitions")
@@ -100,16 +104,28 @@ def _settled(view: Any) -> Any:
 
 def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot | None]:
     """Return a case's snapshot, and its previous one where the case has `previous`."""
+    usual = base["configs"]
     base = merged(base, case.get("world", {}))
     now = merged(base, case.get("now", {}))
     if case.get("files_alone"):
         rows = tuple(files(now | {"brokers": {}, "dynamic": {}, "scram": {}}))
         return Snapshot(snapshot_id=name, cluster="base", cluster_id=f"id of {name}", rows=rows), None
     worlds = [merged(now, case.get("before", {})), now][2 - case.get("samples", 2) :]
-    current = _snapshot(name, worlds, case.get("sample_times", {}))
+    current = _snapshot(name, [_with_files(world, usual) for world in worlds], case.get("sample_times", {}))
     if "previous" not in case:
         return current, None
-    return current, _snapshot(f"{name}-previous", [merged(base, case["previous"])], {})
+    return current, _snapshot(f"{name}-previous", [_with_files(merged(base, case["previous"]), usual)], {})
+
+
+def _with_files(world: World, usual: World) -> World:
+    """Return the world with what brokers that started with their files report: `usual` says what no case has set itself."""
+    configs = dict(world["configs"])
+    for broker in {*world["properties"]} & {*world["brokers"]} if configs else ():
+        own = configs.get(broker, {})
+        reported = {key: "hidden" if key in _HIDDEN else value for key, value in world["properties"][broker].items()}
+        new = {key: value for key, value in reported.items() if key not in own and configs.get(key) == usual.get(key)}
+        configs[broker] = {**new, **own}
+    return {**world, "configs": configs}
 
 
 def _snapshot(name: str, worlds: list[World], times: Mapping[int, World]) -> Snapshot:
@@ -392,6 +408,8 @@ def _configs(world: World) -> Iterator[Row]:
         told = {key: value for key, value in world["configs"].items() if isinstance(key, str)}
         told = merged(told, world["configs"].get(broker, {}))
         for key, value in told.items():
+            if value == "absent":
+                continue
             hidden = value == "hidden"
             yield BrokerConfig(
                 observer=f"broker:{broker}",

@@ -4,7 +4,7 @@ A node with the controller role alone is no broker: its file is kept apart, and 
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,6 +34,15 @@ class Setting:
 _NOT_IN_FILE = Setting(state="unset", source="server.properties")
 _NOT_TOLD = Setting(state="unset", source="DescribeConfigs")
 _UNREAD = Setting(state="unread")
+
+
+def _is_hidden(config: BrokerConfig | None) -> bool:
+    return config is not None and config.value is None and (config.sensitive or config.key in _NULL_IS_SET)
+
+
+def _of_listener(read: Callable[[int, str], Setting], broker: int, listener: str, key: str) -> Setting:
+    own_setting = read(broker, f"listener.name.{listener.lower()}.{key}")
+    return read(broker, key) if own_setting.state in {"unset", "unread"} else own_setting
 
 
 class Settings:
@@ -91,13 +100,19 @@ class Settings:
         if broker in self._every_file:
             return _NOT_IN_FILE
         config = self.answers.get(broker, {}).get(key)
-        if config is not None and config.value is None and (config.sensitive or key in _NULL_IS_SET):
+        if _is_hidden(config):
             return Setting(state="hidden", source="DescribeConfigs")
         return _NOT_TOLD if broker in self.answers else _UNREAD
 
     def running(self, broker: int, key: str) -> Setting:
-        """Return one setting with which the broker runs: its answer, otherwise the file, which may be for the next start."""
-        return self._answered(broker, key) or self.get(broker, key)
+        """Return one setting with which the broker runs: its answer; the file only for what that hides, or without an answer.
+
+        The file may be newer than the broker's start, so what both report differently holds for the next start.
+        """
+        answered, config = self._answered(broker, key), self.answers.get(broker, {}).get(key)
+        if answered is not None:
+            return answered
+        return self.get(broker, key) if broker not in self.answers or _is_hidden(config) else _NOT_TOLD
 
     def _answered(self, broker: int, key: str) -> Setting | None:
         config = self.answers.get(broker, {}).get(key)
@@ -105,8 +120,11 @@ class Settings:
 
     def at(self, broker: int, listener: str, key: str) -> Setting:
         """Return a setting as it holds for one listener: `listener.name.<listener>.<key>` before `<key>`."""
-        own_setting = self.get(broker, f"listener.name.{listener.lower()}.{key}")
-        return self.get(broker, key) if own_setting.state in {"unset", "unread"} else own_setting
+        return _of_listener(self.get, broker, listener, key)
+
+    def running_at(self, broker: int, listener: str, key: str) -> Setting:
+        """Return the same of the running broker."""
+        return _of_listener(self.running, broker, listener, key)
 
     def first_set(self, broker: int, *keys: str) -> str:
         """Return the first of some keys that a broker has set, the first of all where it has none: the line to look at."""

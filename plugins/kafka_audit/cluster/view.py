@@ -381,6 +381,11 @@ class ClusterView:
         return InterBroker(self._moments.now, self.settings)
 
     @cached_property
+    def next_start(self) -> InterBroker:
+        """The same after brokers have started with their files, which may be newer than their last start."""
+        return InterBroker(self._moments.now, self.settings, next_start=True)
+
+    @cached_property
     def endpoints(self) -> Endpoints:
         """What brokers advertise, probed or not, as registered; in KRaft as their lists and settings say."""
         return Endpoints(self._moments.now, self._moments.before, self.inter_broker)

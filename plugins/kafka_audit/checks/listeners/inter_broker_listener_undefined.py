@@ -60,7 +60,7 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
     `kafka.server.KafkaConfig.validateValues`; KIP-103 (listeners for different traffic).
     """
     yield from no_files(view, "KA311")
-    between = view.inter_broker
+    between = view.next_start
     for broker, lines in sorted(between.settings.files.items()):
         used, hidden = between.listener(broker), [key for key in _KEYS if key in lines and lines[key].value is None]
         if hidden or used is None:

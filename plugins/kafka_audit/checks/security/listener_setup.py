@@ -41,7 +41,7 @@ def worst(view: ClusterView, broker: int) -> Need | None:
 
 
 def _needs(view: ClusterView, broker: int) -> Iterator[Need]:
-    between = view.inter_broker
+    between = view.next_start
     reads = {read.operation: read for read in view.last_reads if read.observer == f"properties:{broker}"}
     setting = between.settings.get(broker, "listeners")
     if setting.state == "hidden":

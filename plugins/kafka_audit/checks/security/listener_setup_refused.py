@@ -55,7 +55,7 @@ def listener_setup_refused(view: ClusterView) -> Iterator[Judgement]:
     `org.apache.kafka.common.security.JaasContext.loadServerContext`; `org.apache.kafka.common.security.JaasConfig`;
     `org.apache.kafka.common.security.ssl.DefaultSslEngineFactory`; KIP-103.
     """
-    between = view.inter_broker
+    between = view.next_start
     for broker in sorted(between.settings.files):
         resource, evidence = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
         need = worst(view, broker)

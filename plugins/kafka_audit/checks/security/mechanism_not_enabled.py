@@ -53,9 +53,9 @@ def mechanism_not_enabled(view: ClusterView) -> Iterator[Judgement]:
     `kafka.server.KafkaConfig.validateValues`; KIP-103 (listeners for different traffic).
     """
     yield from no_files(view, "KA406")
-    between = view.inter_broker
+    between = view.next_start
     for broker in sorted(between.settings.files):
-        listener, mechanism = between.listener(broker), between.next_mechanism(broker).value
+        listener, mechanism = between.listener(broker), between.mechanism(broker).value
         if listener is None:
             continue
         setting = between.settings.at(broker, listener.name, "sasl.enabled.mechanisms")

@@ -15,7 +15,7 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBro
     needs=(BrokerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Resources without ACLs are open to every client at broker {broker}; allow.everyone.if.no.acl.found is true",
+        Status.FAIL: "Resources without ACLs {are} open to every client at broker {broker}; allow.everyone.if.no.acl.found is true",
         Status.PASS: "Broker {broker} denies access to resources without ACLs ({source})",
         Status.UNKNOWN: "Cannot determine whether resources without ACLs are open to every client at {who} ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} does not use ACLs: {reason}",
@@ -29,7 +29,8 @@ def open_without_acl(view: ClusterView) -> Iterator[Judgement]:
     While the cluster resource has no ACL, any client can act as a broker.
 
     ## Fails when
-    The broker has an authorizer, and server.properties sets `allow.everyone.if.no.acl.found` to true.
+    The broker has an authorizer, and server.properties sets `allow.everyone.if.no.acl.found` to true. If the running broker does
+    not report the key, it started with another file, and the key takes effect at its next start.
 
     ## Not known when
     The key is set but hidden, because DescribeConfigs always hides it. Or no settings of that broker were read.
@@ -54,7 +55,9 @@ def open_without_acl(view: ClusterView) -> Iterator[Judgement]:
     for broker in between.brokers:
         resource, authorizer = f"broker/{broker}", between.authorizer(broker)
         allows = between.allows_without_acl(broker)
+        later = allows is False and view.next_start.allows_without_acl(broker) is True
         evidence = {"broker": broker, "who": f"broker {broker}", "key": "allow.everyone.if.no.acl.found"}
+        evidence["are"] = "will be" if later else "are"
         if authorizer.state == "unset":
             yield view.judge("KA408", resource, Status.NOT_APPLICABLE, evidence, reason="it runs no authorizer")
         elif not authorizer.value or allows is None:
@@ -63,5 +66,5 @@ def open_without_acl(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA408", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
         else:
             source = between.settings.get(broker, "allow.everyone.if.no.acl.found").source
-            yield view.judge("KA408", resource, Status.FAIL if allows else Status.PASS, evidence, source=source)
+            yield view.judge("KA408", resource, Status.FAIL if allows or later else Status.PASS, evidence, source=source)
     yield from no_brokers(view, "KA408")

@@ -53,7 +53,7 @@ def security_settings_refused(view: ClusterView) -> Iterator[Judgement]:
     `kafka.security.authorizer.AclAuthorizer.configure`; `org.apache.kafka.metadata.authorizer.StandardAuthorizer.configure`;
     KIP-371; `org.apache.kafka.common.security.kerberos.KerberosShortNamer`.
     """
-    between = view.inter_broker
+    between = view.next_start
     for broker in sorted(between.settings.files):
         resource, evidence = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
         try:

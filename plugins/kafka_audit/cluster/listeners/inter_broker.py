@@ -57,8 +57,13 @@ def _or_default(mechanism: Setting) -> Setting:
 class InterBroker:
     """Indexes over one snapshot; each is built when it is first asked for."""
 
-    def __init__(self, registry: RegistrySample, settings: Settings) -> None:
-        """Keep the registry of the newest sample, and what brokers are set to; nothing is read yet."""
+    def __init__(self, registry: RegistrySample, settings: Settings, *, next_start: bool = False) -> None:
+        """Keep the registry of the newest sample, and what brokers are set to; nothing is read yet.
+
+        `next_start`: brokers as their files will start them, instead of as they run.
+        """
+        self._next_start = next_start
+        self._read, self._read_at = (settings.get, settings.at) if next_start else (settings.running, settings.running_at)
         self._samples = registry.samples
         self._registry = registry
         self.settings = settings
@@ -95,7 +100,7 @@ class InterBroker:
         """Return the listeners that a broker advertises, None where that is not known."""
         if broker in self.endpoints:
             return frozenset(self.endpoints[broker])
-        reported = {key: self.settings.get(broker, key).value for key in (KEY, INSTEAD, CONTROLLERS)}
+        reported = {key: self._read(broker, key).value for key in (KEY, INSTEAD, CONTROLLERS)}
         return frozenset(listener.listener for listener in entries(reported)) if reported[KEY] or reported[INSTEAD] else None
 
     def protocol(self, broker: int, name: str) -> str | None:
@@ -106,22 +111,23 @@ class InterBroker:
 
     def controllers(self, broker: int) -> tuple[str, ...]:
         """Return the addresses of the controllers that a KRaft broker's settings name."""
-        values = (self.settings.get(broker, key).value or "" for key in (_VOTERS, _SERVERS))
+        values = (self._read(broker, key).value or "" for key in (_VOTERS, _SERVERS))
         addresses = (entry.strip().rpartition("@")[2] for value in values for entry in value.split(","))
         return tuple(dict.fromkeys(filter(None, addresses)))
 
     def controller_protocol(self, broker: int) -> str | None:
         """Return the security protocol of a KRaft broker to its controllers."""
-        names = (self.settings.get(broker, CONTROLLERS).value or "").split(",")
+        names = (self._read(broker, CONTROLLERS).value or "").split(",")
         return self._protocols(broker).get(canonical_listener(names[0]))
 
     def _protocols(self, broker: int) -> Mapping[str, str]:
-        value = self.settings.get(broker, "listener.security.protocol.map").value or ""
+        value = self._read(broker, "listener.security.protocol.map").value or ""
         return protocols_by_listener(value)
 
     @cached_property
     def _listeners(self) -> Mapping[int, Listener]:
-        reported = {broker: listener for broker in self.brokers if (listener := self._set(broker))}
+        started = (broker for broker in self.brokers if broker not in self._with_another_file)
+        reported = {broker: listener for broker in started if (listener := self._set(broker))}
         usual = {listener.name for listener in reported.values()}
         for broker in self.brokers:
             offered = self.offered(broker) or frozenset()
@@ -134,34 +140,38 @@ class InterBroker:
 
     def _set(self, broker: int) -> Listener | None:
         """Return the listener by settings; the protocol key says PLAINTEXT even beside a name, so the name comes first."""
-        name = self.settings.get(broker, "inter.broker.listener.name")
-        if name.value:
-            normal = canonical_listener(name.value)
-            return Listener(name=normal, protocol=self.protocol(broker, normal), source=name.source)
-        protocol = self.settings.get(broker, "security.inter.broker.protocol")
-        if not name.known or not protocol.known:
+        name = self._read(broker, "inter.broker.listener.name")
+        protocol = self._read(broker, "security.inter.broker.protocol")
+        if not name.value and not (name.known and protocol.known):
             return None
-        value = protocol.value or "PLAINTEXT"
-        return Listener(name=value, protocol=self.protocol(broker, value), source=protocol.source)
+        used = name if name.value else protocol
+        listener = canonical_listener(name.value) if name.value else protocol.value or "PLAINTEXT"
+        return Listener(name=listener, protocol=self.protocol(broker, listener), source=used.source)
+
+    @cached_property
+    def _with_another_file(self) -> frozenset[int]:
+        """Brokers that did not start with the file that was read: they registered no listener of the name that it has for others."""
+        by_file = {} if self._next_start else {broker: self._set(broker) for broker in self.endpoints.keys() & self.settings.files}
+        return frozenset(
+            broker
+            for broker, used in by_file.items()
+            if used is not None and used.source != "DescribeConfigs" and used.name not in self.endpoints[broker]
+        )
 
     def listener(self, broker: int) -> Listener | None:
         """Return the inter-broker listener of a broker: by its settings, or that of all others, or the only one."""
         return self._listeners.get(broker)
 
     def mechanism(self, broker: int) -> Setting:
-        """Return the SASL mechanism with which a running broker logs in at others."""
-        return _or_default(self.settings.running(broker, MECHANISM))
-
-    def next_mechanism(self, broker: int) -> Setting:
-        """Return the SASL mechanism of the broker's file, with which it logs in after its next start."""
-        return _or_default(self.settings.get(broker, MECHANISM))
+        """Return the SASL mechanism with which a broker logs in at others."""
+        return Setting(state="unread") if broker in self._with_another_file else _or_default(self._read(broker, MECHANISM))
 
     def principal(self, source: int, target: int) -> Principal:
         """Return the principal of `source` at `target`."""
         listener = self.listener(source)
         if listener is None or listener.protocol not in PROTOCOLS:
             return Principal(names=(), certain=False, why="its inter-broker listener is unknown", needs=file_of(source))
-        builder = self.settings.at(target, listener.name, "principal.builder.class")
+        builder = self._read_at(target, listener.name, "principal.builder.class")
         if builder.state == "hidden" or (builder.value and not builder.value.endswith(_DEFAULT_BUILDER)):
             why = f"broker {target} builds principals with {builder.value or 'an unknown class'}"
             return Principal(names=(), certain=False, why=why, needs=f"the authorizer log of broker {target}")
@@ -235,17 +245,17 @@ class InterBroker:
             for login in self._clients.get(ends.source, ())
             if same_listener(login.listener, listener.name) and mechanism in {None, login.mechanism}
         ]
-        return by_login(ends, mechanism, own, self.settings.at(ends.target, listener.name, KERBEROS_RULES))
+        return by_login(ends, mechanism, own, self._read_at(ends.target, listener.name, KERBEROS_RULES))
 
     def _by_certificate(self, ends: Ends) -> Principal:
         shown = [row for row in self._samples.of(Certificate) if (row.broker_id, row.listener) == (ends.source, ends.listener)]
         last = max((row.sample for row in shown), default=0)
-        asked, rules = (self.settings.at(ends.target, ends.listener, key) for key in ("ssl.client.auth", SSL_RULES))
+        asked, rules = (self._read_at(ends.target, ends.listener, key) for key in ("ssl.client.auth", SSL_RULES))
         return by_certificate(ends, asked, rules, (row.subject for row in shown if row.sample == last))
 
     def authorizer(self, broker: int) -> Setting:
         """Return a broker's authorizer class."""
-        return self.settings.get(broker, AUTHORIZER)
+        return self._read(broker, AUTHORIZER)
 
     @staticmethod
     def understood(authorizer: str) -> bool:
@@ -259,7 +269,7 @@ class InterBroker:
 
     def super_users(self, broker: int) -> frozenset[str] | None:
         """Return a broker's super users, None where they are set and hidden, or not read: that is never "none"."""
-        setting = self.settings.get(broker, SUPER_USERS)
+        setting = self._read(broker, SUPER_USERS)
         if not setting.known:
             return None
         users = super_users(setting.value or "")
@@ -268,7 +278,7 @@ class InterBroker:
 
     def allows_without_acl(self, broker: int) -> bool | None:
         """Return allow.everyone.if.no.acl.found of a broker, None where it is hidden or was not read."""
-        setting = self.settings.get(broker, NO_ACL)
+        setting = self._read(broker, NO_ACL)
         return allows_everyone(setting.value or "") if setting.known else None
 
     @cached_property

@@ -37,7 +37,7 @@ class InterBrokerLogins:
     def checks_names(self, broker: int, listener: str) -> bool | None:
         """Return whether a broker, as a client on a listener, compares names with certificates; None where that is unknown."""
         settings = self._between.settings
-        setting = settings.at(broker, listener, IDENTIFICATION)
+        setting = settings.running_at(broker, listener, IDENTIFICATION)
         if setting.state == "set":
             return (setting.value or "").lower() == "https"
         tables = (settings.files, settings.answers)
@@ -51,7 +51,7 @@ class InterBrokerLogins:
         """Return the SASL mechanisms of a broker's listener: by a probe, otherwise by its settings; None if unknown."""
         if (probe := self._sasl_probes.get((broker, listener))) is not None:
             return frozenset(probe.mechanisms)
-        enabled = self._between.settings.at(broker, listener, "sasl.enabled.mechanisms")
+        enabled = self._between.settings.running_at(broker, listener, "sasl.enabled.mechanisms")
         if not enabled.known:
             return None
         return frozenset(part.strip() for part in (enabled.value or "GSSAPI").split(",") if part.strip())

@@ -23,6 +23,6 @@ def client_certificate_refused(facts: Facts, edge: Edge) -> Iterator[EdgeObserva
         return
     settings, name = facts.between.settings, edge.listener.name
     own_key = f"listener.name.{name.lower()}.{_KEY}"
-    setting = settings.get(edge.target, own_key) if edge.listener.logs_in else settings.at(edge.target, name, _KEY)
+    setting = settings.running(edge.target, own_key) if edge.listener.logs_in else settings.running_at(edge.target, name, _KEY)
     if setting.known and setting.value in {None, "", "none"}:
         yield works(f"settings of broker {edge.target}", f"listener {name} does not request a client certificate", direct=True)

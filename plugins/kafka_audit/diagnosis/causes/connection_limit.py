@@ -24,7 +24,7 @@ def connection_limit(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """`max.connections.per.ip` counts connections of brokers as well (`SocketServer`): DescribeConfigs shows the limit."""
     yield from let_in(edge)
     settings, listener = facts.between.settings, "" if edge.listener is None else edge.listener.name
-    read = {key: settings.at(edge.target, listener, key) for key in _KEYS}
+    read = {key: settings.running_at(edge.target, listener, key) for key in _KEYS}
     limits = {key: setting.value for key, setting in read.items() if setting.value not in _NO_LIMIT}
     if not limits and all(setting.known for setting in read.values()):
         yield works(f"settings of broker {edge.target}", "no limit on connections is set")

@@ -40,7 +40,7 @@ def _both(facts: Facts, edge: Edge, source: int, key: str) -> tuple[frozenset[st
 
 def _values(facts: Facts, broker: int, edge: Edge, key: str) -> frozenset[str] | None:
     name = "" if edge.listener is None else edge.listener.name
-    setting = facts.between.settings.at(broker, name, key)
+    setting = facts.between.settings.running_at(broker, name, key)
     if not setting.known:
         return None
     return frozenset(part.strip() for part in (setting.value or "").split(",") if part.strip())
