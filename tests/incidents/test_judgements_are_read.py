@@ -50,7 +50,6 @@ LEFT = {
     "causes/listeners/client_vantages.py": {"probes"},
     "causes/listeners/cut_off.py": {"probes_to", "views_of"},
     "causes/listeners/unreachable_endpoints.py": {"probes_to", "views_of"},
-    "causes/refused_logins.py": {"newest"},
     "causes/storage/missing_replicas.py": {"views_of"},
     "causes/unread_sources.py": {"last_reads", "newest", "reads"},
 }

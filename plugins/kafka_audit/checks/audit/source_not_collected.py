@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
+from kafka_audit.checks.audit.accepted_logins import accepted_elsewhere
 from kafka_audit.cluster.answers.reads import (
     failed_texts,
     source_name,
@@ -82,7 +83,7 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
         failed = [read for read in asked if read.outcome == "failed" and read.failure not in _JUDGED_ELSEWHERE]
         name = source_name(resource, failed or asked)
         source = "ZooKeeper" if name == "zookeeper" else f"{name[0].upper()}{name[1:]}"
-        evidence = {"source": source, "asked": len(asked), "failed": len(failed)}
+        evidence: dict[str, object] = {"source": source, "asked": len(asked), "failed": len(failed)}
         if not failed:
             yield view.judge("KA001", resource, Status.PASS, evidence)
             continue
@@ -91,6 +92,7 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
             continue
         part = "returned no view" if resource in silent else "returned only a part"
         evidence |= {"gave": "returned nothing" if len(failed) == len(asked) else part, **failed_texts(failed)}
+        evidence |= accepted_elsewhere(view, resource, failed)
         settled = view.samples[1] is not None and view.reads.failed_before(failed)
         if resource != "cluster" and not settled and all(read.failure in AS_IN_A_RESTART for read in failed):
             evidence["error"] = f"in motion: {evidence['error']}, in one sample"

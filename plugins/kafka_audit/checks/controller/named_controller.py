@@ -58,7 +58,7 @@ def among_observers(view: ClusterView) -> Iterator[Judgement]:
         resource = observer_of(row)
         who = resource.replace("/", " ", 1)
         more: dict[str, object] = {"who": who, "subject": start_upper(who)}
-        more |= {"controller": right.leader_id if right else None, "reported": (row.leader_id,)}
+        more |= {"controller": right.leader_id if right else None, "reported": (row.leader_id,), "node": row.node_id}
         newest = f"controller {right.leader_id} with epoch {right.leader_epoch} (from the newest answer)" if right else ""
         more["right"] = newest
         epoch = "" if row.leader_epoch is None else f" with epoch {row.leader_epoch}"

@@ -15,7 +15,8 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBro
     needs=(BrokerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Resources without ACLs {are} open to every client at broker {broker}; allow.everyone.if.no.acl.found is true",
+        Status.FAIL: "Resources without ACLs {are} open to every client at broker {broker}; "
+        "allow.everyone.if.no.acl.found is true",
         Status.PASS: "Broker {broker} denies access to resources without ACLs ({source})",
         Status.UNKNOWN: "Cannot determine whether resources without ACLs are open to every client at {who} ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} does not use ACLs: {reason}",

@@ -150,8 +150,9 @@ class InterBroker:
 
     @cached_property
     def _with_another_file(self) -> frozenset[int]:
-        """Brokers that did not start with the file that was read: they registered no listener of the name that it has for others."""
-        by_file = {} if self._next_start else {broker: self._set(broker) for broker in self.endpoints.keys() & self.settings.files}
+        """Brokers that did not start with the file that was read: they did not register the inter-broker listener that it names."""
+        both = self.endpoints.keys() & self.settings.files
+        by_file = {} if self._next_start else {broker: self._set(broker) for broker in both}
         return frozenset(
             broker
             for broker, used in by_file.items()

@@ -6,7 +6,6 @@ from dataclasses import replace
 from kafka_audit.cluster.answers.reads import (
     addresses_of,
 )
-from kafka_audit.compare.addresses import is_among
 from kafka_audit.incidents.causes.repair import do_not, prove
 from kafka_audit.incidents.causes.rule import Case, Cause, Explains, Story, at_the_broker, evidence_of
 from kafka_audit.incidents.causes.unread_sources import (
@@ -19,7 +18,6 @@ from kafka_audit.incidents.causes.unread_sources import (
 from kafka_audit.model.commands import Command, command
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.read_failure import LOGIN_REFUSALS, ReadFailure
-from kafka_audit.model.tables import BrokerView
 from kafka_audit.model.text import brokers, fitting, listing, start_upper
 
 _WRITE_AGAIN = command(
@@ -54,19 +52,8 @@ def _is_paused(case: Case, root: Finding) -> bool:
 
 
 def accepting(case: Case) -> tuple[int, ...]:
-    """Return the brokers that let the auditor in with the same user and password: they have a view on such a listener."""
-    listeners = {listener for root in case.roots for listener in _listeners(case, root)}
-    views = (view for view in case.view.newest(BrokerView) if view.listener in listeners and view.broker_id >= 0)
-    return tuple(sorted({view.broker_id for view in views} - {*case.brokers}))
-
-
-def _listeners(case: Case, root: Finding) -> set[str]:
-    """Return the listeners at which the reads of a root failed."""
-    tried = {place for read in failed_reads(case, root) for place in addresses_of(read.target)}
-    own = [endpoint for endpoint in case.view.endpoints.by_resource.values() if endpoint.broker_id == root.resource.broker]
-    found = {endpoint.listener for endpoint in own if is_among((endpoint.host, endpoint.port), tried)}
-    # Behind `reach` another address is dialled.
-    return found or {endpoint.listener for endpoint in own if (endpoint.protocol or "").startswith("SASL_")}
+    """Return the brokers that let the auditor in with the same user and password."""
+    return tuple(sorted({broker for root in case.roots for broker in root.numbers("accepted_by")} - {*case.brokers}))
 
 
 def _acceptance(case: Case) -> tuple[Evidence, ...]:
@@ -74,7 +61,7 @@ def _acceptance(case: Case) -> tuple[Evidence, ...]:
     others = accepting(case)
     if not others:
         return ()
-    where = listing(sorted({listener for root in case.roots for listener in _listeners(case, root)}), _SHOWN)
+    where = listing(sorted({listener for root in case.roots for listener in root.texts("accepted_at")}), _SHOWN)
     return (Evidence(observer=brokers(others), text=f"accepted the same user and password at listener {where}"),)
 
 
