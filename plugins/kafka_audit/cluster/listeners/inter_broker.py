@@ -150,7 +150,7 @@ class InterBroker:
 
     @cached_property
     def _with_another_file(self) -> frozenset[int]:
-        """Brokers that did not start with the file that was read: they did not register the inter-broker listener that it names."""
+        """Brokers that did not start with the file that was read: they registered no listener of the name that it gives."""
         both = self.endpoints.keys() & self.settings.files
         by_file = {} if self._next_start else {broker: self._set(broker) for broker in both}
         return frozenset(
