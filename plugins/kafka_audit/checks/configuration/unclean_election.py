@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import check
-from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.unclean_rules import UNCLEAN, not_yet_used
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker
+from kafka_audit.model.text import start_upper
 
-_KEY = "unclean.leader.election.enable"
+_FOR_ALL = 3  # Kafka's ConfigSource: DYNAMIC_DEFAULT_BROKER_CONFIG, which controllers use as well
 
 
 @check(
@@ -18,8 +20,8 @@ _KEY = "unclean.leader.election.enable"
     needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} allows unclean leader elections, which lose records; {key} is {value} ({source})",
-        Status.PASS: "Broker {broker} does not allow unclean leader elections ({source})",
+        Status.FAIL: "{subject} allows unclean leader elections{from}, which lose records; {key} is {value} ({source})",
+        Status.PASS: "{subject} does not allow unclean leader elections ({source})",
         Status.UNKNOWN: "Cannot determine whether {who} allows unclean leader elections ({error})",
     },
 )
@@ -32,7 +34,9 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     `unclean.leader.election.enable` in effect is set to true. The controller decides, so every broker that may become the
-    controller counts. MEDIUM on a KRaft broker without the controller role, whose own setting is not used.
+    controller counts; in KRaft these are the nodes with the controller role, whose files are read where `properties` names them.
+    MEDIUM on a KRaft broker without that role, whose own setting is not used; the default for all brokers is. LOW in KRaft up to
+    Kafka 3.8, whose controllers ignore the setting: it takes effect with the upgrade to 3.9.
 
     ## Not known when
     The settings of the broker were not read (DescribeConfigs or server.properties).
@@ -42,7 +46,7 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Remove the line, or disable it immediately on all brokers: `kafka-configs.sh --bootstrap-server BROKER:9092 --alter
-    --entity-type brokers --entity-default --add-config {key}=false`. It was set on broker {broker} for a reason: if a topic
+    --entity-type brokers --entity-default --add-config {key}=false`. It was set on node {broker} for a reason: if a topic
     needs availability more than complete data, set it on that topic only. For a single partition use `kafka-leader-election.sh
     --election-type unclean`.
 
@@ -51,13 +55,29 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
     """
     effective = Effective(view)
     yield from unread_judgements(effective, "KA704")
+    later = not_yet_used(view)
     for broker in filter(effective.was_read, effective.brokers):
-        found = effective.get(broker, _KEY)
+        found = effective.get(broker, UNCLEAN)
         if not found.known:
-            yield unknown_judgement(effective, "KA704", broker, f"{_KEY} is unknown")
+            yield unknown_judgement(effective, "KA704", broker, f"{UNCLEAN} is unknown")
             continue
-        evidence = {"broker": broker, "key": _KEY, "value": found.text or "false", "source": found.source}
-        status = Status.FAIL if found.true and found.explicit else Status.PASS
-        judgement = view.judge("KA704", f"broker/{broker}", status, evidence)
+        row = effective.settings.answers.get(broker, {}).get(UNCLEAN)
         alone = effective.settings.get(broker, "process.roles").value == "broker"
-        yield replace(judgement, severity=Severity.MEDIUM) if alone and status is Status.FAIL else judgement
+        unused = alone and (row is None or row.source != _FOR_ALL)
+        yield _judged(view, f"broker/{broker}", found, Severity.LOW if later else Severity.MEDIUM if unused else None)
+    for node in sorted(effective.settings.controllers):
+        setting = effective.settings.get(node, UNCLEAN)
+        text = (setting.value or "").strip() or None
+        found = Value(key=UNCLEAN, known=setting.known, text=text, explicit=bool(text), source=setting.source)
+        if found.known:
+            yield _judged(view, f"controller/{node}", found, Severity.LOW if later else None)
+
+
+def _judged(view: ClusterView, resource: str, found: Value, severity: Severity | None) -> Judgement:
+    """Judge what a node that may be the controller has set."""
+    subject, from_3_9 = start_upper(resource.replace("/", " ", 1)), " from Kafka 3.9 on" if severity is Severity.LOW else ""
+    evidence = {"key": UNCLEAN, "value": found.text or "false", "source": found.source, "subject": subject, "from": from_3_9}
+    evidence["broker"] = resource.partition("/")[2]
+    status = Status.FAIL if found.true and found.explicit else Status.PASS
+    judgement = view.judge("KA704", resource, status, evidence)
+    return replace(judgement, severity=severity) if severity is not None and status is Status.FAIL else judgement

@@ -3,20 +3,19 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
+from kafka_audit.checks.configuration.unclean_rules import UNCLEAN, not_yet_used
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import TopicSetting
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import TopicConfig
-
-_KEY = "unclean.leader.election.enable"
+from kafka_audit.model.tables import BrokerConfig, RegisteredBroker, TopicConfig
 
 
 @check(
     code="KA711",
     severity=Severity.MEDIUM,
-    needs=(TopicConfig,),
+    needs=(TopicConfig, BrokerConfig, RegisteredBroker),
     says={
-        Status.FAIL: "{count:# topic allows|# topics allow} unclean leader elections, which lose records: {topics}",
+        Status.FAIL: "{count:# topic allows|# topics allow} unclean leader elections{from}, which lose records: {topics}",
         Status.PASS: "No topic setting allows unclean leader elections",
         Status.UNKNOWN: "Cannot determine whether topics allow unclean leader elections ({error})",
     },
@@ -31,7 +30,8 @@ def unclean_topics(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     `unclean.leader.election.enable` is true in the configuration of a topic. MEDIUM: for some topics, availability is worth more
-    than complete data.
+    than complete data. LOW in KRaft up to Kafka 3.8, whose controllers ignore the setting: it takes effect with the upgrade to
+    3.9.
 
     ## Not known when
     The configurations of topics were not read, or those of some topics were not.
@@ -47,10 +47,12 @@ def unclean_topics(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-106; Kafka documentation, "Topic Configs" and "Unclean leader election: What if they all die?".
     """
-    found = next((row for row in view.differences.of(TopicSetting) if row.key == _KEY and row.filled), None)
+    found = next((row for row in view.differences.of(TopicSetting) if row.key == UNCLEAN and row.filled), None)
     gap = view.min_isr_gap
     if found is not None:
-        yield view.judge("KA711", "cluster", Status.FAIL, count=found.filled, topics=found.first)
+        later = not_yet_used(view)
+        evidence = {"count": found.filled, "topics": found.first, "from": " from Kafka 3.9 on" if later else ""}
+        yield view.judge("KA711", "cluster", Status.FAIL, evidence, severity=Severity.LOW if later else None)
     elif gap is not None and gap.topics_unread:
         yield view.judge("KA711", "cluster", Status.UNKNOWN, error=gap.error, needs=gap.needs)
     else:
