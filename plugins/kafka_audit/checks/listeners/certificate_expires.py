@@ -8,7 +8,7 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Certificate, RegisteredBroker, RegisteredEndpoint
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Certificate, RegisteredBroker, RegisteredEndpoint
 from kafka_audit.model.text import brokers, counted
 
 DAY_MS = 86_400_000
@@ -19,7 +19,7 @@ _OTHERS = {"CONTROLLER": "controller", "ZOOKEEPER": "ZooKeeper server"}
 @check(
     code="KA307",
     severity=Severity.MEDIUM,
-    needs=(Certificate, RegisteredBroker, RegisteredEndpoint),
+    needs=(Certificate, RegisteredBroker, RegisteredEndpoint, BrokerConfig, BrokerProperty),
     says={
         Status.FAIL: "Certificate of {who}: {fault}",
         Status.PASS: "Certificate of {who} names {host} and is valid for {days:# more day|# more days}",
@@ -37,7 +37,8 @@ def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     The certificate has expired or is not yet valid: CRITICAL. It expires in less than 7 days: HIGH; in less than 30 days:
     MEDIUM. For short-lived certificates the limits are a tenth and a third of the lifetime. The advertised host is not among
-    its names: HIGH, because clients verify host names by default. Certificates of the controllers under `controllers` and of
+    its names: HIGH, because clients verify host names by default; MEDIUM if the broker itself does not verify them
+    (`ssl.endpoint.identification.algorithm` is empty), as clusters without host names in certificates are run. Certificates of the controllers under `controllers` and of
     ZooKeeper servers with TLS are checked in the same way; KA318 checks the authorities.
 
     ## Not known when
@@ -75,7 +76,7 @@ def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
             }
             yield view.judge("KA307", end.resource, Status.UNKNOWN, evidence | missing)
             continue
-        yield _judged(view, end.resource, shown, evidence)
+        yield _judged(view, end.resource, shown, evidence, verified=view.logins.checks_names(end.broker_id, end.listener))
     if not ends:
         missing = _missing(view, endpoints)
         if not missing:
@@ -94,8 +95,11 @@ def _of_others(view: ClusterView) -> Iterator[Judgement]:
             yield _judged(view, f"{row.listener.lower()}/{row.host}:{row.port}", row, evidence)
 
 
-def _judged(view: ClusterView, resource: str, shown: Certificate, evidence: dict[str, object]) -> Judgement:
-    fault = certificate_fault(shown, view.started_ms)
+def _judged(
+    view: ClusterView, resource: str, shown: Certificate, evidence: dict[str, object], *, verified: bool | None = None
+) -> Judgement:
+    """Judge a certificate; `verified` says whether whoever presents it compares names itself, None where that is unknown."""
+    fault = _fault(shown, view.started_ms, Severity.MEDIUM if verified is False else Severity.HIGH)
     evidence["days"] = (shown.not_after_ms - view.started_ms) // DAY_MS
     evidence["fault"] = fault[0] if fault else "none"
     finding = view.judge("KA307", resource, Status.FAIL if fault else Status.PASS, evidence)
@@ -115,14 +119,13 @@ def _missing(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> di
     return {"error": f"other listeners of {brokers(silent)} are unknown", "needs": needs}
 
 
-def certificate_fault(shown: Certificate, now: int) -> tuple[str, Severity] | None:
-    """Return what is wrong with a certificate at a time, as any client sees it; None where nothing is."""
+def _fault(shown: Certificate, now: int, unnamed: Severity) -> tuple[str, Severity] | None:
+    """Return what is wrong with a certificate at a time, as any client sees it, the worst first; None where nothing is."""
+    faults = (
+        [] if shown.name_matches else [(f"it does not name {shown.host}, only {', '.join(shown.sans) or 'no host'}", unnamed)]
+    )
     late = validity_fault(shown.not_before_ms, shown.not_after_ms, now)
-    if late is not None and late[1] is Severity.CRITICAL:
-        return late
-    if not shown.name_matches:
-        return f"it does not name {shown.host}, only {', '.join(shown.sans) or 'no host'}", Severity.HIGH
-    return late
+    return max((*faults, *((late,) if late else ())), key=lambda fault: fault[1], default=None)
 
 
 def validity_fault(not_before_ms: int, not_after_ms: int, now: int) -> tuple[str, Severity] | None:

@@ -54,12 +54,12 @@ def transaction_hangs(view: ClusterView) -> Iterator[Judgement]:
     exist: no producer has begun a transaction.
 
     ## What to do
-    Find the producer, with the tool of Kafka 3.0 or later and brokers of 2.8 or later: `kafka-transactions.sh
-    --bootstrap-server BROKER:9092 find-hanging --broker-id {broker}`, and `kafka-transactions.sh --bootstrap-server
-    BROKER:9092 describe-producers --topic {topic} --partition {number}`, which needs Read on the topic.
+    Find the producer, with the tool and brokers of Kafka 3.0 or later: `kafka-transactions.sh --bootstrap-server BROKER:9092
+    find-hanging --broker-id {broker}`, and `kafka-transactions.sh --bootstrap-server BROKER:9092 describe-producers --topic
+    {topic} --partition {number}` (also with brokers of 2.8), which needs Read on the topic.
 
-    An abort discards the records of that transaction: read_committed consumers never see them. Make sure that the producer has
-    stopped. Then run `kafka-transactions.sh --bootstrap-server BROKER:9092 abort --topic {topic} --partition {number}
+    An abort discards the records of that transaction: read_committed consumers never see them. It requires ClusterAction on the
+    cluster (from Kafka 3.8 on Alter is enough). Make sure that the producer has stopped. Then run `kafka-transactions.sh --bootstrap-server BROKER:9092 abort --topic {topic} --partition {number}
     --start-offset {stable}`. Kafka 3.6 and later verify that a transaction is known before they write to a partition
     (KAFKA-14402), so an upgrade prevents most of them.
 

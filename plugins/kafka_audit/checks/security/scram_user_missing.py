@@ -57,7 +57,9 @@ def scram_user_missing(view: ClusterView) -> Iterator[Judgement]:
     To see the users, run `zookeeper-shell.sh ZOOKEEPER:2181 ls /config/users` (`kafka-configs.sh --describe` would also print the
     keys). Add the credential with the password from the JAAS configuration of broker {broker}. With ZooKeeper this needs no
     login at a broker: `kafka-configs.sh --zookeeper ZOOKEEPER:2181 --alter --entity-type users --entity-name {user} --add-config
-    '{mechanism}=[password=PASSWORD]'`. Running brokers use it immediately. In KRaft, an administrator that a broker accepts
+    '{mechanism}=[password=PASSWORD]'`. Running brokers use it immediately. With `zookeeper.set.acl=true` run it with the brokers'
+    own login to ZooKeeper: their JAAS file (`KAFKA_OPTS=-Djava.security.auth.login.config=FILE`), or with TLS
+    `--zk-tls-config-file FILE` (Kafka 2.5 and later). In KRaft, an administrator that a broker accepts
     runs the same command with `--bootstrap-server`.
 
     ## References
