@@ -243,6 +243,14 @@ class InternalTopic(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class InternalTopicPolicy(Row):
+    """The cleanup.policy that `__consumer_offsets` or `__transaction_state` sets for itself."""
+
+    topic: str
+    cleanup_policy: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class DeletedTopic(Row):
     """A topic that is marked for deletion now. At most `MOST_ROWS`, those of `before` first; `PartitionCount` counts all."""
 
@@ -375,6 +383,7 @@ DIFFERENCES: tuple[type[Row], ...] = (
     ReplicaState,
     ReplicaFault,
     InternalTopic,
+    InternalTopicPolicy,
     DeletedTopic,
     ReassignedState,
     LeaderMove,

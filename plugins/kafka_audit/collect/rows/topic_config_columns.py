@@ -9,6 +9,7 @@ from kafka_audit.model.tables import TopicConfig
 from kafka_audit.model.tables.fitting import MOST_TEXT
 
 KEYS = (
+    "cleanup.policy",
     "follower.replication.throttled.replicas",
     "leader.replication.throttled.replicas",
     "min.insync.replicas",

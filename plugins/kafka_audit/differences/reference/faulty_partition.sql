@@ -38,7 +38,8 @@ sorted AS (
                CASE WHEN factor > 1 AND factor <= min_isr THEN 'too_few_replicas' END,
                CASE WHEN rack IS NOT NULL THEN 'one_rack' END,
                CASE WHEN size(replicas) = 1
-                        AND topic NOT IN ('__consumer_offsets', '__transaction_state', '__share_group_state')
+                        AND topic NOT IN
+                            ('__consumer_offsets', '__transaction_state', '__share_group_state', '__remote_log_metadata')
                     THEN 'single_replica' END)) AS kinds
     FROM sized)
 SELECT snapshot_id, topic, partition, replicas, leader, isr, version, before, factor, missing, min_isr, rack, moving, kinds

@@ -123,7 +123,12 @@ WITH brokers AS (
         CASE WHEN NOT rack IS NULL THEN 'one_rack' END,
         CASE
           WHEN ARRAY_LENGTH(replicas) = 1
-          AND NOT topic IN ('__consumer_offsets', '__transaction_state', '__share_group_state')
+          AND NOT topic IN (
+            '__consumer_offsets',
+            '__transaction_state',
+            '__share_group_state',
+            '__remote_log_metadata'
+          )
           THEN 'single_replica'
         END
       ],
