@@ -11,8 +11,8 @@ _DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG, which is the versio
 def not_yet_used(view: ClusterView) -> bool:
     """Return whether every broker is known to be of a release of KRaft whose controllers ignore the setting.
 
-    `ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic` returns false up to 3.8. The release of dedicated controllers
-    is unknown; an upgrade restarts them before the brokers.
+    `ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic` returns false up to 3.8. What release dedicated controllers
+    run is not read; they are taken for alike.
     """
     answers = view.settings.answers
     rows = [answers.get(broker, {}).get(KEY) for broker in view.inter_broker.brokers]

@@ -46,8 +46,8 @@ def quorum_size_weak(view: ClusterView) -> Iterator[Judgement]:
     Run three controllers on hosts that fail independently, or five if one can be down for maintenance while another fails. In a
     dynamic quorum (kraft.version 1) format and start the new controller, and add it on its host once it has caught up:
     `kafka-metadata-quorum.sh --command-config controller.properties --bootstrap-controller CONTROLLER:9093 add-controller`. A
-    voter too many is removed with `remove-controller`. A static quorum (`controller.quorum.voters`) becomes dynamic with Kafka 4.1
-    and later: `kafka-features.sh --bootstrap-server BROKER:9092 upgrade --feature kraft.version=1`.
+    voter too many is removed with `remove-controller`. A static quorum (`controller.quorum.voters`) becomes dynamic from Kafka
+    4.1 on: `kafka-features.sh --bootstrap-server BROKER:9092 upgrade --feature kraft.version=1`.
 
     ## References
     KIP-595 (quorum), KIP-853 (dynamic quorum); Kafka documentation, "KRaft", "Controllers".

@@ -48,7 +48,8 @@ def under_replicated(view: ClusterView) -> Iterator[Judgement]:
     connection to leader {leader} (KA302), its ClusterAction right (KA401) and throttles (KA608).
 
     ## References
-    `replica.lag.time.max.ms` (30 seconds; 10 before Kafka 2.5); metric `UnderReplicatedPartitions`, which does not count adding replicas either.
+    `replica.lag.time.max.ms` (30 seconds; 10 before Kafka 2.5); metric `UnderReplicatedPartitions`, which does not
+    count adding replicas either.
     """
     yield from judge_partitions(view, "KA604", "under_replicated", severity=_severity, more=_since)
 
