@@ -44,7 +44,8 @@ def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
 
     With `controller.quorum.auto.join.enable` (Kafka 4.2) a controller that runs without a vote joins by itself, and joins again
     after it was removed: stop one that is to stay out first. Otherwise a voter is removed with `kafka-metadata-quorum.sh
-    --bootstrap-controller CONTROLLER:9093 remove-controller --controller-id {node} --controller-directory-id {old}`. A controller is added, on its host, with `kafka-metadata-quorum.sh --command-config
+    --bootstrap-controller CONTROLLER:9093 remove-controller --controller-id {node} --controller-directory-id {old}`. A controller
+    is added, on its host, with `kafka-metadata-quorum.sh --command-config
     controller.properties --bootstrap-controller CONTROLLER:9093 add-controller`.
 
     ## References

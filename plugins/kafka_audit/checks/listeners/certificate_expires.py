@@ -38,8 +38,9 @@ def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
     The certificate has expired or is not yet valid: CRITICAL. It expires in less than 7 days: HIGH; in less than 30 days:
     MEDIUM. For short-lived certificates the limits are a tenth and a third of the lifetime. The advertised host is not among
     its names: HIGH, because clients verify host names by default; MEDIUM if the broker itself does not verify them
-    (`ssl.endpoint.identification.algorithm` is empty), as clusters without host names in certificates are run. Certificates of the
-    controllers under `controllers` and of ZooKeeper servers with TLS are checked in the same way; KA318 checks the authorities.
+    (`ssl.endpoint.identification.algorithm` is empty), as clusters without host names in certificates are run. Certificates
+    of the controllers under `controllers` and of ZooKeeper servers with TLS are checked in the same way; KA318 checks the
+    authorities.
 
     ## Not known when
     No TLS handshake of the auditor received a certificate.

@@ -60,7 +60,8 @@ def transaction_hangs(view: ClusterView) -> Iterator[Judgement]:
 
     An abort discards the records of that transaction: read_committed consumers never see them. It requires ClusterAction on the
     cluster (from Kafka 3.8 on Alter is enough). Make sure that the producer has stopped. Then run
-    `kafka-transactions.sh --bootstrap-server BROKER:9092 abort --topic {topic} --partition {number} --start-offset {stable}`. Kafka 3.6 and later verify that a transaction is known before they write to a partition
+    `kafka-transactions.sh --bootstrap-server BROKER:9092 abort --topic {topic} --partition {number} --start-offset {stable}`.
+    Kafka 3.6 and later verify that a transaction is known before they write to a partition
     (KAFKA-14402), so an upgrade prevents most of them.
 
     ## References
