@@ -128,6 +128,7 @@ class FakeBroker:
         self.apis = {3: (0, 12), 18: (0, 3), 32: (0, 4), 60: (0, 0)}
         self.topic_configs = {}  # topic -> {key: value}, or the error of DescribeConfigs for it
         self.may_describe_configs = True
+        self.refusal = ""  # instead of the words with which Kafka refuses the id of another broker
         self.operations = 1 << 8 | 1 << 10
         self.mute = set()
         self.may_describe = True
@@ -268,7 +269,7 @@ class FakeBroker:
         if not self.may_describe_configs:
             code, message = NO_ACCESS, "Cluster authorization failed."
         elif asked != str(self.id):
-            code, message = 42, f"Unexpected broker id, expected {self.id} or empty string, but received {asked}"
+            code, message = 42, self.refusal or f"Unexpected broker id, expected {self.id} or empty string, but received {asked}"
         else:
             entry = DescribeConfigsResponse.DescribeConfigsResult.DescribeConfigsResourceResult
             entries = [

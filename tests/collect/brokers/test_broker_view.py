@@ -101,6 +101,14 @@ def test_without_the_right_the_reads_fail_and_name_it(broker, operations):
     assert bool(broker.asked(32)) == (operations == 0)
 
 
+def test_a_server_that_refuses_in_other_words_than_kafka_is_read_and_its_id_is_unknown(broker):
+    broker.refusal = "no such broker"
+    answer = ask(target(broker.address))
+    assert outcomes(answer)[IDENTITY] == ("answered", None)
+    assert identities(answer) == [(2, None, "fake")]
+    assert steps(answer)[-1] == ("identity", "unknown", "not supported")
+
+
 def test_the_wrong_broker_at_an_address_tells_its_id_and_not_its_configuration(broker):
     answer = ask(target(broker.address, broker_id=7))
     assert identities(answer) == [(7, 2, "fake")]

@@ -8,6 +8,8 @@ from kafka_audit.diagnosis.identities import answering_brokers
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerIdentity, Probe, Registry, SourceRead
 
+_OPERATION = "DescribeConfigs identity"
+
 
 @check(
     code="KA111",
@@ -34,6 +36,7 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
 
     ## Not known when
     The endpoint was not reached (KA301), the auditor lacks DescribeConfigs on Cluster, or the other broker was seen only once.
+    Or the broker is not Apache Kafka (Redpanda, WarpStream): its error does not name an id.
 
     ## Passes only when
     The process at the endpoint reported the id of the broker that advertises it.
@@ -47,7 +50,7 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
     ## References
     Error 42 INVALID_REQUEST of `kafka.server.ConfigHelper`; KAFKA-14885.
     """
-    answering, refused = view.derived(answering_brokers), _refused(view)
+    answering, refused, unnamed = view.derived(answering_brokers), _refused(view), _unnamed(view)
     for endpoint in view.advertised:
         answers = answering.get((endpoint.broker_id, endpoint.listener), ())
         others = [answer for answer in answers if answer.is_other]
@@ -64,6 +67,9 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
             status = Status.UNKNOWN
             unknown["error"] = (read and read.error) or "the endpoint did not report a broker id"
             unknown["needs"] = (read and read.needs) or "an open connection to it, and DescribeConfigs on Cluster"
+            if read is None and endpoint.broker_id in unnamed:
+                unknown["error"] = "the broker refuses an unknown id without naming its own, as Apache Kafka would"
+                unknown["needs"] = "a broker of Apache Kafka"
         yield view.judge(
             "KA111",
             endpoint.resource,
@@ -77,6 +83,14 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
             answering_brokers=tuple(sorted({other.answered_by for other in others if other.answered_by is not None})) or None,
             vantage=tuple(sorted({other.vantage for other in others or known})) or None,
         )
+
+
+def _unnamed(view: ClusterView) -> frozenset[int]:
+    """Return the brokers that answered the request for their id, and did not tell it."""
+    told = {row.broker_id for row in view.newest(BrokerIdentity) if row.answered_by is not None}
+    answered = (read for read in view.last_reads if read.outcome == "answered" and read.operation == _OPERATION)
+    names = (read.observer.removeprefix("broker:") for read in answered)
+    return frozenset(int(name) for name in names if name.isdecimal()) - told
 
 
 def _refused(view: ClusterView) -> Mapping[int, SourceRead]:

@@ -53,6 +53,8 @@ listener adds 50 of its own."""
 _BROKER_RESOURCE = 4
 _NOBODY = "2147483647"  # no broker has this id, and error 42 names the id of the one that was asked
 _EXPECTED = re.compile(r"expected (\d{1,10}) or empty")
+_UNNAMED = -1
+_NEEDS_KAFKA = "a broker that names its id in the error, as Apache Kafka does"
 _DESCRIBE_CONFIGS_OPERATION = 10
 _DEFAULT_SOURCE, _STATIC_SOURCE = 5, 4
 _MOST_APIS = 1000
@@ -253,7 +255,10 @@ class BrokerAsker:
         found = asking.read(reads, IDENTITY, lambda: self._refused_as(conversation))
         self._rows += reads
         (read,) = (row for row in reads if isinstance(row, SourceRead))
-        if found is None:
+        unnamed, found = found == _UNNAMED, None if found == _UNNAMED else found
+        if unnamed:
+            step = ProbeStep("identity", "unknown", ReadFailure.NOT_SUPPORTED.words, None, _NEEDS_KAFKA, read.elapsed_ms)
+        elif found is None:
             outcome = "unknown" if conversation.lost is None else "failed"
             step = ProbeStep("identity", outcome, read.error, None, read.needs, read.elapsed_ms)
         else:
@@ -297,15 +302,18 @@ class BrokerAsker:
         self._rows += reads.ask_quorum()
 
     def _refused_as(self, conversation: Conversation) -> int:
-        """Return the id in the refusal; raises ReadError for any other answer."""
+        """Return the id in the refusal, `_UNNAMED` for one that names none; raises ReadError if it was not answered.
+
+        Servers that speak Kafka's protocol and are not Kafka refuse in other words, or answer for whatever id they are asked.
+        """
         try:
             self._describe(conversation, _NOBODY)
         except ReadError as error:
-            match = _EXPECTED.search(error.message or "") if error.error == "INVALID_REQUEST" else None
-            if match is None:
+            if error.error != "INVALID_REQUEST":
                 raise
-            return answers.int32(int(match[1]), "the broker's id")
-        raise ReadError(ReadFailure.UNEXPECTED_ANSWER, f"there is a broker {_NOBODY}")
+            match = _EXPECTED.search(error.message or "")
+            return _UNNAMED if match is None else answers.int32(int(match[1]), "the broker's id")
+        return _UNNAMED
 
 
 def _checked(message: Any) -> Any:  # noqa: ANN401 -- see BrokerAsker._describe
