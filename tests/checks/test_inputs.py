@@ -20,6 +20,7 @@ from kafka_audit.differences.tables import (
     ListCount,
     ReassignedState,
     ReplicaFault,
+    ReplicaGap,
     ReplicaState,
     TopicIdDifference,
     TopicSetting,
@@ -302,8 +303,8 @@ def required(table: type[Row], check: Check, *, kraft: bool) -> Iterator[type[Ro
     stand_ins = OF_KRAFT | (OF_KRAFT_ADDRESSES if RegisteredEndpoint in check.needs else frozenset())
     compared = {ViewDifference, ListCount, TopicIdDifference}
     tables = stored_tables(table)
-    if table in {ReplicaState, ReplicaFault}:
-        tables -= {TopicConfig, BrokerConfig}  # min.insync.replicas, a column that not every check looks at
+    if table in {ReplicaState, ReplicaFault, ReplicaGap}:
+        tables -= {TopicConfig, BrokerConfig}  # min.insync.replicas, which not every check looks at; and which replicas observe
     for one in tables:
         if one is Registry and registered:
             continue

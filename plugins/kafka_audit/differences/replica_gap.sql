@@ -1,11 +1,30 @@
--- Leaders and registered followers that are missing in the ISR of partitions with that leader, now.
-WITH counted AS (
+-- Leaders and registered followers that are missing in the ISR of partitions with that leader, now. Observers (Confluent Server) are
+-- in no ISR, and count as in it.
+WITH observed AS (
+    SELECT s.snapshot_id, c.topic, max(try_cast(c.value AS BIGINT)) AS observers
+    FROM chosen_sample AS s
+    JOIN topic_config AS c ON c.snapshot_id = s.source_id AND c.key = 'confluent.placement.constraints'
+    WHERE s.moment = 'now'
+    GROUP BY s.snapshot_id, c.topic),
+excused AS (
+    SELECT snapshot_id, leader, replica, count_if(now) AS in_sync, count_if(before) AS in_sync_before
+    FROM (SELECT p.snapshot_id, p.leader, p.now, p.before, explode(array_except(p.replicas, p.isr)) AS replica
+          FROM sampled_partition AS p
+          JOIN observed AS o ON o.snapshot_id = p.snapshot_id AND o.topic = p.topic
+          WHERE size(array_except(p.replicas, p.isr)) <= o.observers)
+    GROUP BY snapshot_id, leader, replica),
+summed AS (
     SELECT snapshot_id, leader, replica, sum(partitions) AS partitions, sum(in_sync) AS in_sync, min(oldest) AS oldest,
            max(newest) AS newest, sum(partitions_before) AS partitions_before, sum(in_sync_before) AS in_sync_before,
            max(newest_before) AS newest_before
     FROM replica_placement
     WHERE leader >= 0 AND several
     GROUP BY snapshot_id, leader, replica),
+counted AS (
+    SELECT c.snapshot_id, c.leader, c.replica, c.partitions, c.in_sync + coalesce(x.in_sync, 0) AS in_sync, c.oldest, c.newest,
+           c.partitions_before, c.in_sync_before + coalesce(x.in_sync_before, 0) AS in_sync_before, c.newest_before
+    FROM summed AS c
+    LEFT JOIN excused AS x ON x.snapshot_id = c.snapshot_id AND x.leader = c.leader AND x.replica = c.replica),
 placed AS (
     SELECT *,
            sum(in_sync) OVER (PARTITION BY snapshot_id, replica) > in_sync AS follows_others,

@@ -7,7 +7,7 @@ from kafka_audit.collect.brokers import topic_configs
 from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import ReadError
-from kafka_audit.collect.rows.topic_config_columns import KEYS, MOST
+from kafka_audit.collect.rows.topic_config_columns import KEYS, MOST, PLACEMENT
 from kafka_audit.model.tables import TopicConfig
 from kafka_audit.store import parquet
 
@@ -36,6 +36,20 @@ def test_only_the_keys_that_checks_need_are_asked_for(broker):
     (row,) = asked(broker, ("orders",))
     assert row.key in KEYS
     assert len(row.value) == MOST
+
+
+@pytest.mark.parametrize(
+    ("placement", "stored"),
+    [
+        ('{"version":1,"replicas":[{"count":2}],"observers":[{"count":1,"constraints":{"rack":"b"}},{"count":2}]}', ["3"]),
+        ('{"version":1,"replicas":[{"count":3}]}', []),
+        ('{"observers":[{"count":"many"},3]}', []),
+        ("[1", []),
+    ],
+)
+def test_of_a_placement_only_the_number_of_observers_is_kept(broker, placement, stored):
+    broker.topic_configs = {"orders": {PLACEMENT: placement}}
+    assert [row.value for row in asked(broker, ("orders",))] == stored
 
 
 def test_many_topics_are_asked_for_page_by_page(broker):

@@ -1,18 +1,21 @@
--- Partitions of any kind of `ReplicaState`, now. Topics in deletion are left out. `before`: nothing of it changed between the samples.
+-- Partitions of any kind of `ReplicaState`, now. Topics in deletion are left out. Observers (Confluent Server) are in no ISR. `before`: nothing of it changed between the samples.
 WITH brokers AS (
     SELECT snapshot_id, broker_id, min_isr, capped, rack, array_agg(broker_id) OVER (PARTITION BY snapshot_id, rack) AS beside,
            count(rack) OVER (PARTITION BY snapshot_id) AS placed
     FROM known_broker
     WHERE moment = 'now'),
 settings AS (
-    SELECT s.snapshot_id, c.topic, max(try_cast(c.value AS BIGINT)) AS min_isr
+    SELECT s.snapshot_id, c.topic, max(CASE WHEN c.key = 'min.insync.replicas' THEN try_cast(c.value AS BIGINT) END) AS min_isr,
+           max(CASE WHEN c.key <> 'min.insync.replicas' THEN try_cast(c.value AS BIGINT) END) AS observers
     FROM chosen_sample AS s
-    JOIN topic_config AS c ON c.snapshot_id = s.source_id AND c.key = 'min.insync.replicas'
+    JOIN topic_config AS c
+        ON c.snapshot_id = s.source_id AND c.key IN ('min.insync.replicas', 'confluent.placement.constraints')
     WHERE s.moment = 'now'
     GROUP BY s.snapshot_id, c.topic),
 state AS (
     SELECT n.snapshot_id, n.topic, n.partition, n.replicas, n.leader, n.isr, n.version, n.before,
            array_except(n.replicas, coalesce(m.adding, array())) AS assigned, coalesce(c.min_isr, b.min_isr) AS needed,
+           coalesce(c.observers, 0) AS observers,
            coalesce(b.capped, false) AS capped, coalesce(size(m.adding) + size(m.removing), 0) > 0 AS moving,
            CASE WHEN size(b.beside) < b.placed AND size(n.replicas) > 1 AND size(array_except(n.replicas, b.beside)) = 0
                 THEN b.rack END AS rack
@@ -25,7 +28,8 @@ state AS (
     WHERE n.now AND NOT n.deleting),
 sized AS (
     SELECT *, CASE WHEN size(assigned) = 0 THEN size(replicas) ELSE size(assigned) END AS factor,
-           sort_array(coalesce(array_except(assigned, isr), array())) AS missing,
+           CASE WHEN size(array_except(assigned, isr)) > observers
+                THEN sort_array(coalesce(array_except(assigned, isr), array())) ELSE filter(assigned, x -> false) END AS missing,
            CASE WHEN capped AND needed > size(replicas) THEN size(replicas) ELSE needed END AS min_isr
     FROM state
     WHERE leader = -1 OR size(isr) < size(replicas) OR size(replicas) <= coalesce(needed, 1) OR rack IS NOT NULL),

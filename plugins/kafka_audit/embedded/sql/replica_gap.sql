@@ -1,5 +1,60 @@
 -- Generated from differences/replica_gap.sql by `make docs`.
-WITH counted AS (
+WITH observed AS (
+  SELECT
+    s.snapshot_id,
+    c.topic,
+    MAX(TRY_CAST(c.value AS BIGINT)) AS observers
+  FROM chosen_sample AS s
+  JOIN topic_config AS c
+    ON c.snapshot_id = s.source_id AND c.key = 'confluent.placement.constraints'
+  WHERE
+    s.moment = 'now'
+  GROUP BY
+    s.snapshot_id,
+    c.topic
+), excused AS (
+  SELECT
+    snapshot_id,
+    leader,
+    replica,
+    COUNT_IF(now) AS in_sync,
+    COUNT_IF(before) AS in_sync_before
+  FROM (
+    SELECT
+      p.snapshot_id,
+      p.leader,
+      p.now,
+      p.before,
+      UNNEST(
+        CASE
+          WHEN p.replicas IS NULL OR p.isr IS NULL
+          THEN NULL
+          ELSE LIST_FILTER(
+            LIST_DISTINCT(p.replicas),
+            LAMBDA e : LENGTH(LIST_FILTER(p.isr, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+          )
+        END
+      ) AS replica
+    FROM sampled_partition AS p
+    JOIN observed AS o
+      ON o.snapshot_id = p.snapshot_id AND o.topic = p.topic
+    WHERE
+      ARRAY_LENGTH(
+        CASE
+          WHEN p.replicas IS NULL OR p.isr IS NULL
+          THEN NULL
+          ELSE LIST_FILTER(
+            LIST_DISTINCT(p.replicas),
+            LAMBDA e : LENGTH(LIST_FILTER(p.isr, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+          )
+        END
+      ) <= o.observers
+  )
+  GROUP BY
+    snapshot_id,
+    leader,
+    replica
+), summed AS (
   SELECT
     snapshot_id,
     leader,
@@ -18,6 +73,21 @@ WITH counted AS (
     snapshot_id,
     leader,
     replica
+), counted AS (
+  SELECT
+    c.snapshot_id,
+    c.leader,
+    c.replica,
+    c.partitions,
+    c.in_sync + COALESCE(x.in_sync, 0) AS in_sync,
+    c.oldest,
+    c.newest,
+    c.partitions_before,
+    c.in_sync_before + COALESCE(x.in_sync_before, 0) AS in_sync_before,
+    c.newest_before
+  FROM summed AS c
+  LEFT JOIN excused AS x
+    ON x.snapshot_id = c.snapshot_id AND x.leader = c.leader AND x.replica = c.replica
 ), placed AS (
   SELECT
     *,

@@ -15,10 +15,12 @@ WITH brokers AS (
   SELECT
     s.snapshot_id,
     c.topic,
-    MAX(TRY_CAST(c.value AS BIGINT)) AS min_isr
+    MAX(CASE WHEN c.key = 'min.insync.replicas' THEN TRY_CAST(c.value AS BIGINT) END) AS min_isr,
+    MAX(CASE WHEN c.key <> 'min.insync.replicas' THEN TRY_CAST(c.value AS BIGINT) END) AS observers
   FROM chosen_sample AS s
   JOIN topic_config AS c
-    ON c.snapshot_id = s.source_id AND c.key = 'min.insync.replicas'
+    ON c.snapshot_id = s.source_id
+    AND c.key IN ('min.insync.replicas', 'confluent.placement.constraints')
   WHERE
     s.moment = 'now'
   GROUP BY
@@ -43,6 +45,7 @@ WITH brokers AS (
       )
     END AS assigned,
     COALESCE(c.min_isr, b.min_isr) AS needed,
+    COALESCE(c.observers, 0) AS observers,
     COALESCE(b.capped, FALSE) AS capped,
     COALESCE(ARRAY_LENGTH(m.adding) + ARRAY_LENGTH(m.removing), 0) > 0 AS moving,
     CASE
@@ -81,8 +84,8 @@ WITH brokers AS (
       THEN ARRAY_LENGTH(replicas)
       ELSE ARRAY_LENGTH(assigned)
     END AS factor,
-    LIST_SORT(
-      COALESCE(
+    CASE
+      WHEN ARRAY_LENGTH(
         CASE
           WHEN assigned IS NULL OR isr IS NULL
           THEN NULL
@@ -90,12 +93,25 @@ WITH brokers AS (
             LIST_DISTINCT(assigned),
             LAMBDA e : LENGTH(LIST_FILTER(isr, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
           )
-        END,
-        []
-      ),
-      'ASC',
-      'NULLS FIRST'
-    ) AS missing,
+        END
+      ) > observers
+      THEN LIST_SORT(
+        COALESCE(
+          CASE
+            WHEN assigned IS NULL OR isr IS NULL
+            THEN NULL
+            ELSE LIST_FILTER(
+              LIST_DISTINCT(assigned),
+              LAMBDA e : LENGTH(LIST_FILTER(isr, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+            )
+          END,
+          []
+        ),
+        'ASC',
+        'NULLS FIRST'
+      )
+      ELSE LIST_FILTER(assigned, LAMBDA x : FALSE)
+    END AS missing,
     CASE
       WHEN capped AND needed > ARRAY_LENGTH(replicas)
       THEN ARRAY_LENGTH(replicas)
