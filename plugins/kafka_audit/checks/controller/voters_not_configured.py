@@ -1,16 +1,20 @@
 """KA213."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers, no_quorum
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import HostPort, address_text, canonical_address
+from kafka_audit.compare.hosts import ip_address_of
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, QuorumReplica, QuorumView
+from kafka_audit.model.text import listing
 
 _KEY = "controller.quorum.voters"
-_VOTER = re.compile(r"\s{0,9}(\d{1,10})@\S{1,300}")
+_VOTER = re.compile(r"\s{0,9}(\d{1,10})@(\S{1,300}):(\d{1,5})\s{0,9}")
 
 
 @check(
@@ -18,8 +22,7 @@ _VOTER = re.compile(r"\s{0,9}(\d{1,10})@\S{1,300}")
     severity=Severity.HIGH,
     needs=(QuorumView, QuorumReplica, BrokerView, BrokerConfig, BrokerProperty),
     says={
-        Status.FAIL: "Node {node} names voters {named}, but the quorum has voters {voters}; it loses the quorum when another of "
-        "them leads ({source})",
+        Status.FAIL: "Node {node} names {fault}; it loses the quorum when another of them leads ({source})",
         Status.PASS: "Node {node} names the voters of the quorum ({voters})",
         Status.UNKNOWN: "Cannot determine whether {who} names the voters of the quorum ({error})",
         Status.NOT_APPLICABLE: "No configured voters to compare: {reason}",
@@ -35,13 +38,15 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     The node ids in `controller.quorum.voters` of a broker or controller differ from the voters that DescribeQuorum reports.
+    MEDIUM if the ids are the same, and the node names another port or another IP address for a voter than most nodes.
 
     ## Not known when
     DescribeQuorum was not answered, or the settings of the node were not read. The check does not apply if the voters are in the
     metadata log (kraft.version 1), or if the node finds them by `controller.quorum.bootstrap.servers`.
 
     ## Passes only when
-    Both were read and name the same node ids. The addresses are not compared: KA211 probes those of the cluster file.
+    Both were read and name the same node ids, and no port or IP address differs from what most nodes name. Host names are not
+    compared, because one controller may have several; KA211 probes the addresses of the cluster file.
 
     ## What to do
     Set the same `controller.quorum.voters`, with {voters} and their addresses, in server.properties of every broker and every
@@ -61,7 +66,10 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
         return
     voters = sorted(node for node, row in now.replicas.items() if row.voter)
     settings = view.settings
-    for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
+    nodes = sorted({*view.inter_broker.brokers, *settings.controllers})
+    named_by = {node: _named(settings.get(node, _KEY).value or "") for node in nodes}
+    usual = _usual(named_by.values())
+    for node in nodes:
         resource = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
         found = settings.get(node, _KEY)
         evidence: dict[str, object] = {
@@ -71,14 +79,44 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
             "source": found.source,
             "key": _KEY,
         }
-        named = sorted(int(match[1]) for part in (found.value or "").split(",") if (match := _VOTER.fullmatch(part)))
+        named = sorted(named_by[node])
+        others = [voter for voter in named if voter in usual and _clash(named_by[node][voter], usual[voter])]
         if found.state == "unset":
             reason = f"node {node} has no {_KEY}"
             yield view.judge("KA213", resource, Status.NOT_APPLICABLE, reason=reason)
         elif not named:
             needs = f"DescribeConfigs on Cluster, or server.properties of node {node} (`properties` in the cluster file)"
             yield view.judge("KA213", resource, Status.UNKNOWN, evidence, error=f"{_KEY} is unknown", needs=needs)
+        elif named != voters:
+            fault = f"voters {listing(map(str, named))}, but the quorum has voters {listing(map(str, voters))}"
+            yield view.judge("KA213", resource, Status.FAIL, evidence | {"named": tuple(named), "fault": fault})
+        elif others:
+            here, there = (address_text(*place[others[0]]) for place in (named_by[node], usual))
+            evidence |= {"named": tuple(named), "fault": f"voter {others[0]} at {here}, but most nodes name {there}"}
+            evidence["elsewhere"] = tuple(others)
+            yield view.judge("KA213", resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
         else:
-            evidence |= {"named": tuple(named)}
-            yield view.judge("KA213", resource, Status.PASS if named == voters else Status.FAIL, evidence)
+            yield view.judge("KA213", resource, Status.PASS, evidence | {"named": tuple(named)})
     yield from no_brokers(view, "KA213")
+
+
+def _named(text: str) -> Mapping[int, HostPort]:
+    """Return the addresses of voters in a setting, by node id."""
+    matches = (_VOTER.fullmatch(part) for part in text.split(","))
+    return {int(match[1]): (match[2], int(match[3])) for match in matches if match is not None}
+
+
+def _usual(named: Iterable[Mapping[int, HostPort]]) -> Mapping[int, HostPort]:
+    """Return the address that more than half of the nodes name for a voter."""
+    found: dict[int, Counter[HostPort]] = defaultdict(Counter)
+    for addresses in named:
+        for voter, address in addresses.items():
+            found[voter][canonical_address(*address)] += 1
+    most = {voter: counts.most_common(1)[0] for voter, counts in found.items()}
+    return {voter: address for voter, (address, count) in most.items() if count * 2 > found[voter].total()}
+
+
+def _clash(one: HostPort, other: HostPort) -> bool:
+    """Return whether two addresses cannot be one: a host may have many names, and no two ports or IP addresses are the same."""
+    (host, port), (usual, usual_port) = canonical_address(*one), canonical_address(*other)
+    return port != usual_port or (host != usual and None not in {ip_address_of(host), ip_address_of(usual)})

@@ -46,7 +46,8 @@ def one_rack(view: ClusterView) -> Iterator[Judgement]:
     Move one replica of each partition to a rack other than {rack}. Create a rack-aware plan with `kafka-reassign-partitions.sh
     --bootstrap-server BROKER:9092 --topics-to-move-json-file topics.json --broker-list BROKER_IDS --generate`. The plan moves
     every partition of the listed topics: leave only those in it that need it. Execute it with `--throttle BYTES_PER_SECOND`,
-    then run it with `--verify` and without `--throttle`, which removes the throttle.
+    then run it with `--verify` and without `--throttle`, which removes the throttle. If topics are kept on one rack on purpose,
+    mute them by their name, with a reason: `resource: topic/NAME*` under `mute` in the cluster file.
 
     ## References
     KIP-36 (rack-aware replica assignment).
