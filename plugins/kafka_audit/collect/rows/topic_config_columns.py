@@ -42,7 +42,7 @@ class TopicConfigs:
 
     def add(self, topic: str, key: str, value: object) -> None:
         """Add one key, its value cut after `MOST` characters; of a placement only the number of observers, if there are any."""
-        value = observers(value) if key == PLACEMENT else value
+        value = _observers(value) if key == PLACEMENT else value
         if value is None:
             return
         self._topics.append(topic)
@@ -58,7 +58,7 @@ class TopicConfigs:
         return found
 
 
-def observers(placement: object) -> int | None:
+def _observers(placement: object) -> int | None:
     """Return how many replicas of each partition are observers; None for none, and for what cannot be read."""
     try:
         held = json.loads(str(placement))
