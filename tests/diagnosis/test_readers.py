@@ -20,6 +20,7 @@ FOLDERS = ("airflow", "alerting", "audit", "checks", "job", "lint", "migration",
 
 LEFT = {
     # Facts of an address or a party, and no answer to who reaches whom: what a name resolves to, what is mapped, who gave a view.
+    "checks/audit/accepted_logins.py": {"BrokerView"},
     "checks/audit/vantage_far_away.py": {"Probe"},
     "checks/controller/epoch_went_back.py": {"BrokerView"},
     "checks/controller/leadership.py": {"BrokerView"},

@@ -50,7 +50,7 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
     ## References
     Error 42 INVALID_REQUEST of `kafka.server.ConfigHelper`; KAFKA-14885.
     """
-    answering, refused, unnamed = view.derived(answering_brokers), _refused(view), _unnamed(view)
+    answering, refused, asked = view.derived(answering_brokers), _refused(view), _asked(view)
     for endpoint in view.advertised:
         answers = answering.get((endpoint.broker_id, endpoint.listener), ())
         others = [answer for answer in answers if answer.is_other]
@@ -67,7 +67,7 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
             status = Status.UNKNOWN
             unknown["error"] = (read and read.error) or "the endpoint did not report a broker id"
             unknown["needs"] = (read and read.needs) or "an open connection to it, and DescribeConfigs on Cluster"
-            if read is None and endpoint.broker_id in unnamed:
+            if read is None and answers and endpoint.broker_id in asked:
                 unknown["error"] = "the broker refuses an unknown id without naming its own, as Apache Kafka would"
                 unknown["needs"] = "a broker of Apache Kafka"
         yield view.judge(
@@ -85,12 +85,11 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
         )
 
 
-def _unnamed(view: ClusterView) -> frozenset[int]:
-    """Return the brokers that answered the request for their id, and did not tell it."""
-    told = {row.broker_id for row in view.newest(BrokerIdentity) if row.answered_by is not None}
+def _asked(view: ClusterView) -> frozenset[int]:
+    """Return the brokers that answered the request for their id."""
     answered = (read for read in view.last_reads if read.outcome == "answered" and read.operation == _OPERATION)
     names = (read.observer.removeprefix("broker:") for read in answered)
-    return frozenset(int(name) for name in names if name.isdecimal()) - told
+    return frozenset(int(name) for name in names if name.isdecimal())
 
 
 def _refused(view: ClusterView) -> Mapping[int, SourceRead]:
