@@ -227,6 +227,10 @@ class Bed:
         """Let `source` reach the services of `target` no more; see `cuts.Cuts`."""
         self._cuts.cut(source, target)
 
+    def narrow(self, source: Host, target: Host) -> None:
+        """Let large packets from `source` to `target` get lost; see `cuts.Cuts`."""
+        self._cuts.narrow(source, target)
+
     def heal(self, source: Host, target: Host) -> None:
-        """Undo `cut`."""
+        """Undo `cut`, or `narrow`."""
         self._cuts.heal(source, target)

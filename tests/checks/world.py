@@ -8,7 +8,8 @@ worked; a case patches them where something does not:
     reads:      {observer, operation, error or reason, needs} of reads that failed; a reason is a member of ReadFailure.
     probes:     {vantage, role, from, to, listener, via, resolved, layer, outcome, error, reason, needs}: it ends at `layer`;
                 without it, it is open. Vantages other than the worker have no paths but those named.
-                `ms` is how long each layer takes.
+                `ms` is how long each layer takes. `packets` is what that layer reports; without it, it was not probed.
+                `each` has what was found at each address of the name: {layer, reason, answered_by}.
     slow:       by broker id, milliseconds of reads by operation.
     identities: {to, answered_by, kafka_cluster_id}: who answers at a broker's endpoints; `asked: false` for no row.
 
@@ -40,6 +41,7 @@ from checks.secured_world import files, secured
 from checks.storage_world import reads_of_disks, stored
 from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.model.tables import (
+    AddressProbe,
     BrokerConfig,
     BrokerIdentity,
     BrokerView,
@@ -380,16 +382,25 @@ def _probes(sample: int, world: World) -> Iterator[Row]:
             "listener": listener,
         }
         head |= {"protocol": protocol, "host": host, "port": port, "via": patch.get("via")}
-        for layer in dict.fromkeys((*LAYERS[:2], patch.get("layer", "tcp"), *LAYERS[2:])):
+        yield from _each_address(head, patch.get("each", {}))
+        stop = patch.get("layer", "packets" if "packets" in patch else "tcp")
+        for layer in (*LAYERS, stop) if stop == "packets" else dict.fromkeys((*LAYERS[:2], stop, *LAYERS[2:])):
             last = layer == patch.get("layer")
             reported = {key: patch.get(key) if last else None for key in ("error", "reason", "needs")}
             detail = patch.get("detail") if last else str(broker) if layer == "identity" else None
-            detail = patch.get("resolved", detail) if layer == "dns" else detail
+            detail = patch.get({"dns": "resolved"}.get(layer, layer), detail) if layer in {"dns", "packets"} else detail
             outcome = patch.get("outcome", "failed") if last else "ok"
             reported |= {"detail": detail, **reported_values(layer, detail)}
             yield Probe(**head, layer=layer, outcome=outcome, elapsed_ms=patch.get("ms", 2), **with_failure(reported))
             if last:
                 break
+
+
+def _each_address(head: World, each: World) -> Iterator[Row]:
+    head = {key: value for key, value in head.items() if key not in {"protocol", "via"}}
+    for address, found in each.items():
+        row = {"layer": "identity", "outcome": "failed" if "reason" in found else "ok", "answered_by": None, **found}
+        yield AddressProbe(**head, address=address, **with_failure(row))
 
 
 def _identities(sample: int, world: World, observed: list[Observed]) -> Iterator[Row]:

@@ -38,9 +38,9 @@ SORTED = {75}
 
 
 @contextmanager
-def server(behave, *, one_at_a_time=False):
+def server(behave, *, one_at_a_time=False, host="127.0.0.1", port=0):
     """Listen on loopback and give each connection to `behave`, side by side or one after the other; yields (host, port)."""
-    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+    with closing(socket.create_server((host, port))) as listener:
 
         def accept():
             while True:
@@ -90,6 +90,10 @@ def tls_alert(connection):
 def closing_at_once(connection):
     """Accept and hang up."""
     connection.recv(4096)
+
+
+def hanging_up(_connection):
+    """Accept, and close before a byte is read, as a broker does above its limit of connections."""
 
 
 def one_byte_a_second(connection):
@@ -261,14 +265,15 @@ class FakeBroker:
 
     def _configs(self, version, request):
         resources = DescribeConfigsRequest.decode(request, version=version, header=True).resources
-        asked = resources[0].resource_name
-        if resources[0].resource_type == TOPIC:
-            results = [self._topic_config(version, one) for one in resources]
-            return DescribeConfigsResponse(version=version, throttle_time_ms=0, results=results)
+        results = [(self._topic_config if one.resource_type == TOPIC else self._broker_config)(version, one) for one in resources]
+        return DescribeConfigsResponse(version=version, throttle_time_ms=0, results=results)
+
+    def _broker_config(self, version, resource):
+        asked = resource.resource_name
         code, message, entries = 0, None, []
         if not self.may_describe_configs:
             code, message = NO_ACCESS, "Cluster authorization failed."
-        elif asked != str(self.id):
+        elif asked not in {str(self.id), ""}:
             code, message = 42, self.refusal or f"Unexpected broker id, expected {self.id} or empty string, but received {asked}"
         else:
             entry = DescribeConfigsResponse.DescribeConfigsResult.DescribeConfigsResourceResult
@@ -276,12 +281,11 @@ class FakeBroker:
                 entry(
                     version=version, name=key, value=value, read_only=True, config_source=4, is_sensitive=sensitive, synonyms=[]
                 )
-                for key, (value, sensitive) in self.configs.items()
+                for key, (value, sensitive) in (self.configs if asked else {}).items()
             ]
-        result = DescribeConfigsResponse.DescribeConfigsResult(
+        return DescribeConfigsResponse.DescribeConfigsResult(
             version=version, error_code=code, error_message=message, resource_type=4, resource_name=asked, configs=entries
         )
-        return DescribeConfigsResponse(version=version, throttle_time_ms=0, results=[result])
 
     def _topic_config(self, version, asked):
         kind = DescribeConfigsResponse.DescribeConfigsResult

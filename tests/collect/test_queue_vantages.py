@@ -59,7 +59,7 @@ def test_a_queue_sees_what_a_worker_there_sees_twice(healthy):
     for sample in (1, 2, 3):
         rows = answer.rows(DMZ, sample, [healthy, closed], registered, NOBODY)
         assert told(rows) == [
-            *[(0, layer, "ok", None, None) for layer in ("dns", "tcp", "api", "identity")],
+            *[(0, layer, "ok", None, None) for layer in ("dns", "tcp", "api", "identity", "packets")],
             (1, "dns", "ok", None, None),
             (1, "tcp", "failed", "connection refused", None),
         ]

@@ -6,6 +6,7 @@ from functools import cache
 
 from kafka_audit.model.table_reads import FILLED_BY
 from kafka_audit.model.tables import (
+    AddressProbe,
     BrokerProperty,
     Certificate,
     ControllerProbeFromBroker,
@@ -59,7 +60,7 @@ def _vantages(snapshot: Snapshot) -> Iterator[tuple[str, Keeps]]:
 
 def _of_vantage(row: Row, vantage: str, broker: int | None = None) -> bool:
     match row:
-        case Probe() | ControllerProbeFromBroker():
+        case Probe() | AddressProbe() | ControllerProbeFromBroker():
             return row.vantage == vantage and broker in {None, row.from_broker}
         case Certificate():
             return row.vantage == vantage and broker is None
@@ -77,7 +78,7 @@ def _of_operator(row: Row) -> bool:
 def _of_side(row: Row) -> bool:
     """Return whether a probe from a broker's host gives this row."""
     read = isinstance(row, SourceRead) and row.operation.startswith("probe ") and row.observer.startswith("broker:")
-    return read or (isinstance(row, Probe | ControllerProbeFromBroker) and row.from_broker is not None)
+    return read or (isinstance(row, Probe | AddressProbe | ControllerProbeFromBroker) and row.from_broker is not None)
 
 
 def _of_broker(snapshot: Snapshot, what: str, observer: str, tables: tuple[type[Row], ...]) -> Iterator[tuple[str, Keeps]]:

@@ -25,6 +25,7 @@ LEFT = {
     "checks/controller/epoch_went_back.py": {"BrokerView"},
     "checks/controller/leadership.py": {"BrokerView"},
     "checks/controller/named_controller.py": {"BrokerView"},
+    "checks/listeners/address_of_name_fails.py": {"probes_of"},
     "checks/listeners/endpoint_without_mapping.py": {"worker_probes"},
     "checks/listeners/inter_broker_endpoint_unreachable.py": {"views_of"},
     "checks/listeners/mappings_share_address.py": {"identities", "worker_probes"},

@@ -25,7 +25,7 @@ from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.compare.hosts import canonical_host, ip_address_of
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.finding import Severity
-from kafka_audit.model.read_failure import LOGIN_REFUSALS, UNREACHABLE, ReadFailure
+from kafka_audit.model.read_failure import CLOSED_BY_PEER, LOGIN_REFUSALS, UNREACHABLE, ReadFailure
 from kafka_audit.model.text import clean, listing
 
 Mark = tuple[str, str]
@@ -36,7 +36,7 @@ _KINDS = (ZOOKEEPER, LOGIN, NETWORK, HOST)
 """The more likely cause first, for clusters that share two."""
 
 _SILENT = UNREACHABLE | {ReadFailure.TIMEOUT}
-_NO_ANSWER = _SILENT | {ReadFailure.REFUSED, ReadFailure.RESET, ReadFailure.CLOSED}
+_NO_ANSWER = _SILENT | CLOSED_BY_PEER | {ReadFailure.REFUSED}
 _MOST_MARKS = 10
 _FEWEST_LABELS = 3  # of a name whose domain says more than `com`
 _NETWORK_BITS = {4: 24, 6: 64}

@@ -22,6 +22,7 @@ from kafka_audit.cluster.listeners import endpoints, probes
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint, Endpoints
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.logins import InterBrokerLogins
+from kafka_audit.cluster.listeners.name_addresses import NameAddress, name_addresses
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.listeners.replication_listeners import replication_listeners
 from kafka_audit.cluster.min_isr import MinIsrGap, min_isr_gap
@@ -36,6 +37,7 @@ from kafka_audit.differences.tables import DIFFERENCES, ListAge, ViewDifference
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
+    AddressProbe,
     BrokerConfig,
     BrokerFeature,
     BrokerIdentity,
@@ -58,6 +60,7 @@ __all__ = [
     "Gap",
     "HeldView",
     "MinIsrGap",
+    "NameAddress",
     "Observer",
     "ProbeResult",
     "RegisteredAddress",
@@ -302,9 +305,19 @@ class ClusterView:
     @cached_property
     def probes(self) -> tuple[ProbeResult, ...]:
         """One for each vantage and endpoint probed in the newest sample."""
+        return probes.probe_results(self.newest(Probe), self.before(Probe), self._moved)
+
+    @cached_property
+    def name_addresses(self) -> tuple[NameAddress, ...]:
+        """Each address of each advertised name that has several, as each vantage found it in the newest sample."""
+        return name_addresses(self.newest(AddressProbe), self.before(AddressProbe), self._moved)
+
+    @cached_property
+    def _moved(self) -> frozenset[int]:
+        """The brokers whose registration changed between the samples."""
         before = {row.broker_id: row.version for row in self._moments.before.addresses}
-        moved = {row.broker_id for row in self._moments.now.addresses if before.get(row.broker_id, row.version) != row.version}
-        return probes.probe_results(self.newest(Probe), self.before(Probe), frozenset(moved))
+        now = self._moments.now.addresses
+        return frozenset(row.broker_id for row in now if before.get(row.broker_id, row.version) != row.version)
 
     def is_of_clients(self, probe: ProbeResult) -> bool:
         """Return whether a probe is from a client vantage, of a listener that not only brokers use."""

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.diagnosis.edges import Edge
 from kafka_audit.diagnosis.facts import Facts
+from kafka_audit.model.read_failure import ReadFailure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,12 @@ def let_in(edge: Edge) -> Iterator[EdgeObservation]:
     text = edge.effect.text if edge.effect.state == "works" else edge.carries
     if text is not None:
         yield works(f"broker {edge.target}" if edge.effect.state == "works" else "quorum", text, direct=True)
+
+
+def closed_at_once(probe: ProbeResult, edge: Edge) -> bool:
+    """Return whether a source's own host connects, in two samples, and is hung up on before it sends anything."""
+    mine = probe.role == "broker" and probe.from_broker in edge.sources
+    return mine and probe.repeated and probe.failed is not None and probe.failed.failure is ReadFailure.CLOSED_AT_ONCE
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,6 +55,10 @@ INPUTS: tuple[type[Row], ...] = (
 """The tables that observations of edges between brokers come from."""
 
 
+_LIMITS = ("max.connections.per.ip", "max.connections.per.ip.overrides", "max.connections", "max.connection.creation.rate")
+_NO_LIMIT = {None, "", "2147483647"}
+
+
 class Facts:
     """The facts of one view; each is computed when it is first asked for."""
 
@@ -122,6 +126,12 @@ class Facts:
         """Return how it is known that a broker let its controller in: its view is filled and up to date. Not in KRaft."""
         effect = self.edges.control(broker)
         return effect.text if effect.state == "works" else None
+
+    def limits(self, broker: int, listener: str) -> Mapping[str, str] | None:
+        """Return the limits on connections that a broker sets, by key; None where its settings do not say all."""
+        read = {key: self.between.settings.running_at(broker, listener, key) for key in _LIMITS}
+        limits = {key: setting.value for key, setting in read.items() if setting.value not in _NO_LIMIT}
+        return {key: value or "" for key, value in limits.items()} if limits or all(one.known for one in read.values()) else None
 
     @cached_property
     def slowest_ms(self) -> Mapping[int, int]:

@@ -18,6 +18,7 @@ class Paths:
     closed: tuple[int, ...]  # in both samples
     moving: tuple[int, ...]  # failed in one sample
     open: tuple[int, ...]
+    losing: tuple[int, ...]  # open; in both samples a large request got no answer and a small one did
     failed: Mapping[int, Probe]  # of each closed one
     vantage: str | None
     needs: str | None  # what would let a host be measured that could not
@@ -39,7 +40,12 @@ def paths(probes: Iterable[ProbeResult]) -> Paths:
         closed=tuple(by_network["closed"]),
         moving=tuple(by_network["moving"]),
         open=tuple(by_network["open"]),
+        losing=tuple(source for source in by_network["open"] if _loses(worst[source])),
         failed=failed,
         vantage=worst[min(worst)].vantage if worst else None,
         needs=max(needs, default=None),
     )
+
+
+def _loses(probe: ProbeResult) -> bool:
+    return probe.repeated and probe.failed is not None and probe.failed.layer == "packets"

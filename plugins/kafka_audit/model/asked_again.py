@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import (
+    AddressProbe,
     BrokerIdentity,
     Certificate,
     ControllerProbe,
@@ -28,7 +29,7 @@ _NEVER = ""  # a party that only a whole sample asks
 
 def party(row: Row) -> str:
     """Return the party that gave a row of one sample, by the name of its observer."""
-    if isinstance(row, Probe | Certificate):
+    if isinstance(row, Probe | AddressProbe | Certificate):
         if row.vantage != WORKER:
             return f"{VANTAGE}{row.vantage}"
         return ZOOKEEPER if getattr(row, "listener", "") == _ZOOKEEPER_LISTENER else f"broker:{row.broker_id}"

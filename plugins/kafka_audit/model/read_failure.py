@@ -33,6 +33,7 @@ class ReadFailure(Enum):
     NETWORK_UNREACHABLE = ("network is unreachable", _TCP)
     RESET = ("connection reset", _TCP)
     CLOSED = ("connection closed", _TCP)
+    CLOSED_AT_ONCE = ("connection closed at once", _TCP)  # before anything was sent on it
     CONNECTION_FAILED = ("connection failed", _TCP)
     TIMEOUT = ("timeout", None)
     NOT_TLS = ("no TLS spoken there", _TLS)
@@ -146,9 +147,10 @@ UNREACHABLE = frozenset(
 )
 """No packet reaches the host."""
 
-AS_IN_A_RESTART = frozenset(
-    {ReadFailure.REFUSED, ReadFailure.RESET, ReadFailure.CLOSED, ReadFailure.TIMEOUT, ReadFailure.NO_ROUTE}
-)
+CLOSED_BY_PEER = frozenset({ReadFailure.RESET, ReadFailure.CLOSED, ReadFailure.CLOSED_AT_ONCE})
+"""It opened, and the other side closed it."""
+
+AS_IN_A_RESTART = CLOSED_BY_PEER | {ReadFailure.REFUSED, ReadFailure.TIMEOUT, ReadFailure.NO_ROUTE}
 """A broker that restarts causes these as well."""
 
 LASTING = NOT_ASKED | {

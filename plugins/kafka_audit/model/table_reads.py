@@ -6,6 +6,7 @@ from types import MappingProxyType
 from kafka_audit.model.tables import (
     Acl,
     AclHolder,
+    AddressProbe,
     AuthorityCertificate,
     BrokerApi,
     BrokerConfig,
@@ -93,6 +94,7 @@ FILLED_BY: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
         PropertyLogin: ("properties",),
         LogLine: ("logs",),
         Probe: ("probe",),
+        AddressProbe: ("probe",),
         ControllerProbeFromBroker: ("probe",),
         Certificate: ("probe",),
         AuthorityCertificate: ("probe",),

@@ -16,8 +16,8 @@ from kafka_audit.diagnosis.edge_states import edge_states
 from kafka_audit.model.finding import Status
 from kafka_audit.report.text import brokers, clean, ranges, wrap
 
-_LAYERS = ("dns", "tcp", "tls", "sasl", "api", "rights", "identity", "effect")
-LADDER = "DTLSARIE"
+_LAYERS = ("dns", "tcp", "tls", "sasl", "api", "rights", "identity", "packets", "effect")
+LADDER = "DTLSARIPE"
 """Letters from the layer that fails first to the one that fails last."""
 LETTERS: Mapping[str, str] = MappingProxyType(dict(zip(_LAYERS, LADDER, strict=True)))
 

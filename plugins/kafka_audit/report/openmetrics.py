@@ -17,11 +17,12 @@ from prometheus_client.registry import Collector
 
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.text import clean
+from kafka_audit.report.matrix import LADDER
 
 __all__ = ["MOST_INCIDENTS", "gauges", "openmetrics", "openmetrics_report"]
 
 MOST_INCIDENTS = 20
-_REACHED, _PROBED = ".", ".DTLSAI"  # cells of the matrix: reached, or the layer that failed
+_REACHED, _PROBED = ".", f".{LADDER}"  # cells of the matrix: reached, or the layer that failed
 _Document = Mapping[str, Any]
 _Samples = Mapping[tuple[str, ...], float]
 

@@ -10,6 +10,7 @@ from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.table_reads import FILLED_BY, ZOOKEEPER
 from kafka_audit.model.tables import (
+    AddressProbe,
     AuthorityCertificate,
     BrokerIdentity,
     BrokerProperty,
@@ -58,7 +59,7 @@ def source(row: Row) -> tuple[str, str]:
     observer = getattr(row, "observer", None)
     if observer == "zookeeper" or operation.startswith(ZOOKEEPER):
         return "zookeeper", next((name for name in operations if name.startswith(ZOOKEEPER)), operation)
-    if isinstance(row, Probe | ControllerProbeFromBroker | Certificate | AuthorityCertificate):
+    if isinstance(row, Probe | AddressProbe | ControllerProbeFromBroker | Certificate | AuthorityCertificate):
         vantage = WORKER if isinstance(row, AuthorityCertificate) else row.vantage
         return f"vantage:{vantage}", f"{operation} {vantage}"
     if isinstance(row, BrokerProperty | LogLine | PropertyLogin):

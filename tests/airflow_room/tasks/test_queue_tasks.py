@@ -64,7 +64,7 @@ def test_what_a_worker_saw_is_in_the_snapshot_and_a_queue_without_worker_is_a_ga
     instance = Instance(errands=asked, probe_dmz=queue_tasks.probe("dmz", asked))
     snapshot_id = audit_tasks.collect_cluster("prod", queue_tasks.pulled(instance, "prod"))
     probes, reads = told(snapshot_id, tmp_path, "clients")
-    assert {row.layer for row in probes} == {"dns", "tcp", "api", "identity"}
+    assert {row.layer for row in probes} == {"dns", "tcp", "api", "identity", "packets"}
     assert {row.outcome for row in probes} == {"ok"}
     assert {row.outcome for row in reads} == {"answered"}
     probes, reads = told(snapshot_id, tmp_path, "office")

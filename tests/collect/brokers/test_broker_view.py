@@ -57,7 +57,7 @@ def test_a_broker_is_asked_everything_that_it_offers(broker):
     assert identities(answer) == [(2, 2, "fake")]
     assert {(row.api_key, row.min_version, row.max_version) for row in of(answer, BrokerApi)} >= {(3, 0, 12), (60, 0, 0)}
     assert [(layer, outcome) for layer, outcome, _ in steps(answer)] == [
-        ("dns", "ok"), ("tcp", "ok"), ("api", "ok"), ("identity", "ok"),
+        ("dns", "ok"), ("tcp", "ok"), ("api", "ok"), ("identity", "ok"), ("packets", "ok"),
     ]  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def test_without_the_right_the_reads_fail_and_name_it(broker, operations):
         (row,) = [row for row in of(answer, SourceRead) if row.operation == operation]
         assert (row.outcome, row.error, row.needs) == ("failed", "CLUSTER_AUTHORIZATION_FAILED", MAY_DESCRIBE_CONFIGS)
     assert identities(answer) == [(2, None, "fake")]
-    assert steps(answer)[-1] == ("identity", "unknown", "CLUSTER_AUTHORIZATION_FAILED")
+    assert steps(answer)[-2] == ("identity", "unknown", "CLUSTER_AUTHORIZATION_FAILED")
     # Rights that DescribeCluster lists without DescribeConfigs are not tried: the broker would log each refusal.
     assert bool(broker.asked(32)) == (operations == 0)
 
@@ -139,6 +139,7 @@ FAILURES = [
     (fakes.garbage, "not a Kafka broker", "api"),
     (fakes.tls_alert, "not a Kafka broker", "api"),
     (fakes.closing_at_once, "connection closed", "api"),
+    (fakes.hanging_up, "connection closed at once", "api"),
 ]
 
 

@@ -81,7 +81,7 @@ def test_a_login_that_is_right_gives_the_view(mechanism):
     assert {outcome for outcome, *_ in reads(rows).values()} == {"answered"}
     assert [row.brokers_listed for row in rows if isinstance(row, BrokerView)] == [1]
     assert [(layer, outcome) for layer, outcome, _ in steps(rows)] == [
-        (one, "ok") for one in ("dns", "tcp", "sasl", "api", "identity")
+        (one, "ok") for one in ("dns", "tcp", "sasl", "api", "identity", "packets")
     ]
     assert ("sasl", "ok", f"PLAIN,{mechanism}") in steps(rows)
     assert fake.logins == ["auditor"]
@@ -92,7 +92,7 @@ def test_tls_and_a_login(authority):
     with tls_server(fake, authority.issue("right", LOCAL)) as address:
         rows = ask(target(address, "SASL_SSL"), cluster(address, login("SASL_SSL", "PLAIN", authority.ca_file)))
     assert {outcome for outcome, *_ in reads(rows).values()} == {"answered"}
-    assert [layer for layer, *_ in steps(rows)] == ["dns", "tcp", "tls", "sasl", "api", "identity"]
+    assert [layer for layer, *_ in steps(rows)] == ["dns", "tcp", "tls", "sasl", "api", "identity", "packets"]
     (shown,) = certificates(rows)
     assert (shown.subject, shown.issuer, shown.sans) == ("CN=right,O=bed", "CN=bed CA,O=bed", ("127.0.0.1", "localhost"))
     assert (shown.trusted, shown.name_matches, shown.error) == (True, True, None)
@@ -107,7 +107,7 @@ def test_a_wrong_password_is_told_in_the_brokers_words(mechanism):
     for outcome, error, message, needs in reads(rows).values():
         assert (outcome, error, message) == ("failed", "SASL_AUTHENTICATION_FAILED", SAID)
         assert needs == "a user and password that listener EXTERNAL accepts (auditor, AUDITOR)"
-    assert steps(rows)[-1][:2] == ("api", "ok")  # reachable, and said to be
+    assert steps(rows)[-1][:2] == ("packets", "ok")  # reachable, and said to be
 
 
 def test_a_broker_that_repeats_the_password_does_not_make_us_repeat_it():
@@ -325,7 +325,7 @@ def test_without_a_ca_file_nothing_is_said_of_trust_and_strangers_are_not_spoken
         unknown = ask(target(address, "SASL_SSL"), cluster(address, Security()))
     assert steps(rows)[-1] == ("tls", "failed", "certificate of an unknown issuer")
     assert [(row.trusted, row.name_matches) for row in certificates(rows)] == [(None, True)]
-    assert [layer for layer, outcome, _ in steps(unknown) if outcome == "ok"] == ["dns", "tcp", "sasl", "api"]
+    assert [layer for layer, outcome, _ in steps(unknown) if outcome == "ok"] == ["dns", "tcp", "sasl", "api", "packets"]
     (doubt,) = [row for row in unknown if isinstance(row, Probe) and row.layer == "tls"]
     assert (doubt.outcome, doubt.needs) == ("unknown", "a ca_file for this listener in the cluster file")
     assert [(row.trusted, row.error) for row in certificates(unknown)] == [(None, None)]
@@ -342,7 +342,7 @@ def test_a_client_certificate_that_is_wanted_is_named_and_one_that_fits_opens(au
     assert (last.outcome, last.error) == ("unknown", "client certificate required")
     assert last.needs == reads(rows)["Metadata"][3] == "cert_file and key_file for EXTERNAL in the cluster file"
     assert reads(inside)["Metadata"][0] == "answered"
-    assert steps(inside)[-1] == ("identity", "ok", "2")
+    assert steps(inside)[-2] == ("identity", "ok", "2")
 
 
 def test_a_port_that_speaks_no_tls_is_told():

@@ -106,13 +106,15 @@ def test_what_only_the_cluster_lists_is_probed_and_gets_no_password(authority, m
     with brokers(authority, mechanism) as parties:
         snapshot = parties.audit(kraft=kraft)
         assert heard(parties.hostile) == []
-        assert parties.hostile.handshakes == [mechanism]  # by the probe alone, and once
+        assert parties.hostile.handshakes == [mechanism] * 2  # by the probe alone, the second one large
     refused = failed(snapshot, "broker:9")
     assert set(refused) == {"ApiVersions", "Metadata", "DescribeConfigs identity", "DescribeConfigs BROKER"}
     assert set(refused.values()) == {("not trusted", f'trusted_hosts: ["{HOSTILE}"]')}
     assert {row.untrusted_host for row in snapshot.of(SourceRead) if row.outcome == "failed"} == {HOSTILE}
     probed = {row.layer: (row.outcome, row.detail) for row in snapshot.of(Probe) if row.broker_id == 9}
-    assert {layer: outcome for layer, (outcome, _) in probed.items()} == dict.fromkeys(("dns", "tcp", "tls", "sasl", "api"), "ok")
+    assert {layer: outcome for layer, (outcome, _) in probed.items()} == dict.fromkeys(
+        ("dns", "tcp", "tls", "sasl", "api", "packets"), "ok"
+    )
     assert probed["sasl"][1] == mechanism
     assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1"}
     assert failed(snapshot, "broker:0") == failed(snapshot, "broker:1") == {}

@@ -9,6 +9,7 @@ from kafka_audit.collect.sampling import sample_again
 from kafka_audit.collect.sampling.sample_again import ExaminedSample
 from kafka_audit.model.cluster import Expect
 from kafka_audit.model.tables import (
+    AddressProbe,
     BrokerConfig,
     BrokerIdentity,
     BrokerView,
@@ -113,6 +114,17 @@ def probe(**changes):
     return replace(row, **changes)
 
 
+def each_address(*found):
+    """Rows of a name with addresses, each with its outcome and who answers there."""
+    return [
+        AddressProbe(
+            sample=1, vantage="worker", role="client", from_broker=None, broker_id=2, listener="PLAINTEXT", host="c", port=9092,
+            address=address, layer="tcp", outcome=outcome, answered_by=answered_by,
+        )
+        for address, outcome, answered_by in found
+    ]  # fmt: skip
+
+
 def failed(error="timeout", observer="broker:2"):
     return SourceRead(sample=1, observer=observer, operation="Metadata", target="c:9092", outcome="failed", error=error)
 
@@ -202,6 +214,14 @@ def test_a_broker_that_holds_more_than_is_assigned_to_it_is_a_reason():
         (healthy(failed()), "broker 2 did not answer at c:9092 (timeout)"),
         (healthy(failed(observer="broker@c:9092")), "a bootstrap address did not answer at c:9092 (timeout)"),
         (healthy(probe()), "from worker tcp to broker 2 failed (timeout)"),
+        (
+            healthy(*each_address(("10.0.0.1", "ok", 2), ("10.0.0.2", "failed", None))),
+            "10.0.0.2, an address of c, does not lead to its broker",
+        ),
+        (
+            healthy(*each_address(("10.0.0.1", "ok", 1), ("10.0.0.2", "ok", 2))),
+            "10.0.0.1, an address of c, does not lead to its broker",
+        ),
         (healthy(probe(vantage="v", role="broker", from_broker=1)), "from broker 1 tcp to broker 2 failed"),
     ],
 )  # fmt: skip
@@ -233,6 +253,8 @@ def test_brokers_that_differ_among_themselves_are_a_reason_without_zookeeper():
         healthy(failed("not supported")),  # the same in five seconds
         healthy(failed("CLUSTER_AUTHORIZATION_FAILED")),
         healthy(probe(outcome="unknown")),
+        healthy(*each_address(("127.0.0.1", "ok", 2), ("::1", "ok", None))),
+        healthy(*each_address(("127.0.0.1", "ok", 2), ("::1", "failed", None))),  # no client of Java goes there
     ],
 )
 def test_what_a_second_look_would_not_change_is_no_reason(rows):

@@ -34,8 +34,9 @@ def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     A probe from a client vantage (this worker is one) fails in two samples with the same registration. The finding names the
-    layer that fails first: dns (no address; the evidence names the resolver), tcp, tls, sasl, api (ApiVersions). KA111 reports
-    which broker answers.
+    layer that fails first: dns (no address; the evidence names the resolver), tcp, tls, sasl, api (ApiVersions), packets (a
+    request of 10,000 bytes gets no answer, and a small one still does: the path loses large packets). KA111 reports which broker
+    answers, KA319 each address of a name.
 
     The check does not apply to a listener that brokers use for inter-broker or controller traffic, if the vantage reaches it at
     no broker, reaches another listener, and `reach` has no mapping for it. KA302 checks whether brokers reach it.
@@ -52,7 +53,8 @@ def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     Repeat the probe on the host where it failed: `getent hosts {host}`, then `nc -vz -w 3 {host} {port}`. dns: use a name that
     clients can resolve, or a proxy, or run the clients inside the network. tcp: check routes, firewalls and the port forward
     for this broker; a forward for the bootstrap address alone is not enough. tls: run `openssl s_client -connect {host}:{port}
-    -servername {host}`. sasl: check the mechanism and user of that listener. If clients and brokers need different addresses,
+    -servername {host}`. sasl: check the mechanism and user of that listener. packets: compare the MTU of both ends with what
+    `ping -M do -s 1472 {host}` gets through, and let ICMP pass. If clients and brokers need different addresses,
     set `advertised.listeners=INTERNAL://…,EXTERNAL://…`.
 
     ## References

@@ -7,6 +7,7 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.causes import groups_of
+from kafka_audit.diagnosis.causes.lost_packets import LOST
 from kafka_audit.diagnosis.facts import INPUTS, Facts, facts_of
 from kafka_audit.diagnosis.solver import Diagnosis, diagnosed
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
@@ -35,9 +36,11 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     that cannot reach its leader falls out of the ISR.
 
     ## Fails when
-    Measured: a probe from a broker's own host fails at dns or tcp in two samples, or the broker's log reports it, newer than
-    the start of both brokers and still repeated. CRITICAL if something is broken that it explains: the broker's own view is empty
-    or stale, or a follower is out of the ISR. Otherwise HIGH.
+    Measured: a probe from a broker's own host fails at dns or tcp in two samples, or gets no answer to a large request and one
+    to a small request; or the broker's log reports it, newer than the start of both brokers and still repeated. CRITICAL if
+    something is broken that it explains: the broker's own view is empty or stale, or a follower is out of the ISR. Else HIGH.
+    Also measured: something is broken, a limit on connections is set, and connections of that host are closed before anything
+    is sent.
 
     Inferred, if no probe was made from the controller's host: the broker's own view is empty or stale, or a follower that
     replicates other partitions is in no ISR of this broker's partitions (in KRaft, which does not report restarts: no follower
@@ -95,6 +98,11 @@ class _Cut:
             leads = diagnosis.confidence(*self._groups) is not None
             if leads or (unmeasured and not set(self._edge.sources) <= set(self._paths.open)):
                 return self._by_diagnosis(diagnosis)
+        # A vantage that loses large packets on the way to its own broker is in another place.
+        losing = tuple(one for one in self._paths.losing if one not in self._facts.paths(one, self._listener).losing)
+        if losing:
+            severity = None if self._symptom else Severity.HIGH
+            return self._fail(losing, severity=severity, cannot="cannot always", layer="packets", cause="packets", why=LOST)
         return self._by_paths(unmeasured)
 
     def _by_paths(self, unmeasured: tuple[int, ...]) -> Judgement:
@@ -144,7 +152,8 @@ class _Cut:
             return self._unknown(error=explained, needs="a vantage with role broker")
         sources = diagnosis.edge.sources
         if confidence is Confidence.MEASURED:
-            return self._fail(sources, cannot="cannot", layer="tcp", why=diagnosis.measured[0].shown_by[0].text)
+            group, text = diagnosis.measured[0].cause.kind.group, diagnosis.measured[0].shown_by[0].text
+            return self._fail(sources, cannot="cannot", layer="tcp" if group == "address" else None, cause=group, why=text)
         leading = None if diagnosis.leading is None else diagnosis.leading[0]
         shown = [one.text for candidate in diagnosis.of_group(leading or "") for one in candidate.shown_by]
         reported: dict[str, object] = {"cause": leading, "why": "; ".join([self._symptom or "", *shown])}

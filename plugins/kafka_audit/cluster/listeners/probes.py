@@ -7,10 +7,10 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Probe
 
-LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")
+LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity", "packets")
 """Layers in the order in which they are probed; rank 1 is the first."""
 
-_CONNECTION = frozenset(LAYERS[:-1])  # identity is judged separately
+_CONNECTION = frozenset(LAYERS) - {"identity"}  # which is judged separately
 
 _NETWORK = 2  # rank of the last layer below the Kafka protocol
 
@@ -30,12 +30,15 @@ class ProbeResult:
     resolver: str | None  # what resolved the name there, e.g. `nameserver 10.0.0.2`
     passed: tuple[str, ...]  # layers that worked, identity among them
     outcome: str  # ok, failed or unknown, with the layer identity
+    sent: int | None  # bytes of the largest request that was answered, and of its answer: the layer packets
+    received: int | None
     layer: str | None  # the first that failed, or where none did the first that is unknown; with `error` and `needs`
     error: str | None
     failure: ReadFailure | None
     needs: str | None
     answered_by: int | None  # the id of the broker that answers
     failed: Probe | None  # the first layer that failed, without identity
+    repeated: bool  # in both samples at that layer, for that reason, same registration
     unknown: Probe | None
     reached: int  # rank of the last layer that worked
     state: str  # open, closed (failed in both samples, same registration), moving (in this one only), unknown
@@ -74,12 +77,8 @@ class ProbeResult:
 
 def probe_results(now: Iterable[Probe], before: Iterable[Probe], moved: frozenset[int]) -> tuple[ProbeResult, ...]:
     """Return one for each vantage and endpoint of the newest sample; `moved`: brokers registered differently before."""
-    first_failed: dict[_Key, int] = {}
-    for key, rows in _layers_by_probe(before).items():
-        ranks = [_rank(row) for row in rows if row.outcome == "failed" and row.layer in _CONNECTION]
-        if ranks:
-            first_failed[key] = min(ranks)
-    return tuple(_result(rows, first_failed.get(key), same=key[3] not in moved) for key, rows in _layers_by_probe(now).items())
+    earlier = {key: _first(rows, "failed") for key, rows in _layers_by_probe(before).items() if key[3] not in moved}
+    return tuple(_result(rows, earlier.get(key)) for key, rows in _layers_by_probe(now).items())
 
 
 def _rank(row: Probe) -> int:
@@ -99,15 +98,15 @@ def _first(rows: Iterable[Probe], outcome: str) -> Probe | None:
     return next((row for row in rows if row.outcome == outcome and row.layer in _CONNECTION), None)
 
 
-def _result(rows: list[Probe], failed_before: int | None, *, same: bool) -> ProbeResult:
+def _result(rows: list[Probe], before: Probe | None) -> ProbeResult:
     failed, unknown, first = _first(rows, "failed"), _first(rows, "unknown"), rows[0]
     reached = max((_rank(row) for row in rows if row.outcome == "ok" and row.layer in _CONNECTION), default=0)
     if failed is not None:
-        state = "closed" if failed_before is not None and same else "moving"
+        state = "moving" if before is None else "closed"
     else:
         state = "unknown" if unknown is not None or reached < _NETWORK else "open"
     if failed is not None and _rank(failed) <= _NETWORK:
-        network = "closed" if failed_before is not None and failed_before <= _NETWORK and same else "moving"
+        network = "closed" if before is not None and _rank(before) <= _NETWORK else "moving"
     else:
         network = "open" if reached >= _NETWORK else "unknown"
     stop = next((row for row in rows if row.outcome == "failed"), None)
@@ -124,12 +123,15 @@ def _result(rows: list[Probe], failed_before: int | None, *, same: bool) -> Prob
         resolver=next((row.resolver for row in rows if row.layer == "dns"), None),
         passed=tuple(row.layer for row in rows if row.outcome == "ok"),
         outcome="ok" if stop is None else stop.outcome,
+        sent=next((row.sent for row in rows if row.sent is not None), None),
+        received=next((row.received for row in rows if row.received is not None), None),
         layer=None if stop is None else stop.layer,
         error=None if stop is None else stop.error,
         failure=None if stop is None else stop.failure,
         needs=None if stop is None else stop.needs,
         answered_by=next((row.answered_by for row in rows if row.answered_by is not None), None),
         failed=failed,
+        repeated=None not in (failed, before) and _stop(failed) == _stop(before),
         unknown=unknown,
         reached=reached,
         state=state,
@@ -143,3 +145,7 @@ def mapped_listeners(worker_probes: Iterable[ProbeResult]) -> Mapping[str, list[
     for probe in worker_probes:
         found.setdefault(probe.listener, []).append(probe)
     return {listener: own_probes for listener, own_probes in found.items() if any(probe.via for probe in own_probes)}
+
+
+def _stop(row: Probe | None) -> tuple[str, ReadFailure | None] | None:
+    return None if row is None else (row.layer, row.failure)

@@ -83,13 +83,21 @@ class BrokerAsker:
         """Ask at every address; a broker that does not answer is rows, never an exception."""
         for target in self._targets:
             asking = Asking(sample=self._sample, observer=target.observer, target=target.address)
-            steps = endpoint_probes.probe_from_here(target, self._options.read_s, self._options.logins, self._options.budget)
+            steps = endpoint_probes.probe_from_here(
+                target,
+                self._options.read_s,
+                self._options.logins,
+                self._options.budget,
+                thorough=target.broker_id != UNREGISTERED,
+            )
             try:
                 self._options.logins.demand_known(target)
-                if steps[-1].outcome != "ok":
-                    raise endpoint_probes.read_error_of_probe(steps[-1], target.address)
+                last = endpoint_probes.last_of_connection(steps)
+                if last.outcome != "ok":
+                    raise endpoint_probes.read_error_of_probe(last, target.address)
                 with any_answer():
                     steps += self._converse(asking, target, self._options.at(target))
+                    steps.sort(key=lambda step: step.layer in {"packets", "address"})
             except NotAsked as failure:
                 self._rows.append(asking.failed(METADATA, failure))
             except ReadError as failure:  # also between the probe and the conversation

@@ -14,6 +14,7 @@ from kafka_audit.compare.hosts import same_host
 from kafka_audit.model.advertised_listeners import AdvertisedListener, entries
 from kafka_audit.model.tables import (
     BOOTSTRAP,
+    AddressProbe,
     BrokerConfig,
     BrokerIdentity,
     BrokerProperty,
@@ -91,10 +92,10 @@ def _dialled(rows: Iterable[Row]) -> Mapping[tuple[int, str], frozenset[tuple[st
 
 
 def _named(row: Row, places: _Places, dialled: Mapping[tuple[int, str], frozenset[tuple[str, int]]]) -> Row:
-    if not isinstance(row, Probe | Certificate | BrokerView | BrokerIdentity) or row.listener != BOOTSTRAP:
+    if not isinstance(row, Probe | AddressProbe | Certificate | BrokerView | BrokerIdentity) or row.listener != BOOTSTRAP:
         return row
     own = places.get(row.broker_id, {})
-    if isinstance(row, Probe | Certificate):
+    if isinstance(row, Probe | AddressProbe | Certificate):
         name = own.get((row.host, row.port))
     else:
         names = {own.get(place) for place in dialled.get((row.broker_id, row.address), own)}

@@ -50,7 +50,7 @@ OF_OPENSSL = (
     ("unexpected eof", "CLOSED"),
     ("timed out", "TIMEOUT"),
 )
-TIMEOUT, CLOSED = "TIMEOUT", "CLOSED"
+TIMEOUT, CLOSED, RESET = "TIMEOUT", "CLOSED", "RESET"
 MISTRUST = (
     "CERTIFICATE_EXPIRED", "CERTIFICATE_NOT_YET_VALID", "CERTIFICATE_NAME", "CERTIFICATE_UNTRUSTED", "CERTIFICATE_NOT_ACCEPTED",
 )  # fmt: skip
@@ -217,21 +217,24 @@ def connect(
 ) -> socket.socket:
     """Return a connection to the first address that takes one; raises Failure with the last one's error.
 
+    An address that does not answer leaves the others their part of the time.
     opened: gets each socket before it is used, and raises OSError if no more sockets are allowed.
     """
     last = TIMEOUT
-    for family, address in addresses:
+    for number, (family, address) in enumerate(addresses):
         left = end - time.monotonic()
         if left <= 0:
             raise Failure(TIMEOUT)
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        sock.settimeout(left)
+        sock = None
         try:
+            sock = socket.socket(family, socket.SOCK_STREAM)  # a kernel may have no IPv6
+            sock.settimeout(left / (len(addresses) - number))
             if opened is not None:
                 opened(sock)
             sock.connect(address)
         except OSError as error:
-            sock.close()
+            if sock is not None:
+                sock.close()
             last = failure_of(error)
         else:
             return sock

@@ -25,8 +25,8 @@ from kafka_audit.collect.connections.budget import Budget, over_limit
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.probes import endpoint_probes, probe_script
-from kafka_audit.collect.probes.endpoint_probes import LAYERS, Origin, ProbeStep
-from kafka_audit.collect.probes.probe_script import CERTIFICATE
+from kafka_audit.collect.probes.endpoint_probes import LAYERS, NO_LAYERS, Origin, ProbeStep
+from kafka_audit.collect.probes.probe_script import ADDRESS, CERTIFICATE, MOST_ADDRESSES
 from kafka_audit.collect.rows.masking import masked_command
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean_line
 from kafka_audit.compare.hosts import normal_host
@@ -41,6 +41,7 @@ _MOST_UNSEEN = 200  # targets that each get a row if the probes of a broker's ho
 _MOST_OUTPUT = 4 * 1024 * 1024
 _OUTCOMES = frozenset({"ok", "failed", "unknown"})
 _END_S = 1.0
+_MOST_STEPS = len(LAYERS) + 1 + MOST_ADDRESSES
 _FIELDS = 8  # tag, index, layer, outcome, error, detail, needs, milliseconds
 _NEEDS = "a command that runs python3 or bash on the vantage, with the script on its stdin"
 _BASH_LACKS = ("tls", "sasl")
@@ -374,11 +375,15 @@ def parse_probe_output(text: str, targets: Sequence[Target]) -> dict[int, list[P
             continue
         steps = paths.setdefault(int(index), [])
         known = {*endpoint_probes.layers(targets[int(index)]), CERTIFICATE}
-        if layer in known and outcome in _OUTCOMES and layer not in {step.layer for step in steps}:
+        again = layer in {step.layer for step in steps if step.layer != ADDRESS}
+        if layer in known and outcome in _OUTCOMES and not again and len(steps) < _MOST_STEPS:
             steps.append(endpoint_probes.probe_step(layer, outcome, error or None, detail or None, needs or None, int(elapsed)))
-    return {index: sorted(steps, key=_rank) for index, steps in paths.items() if any(step.layer != CERTIFICATE for step in steps)}
+    probed = {index: steps for index, steps in paths.items() if any(step.layer not in NO_LAYERS for step in steps)}
+    return {index: sorted(steps, key=_rank) for index, steps in probed.items()}
 
 
 def _rank(step: ProbeStep) -> int:
-    """Return the rank of a step; the certificate comes just before tls."""
+    """Return the rank of a step; the certificate comes just before tls, addresses come last."""
+    if step.layer == ADDRESS:
+        return 2 * len(LAYERS)
     return 2 * LAYERS.index("tls" if step.layer == CERTIFICATE else step.layer) - (step.layer == CERTIFICATE)

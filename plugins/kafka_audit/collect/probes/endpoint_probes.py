@@ -3,8 +3,9 @@
 Rows only. A vantage that could not run gives `unknown_probe_rows`, never `failed`, because nothing was probed.
 """
 
+import re
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,23 +14,28 @@ from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.failures import of_report
 from kafka_audit.collect.connections.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.probes import certificates, probe_script
-from kafka_audit.collect.probes.probe_script import CERTIFICATE
+from kafka_audit.collect.probes.probe_script import ADDRESS, CERTIFICATE
 from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.source_reads import ReadError, clean_line
 from kafka_audit.model.cluster import WORKER, Vantage
 from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import Certificate, ControllerProbeFromBroker, Probe
+from kafka_audit.model.tables import AddressProbe, Certificate, ControllerProbeFromBroker, Probe
 
-LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")
+LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity", "packets")
 _LAYERS_BY_PROTOCOL = {
-    PLAINTEXT: ("dns", "tcp", "api", "identity"),
-    "SSL": ("dns", "tcp", "tls", "api", "identity"),
+    PLAINTEXT: ("dns", "tcp", "api", "identity", "packets", ADDRESS),
+    "SSL": ("dns", "tcp", "tls", "api", "identity", "packets", ADDRESS),
     # A broker reports ApiVersions and the offered mechanisms before the login.
-    "SASL_PLAINTEXT": ("dns", "tcp", "sasl", "api"),
-    "SASL_SSL": ("dns", "tcp", "tls", "sasl", "api"),
+    "SASL_PLAINTEXT": ("dns", "tcp", "sasl", "api", "packets", ADDRESS),
+    "SASL_SSL": ("dns", "tcp", "tls", "sasl", "api", "packets", ADDRESS),
 }
+NO_LAYERS = frozenset({CERTIFICATE, ADDRESS})
+_ADDRESS_TEXT = re.compile(r"([0-9A-Fa-f.:]{2,45}(?:%[0-9A-Za-z_.-]{1,30})?) ([a-z]{3,8})(?: ([0-9]{1,10}))?")
+
+
+ProbeRow = Probe | AddressProbe | Certificate
 
 
 class ProbeStep(NamedTuple):
@@ -66,7 +72,7 @@ def layers(target: Target) -> tuple[str, ...]:
     return tuple(
         layer
         for layer in _LAYERS_BY_PROTOCOL.get(target.protocol, ("dns", "tcp"))
-        if layer != "identity" or not target.is_controller
+        if layer not in {"identity", ADDRESS} or not target.is_controller
     )
 
 
@@ -94,8 +100,10 @@ def not_probed(host: str, port: int) -> ProbeStep | None:
     return None
 
 
-def probe_from_here(target: Target, seconds: float, logins: ClusterLogins, budget: Budget | None = None) -> list[ProbeStep]:
-    """Probe a target from this process, up to ApiVersions; the conversation that follows reads the identity.
+def probe_from_here(
+    target: Target, seconds: float, logins: ClusterLogins, budget: Budget | None = None, *, thorough: bool = False
+) -> list[ProbeStep]:
+    """Probe a target from this process, without the identity, which the conversation that follows reads.
 
     No credential but a client certificate is used. With TLS, a step `CERTIFICATE` comes before the step of the layer.
 
@@ -104,9 +112,11 @@ def probe_from_here(target: Target, seconds: float, logins: ClusterLogins, budge
         seconds: bound of the whole probe.
         logins: the authorities and the mechanism of the cluster file.
         budget: the audit's.
+        thorough: whether to ask for more than a packet carries as well, and at each address of the name.
     """
+    left_out = {"identity"} if thorough else {"identity", "packets", ADDRESS}
     steps = probe_endpoint(
-        target, [layer for layer in layers(target) if layer != "identity"], seconds, logins, budget or Budget()
+        target, [layer for layer in layers(target) if layer not in left_out], seconds, logins, budget or Budget()
     )
     for step in steps:
         if step.layer == "sasl" and step.outcome == "ok":
@@ -135,12 +145,19 @@ def probe_endpoint(
 
     named = budget.excepts(host, port)
     probe = probe_script.EndpointProbe(host, port, logins.tls(target), logins.mechanism(target), named, keep)
+    if logins.security(target) is not None:  # else it is ANONYMOUS, who should need no right for an audit
+        probe.layers_of_address = list(layers(target))
     try:
         probe.go(list(layer_names), bound)
     finally:
         for connection in opened:
             budget.closed(connection)
     return [probe_step(*step) for step in probe.steps]
+
+
+def last_of_connection(steps: Sequence[ProbeStep]) -> ProbeStep:
+    """Return the last step of a connection for small requests: these are answered whatever becomes of large ones."""
+    return next(step for step in reversed(steps) if step.layer not in {"packets", ADDRESS})
 
 
 def read_error_of_probe(step: ProbeStep, address: str) -> ReadError:
@@ -157,17 +174,15 @@ def read_error_of_probe(step: ProbeStep, address: str) -> ReadError:
     )
 
 
-def worker_rows(
-    sample: int, target: Target, steps: Sequence[ProbeStep], logins: ClusterLogins
-) -> tuple[Probe | Certificate, ...]:
+def worker_rows(sample: int, target: Target, steps: Sequence[ProbeStep], logins: ClusterLogins) -> tuple[ProbeRow, ...]:
     """Return this worker's rows of one probe."""
     return probe_rows(sample, FROM_WORKER, target, steps, via=target.via, judges=logins.judges(target))
 
 
 def probe_rows(  # noqa: PLR0913 -- two of them only for probes of the worker
     sample: int, origin: Origin, target: Target, steps: Iterable[ProbeStep], *, via: str | None = None, judges: bool = False
-) -> tuple[Probe | Certificate, ...]:
-    """Return one row per layer, and one for the certificate that was shown; `judges`: it was verified against a `ca_file`."""
+) -> tuple[ProbeRow, ...]:
+    """Return one row per layer and address, and one for the certificate; `judges`: it was verified against a `ca_file`."""
     all_steps = [*steps]
     layer_rows = (
         Probe(
@@ -191,16 +206,39 @@ def probe_rows(  # noqa: PLR0913 -- two of them only for probes of the worker
             **reported_values(step.layer, step.detail),
         )
         for step in all_steps
-        if step.layer != CERTIFICATE
+        if step.layer not in NO_LAYERS
     )
-    return (*layer_rows, *_certificates(sample, origin, target, all_steps, judges=judges))
+    addresses = () if via else _addresses(sample, origin, target, all_steps)
+    return (*layer_rows, *addresses, *_certificates(sample, origin, target, all_steps, judges=judges))
+
+
+def _addresses(sample: int, origin: Origin, target: Target, steps: Iterable[ProbeStep]) -> Iterator[AddressProbe]:
+    for step in steps:
+        found = _ADDRESS_TEXT.fullmatch(step.detail or "") if step.layer == ADDRESS else None
+        if found is not None:
+            yield AddressProbe(
+                sample=sample,
+                vantage=origin.vantage,
+                role=origin.role,
+                from_broker=origin.from_broker,
+                broker_id=target.broker_id,
+                listener=target.listener,
+                host=target.host,
+                port=target.port,
+                address=found[1],
+                layer=found[2],
+                outcome=step.outcome,
+                error=None if step.error is None else clean_line(masked(step.error)),
+                answered_by=None if found[3] is None else int(found[3]),
+                reason=None if step.failure is None else step.failure.name,
+            )
 
 
 def controller_rows(
     sample: int, origin: Origin, target: Target, steps: Sequence[ProbeStep], *, judges: bool = False
 ) -> tuple[ControllerProbeFromBroker | Certificate, ...]:
     """Return the row of a controller's address that was probed from a broker's host, and one for the certificate it showed."""
-    last = deciding_step([step for step in steps if step.layer != CERTIFICATE])
+    last = deciding_step([step for step in steps if step.layer not in NO_LAYERS])
     probe = ControllerProbeFromBroker(
         sample=sample,
         vantage=origin.vantage,
@@ -216,8 +254,8 @@ def controller_rows(
 
 
 def deciding_step(steps: Sequence[ProbeStep]) -> ProbeStep:
-    """Return the first step that did not succeed, or the last one."""
-    return next((step for step in steps if step.outcome != "ok"), steps[-1])
+    """Return the first step that did not succeed, or the last one of a connection."""
+    return next((step for step in steps if step.outcome != "ok"), last_of_connection(steps))
 
 
 def _certificates(
@@ -248,7 +286,7 @@ def certificates_shown(sample: int, target: Target, steps: Iterable[ProbeStep], 
 
 def unknown_probe_rows(
     sample: int, origin: Origin, targets: Iterable[Target], error: ReadError | None, needs: str | None = None
-) -> tuple[Probe | Certificate, ...]:
+) -> tuple[ProbeRow, ...]:
     """Return the rows of a vantage without results: the first layer of each probe, unknown; `needs` where nothing failed."""
     step = ProbeStep("dns", "unknown", None, None, needs, 0) if error is None else unknown_step(error)
     return tuple(row for target in targets for row in probe_rows(sample, origin, target, [step]))

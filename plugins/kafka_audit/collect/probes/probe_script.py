@@ -1,15 +1,16 @@
-"""Probe advertised endpoints from here, layer by layer: dns, tcp, tls, sasl, api, identity.
+"""Probe advertised endpoints from here, layer by layer: dns, tcp, tls, sasl, api, identity, packets.
 
 A vantage receives the text of `collect/connections/sockets.py` and of this module on stdin, and its functions are
 what the worker itself calls. So: standard library only, nothing else of the package, syntax of Python 3.6, annotations in
 quotes, and no credential. Layers come in order; the first one that does not work is the last. `collect/probes/probe_script.sh`
-does the same, without tls and sasl, where there is no Python.
+does the same, without tls, sasl and packets, where there is no Python.
 """
 
 import json
 import os
 import re
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -18,6 +19,7 @@ from typing import IO, Any, Callable  # noqa: UP035 -- Python 3.6
 
 from kafka_audit.collect.connections.sockets import (
     CLOSED,
+    RESET,
     TIMEOUT,
     Failure,
     TlsContexts,
@@ -34,18 +36,28 @@ WRONG_ID, DENIED, OTHER_MECHANISM = 42, 31, 33
 UNKNOWN_ID = b"2147483647"  # no broker has this id: the error names the one that was asked
 MOST_BYTES = 1 << 20  # of an answer: another protocol's banner reads as a size of a gigabyte
 MOST_MECHANISMS, LONGEST_MECHANISM = 100, 255  # Kafka knows five, of 13 letters
+PADDING = b"x" * 10000  # more than a packet of a network with jumbo frames; far below what listeners take before a login
+UNKNOWN_TAG = 10000  # of a tagged field that no version of ApiVersions has
+WITH_TAGS = 3  # the first version of ApiVersions in which they are skipped
+CLOSES_S = 0.5  # in which a broker closes a connection above its limits
 SIDE_BY_SIDE = 32
 TAG = "kafka-audit"
 CERTIFICATE = "certificate"  # no layer: what the tls layer was shown, base64 as its detail
+ADDRESS = "address"  # no layer: one of several addresses of the name, how far it leads, and which broker answers there
+MOST_ADDRESSES = 8  # of a name, that are probed one by one
 NEEDS_CA_FILE = "a ca_file for this listener in the cluster file"
 NOT_KAFKA, NOT_ALLOWED, SKIPPED = "NOT_KAFKA", "NOT_AUTHORIZED", "skipped"
 OF_KAFKA = {29: "NOT_AUTHORIZED", 31: "NOT_AUTHORIZED", 35: "UNSUPPORTED_VERSION"}
 
 
-def frame(api: int, version: int, body: bytes = b"") -> bytes:
+def text16(text: bytes) -> bytes:
+    """Return a text with its length in front, as Kafka writes it."""
+    return struct.pack("!h", len(text)) + text
+
+
+def frame(api: int, version: int, body: bytes = b"", client: bytes = b"kafka-audit") -> bytes:
     """Return a request: size, header version 1 with correlation id 7 and a client id that operators recognise, body."""
-    client = b"kafka-audit"
-    request = struct.pack("!hhih", api, version, 7, len(client)) + client + body
+    request = struct.pack("!hhi", api, version, 7) + text16(client) + body
     return struct.pack("!i", len(request)) + request
 
 
@@ -56,8 +68,30 @@ def api_versions_request() -> bytes:
 
 def identity_request(version: int) -> bytes:
     """Return DescribeConfigs, version 0 or 1, of a broker that does not exist."""
-    body = struct.pack("!ibh", 1, BROKER_RESOURCE, len(UNKNOWN_ID)) + UNKNOWN_ID + struct.pack("!i", -1)
+    body = struct.pack("!ib", 1, BROKER_RESOURCE) + text16(UNKNOWN_ID) + struct.pack("!i", -1)
     return frame(DESCRIBE_CONFIGS, version, body + (b"\0" if version else b""))
+
+
+def large_versions_request() -> bytes:
+    """Return ApiVersions of `WITH_TAGS` with a tagged field that no broker knows, so that each skips it (KIP-482)."""
+    size, left = len(PADDING), b""
+    while size >= 128:  # noqa: PLR2004 -- seven bits a byte
+        left, size = left + bytes([size & 127 | 128]), size >> 7
+    tag = bytes([UNKNOWN_TAG & 127 | 128, UNKNOWN_TAG >> 7])
+    name_and_release = b"\x0ckafka-audit\x020"
+    return frame(API_VERSIONS, WITH_TAGS, b"\0" + name_and_release + b"\1" + tag + left + bytes([size]) + PADDING)
+
+
+def large_configs_request(version: int, broker: str) -> bytes:
+    """Return DescribeConfigs of a broker, all of it, and of a default setting that nobody has: no line is logged."""
+    padded = struct.pack("!b", BROKER_RESOURCE) + text16(b"") + struct.pack("!i", 1) + text16(PADDING)
+    everything = struct.pack("!b", BROKER_RESOURCE) + text16(broker.encode()) + struct.pack("!i", -1)
+    return frame(DESCRIBE_CONFIGS, version, struct.pack("!i", 2) + padded + everything + (b"\0" if version else b""))
+
+
+def handshake_request(version: int, mechanism: str, client: bytes = b"kafka-audit") -> bytes:
+    """Return SaslHandshake. Its client id is read and kept by nobody, for no quota counts before a login."""
+    return frame(SASL_HANDSHAKE, version, text16(mechanism.encode()), client)
 
 
 def kafka_error(code: int) -> str:
@@ -121,9 +155,7 @@ def ask_versions(sock: socket.socket, end: float) -> "dict[int, tuple[int, int]]
 
 def ask_mechanisms(sock: socket.socket, offered: "dict[int, tuple[int, int]]", mechanism: str, end: float) -> str:
     """Return the offered SASL mechanisms; no credential is sent. Raises Failure."""
-    name = mechanism.encode()
-    version = min(1, offered.get(SASL_HANDSHAKE, (0, 0))[1])
-    answer = exchange(sock, frame(SASL_HANDSHAKE, version, struct.pack("!h", len(name)) + name), end)
+    answer = exchange(sock, handshake_request(min(1, offered.get(SASL_HANDSHAKE, (0, 0))[1]), mechanism), end)
     try:
         error, count = struct.unpack_from("!hi", answer)
         if error not in (0, OTHER_MECHANISM):
@@ -176,35 +208,71 @@ class EndpointProbe:
         `connect`.
         """
         self.steps: list[tuple[str, str, str | None, str | None, str | None, int]] = []
+        self.layers_of_address: list[str] = []
         self._host, self._port, self._tls_settings, self._mechanism = host, port, tls, mechanism
         self._named, self._opened = named, opened
         self._sock: socket.socket | None = None
         self._offered: dict[int, tuple[int, int]] = {}
+        self._answered_by = ""
+        self._offers: list[str] | None = None
+        self._used, self._several = "", False
         self._layer = ""
         self._seconds, self._end = 0.0, 0.0
 
     def go(self, layers: "list[str]", seconds: float) -> None:
-        """Fill `steps` with (layer, outcome, error, detail, needs, milliseconds), up to the first layer that fails."""
+        """Fill `steps` with (layer, outcome, error, detail, needs, milliseconds), up to the first layer that fails.
+
+        Whoever does not say who it is may still be asked for more than a packet carries. `layers_of_address`: those of each
+        address of a name, where these are not `layers`.
+        """
         self._seconds, self._end = seconds, time.monotonic() + seconds
-        started = time.monotonic()
+        self.layers_of_address = [layer for layer in self.layers_of_address or layers if layer not in ("packets", ADDRESS)]
         try:
             for layer in layers:
-                self._layer, started = layer, time.monotonic()
-                detail = getattr(self, "_" + layer)()
-                # Without an authority, the handshake continues, but its result for a client is unknown.
-                doubt = layer == "tls" and not self._tls_settings[1].verifies
-                self.steps.append(
-                    (layer, "unknown" if doubt else "ok", None, detail, NEEDS_CA_FILE if doubt else None, since(started))
-                )
+                passes = self._passes(layer)
+                if not passes and (layer not in ("identity", "packets") or self.steps[-1][:2] == ("identity", "failed")):
+                    break
+        finally:
+            if self._sock is not None:
+                self._sock.close()
+
+    def _passes(self, layer: str) -> bool:
+        """Probe a layer and keep its step, if it has one; return whether it works."""
+        self._layer, started = layer, time.monotonic()
+        try:
+            detail = getattr(self, "_" + layer)()
         except Failure as failure:
             outcome, error, detail, needs = failure.step
             if error == "CLIENT_CERTIFICATE_WANTED":
                 outcome, error, needs = self._without_certificate()
+            if error in (CLOSED, RESET) and not self._offered and self._closes_unasked():
+                error = "CLOSED_AT_ONCE"
             if outcome != SKIPPED:
                 self.steps.append((self._layer, outcome, error, detail, needs, since(started)))
-        finally:
-            if self._sock is not None:
-                self._sock.close()
+            return False
+        # Without an authority, the handshake continues, but its result for a client is unknown.
+        doubt = layer == "tls" and not self._tls_settings[1].verifies
+        self.steps.append((layer, "unknown" if doubt else "ok", None, detail, NEEDS_CA_FILE if doubt else None, since(started)))
+        return True
+
+    def _closes_unasked(self) -> bool:
+        """Return whether the other side closes a connection on which nothing was sent, as a broker does above its limits."""
+        try:
+            self._reconnect(self._end, secured=False)
+            self._connection().settimeout(max(0.001, min(CLOSES_S, self._end - time.monotonic())))
+            return not self._connection().recv(1)
+        except Failure:
+            return False
+        except OSError as error:
+            return failure_of(error) == RESET
+
+    def _reconnect(self, end: float, secured: bool = True) -> None:  # noqa: FBT001, FBT002 -- goes to vantages
+        """Open another connection in place of the one there is; raises Failure."""
+        inside = secured and isinstance(self._sock, ssl.SSLSocket)
+        self._connection().close()
+        self._sock = connect(self._addresses, end, self._opened)
+        if inside:
+            self._sock = secure(self._sock, self._addresses, self._tls_settings, end, self._opened)[0]
 
     def _connection(self) -> socket.socket:
         if self._sock is None:
@@ -218,12 +286,14 @@ class EndpointProbe:
 
     def _dns(self) -> str:
         self._addresses = resolve(self._host, self._port, self._seconds)
-        addresses, source = ",".join(sorted({address[1][0] for address in self._addresses})), resolver(self._host)
+        found, source = sorted({address[1][0] for address in self._addresses}), resolver(self._host)
+        self._several, addresses = len(found) > 1, ",".join(found)
         return addresses + " " + source if source else addresses
 
     def _tcp(self) -> None:
         self._addresses = allowed(self._addresses, self._named)
         self._sock = connect(self._addresses, self._end, self._opened)
+        self._used = self._sock.getpeername()[0]
 
     def _tls(self) -> "str | None":
         secured, error, shown = secure(self._connection(), self._addresses, self._tls_settings, self._end, self._opened)
@@ -237,7 +307,9 @@ class EndpointProbe:
         self._layer = "api"  # ApiVersions comes first, and may fail
         self._offered = ask_versions(self._connection(), self._end)
         self._layer = "sasl"
-        return ask_mechanisms(self._connection(), self._offered, self._mechanism, self._end)
+        mechanisms = ask_mechanisms(self._connection(), self._offered, self._mechanism, self._end)
+        self._offers = [name for name in mechanisms.split(",") if name]
+        return mechanisms
 
     def _api(self) -> str:
         self._offered = self._offered or ask_versions(self._connection(), self._end)
@@ -247,7 +319,70 @@ class EndpointProbe:
         lowest, highest = self._offered.get(DESCRIBE_CONFIGS, (9, -1))
         if lowest > min(1, highest):
             raise Failure(None, SKIPPED)  # not offered, so not asked
-        return ask_identity(self._connection(), min(1, highest), self._end)
+        self._answered_by = ask_identity(self._connection(), min(1, highest), self._end)
+        return self._answered_by
+
+    def _packets(self) -> str:
+        """Send more than a packet carries, and ask for as much where the rights for that are there.
+
+        Lost is what gets no answer while a small request still gets one: a process that hangs answers neither. Any other failure
+        says nothing about the path.
+        """
+        request = self._large_request()
+        try:
+            if self._offers:  # after a handshake, a listener takes nothing but the login
+                self._reconnect(self._end)
+            answer = self._answer_to(request)
+        except Failure:
+            raise Failure(None, SKIPPED)  # noqa: B904 -- it is not the size
+        if answer is None:
+            raise Failure(TIMEOUT)
+        return f"{len(request)} bytes sent, {len(answer)} received"
+
+    def _address(self) -> None:
+        """Probe each address of a name that has several: a client takes any of them. Keeps a step for each, and none for all."""
+        places = list(dict.fromkeys(address[0] for _, address in self._addresses))
+        others = [place for place in places if place != self._used][: MOST_ADDRESSES - 1]
+        if self._several:
+            self.steps.append((ADDRESS, "ok", None, f"{self._used} api {self._answered_by}".strip(), None, 0))
+        for number, place in enumerate(others):
+            started = time.monotonic()
+            if started >= self._end:
+                break
+            probe = EndpointProbe(place, self._port, self._tls_settings, self._mechanism, self._named, self._opened)
+            probe.go(self.layers_of_address, (self._end - started) / (len(others) - number))
+            layer, outcome, error = deciding(probe.steps)
+            detail = f"{place} {layer} {probe._answered_by}".strip()
+            self.steps.append((ADDRESS, outcome, error, detail, None, since(started)))
+        raise Failure(None, SKIPPED)  # the steps are there
+
+    def _large_request(self) -> bytes:
+        """Return a request that is answered without a line in a log; raises Failure if the other side takes none."""
+        if self._answered_by:
+            return large_configs_request(min(1, self._offered[DESCRIBE_CONFIGS][1]), self._answered_by)
+        if self._offers:
+            version = min(1, self._offered.get(SASL_HANDSHAKE, (0, 0))[1])
+            return handshake_request(version, self._mechanism if self._mechanism in self._offers else self._offers[0], PADDING)
+        if self._offers is None and self._offered.get(API_VERSIONS, (0, 0))[1] >= WITH_TAGS:
+            return large_versions_request()
+        raise Failure(None, SKIPPED)
+
+    def _answer_to(self, request: bytes) -> "bytes | None":
+        """Return an answer; None if half of the time gives none, and the other half a small one. Else raises Failure."""
+        try:
+            return exchange(self._connection(), request, (time.monotonic() + self._end) / 2)
+        except Failure as failure:
+            if failure.step[1] != TIMEOUT:
+                raise
+        self._reconnect(self._end)
+        ask_versions(self._connection(), self._end)
+        return None
+
+
+def deciding(steps: "list[tuple[str, str, str | None, str | None, str | None, int]]") -> "tuple[str, str, str | None]":
+    """Return layer, outcome and error of the first layer that fails, else of the last one, which works."""
+    failed = [step[:3] for step in steps if step[1] == "failed" and step[0] != CERTIFICATE]
+    return failed[0] if failed else (steps[-1][0], "ok", None)
 
 
 def since(started: float) -> int:

@@ -1,4 +1,5 @@
-# What collect/probes/probe_script.py does, for vantages with bash alone: dns, tcp, and api and identity as raw bytes.
+# What collect/probes/probe_script.py does, for vantages with bash alone: dns, tcp, and api and identity as raw bytes. Nothing large:
+# bash reads byte by byte.
 # Prints the same tab-separated lines. Nothing is written but standard output; bash 4 or newer, with /dev/tcp.
 LC_ALL=C
 TAG=kafka-audit
@@ -106,6 +107,16 @@ ask_identity() { # -> DETAIL, the id of the broker at the other end
     exit
   fi
   DETAIL=${BASH_REMATCH[1]}
+}
+
+closes_unasked() { # ADDRESS PORT: whether the other side closes a connection on which nothing was sent
+  local byte
+  exec 3>&- 3<&-
+  if exec 3<>"/dev/tcp/$1/$2"; then
+    IFS= read -r -d '' -n 1 -t 0.5 -u 3 byte
+    (($? == 1)) && return
+  fi 2>/dev/null
+  return 1
 }
 
 resolver() { # HOST -> RESOLVER, what resolves names on this machine
@@ -261,7 +272,7 @@ run_layers() { # HOST PORT LAYERS NAMED: prints "layer NAME" before each layer a
   echo 'step ok|||'
   [[ $3 == *api* ]] || exit
   echo 'layer api'
-  ask_versions || { echo closed; exit; }
+  ask_versions || { closes_unasked "$address" "$2" && echo "step failed|CLOSED_AT_ONCE||" || echo closed; exit; }
   echo "step ok||$DETAIL|"
   [[ $3 == *identity* ]] && ((LOWEST <= 1 && HIGHEST >= LOWEST)) || exit
   echo 'layer identity'

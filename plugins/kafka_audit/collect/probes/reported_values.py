@@ -7,6 +7,7 @@ _ADDRESSES = re.compile(r"[0-9A-Fa-f.:]{2,45}(%[0-9A-Za-z_.-]{1,30})?(,[0-9A-Fa-
 _RESOLVER = re.compile(r"hosts file|no nameserver|nameserver [0-9a-f.:%,]{1,200}")
 _MECHANISM = re.compile(r"[A-Z0-9_-]{1,20}")  # RFC 4422
 _BROKER_ID = re.compile(r"[0-9]{1,10}")
+_BYTES = re.compile(r"([0-9]{1,9}) bytes sent, ([0-9]{1,9}) received")
 
 
 class ReportedValues(TypedDict, total=False):
@@ -16,6 +17,8 @@ class ReportedValues(TypedDict, total=False):
     resolver: str
     mechanisms: tuple[str, ...]
     answered_by: int
+    sent: int
+    received: int
 
 
 def reported_values(layer: str, text: str | None) -> ReportedValues:
@@ -24,7 +27,7 @@ def reported_values(layer: str, text: str | None) -> ReportedValues:
     Args:
         layer: of the probe.
         text: dns: `10.0.0.1,10.0.0.2 by nameserver 10.0.0.9`, each half may be missing; sasl: `PLAIN,SCRAM-SHA-512`; identity: a
-            broker's id.
+            broker's id; packets: `10024 bytes sent, 23904 received`.
     """
     text, values = (text or "").strip(), ReportedValues()
     if layer == "dns":
@@ -38,4 +41,6 @@ def reported_values(layer: str, text: str | None) -> ReportedValues:
         values["mechanisms"] = tuple(part for part in mechanisms if _MECHANISM.fullmatch(part))
     elif layer == "identity" and _BROKER_ID.fullmatch(text):
         values["answered_by"] = int(text)
+    elif layer == "packets" and (found := _BYTES.fullmatch(text)):
+        values |= {"sent": int(found[1]), "received": int(found[2])}
     return values

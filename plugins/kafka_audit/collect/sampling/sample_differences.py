@@ -22,10 +22,12 @@ from kafka_audit.collect.sampling.partition_differences import PartitionSet, Top
 from kafka_audit.compare.addresses import HostPort, canonical_address
 from kafka_audit.compare.broker_lists import list_differences
 from kafka_audit.model.cluster import Expect
+from kafka_audit.model.name_addresses import taken_in_vain
 from kafka_audit.model.read_failure import LASTING, ReadFailure
 from kafka_audit.model.tables import (
     BOOTSTRAP,
     AclHolder,
+    AddressProbe,
     BrokerIdentity,
     BrokerView,
     GroupCoordinator,
@@ -364,6 +366,9 @@ def _probes(tables: SampleTables, reasons: list[str]) -> set[Key]:
             found.add(("probe", row.vantage, row.from_broker, row.broker_id, row.listener, row.layer))
             place = row.vantage if row.from_broker is None else f"broker {row.from_broker}"
             reasons.append(f"from {clean_line(place, 60)} {row.layer} to broker {row.broker_id} failed ({row.error})")
+    for one in taken_in_vain(tables.of(AddressProbe)):
+        found.add(("probe", one.vantage, one.from_broker, one.broker_id, one.listener, one.address, one.answered_by))
+        reasons.append(f"{clean_line(one.address, 60)}, an address of {clean_line(one.host, 60)}, does not lead to its broker")
     return found
 
 

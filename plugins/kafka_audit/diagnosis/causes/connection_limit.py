@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import LIMIT, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import LIMIT, EdgeObservation, cause, closed_at_once, fails, let_in, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
-_KEYS = ("max.connections.per.ip", "max.connections.per.ip.overrides", "max.connections", "max.connection.creation.rate")
-_NO_LIMIT = {None, "", "2147483647"}
 _LOW = 100  # what brokers and the tools on their hosts reach
 
 
@@ -21,14 +19,21 @@ _LOW = 100  # what brokers and the tools on their hosts reach
     decided_by="`Rejected connection from` in server.log of broker {target}, or `ss -tn` there",
 )
 def connection_limit(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
-    """`max.connections.per.ip` counts connections of brokers as well (`SocketServer`): DescribeConfigs shows the limit."""
+    """`max.connections.per.ip` counts connections of brokers as well (`SocketServer`): DescribeConfigs shows the limit.
+
+    A connection above it is accepted, and closed before a request is read.
+    """
     yield from let_in(edge)
-    settings, listener = facts.between.settings, "" if edge.listener is None else edge.listener.name
-    read = {key: settings.running_at(edge.target, listener, key) for key in _KEYS}
-    limits = {key: setting.value for key, setting in read.items() if setting.value not in _NO_LIMIT}
-    if not limits and all(setting.known for setting in read.values()):
+    listener = "" if edge.listener is None else edge.listener.name
+    limits = facts.limits(edge.target, listener)
+    if limits == {}:
         yield works(f"settings of broker {edge.target}", "no limit on connections is set")
-    low = {key: value for key, value in limits.items() if any(_is_low(part) for part in (value or "").split(","))}
+        return
+    for probe in facts.view.probes_of(edge.target, listener):
+        if closed_at_once(probe, edge):
+            text = "the connection opens, and is closed before anything is sent"
+            yield fails(f"probe from broker {probe.from_broker}'s host", text, direct=limits is not None)
+    low = {key: value for key, value in (limits or {}).items() if any(_is_low(part) for part in value.split(","))}
     if low:
         named = ", ".join(f"{key}={value}" for key, value in low.items())
         yield fails(f"settings of broker {edge.target}", f"{named}, which also limits connections of brokers")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.diagnosis.cause import ADDRESS, EdgeObservation, cause, fails, let_in, unknown, works
+from kafka_audit.diagnosis.cause import ADDRESS, EdgeObservation, cause, closed_at_once, fails, let_in, unknown, works
 from kafka_audit.diagnosis.controller_paths import controller_paths
 from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
@@ -27,9 +27,7 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         how = "" if layer is None else f" at {layer.layer}: {layer.error or 'an unknown error'}"
         yield fails(f"probe from broker {source}'s host", f"fails{how}", direct=True)
     if sources and sources <= set(found.open):
-        yield works(
-            f"probe from the host of {brokers(edge.sources)}", f"a probe from the host of {edge.who} connects", direct=True
-        )
+        yield from _connects(facts, edge, edge.listener.name)
     elif sources and not closed:
         tried = facts.view.probes_of(edge.target, edge.listener.name)
         asked = any(probe.role == "broker" and probe.from_broker in sources for probe in tried)
@@ -41,6 +39,20 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     if not closed:
         for line in (*facts.lines(edge, "KA412"), *facts.lines(edge, "KA401"))[:1]:
             yield works(f"log of broker {line.broker_id}", f"{says(line)}, so the connection opens", direct=True)
+
+
+def _connects(facts: Facts, edge: Edge, listener: str) -> Iterator[EdgeObservation]:
+    """Yield what a connection that comes about says: it may come about by another address, or not lead to a broker."""
+    observer, place = f"probe from the host of {brokers(edge.sources)}", (edge.target, listener)
+    every = (one for one in facts.view.name_addresses if (one.row.broker_id, one.row.listener) == place)
+    vain = [one for one in every if one.lasting and one.row.from_broker in edge.sources]
+    for one in vain:
+        yield fails(f"probe from {one.place}", f"{one.text}, one of {one.count} addresses of {one.row.host}")
+    if any(closed_at_once(probe, edge) for probe in facts.view.probes_of(*place)) and facts.limits(*place) == {}:
+        # As a forward or a proxy does that does not reach the broker behind it.
+        yield unknown(observer, "the connection opens, and is closed before anything is sent, without a limit on connections")
+    elif not vain:
+        yield works(observer, f"a probe from the host of {edge.who} connects", direct=True)
 
 
 def _to_controllers(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:

@@ -173,7 +173,9 @@ def probes_behind(case: Case, cuts: Iterable[Finding]) -> list[ProbeResult]:
     for cut in cuts:
         endpoint, sources = case.view.endpoints.by_resource.get(cut.resource.name), set(cut.numbers("from"))
         probes = () if endpoint is None else case.view.probes_to(endpoint, "broker")
-        found += [probe for probe in probes if probe.failed_at_network and probe.from_broker in sources]
+        beyond = cut.text("cause") not in {"", "address"}  # what lets a connection open, and breaks it after that
+        failed = [probe for probe in probes if probe.failed_at_network or (beyond and probe.repeated)]
+        found += [probe for probe in failed if probe.from_broker in sources]
     return found
 
 

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, Union, get_args, get_origin
 
 from kafka_audit.model.tables.asked import (
     BOOTSTRAP,
+    AddressProbe,
     AuthorityCertificate,
     BrokerIdentity,
     Certificate,
@@ -77,6 +78,7 @@ __all__ = [
     "TABLES",
     "Acl",
     "AclHolder",
+    "AddressProbe",
     "AuthorityCertificate",
     "BrokerApi",
     "BrokerConfig",
@@ -152,6 +154,7 @@ TABLES: tuple[type[Row], ...] = (
     TopicConfig,
     Reassignment,
     Probe,
+    AddressProbe,
     LogDirReplica,
     LeadershipAnswer,
     Certificate,

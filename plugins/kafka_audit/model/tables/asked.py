@@ -77,7 +77,7 @@ class Probe(Row):
     host: str
     port: int
     via: str | None  # address dialled instead, from `reach`
-    layer: str  # dns, tcp, tls, sasl, api, identity
+    layer: str  # dns, tcp, tls, sasl, api, identity, packets
     outcome: str  # ok, failed, unknown
     error: str | None  # "no route to host", "connection refused", "timeout", "name or service not known"
     detail: str | None  # text for people, such as the TLS version; the columns below hold what is compared
@@ -87,11 +87,38 @@ class Probe(Row):
     resolver: str | None = None  # dns: what resolved the name ("nameserver 10.0.0.2", "hosts file"); null for an address
     mechanisms: tuple[str, ...] = ()  # sasl: the mechanisms that the listener offers
     answered_by: int | None = None  # identity: the id of the broker that answers
+    sent: int | None = None  # packets: bytes of a request that no packet holds
+    received: int | None = None  # packets: bytes of its answer
     reason: str | None = None  # why the layer failed or is unknown: a member of `model.read_failure.ReadFailure`
 
     @property
     def failure(self) -> ReadFailure | None:
         """Why the layer failed or is unknown, as far as a reason is known."""
+        return None if self.reason is None and self.error is None else ReadFailure.of(self.reason, self.error)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddressProbe(Row):
+    """The probe of one address of an advertised name that has several: the first layer that failed, or the last one."""
+
+    sample: int
+    vantage: str  # "worker", or the name in the cluster file
+    role: str  # "client" or "broker"
+    from_broker: int | None  # role broker: the broker on whose host the probe ran
+    broker_id: int  # the broker that advertises the name
+    listener: str
+    host: str  # the name
+    port: int
+    address: str  # one of its addresses, as the vantage resolves it
+    layer: str  # dns, tcp, tls, sasl, api, identity
+    outcome: str  # ok, failed
+    answered_by: int | None  # the id of the broker that answers there; null if it is unknown
+    error: str | None = None
+    reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
+
+    @property
+    def failure(self) -> ReadFailure | None:
+        """Why the address leads nowhere, as far as a reason is known."""
         return None if self.reason is None and self.error is None else ReadFailure.of(self.reason, self.error)
 
 

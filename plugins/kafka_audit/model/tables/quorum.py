@@ -66,7 +66,7 @@ class ControllerProbeFromBroker(Row):
     vantage: str  # its name in the cluster file
     from_broker: int
     address: str  # as in the cluster file
-    layer: str  # dns, tcp, tls, sasl, api
+    layer: str  # dns, tcp, tls, sasl, api, packets
     outcome: str  # ok, failed, unknown
     error: str | None
     needs: str | None
