@@ -36,12 +36,15 @@ class Effect:
 
 
 _UNKNOWN = Effect(state="unknown")
-_OLD = frozenset({"leader", "no_leader", "empty_view", "broker_missing"})
+_OLD = frozenset({"leader", "no_leader", "empty_view", "broker_missing", "topic_missing", "partition_missing", "replicas"})
 """Kinds of disagreements that an update of the controller would end."""
 
 _SHOWS = {
     "empty_view": "lists no broker and no controller",
     "broker_missing": "does not list every registered broker",
+    "topic_missing": "does not list every topic",
+    "partition_missing": "does not list every partition",
+    "replicas": "lists other replicas than ZooKeeper",
 }
 
 
@@ -187,8 +190,14 @@ class Edges:
         return Effect(state="works" if error is None else "unknown", error=error, needs=needs)
 
     def _signs(self, broker: int) -> list[Disagreement]:
-        """Return what of a broker's view is older than what its controller sends."""
-        signs = (self._view.disagreement(str(broker), matter) for matter in ("leader", "no_leader", "broker"))
+        """Return what of a broker's view is older than what its controller sends.
+
+        What the controller's own view lacks as well, it does not send: its edges are not the reason.
+        """
+        matters = ["leader", "no_leader", "broker"]
+        if self._controller is None or self._view.disagreement(str(self._controller), "assignment") is None:
+            matters.append("assignment")
+        signs = (self._view.disagreement(str(broker), matter) for matter in matters)
         return [sign for sign in signs if sign is not None and sign.kind in _OLD]
 
     def absent(self, broker: int) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from kafka_audit.model.tables import (
     Acl,
     AclHolder,
     BrokerConfig,
+    BrokerIdentity,
     BrokerProperty,
     BrokerView,
     Certificate,
@@ -46,6 +47,7 @@ INPUTS: tuple[type[Row], ...] = (
     Certificate,
     LogLine,
     BrokerConfig,
+    BrokerIdentity,
     BrokerProperty,
     PropertyLogin,
     ScramUser,
@@ -136,15 +138,13 @@ class Facts:
     @cached_property
     def slowest_ms(self) -> Mapping[int, int]:
         """The longest that each broker took for an answer, in all samples."""
-        times = {
-            broker: [read.elapsed_ms for read in reads if read.outcome == "answered"] for broker, reads in self.reads.items()
-        }
+        times = {broker: [read.elapsed_ms for read in reads if read.timed] for broker, reads in self.reads.items()}
         return {broker: max(own) for broker, own in times.items() if own}
 
     @cached_property
     def usual_ms(self) -> float:
         """The median of what all brokers took for an answer; 0 without any."""
-        times = [read.elapsed_ms for reads in self.reads.values() for read in reads if read.outcome == "answered"]
+        times = [read.elapsed_ms for reads in self.reads.values() for read in reads if read.timed]
         return median(times) if times else 0
 
     def issuers(self, listener: str) -> Mapping[int, str]:
@@ -161,12 +161,14 @@ class Facts:
 
     @cached_property
     def reads(self) -> Mapping[int, tuple[SourceRead, ...]]:
-        """Every read of each broker, of all samples."""
+        """Every read of each broker, of all samples; of an address that no broker advertises, of the one that answered there."""
+        answering = {f"broker@{row.address}": row.answered_by for row in self.view.of(BrokerIdentity) if row.broker_id < 0}
         found: dict[int, list[SourceRead]] = {}
         for read in self.view.of(SourceRead):
             name = read.observer.removeprefix("broker:")
-            if read.observer.startswith("broker:") and name.isdigit():
-                found.setdefault(int(name), []).append(read)
+            broker = int(name) if read.observer.startswith("broker:") and name.isdigit() else answering.get(read.observer)
+            if broker is not None:
+                found.setdefault(broker, []).append(read)
         return {broker: tuple(reads) for broker, reads in found.items()}
 
 

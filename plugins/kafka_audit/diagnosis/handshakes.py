@@ -23,7 +23,7 @@ REASONS = {
         r"protocol_version|No appropriate protocol|no cipher suites in common|handshake_failure", re.IGNORECASE
     ),
     "client_certificate_refused": re.compile(
-        r"bad_certificate|certificate_required|null cert chain|Empty .{0,40}certificate", re.IGNORECASE
+        r"bad_certificate|certificate_required|null cert chain|Empty .{0,40}certificate|post-handshake", re.IGNORECASE
     ),
 }
 """What Java's TLS says of each cause; a line that none of them matches shows the layer, and no cause."""

@@ -234,6 +234,7 @@ _LOGIN_FAULTS = (
     ("ssl handshake", "certificate"),
     ("sslhandshake", "certificate"),
     ("sslauthentication", "certificate"),
+    ("post-handshake", "certificate"),  # TLS 1.3 refuses a client's certificate after the client's own handshake has ended
     ("mechanism", "mechanism"),
 )
 

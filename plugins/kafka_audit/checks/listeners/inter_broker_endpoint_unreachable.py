@@ -8,6 +8,7 @@ from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.causes import groups_of
 from kafka_audit.diagnosis.causes.lost_packets import LOST
+from kafka_audit.diagnosis.edges import REPLICATE
 from kafka_audit.diagnosis.facts import INPUTS, Facts, facts_of
 from kafka_audit.diagnosis.solver import Diagnosis, diagnosed
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
@@ -20,8 +21,7 @@ from kafka_audit.model.text import brokers, listing
     needs=INPUTS,
     parts=("brokers",),
     says={
-        Status.FAIL: "Broker {broker} is cut off: {who} {cannot} reach {host}:{port}, its inter-broker address ({listener}): "
-        "{why}",
+        Status.FAIL: "Broker {broker} is cut off: {who} {cannot} reach {where}: {why}",
         Status.PASS: "Every broker reaches broker {broker} at {host}:{port} ({listener}): tcp open from {open}",
         Status.UNKNOWN: "Cannot determine whether the other brokers reach {target}: {error}",
         Status.NOT_APPLICABLE: "No registered inter-broker endpoints: {reason}",
@@ -46,7 +46,7 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     replicates other partitions is in no ISR of this broker's partitions (in KRaft, which does not report restarts: no follower
     is), and an observation rules out each other known cause: a refused login or handshake, a missing right, a connection limit,
     a process or disk that hangs, a throttle, a path that drops large packets. Suspected: some of these are not ruled out; the
-    finding names them.
+    finding names them. Also where every probe connects, followers do not replicate, and only lost packets explain that.
 
     ## Not known when
     No probe was made and no symptom was found, another cause explains the symptom, or the symptom was seen once. Or only probes
@@ -74,6 +74,10 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
         yield _Cut(facts, broker).judged()
 
 
+_LAYERS = {"address": "tcp", "protocol": "api"}
+"""Where a connection fails by the causes that were measured, if it does."""
+
+
 class _Cut:
     """What is known of the edges that end at one broker."""
 
@@ -88,15 +92,22 @@ class _Cut:
         self._groups = groups_of("KA302")
 
     def judged(self) -> Judgement:
+        diagnosis = diagnosed(self._facts, self._edge)
         if self._edge.endpoint is None:
-            return self._unknown(**self._no_endpoint())
+            # Without settings no listener is known in KRaft. That nobody follows is known, and what may be the cause.
+            undecided = self._edge.kind == REPLICATE and self._symptom is not None and diagnosis.leading is None
+            return self._by_diagnosis(diagnosis) if undecided else self._unknown(**self._no_endpoint())
         if self._paths.closed:
             return self._by_probes()
+        if diagnosis.measured and diagnosis.measured[0].cause.kind.group in self._groups - {"address"}:
+            return self._by_diagnosis(diagnosis)
         unmeasured = tuple(sorted(self._view.brokers.keys() - set(self._paths.open)))
-        if self._symptom is not None and self._view.views_of(self._broker):
-            diagnosis = diagnosed(self._facts, self._edge)
+        if self._symptom is not None:
             leads = diagnosis.confidence(*self._groups) is not None
-            if leads or (unmeasured and not set(self._edge.sources) <= set(self._paths.open)):
+            # Views that are old have checks of their own; followers that do not follow have none but this one.
+            own = any(kind.group in self._groups for kind in diagnosis.kinds)
+            alone = own and self._edge.kind == REPLICATE and self._limits_known()
+            if leads or alone or (unmeasured and not set(self._edge.sources) <= set(self._paths.open)):
                 return self._by_diagnosis(diagnosis)
         # A vantage that loses large packets on the way to its own broker is in another place.
         losing = tuple(one for one in self._paths.losing if one not in self._facts.paths(one, self._listener).losing)
@@ -146,15 +157,20 @@ class _Cut:
     def _by_diagnosis(self, diagnosis: Diagnosis) -> Judgement:
         """Fail by what shows elsewhere, unless another cause leads; a log of a side that is cut off measures it."""
         confidence, rivals = diagnosis.confidence(*self._groups), tuple(kind.named("KA302") for kind in diagnosis.kinds)
-        own = any(kind.group in self._groups for kind in diagnosis.kinds)
+        own = any(kind.group in self._groups for kind in diagnosis.usual)
         if confidence is None and (diagnosis.leading is not None or not own):
             explained = f"{self._symptom}, which {' or '.join(rivals) or 'no known cause'} explains"
             return self._unknown(error=explained, needs="a vantage with role broker")
-        sources = diagnosis.edge.sources
+        sources, leading = diagnosis.edge.sources, None if diagnosis.leading is None else diagnosis.leading[0]
         if confidence is Confidence.MEASURED:
-            group, text = diagnosis.measured[0].cause.kind.group, diagnosis.measured[0].shown_by[0].text
-            return self._fail(sources, cannot="cannot", layer="tcp" if group == "address" else None, cause=group, why=text)
-        leading = None if diagnosis.leading is None else diagnosis.leading[0]
+            return self._fail(
+                sources,
+                severity=None if self._symptom else Severity.HIGH,
+                cannot="cannot",
+                layer=_LAYERS.get(leading or ""),
+                cause=leading,
+                why=diagnosis.measured[0].shown_by[0].text,
+            )
         shown = [one.text for candidate in diagnosis.of_group(leading or "") for one in candidate.shown_by]
         reported: dict[str, object] = {"cause": leading, "why": "; ".join([self._symptom or "", *shown])}
         if confidence is Confidence.INFERRED:
@@ -169,7 +185,11 @@ class _Cut:
         subject = brokers(sources)
         if sources == (self._view.controller,):
             subject = f"controller {sources[0]}"
-        evidence = {**self._evidence(), "from": sources, "who": subject}
+        evidence, endpoint = {**self._evidence(), "from": sources, "who": subject}, self._edge.endpoint
+        if endpoint is None:
+            evidence |= {"where": "its inter-broker address, which was not read", "host": "HOST", "port": "PORT"}
+        else:
+            evidence["where"] = f"{endpoint.address}, its inter-broker address ({endpoint.listener})"
         return self._view.judge("KA302", self._resource, Status.FAIL, evidence, **reported)
 
     def _unknown(self, *, error: str, needs: str) -> Judgement:

@@ -76,7 +76,7 @@ def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
         facts: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
         slow = _slow(now, broker)
         stalls = _stalls(view.of(SourceRead), now, broker)
-        failed = [read for read in view.last_reads if read.observer == f"broker:{broker}" and _is_compared(read, "failed")]
+        failed = [read for read in view.last_reads if read.observer == f"broker:{broker}" and _is_unanswered(read)]
         if stalls:
             evidence = facts | {"slow": listing(stalls, 3), "samples": len(stalls)}
             yield view.judge(
@@ -93,16 +93,16 @@ def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA508", f"broker/{broker}", Status.PASS, facts)
 
 
-def _is_compared(read: SourceRead, outcome: str) -> bool:
-    return read.operation in _OPERATIONS and read.outcome == outcome
+def _is_unanswered(read: SourceRead) -> bool:
+    return read.operation in _OPERATIONS and read.outcome == "failed"
 
 
 def _times(reads: Iterable[SourceRead]) -> Mapping[int, Mapping[str, int]]:
-    """Return milliseconds by broker and operation, of what was answered; the fastest address of a broker counts."""
+    """Return milliseconds by broker and operation, of what was answered or refused; the fastest address of a broker counts."""
     found: dict[int, dict[str, int]] = {}
     for read in reads:
         name = read.observer.removeprefix("broker:")
-        if name.isdigit() and _is_compared(read, "answered"):
+        if name.isdigit() and read.timed and read.operation in _OPERATIONS:
             mine = found.setdefault(int(name), {})
             mine[read.operation] = min(read.elapsed_ms, mine.get(read.operation, read.elapsed_ms))
     return found
@@ -128,15 +128,15 @@ def _stalls(reads: Iterable[SourceRead], times: Mapping[int, Mapping[str, int]],
     }
     found: dict[int, SourceRead] = {}
     for read in reads:
-        late = read.outcome == "answered" or read.failure is ReadFailure.TIMEOUT
+        late = read.timed or read.failure is ReadFailure.TIMEOUT
         if read.observer == f"broker:{broker}" and read.operation in usual and late:
             ms = read.elapsed_ms
             if ms >= _STALL_MS and ms >= _TIMES * usual[read.operation] and ms > _elapsed(found.get(read.sample)):
                 found[read.sample] = read
-    if len(found) < _TWO or all(read.outcome == "failed" for read in found.values()):
+    if len(found) < _TWO or not any(read.timed for read in found.values()):
         return []
     return [
-        f"{read.operation} {'took' if read.outcome == 'answered' else 'got no answer in'} {read.elapsed_ms} ms in one sample, "
+        f"{read.operation} {'took' if read.timed else 'got no answer in'} {read.elapsed_ms} ms in one sample, "
         f"{usual[read.operation]:.0f} ms elsewhere"
         for _, read in sorted(found.items())
     ]

@@ -25,7 +25,10 @@ _OTHERS = frozenset({ReadFailure.NOT_KAFKA, ReadFailure.NOT_TLS, ReadFailure.MAL
     decided_by="`ss -ltnp` on the host of broker {target}",
 )
 def another_protocol(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
-    """A probe from the source's own host gets an answer that is not Kafka's; an address seldom leads to two programs."""
+    """A probe from the source's own host gets an answer that is not Kafka's; an address seldom leads to two programs.
+
+    A program that waits for more answers nothing, as a process that stands still: that it is another one is suspected only.
+    """
     yield from let_in(edge)
     if edge.listener is None:
         return
@@ -34,5 +37,7 @@ def another_protocol(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         side = f"probe from broker {probe.from_broker}'s host" if direct else f"vantage {probe.vantage}"
         if probe.failed is not None and probe.state == "closed" and probe.failure in _OTHERS:
             yield fails(side, f"the port is open, and {probe.failure.words}", direct=direct)
+        elif probe.layer == "api" and probe.state == "closed" and probe.failure is ReadFailure.TIMEOUT:
+            yield fails(side, "the port is open, and nothing answers Kafka's requests there")
         elif "api" in probe.passed:
             yield works(side, f"a broker answers at {probe.endpoint.address}", direct=direct)

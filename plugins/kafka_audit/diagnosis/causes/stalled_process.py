@@ -5,8 +5,11 @@ from collections.abc import Iterator
 from kafka_audit.diagnosis.cause import PROCESS, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
+from kafka_audit.model.read_failure import ReadFailure
 
 _SLOW_MS, _PROMPT_MS, _TIMES = 2_000, 1_000, 10
+_BY_DISK = frozenset({"DescribeLogDirs", "ListOffsets"})
+"""Reads that a disk can delay."""
 
 
 @cause(
@@ -17,12 +20,20 @@ _SLOW_MS, _PROMPT_MS, _TIMES = 2_000, 1_000, 10
     decided_by="the garbage collection log and `jstat -gcutil` of broker {target}",
 )
 def stalled_process(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
-    """The times in which the broker answered the auditor, beside those of the other brokers, show it."""
+    """The times in which the broker answered the auditor, beside those of the other brokers, show it.
+
+    No answer at all shows nothing: its address may lead elsewhere, or the auditor may not reach it.
+    """
     slowest = facts.slowest_ms.get(edge.target)
     if slowest is None:
         return
-    if slowest <= _PROMPT_MS:
-        yield works(f"broker {edge.target}", f"it answered each request of the auditor within {max(slowest, 1)} ms")
-    elif slowest >= _SLOW_MS and slowest >= _TIMES * facts.usual_ms:
+    timed_out = [read for read in facts.reads[edge.target] if read.failure is ReadFailure.TIMEOUT]
+    late = {read.target for read in timed_out if read.operation not in _BY_DISK}
+    answering = {read.target for read in facts.reads[edge.target] if read.timed}
+    if slowest >= _SLOW_MS and slowest >= _TIMES * facts.usual_ms:
         text = f"it took {slowest} ms for an answer, where {facts.usual_ms:.0f} ms are usual"
         yield fails(f"broker {edge.target}", text)
+    elif late & answering:
+        yield fails(f"broker {edge.target}", "it answered some requests of the auditor, and others there not in time")
+    elif slowest <= _PROMPT_MS:
+        yield works(f"broker {edge.target}", f"it answered each request of the auditor within {max(slowest, 1)} ms")

@@ -25,13 +25,24 @@ def untrusted_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]
         return
     issuers = facts.issuers(edge.listener.name)
     own = issuers.get(edge.target)
-    if own is None or edge.kind != CONTROL:
+    if own is None or not edge.sources:
         return
-    accepted = [broker for broker in facts.accepting if broker != edge.target and broker in issuers]
-    same = [broker for broker in accepted if issuers[broker] == own]
-    if same:
-        text = f"{edge.who} accepts {brokers(same)}, whose certificate has the same issuer"
+    accepted = {source: [other for other in _accepted(facts, edge, source) if other in issuers] for source in edge.sources}
+    named = sorted({other for others in accepted.values() for other in others})
+    if not all(accepted.values()):
+        return
+    if all(any(issuers[other] == own for other in others) for others in accepted.values()):
+        same = [other for other in named if issuers[other] == own]
+        text = f"accepted by {edge.who}: {brokers(same)}, whose certificate has the same issuer"
         yield works(f"certificate of broker {edge.target}", text)
-    elif accepted:
-        text = f"its issuer is {clean(own, 100)}; {edge.who} accepts {brokers(accepted)}, whose certificate has another issuer"
-        yield fails(f"certificate of broker {edge.target}", text)
+    elif not any(issuers[other] == own for other in named):
+        others = f"accepted by {edge.who}: {brokers(named)}, whose certificate has another issuer"
+        yield fails(f"certificate of broker {edge.target}", f"its issuer is {clean(own, 100)}; {others}")
+
+
+def _accepted(facts: Facts, edge: Edge, source: int) -> list[int]:
+    """Return the other brokers that a source is known to be connected with: the controller updates them, a follower follows."""
+    if edge.kind == CONTROL:
+        return [other for other in facts.accepting if other != edge.target]
+    others = (other for other in facts.between.brokers if other not in {edge.target, source})
+    return [other for other in others if facts.view.partitions.led_by((other,)) and source not in facts.edges.behind(other)]

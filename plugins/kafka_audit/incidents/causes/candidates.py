@@ -23,7 +23,11 @@ def candidates(case: Case, *, follow: bool = False) -> tuple[CauseCandidate, ...
     with the next connection.
     """
     every_edge = ([following(case.view, broker)] if follow else diagnoses_into(case.view, broker) for broker in case.brokers)
-    found = [diagnosis for diagnoses in every_edge if (diagnosis := _first(diagnoses)) is not None]
+    return candidates_of([diagnosis for diagnoses in every_edge if (diagnosis := _first(diagnoses)) is not None])
+
+
+def candidates_of(found: Sequence[Diagnosis]) -> tuple[CauseCandidate, ...]:
+    """Return the candidates of some edges, each kind once."""
     measured = [candidate for diagnosis in found for candidate in diagnosis.measured]
     broken = [diagnosis for diagnosis in found if diagnosis.edge.effect.state != "works"]
     every = measured or [candidate for diagnosis in broken for candidate in diagnosis.candidates]

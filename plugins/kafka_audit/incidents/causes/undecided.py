@@ -19,8 +19,8 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of,
 )
 from kafka_audit.model.commands import command
-from kafka_audit.model.finding import CauseCandidate, Confidence, Finding, Step
-from kafka_audit.model.text import brokers, fitting, start_upper
+from kafka_audit.model.finding import CauseCandidate, Confidence, Step
+from kafka_audit.model.text import brokers, clean, fitting, start_upper
 
 _EDGE, _BEHIND = "KA302", "KA603"  # the check that names the candidates, and the symptom that names the incident
 
@@ -43,7 +43,7 @@ _SAYS = {
 def story(case: Case) -> Story:
     """Return the story: which views differ, and that why is not decided."""
     found = candidates(case)
-    left = [candidate for candidate in found if candidate.state in {"measured", "possible"}]
+    left = [one for one in found if one.state in {"measured", "possible"}] or [one for one in found if one.state == "rare"]
     leading = min((root.code for root in case.roots), key=LEADING.index)
     follows = leading == _EDGE
     changes = changed_before(case, {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL"})
@@ -54,8 +54,8 @@ def story(case: Case) -> Story:
         if follows
         else (
             bootstrap_in_vain(case.brokers)
-            if all(b in case.empty for b in case.brokers)
-            else f"Clients that ask {brokers(case.brokers)} receive other metadata than from the rest of the cluster."
+            if case.brokers and all(b in case.empty for b in case.brokers)
+            else f"Clients that ask {_asked(case)} receive other metadata than from the rest of the cluster."
         ),
         confidence=Confidence.SUSPECTED,
         why="The views were read. The facts that distinguish the candidates were not.",
@@ -73,7 +73,7 @@ def story(case: Case) -> Story:
             ),
             Step(
                 kind="quick",
-                text=f"Repair the error in the log; a restart of {brokers(case.brokers)} helps only after that.",
+                text=f"Repair the error in the log; a restart of {_asked(case)} helps only after that.",
             ),
             prove(case),
         ),
@@ -81,11 +81,11 @@ def story(case: Case) -> Story:
 
 
 def _headline(case: Case, leading: str, left: Sequence[CauseCandidate]) -> str:
-    broker_ids, is_one = case.brokers, len(case.brokers) == 1
-    subject = start_upper(brokers(broker_ids))
+    broker_ids, is_one = case.brokers, len(case.brokers or _addresses(case)) == 1
+    subject = start_upper(_asked(case))
     if leading == _EDGE:
         subject, is_one = start_upper(brokers(_followers(case))), len(_followers(case)) == 1
-    if leading == "KA105" and all(b in case.empty for b in broker_ids):
+    if leading == "KA105" and all(root.evidence.get("empty") is True for root in case.roots if root.code == leading):
         does = "lists no broker" if is_one else "list no broker"
     elif leading == _EDGE:
         does = f"{'does' if is_one else 'do'} not follow {brokers(broker_ids)}"
@@ -96,6 +96,8 @@ def _headline(case: Case, leading: str, left: Sequence[CauseCandidate]) -> str:
         does = f"{single if is_one else several} {rest}"
     names = [candidate.word for candidate in left]
     choice = " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names) or "no known cause fits"
+    if not broker_ids:
+        return fitting([*([f"{subject} {does}; its id is unknown"] if is_one else []), f"{subject} {does}"])
     endings = (
         f"cause not decided: {choice}",
         f"not decided: {choice}",
@@ -103,6 +105,18 @@ def _headline(case: Case, leading: str, left: Sequence[CauseCandidate]) -> str:
         "cause not decided",
     )
     return fitting([*(f"{subject} {does}; {ending}" for ending in endings), f"{subject} {does}"])
+
+
+def _addresses(case: Case) -> list[str]:
+    """Return the addresses at which brokers answered whose id was not read."""
+    return sorted({root.resource.address for root in case.roots if root.resource.address is not None})
+
+
+def _asked(case: Case) -> str:
+    if case.brokers:
+        return brokers(case.brokers)
+    addresses = _addresses(case)
+    return f"the broker at {clean(addresses[0])}" if len(addresses) == 1 else f"brokers at {len(addresses)} addresses"
 
 
 def _followers(case: Case) -> list[int]:
@@ -123,22 +137,19 @@ def _log_place(case: Case) -> str:
 
 
 def cases(case: Case) -> Iterable[Case]:
-    """Split unexplained views: an empty view and a stale view can have different causes.
+    """Split unexplained views: an empty view and a stale view can have different causes, and so has what is of unknown id.
 
     KA103 alone has its own remedy (the listener is missing at the leader) and is reported by its code.
     """
     views = tuple(root for root in case.roots if not root.muted)
     if all(root.code == "KA103" for root in views):
         return
-    for empty in (True, False):
-        pick = tuple(root for root in views if _of_empty_view(case, root) is empty)
-        if pick:
-            yield replace(case, roots=pick)
-
-
-def _of_empty_view(case: Case, finding: Finding) -> bool:
-    broker = finding.resource.broker
-    return broker in case.empty
+    known = [root for root in views if root.resource.broker is not None]
+    empty = tuple(root for root in known if root.resource.broker in case.empty)
+    stale = tuple(root for root in known if root.resource.broker not in case.empty)
+    unknown = tuple(root for root in views if root.resource.broker is None)
+    for roots in filter(None, (empty, stale, unknown)):
+        yield replace(case, roots=roots)
 
 
 UNDECIDED = Cause(

@@ -62,6 +62,11 @@ class SourceRead(Row):
         """Why it failed."""
         return ReadFailure.of(self.reason, self.error)
 
+    @property
+    def timed(self) -> bool:
+        """Return whether `elapsed_ms` is how long the party took: it answered, or refused for lack of a right."""
+        return self.outcome == "answered" or self.failure is ReadFailure.NOT_AUTHORIZED
+
 
 @dataclass(frozen=True, kw_only=True)
 class Probe(Row):

@@ -2,41 +2,34 @@
 WITH hidden AS (
   SELECT
     t.snapshot_id,
-    t.moment,
     t.topic
   FROM lacking_topic AS t
   JOIN (
     SELECT DISTINCT
       snapshot_id,
-      moment,
       topics_digest
     FROM observer_view
     WHERE
       filled
   ) AS f
-    ON f.snapshot_id = t.snapshot_id
-    AND f.moment = t.moment
-    AND f.topics_digest = t.topics_digest
+    ON f.snapshot_id = t.snapshot_id AND f.topics_digest = t.topics_digest
   JOIN (
     SELECT
       snapshot_id,
-      moment,
       COUNT(DISTINCT topics_digest) AS lists
     FROM observer_view
     WHERE
       filled
     GROUP BY
-      snapshot_id,
-      moment
+      snapshot_id
   ) AS n
-    ON n.snapshot_id = t.snapshot_id AND n.moment = t.moment
+    ON n.snapshot_id = t.snapshot_id
   GROUP BY
     t.snapshot_id,
-    t.moment,
     t.topic,
     n.lists
   HAVING
-    COUNT(*) = n.lists
+    COUNT(DISTINCT t.topics_digest) = n.lists
 ), said AS (
   SELECT
     o.snapshot_id,
@@ -113,7 +106,7 @@ WITH hidden AS (
     AND o.moment = t.moment
     AND o.topics_digest = t.topics_digest
   LEFT JOIN hidden AS h
-    ON h.snapshot_id = t.snapshot_id AND h.moment = t.moment AND h.topic = t.topic
+    ON h.snapshot_id = t.snapshot_id AND h.topic = t.topic
 ), both_samples AS (
   SELECT
     snapshot_id,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kafka_audit.diagnosis.cause import ADDRESS, LOADER
+from kafka_audit.diagnosis.cause import ADDRESS, LOADER, CauseKind
 from kafka_audit.diagnosis.solver import following
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
@@ -58,7 +58,7 @@ def story(case: Case) -> Story:
     """Return the story: who is behind, and what may keep it from its controllers."""
     broker_ids, single = case.brokers, len(case.brokers) == 1
     found = candidates(case, follow=True)
-    confidence = _confidence(case)
+    confidence, applied = _confidence(case, ADDRESS), _confidence(case, LOADER)
     leading = min((root.code for root in case.roots), key=CODES.index)
     return Story(
         cause=leading,
@@ -66,8 +66,8 @@ def story(case: Case) -> Story:
         impact=f"Clients that ask {brokers(broker_ids)} receive stale metadata; "
         f"records that they write to {'it' if single else 'them'} "
         "as a former leader are refused or lost.",
-        confidence=confidence or Confidence.SUSPECTED,
-        why=_WHY[confidence],
+        confidence=confidence or applied or Confidence.SUSPECTED,
+        why=_WHY[confidence or applied],
         speaks_for=(
             *evidence_of(case.roots),
             *evidence_of_reads(_not_passed_on(case), limit=3),
@@ -88,11 +88,11 @@ _WHY = {
 }
 
 
-def _confidence(case: Case) -> Confidence | None:
-    """Return how sure it is that these brokers do not reach their controllers; None where another cause leads, or none."""
+def _confidence(case: Case, kind: CauseKind) -> Confidence | None:
+    """Return how sure it is that a cause of a kind keeps all these brokers behind; None where another cause leads, or none."""
     found = [following(case.view, broker).likely for broker in case.brokers]
     weakest = (Confidence.SUSPECTED, Confidence.INFERRED, Confidence.MEASURED)
-    sure = [likely[1] for likely in found if likely is not None and likely[0] == ADDRESS.group]
+    sure = [likely[1] for likely in found if likely is not None and likely[0] == kind.group]
     return min(sure, key=weakest.index) if len(sure) == len(found) else None
 
 

@@ -1,10 +1,14 @@
 """Partitions with a missing replica and no known cause: one incident for each missing broker."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafka_audit.cluster.partitions import PartitionState
+from kafka_audit.diagnosis.cause import CauseKind
+from kafka_audit.diagnosis.edges import REPLICATE
+from kafka_audit.diagnosis.solver import Diagnosis, diagnoses_into
+from kafka_audit.incidents.causes.candidates import candidates_of
 from kafka_audit.incidents.causes.repair import last_in_sync, prove
 from kafka_audit.incidents.causes.rule import (
     Case,
@@ -15,10 +19,13 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
-from kafka_audit.model.text import counted, fitting
+from kafka_audit.model.text import brokers, counted, fitting
 
 CODES = ("KA601", "KA602", "KA604")
 """Faults of partitions with a missing broker, the worst first."""
+
+_HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
+_WHY = "The partition states show it. The reason why the broker does not follow was not found."
 
 
 def cases(case: Case) -> Iterable[Case]:
@@ -51,13 +58,21 @@ def story(case: Case) -> Story:
     missing = f"Broker {broker} is missing in the ISR of {where}"
     lost = f", {leaderless} without a leader" if leaderless else ""
     whole = f"Broker {broker} holds replicas of {counted(held.held_by(broker), 'partition')}; {len(states)} of them lack it."
+    edges = _not_followed(case, broker, states)
+    found, leading = candidates_of(edges), _leading(edges)
+    endings = [f"{missing}{lost}; cause not decided", f"{missing}{lost}; not decided", f"{missing}; cause not decided", missing]
+    if leading is not None:
+        kind, confidence = leading
+        endings[:0] = [f"{missing}: {_HEDGE[confidence]}{kind.fault} at {brokers(edge.edge.target for edge in edges)}"]
+    else:
+        confidence = Confidence.SUSPECTED if found else Confidence.MEASURED
     return Story(
-        headline=fitting(
-            [f"{missing}{lost}; cause not decided", f"{missing}{lost}; not decided", f"{missing}; cause not decided", missing]
-        ),
+        headline=fitting(endings),
         impact=f"{_impact(case, leaderless)} {whole}".strip(),
-        confidence=Confidence.MEASURED,
-        why="The partition states show it. The reason why the broker does not follow was not found.",
+        confidence=confidence,
+        why=_WHY if leading is None else "The partition states show the effect, and the candidates what may be its cause.",
+        cause=None if leading is None else leading[0].code,
+        candidates=found,
         speaks_for=(
             *evidence_of(sorted(case.explained, key=lambda finding: finding.code)),
             Evidence(observer=f"broker {broker}", text=_said_of(case, broker)),
@@ -81,6 +96,22 @@ def story(case: Case) -> Story:
             prove(case),
         ),
     )
+
+
+def _not_followed(case: Case, broker: int, states: Iterable[PartitionState]) -> list[Diagnosis]:
+    """Return the diagnoses of the leaders that a broker does not follow, and of which no other check names the cause."""
+    leaders = sorted({state.leader for state in states if state.leader is not None})
+    into = (diagnosis for leader in leaders for diagnosis in diagnoses_into(case.view, leader))
+    return [one for one in into if one.edge.kind == REPLICATE and broker in one.edge.sources]
+
+
+def _leading(edges: Sequence[Diagnosis]) -> tuple[CauseKind, Confidence] | None:
+    """Return which one fault breaks all of these edges, and how sure that is; None where there is no such."""
+    leads = {edge.leading for edge in edges}
+    if len(leads) != 1 or (lead := leads.pop()) is None:
+        return None
+    group, confidence = lead
+    return edges[0].of_group(group)[0].cause.kind, confidence
 
 
 def _impact(case: Case, leaderless: int) -> str:
