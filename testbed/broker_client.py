@@ -161,18 +161,22 @@ COMMANDS: dict[str, Callable[..., object]] = {
 }
 
 
-def main() -> None:
-    """Run one command."""
-    logging.disable(logging.CRITICAL)
-    request = json.load(sys.stdin)
-    options: dict[str, Any] = request["options"]
+def for_kafka(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of `Secured.client_options` as kafka-python takes them."""
     if options.pop("trust_anybody", False):
         context = options["ssl_context"] = ssl.create_default_context()
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
         if certificate := options.pop("ssl_certfile", None):
             context.load_cert_chain(certificate, options.pop("ssl_keyfile"))
-    sys.stdout.write(json.dumps(COMMANDS[sys.argv[1]](options, **request["arguments"])))
+    return options
+
+
+def main() -> None:
+    """Run one command."""
+    logging.disable(logging.CRITICAL)
+    request = json.load(sys.stdin)
+    sys.stdout.write(json.dumps(COMMANDS[sys.argv[1]](for_kafka(request["options"]), **request["arguments"])))
 
 
 if __name__ == "__main__":

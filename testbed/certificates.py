@@ -11,7 +11,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import pkcs12
-from cryptography.x509.oid import NameOID
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,12 +29,16 @@ class Certificate:
     Attributes:
         san: addresses and DNS names that it is good for; None for those of the host it is given to.
         valid_for: time until it expires; negative, it has expired already.
+        valid_since: when it begins to be valid, as time until then; negative, it has begun.
         foreign: whether an authority signed it that only its own host trusts.
+        for_servers: whether it may not be shown by a client (extended key usage).
     """
 
     san: tuple[str, ...] | None = None
     valid_for: timedelta = VALID_FOR
+    valid_since: timedelta = -VALID_FOR
     foreign: bool = False
+    for_servers: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +103,9 @@ class Authority:
             trusted = pair.truststore.read_bytes() + self.ca_file.read_bytes()
             return self._write(name, pair.certificate.read_bytes(), pair.key.read_bytes(), trusted)
         key = ec.generate_private_key(ec.SECP256R1())
-        made = self._builder(_subject(name, self._name), key.public_key(), wanted.valid_for)
+        made = self._builder(_subject(name, self._name), key.public_key(), wanted.valid_for, wanted.valid_since)
+        if wanted.for_servers:
+            made = made.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         if names := wanted.san if wanted.san is not None else san:
             made = made.add_extension(x509.SubjectAlternativeName([_general_name(one) for one in names]), critical=False)
         certificate = _pem(made.sign(self._key, hashes.SHA256()))
@@ -107,7 +113,9 @@ class Authority:
         private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
         return self._write(name, certificate, private, trusted)
 
-    def _builder(self, subject: x509.Name, key: ec.EllipticCurvePublicKey, valid_for: timedelta) -> x509.CertificateBuilder:
+    def _builder(
+        self, subject: x509.Name, key: ec.EllipticCurvePublicKey, valid_for: timedelta, valid_since: timedelta = -VALID_FOR
+    ) -> x509.CertificateBuilder:
         now = datetime.now(UTC)
         return (
             x509.CertificateBuilder()
@@ -115,7 +123,7 @@ class Authority:
             .issuer_name(self._subject)
             .public_key(key)
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - VALID_FOR)
+            .not_valid_before(now + valid_since)
             .not_valid_after(now + valid_for)
         )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from testbed.brokers import Options
+from testbed.brokers import Options, Properties
 from testbed.certificates import Certificate
 from testbed.errors import BedError
 from testbed.security import ADMIN, BROKER, Listener, Security, without_super_user
@@ -69,6 +70,30 @@ def foreign_issuer(broker: int) -> Preset:
     return _certificate(broker, Certificate(foreign=True))
 
 
+def tls_versions(broker: int) -> Preset:
+    """Three brokers with SSL between them, of which one has TLSv1.3 alone and the others TLSv1.2 alone."""
+    security = Security(listeners=(SSL,), inter_broker=SSL.label)
+    versions = {one: "TLSv1.3" if one == broker else "TLSv1.2" for one in range(BROKERS)}
+    own: dict[int, Properties] = {one: {"ssl.enabled.protocols": name, "ssl.protocol": name} for one, name in versions.items()}
+    return {"security": security, "per_broker": own, **_aside(broker)}
+
+
+def for_servers(broker: int) -> Preset:
+    """Three brokers with SSL between them, of which one demands certificates that the others have for servers alone."""
+    certificates = {one: Certificate(for_servers=True) for one in range(BROKERS) if one != broker}
+    security = Security(listeners=(SSL,), inter_broker=SSL.label, certificates=certificates)
+    return {"security": security, "per_broker": {broker: {"ssl.client.auth": "required"}}, **_aside(broker)}
+
+
+def other_mechanism(broker: int) -> Preset:
+    """Three brokers with SCRAM-SHA-512 between them, of which one has SCRAM-SHA-256 alone on that listener."""
+    both = ("SCRAM-SHA-512", "SCRAM-SHA-256")
+    client, internal = replace(SCRAM, name="CLIENT"), replace(SCRAM, name="INTERNAL", port=SCRAM.port + 2, mechanisms=both)
+    only = {"listener.name.internal.sasl.enabled.mechanisms": both[1], "sasl.mechanism.inter.broker.protocol": both[1]}
+    security = Security(listeners=(client, internal), inter_broker=internal.label, asked=client.label)
+    return {"security": security, "per_broker": {broker: only}, **_aside(broker)}
+
+
 def unknown_password(broker: int) -> Preset:
     """Three brokers that log in to each other with PLAIN, of which one does not know the user they log in as."""
     security = Security(listeners=(PLAIN,), inter_broker=PLAIN.label, forgets={broker: (BROKER,)})
@@ -93,6 +118,11 @@ def unmapped(broker: int) -> Preset:
     }
 
 
+def unmatched(broker: int) -> Preset:
+    """Three brokers as in `unmapped`, of which one has a rule that matches the certificates of none."""
+    return {**unmapped(broker), "per_broker": {broker: {MAPPING_RULES: "RULE:^CN=client-([^,]+),.*$/$1/"}}}
+
+
 def _certificate(broker: int, certificate: Certificate) -> Preset:
     security = Security(listeners=(SSL,), inter_broker=SSL.label, certificates={broker: certificate})
     return {"security": security, **_aside(broker)}
@@ -115,8 +145,12 @@ AT_ONE: dict[str, Callable[[int], Preset]] = {
     "wrong-san": wrong_san,
     "expired": expired,
     "foreign-issuer": foreign_issuer,
+    "for-servers": for_servers,
+    "tls-versions": tls_versions,
+    "other-mechanism": other_mechanism,
     "unknown-password": unknown_password,
     "unmapped": unmapped,
+    "unmatched": unmatched,
 }
 
 

@@ -37,6 +37,7 @@ class Server:
         main_class: what Java starts.
         properties: configuration, written to `config_file` at each launch.
         jvm: further JVM options.
+        environment: further variables of the process.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Server:
     main_class: str
     properties: dict[str, str]
     jvm: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
     process: subprocess.Popen[str] | None = field(default=None, init=False)
 
     @property
@@ -73,7 +75,8 @@ class Server:
         if self.is_running:
             return
         self.write_config()
-        command = [*self.java(), self.main_class, str(self.config_file)]
+        variables = ["env", *(f"{name}={value}" for name, value in self.environment.items())]
+        command = [*variables, *self.java(), self.main_class, str(self.config_file)]
         with (self.log_dir / "console.log").open("a") as console:
             self.process = self.host.popen(
                 command, cwd=self.folder, stdout=console, stderr=subprocess.STDOUT, start_new_session=True

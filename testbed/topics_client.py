@@ -24,7 +24,7 @@ from kafka.protocol.admin import (
 from kafka.protocol.producer import ProduceRequest, WriteTxnMarkersRequest
 from kafka.record import MemoryRecordsBuilder
 
-from testbed.broker_client import REQUEST_MS, send
+from testbed.broker_client import REQUEST_MS, for_kafka, send
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -140,7 +140,7 @@ def main() -> None:
     """Run one command."""
     logging.disable(logging.CRITICAL)
     request = json.load(sys.stdin)
-    sys.stdout.write(json.dumps(COMMANDS[sys.argv[1]](request["options"], **request["arguments"])))
+    sys.stdout.write(json.dumps(COMMANDS[sys.argv[1]](for_kafka(request["options"]), **request["arguments"])))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafka_audit.checks import catalogue
 from kafka_audit.model.text import listing
-from testbed.corpus import record, versions_page
+from testbed.corpus import confusion, record, versions_page
 from testbed.corpus.catalogue import GROUPS, controls, faults
 from testbed.corpus.peers import NOT_INSTALLED, UNAVAILABLE
 from testbed.corpus.remedies import remedies
@@ -47,8 +47,8 @@ _VERSIONS = GROUPS["all"]
 _NAME = "kafka-audit"
 
 
-def page(results: Iterable[Result]) -> str:
-    """Return the page of a record."""
+def page(results: Iterable[Result], causes: str) -> str:
+    """Return the page of a record, with the section about causes."""
     newest = record.newest(results)
     broken = [one for (kind, name, _), one in newest.items() if kind == "fault" and name in faults()]
     healthy = [one for (kind, name, _), one in newest.items() if kind == "control" and name in controls()]
@@ -61,6 +61,7 @@ def page(results: Iterable[Result]) -> str:
         "## Faults\n",
         *_faults(broken),
         "[Checks by release](versions.md) lists which check was seen to fail, and to pass once the fault was repaired.\n",
+        causes,
         "## What is not as it should be\n",
         *_open(broken),
         "## Repairs\n",
@@ -198,6 +199,6 @@ def _plain(text: str) -> str:
 
 def write(folder: Path) -> None:
     """Write the page beside the record, and the one of the checks by release."""
-    results = record.read(folder / "corpus.json")
-    (folder / "corpus.md").write_text(page(results))
+    results, causes = record.read(folder / "corpus.json"), confusion.section(confusion.judged(confusion.of_causes()))
+    (folder / "corpus.md").write_text(page(results, causes))
     (folder / "versions.md").write_text(versions_page.page(results))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 HERE = Path(__file__).parent
+CLUSTERS = HERE.parent.parent / "tests" / "diagnosis" / "clusters"
 SUFFIX = ".json.xz"
 _TABLES = {table.table(): table for table in TABLES}
 
@@ -33,6 +34,7 @@ class Recording:
         version: a key of `catalogue.VERSIONS`.
         preset: how the cluster is made.
         steps: what breaks it.
+        broken_by: the names of the causes that are true of it, as `diagnosis.causes` has them; empty where none of these is.
         cause: the checks that name what is wrong, any of which may head an incident; empty: healthy.
         effect: checks whose failure is a true symptom of it.
         compared: whether the snapshot before the fault is kept beside it.
@@ -43,14 +45,15 @@ class Recording:
     version: str
     preset: str
     steps: tuple[Step, ...]
+    broken_by: tuple[str, ...]
     cause: tuple[str, ...]
     effect: tuple[str, ...]
     compared: bool
 
     @property
-    def kraft(self) -> bool:
-        """Whether the cluster has no ZooKeeper."""
-        return not VERSIONS[self.version][1]
+    def mode(self) -> str:
+        """Who keeps the cluster's metadata: `ZooKeeper` or `KRaft`."""
+        return _mode(self.version)
 
 
 @cache
@@ -61,10 +64,18 @@ def recordings() -> dict[str, Recording]:
         BedError: the file names a fault or control that is none.
     """
     raw = yaml.safe_load((HERE / "recordings.yaml").read_text(encoding="utf-8"))
-    return {name: _recording(name, entry) for name, entry in raw.items()}
+    every = [_recording(name, version, entry) for name, entry in raw.items() for version in entry["versions"]]
+    return {one.name: one for one in every}
 
 
-def _recording(name: str, raw: Mapping[str, Any]) -> Recording:
+@cache
+def unrecorded() -> dict[tuple[str, str], str]:
+    """Return why a cause has no recording in a mode, by the names of both."""
+    raw = yaml.safe_load((HERE / "unrecorded.yaml").read_text(encoding="utf-8"))
+    return {(cause, mode): why for cause, modes in raw.items() for mode, why in modes.items()}
+
+
+def _recording(name: str, version: str, raw: Mapping[str, Any]) -> Recording:
     known: dict[str, Fault | Control] = {**faults(), **controls()}
     own = {"title", "preset", "steps"} <= raw.keys()
     if not own and raw.get("like") not in known:
@@ -73,15 +84,20 @@ def _recording(name: str, raw: Mapping[str, Any]) -> Recording:
     like = None if own else known[raw["like"]]
     cause, effect = (like.cause, like.also) if isinstance(like, Fault) else ((), ())
     return Recording(
-        name=name,
+        name=f"{_mode(version).lower()}_{name}",
         title=raw["title"] if like is None else like.title,
-        version=raw["version"],
+        version=version,
         preset=raw["preset"] if like is None else like.preset,
-        steps=steps(raw["steps"]) if like is None else like.steps,
+        steps=(*(() if like is None else like.steps), *steps(raw.get("steps"))),
+        broken_by=tuple(raw.get("broken_by", "").split()),
         cause=tuple(raw["cause"].split()) if "cause" in raw else cause,
         effect=tuple(raw["effect"].split()) if "effect" in raw else effect,
         compared=raw.get("compared", False),
     )
+
+
+def _mode(version: str) -> str:
+    return "ZooKeeper" if VERSIONS[version][1] else "KRaft"
 
 
 def packed(snapshot: Snapshot, previous: Snapshot | None, folder: str) -> bytes:

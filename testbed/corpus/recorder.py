@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_audit.store import Store
 from testbed.corpus import rivals
 from testbed.corpus.actions import carry_out
 from testbed.corpus.auditing import Auditor
-from testbed.corpus.recorded import SUFFIX, Recording, packed, recordings
+from testbed.corpus.recorded import CLUSTERS, SUFFIX, Recording, packed, recordings
 from testbed.corpus.runner import Stage
 from testbed.errors import BedError
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main", "rivals"]  # whose actions steps of recordings name
 
-CLUSTERS = Path(__file__).parent.parent.parent / "tests" / "diagnosis" / "clusters"
+QUICK = {"replica.lag.time.max.ms": "5000"}  # followers that do not follow fall out of the ISR within seconds
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,11 +44,11 @@ def record(recording: Recording) -> str:
     Raises:
         BedError: the cluster could not be started or broken.
     """
-    stage = Stage(Auditor(), say)
+    stage = Stage(Auditor(), say, properties=QUICK)
     try:
-        scene = stage.prepare(recording.preset, recording.version)
+        scene = stage.prepare(recording.preset, recording.version, audited=recording.compared)
         carry_out(scene, recording.steps)
-        snapshot, report = stage.audit(stage.healthy)
+        snapshot, report = stage.audit(stage.healthy or None)
         folder = scene.cluster.folder
         store = Store(str(folder / "audits" / "store"))
         previous = store.read(stage.healthy) if recording.compared else None

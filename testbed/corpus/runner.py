@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from testbed.corpus.scene import Scene, started
 from testbed.errors import BedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from testbed.corpus.auditing import Auditor
 
@@ -41,9 +42,23 @@ def commit() -> str:
 class Stage:
     """One bed after the other, each with one cluster of a preset and a version."""
 
-    def __init__(self, auditor: Auditor, say: Callable[[str], None], reports: Path | None = None) -> None:
-        """Start nothing yet; `reports` is a folder for the reports on broken clusters."""
+    def __init__(
+        self,
+        auditor: Auditor,
+        say: Callable[[str], None],
+        reports: Path | None = None,
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start nothing yet.
+
+        Args:
+            auditor: audits the clusters.
+            say: told of each step in one line.
+            reports: a folder for the reports on broken clusters.
+            properties: of all brokers, below those of the preset.
+        """
         self.reports = reports
+        self._properties = properties or {}
         self._auditor = auditor
         self._say = say
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -59,17 +74,20 @@ class Stage:
         """What runs the queries of the audits."""
         return self._auditor.engine
 
-    def prepare(self, preset: str, version: str) -> Scene:
-        """Return a whole cluster of a preset and version, the running one if it is such, and audit a new one."""
+    def prepare(self, preset: str, version: str, *, audited: bool = True) -> Scene:
+        """Return a whole cluster of a preset and version, the running one if it is such; audit a new one unless told not to."""
         if self.scene is None or self.made != (preset, version):
             self.clear()
             self._say(f"starting {preset} on {version}")
             self._folder = tempfile.TemporaryDirectory(prefix="kafka-audit-corpus-", ignore_cleanup_errors=True)
             self._bed = Bed(Path(self._folder.name))
-            self.scene, self.made = started(self._bed, presets()[preset], version), (preset, version)
-            self.healthy, self.first = self.audit(None)
-            self.before = score.failing(self.first)
+            known = presets()[preset]
+            wanted = replace(known, properties={**self._properties, **known.properties})
+            self.scene, self.made = started(self._bed, wanted, version), (preset, version)
             self.scene.look = self._look
+            if audited:
+                self.healthy, self.first = self.audit(None)
+                self.before = score.failing(self.first)
         return self.scene
 
     def audit(self, previous: str | None) -> tuple[str, dict[str, Any]]:

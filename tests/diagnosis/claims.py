@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from diagnosis.documents import Document
+from testbed.corpus.documents import Document
 
 CAUSES = frozenset(
     [
@@ -57,8 +57,9 @@ def claims(document: Document) -> dict[Claim, int]:
 
 
 def cause_of(finding: Mapping[str, Any]) -> str:
-    """Return what a finding says is wrong: its code, but for a check that reports several causes."""
-    cause = finding["evidence"].get("cause", "address")
+    """Return what a finding says is wrong: its code, but for a check that reports several causes, or none of them."""
+    evidence = finding["evidence"]
+    cause = "undecided" if evidence.get("undecided") else evidence.get("cause", "address")
     return finding["code"] if finding["code"] != "KA302" or cause == "address" else str(cause)
 
 

@@ -21,6 +21,7 @@ from kafka_audit.model.tables import (
     SnapshotInfo,
     SourceRead,
 )
+from testbed.corpus.inputs import DEFAULT, INPUTS, of_operator
 
 RIGHTS = ("DescribeConfigs", "DescribeAcls", "DescribeLogDirs", "DescribeQuorum", "ListOffsets", "ListGroups", "DescribeGroups")
 """Operations of brokers that an auditor without a right is refused."""
@@ -34,8 +35,8 @@ def without_each(snapshot: Snapshot) -> Iterator[tuple[str, Snapshot]]:
     """Yield the name of each input that a snapshot has, and the snapshot without it."""
     for name, keeps in (*_vantages(snapshot), *_logs(snapshot), *_files(snapshot)):
         yield name, _with(snapshot, filter(keeps, snapshot.rows))
-    yield "logs and files", _with(snapshot, (row for row in snapshot.rows if not _of_operator(row)))
-    yield "logs, files and vantages", _with(snapshot, (row for row in snapshot.rows if not (_of_operator(row) or _of_side(row))))
+    yield "logs and files", _with(snapshot, (row for row in snapshot.rows if not of_operator(row)))
+    yield "logs, files and vantages", INPUTS[DEFAULT](snapshot)
     for operation in (*RIGHTS, *ZNODES):
         if any(_is(read, operation) and read.outcome == "answered" for read in snapshot.of(SourceRead)):
             yield f"right to {operation}", _with(snapshot, _refused(snapshot, operation))
@@ -67,18 +68,6 @@ def _of_vantage(row: Row, vantage: str, broker: int | None = None) -> bool:
         case SourceRead():
             return row.operation == f"probe {vantage}" and (broker is None or row.observer == f"broker:{broker}")
     return False
-
-
-def _of_operator(row: Row) -> bool:
-    """Return whether only a cluster file that names logs and files gives this row."""
-    read = isinstance(row, SourceRead) and row.observer.startswith(("logs:", "properties:"))
-    return read or isinstance(row, LogLine | BrokerProperty | PropertyLogin)
-
-
-def _of_side(row: Row) -> bool:
-    """Return whether a probe from a broker's host gives this row."""
-    read = isinstance(row, SourceRead) and row.operation.startswith("probe ") and row.observer.startswith("broker:")
-    return read or (isinstance(row, Probe | AddressProbe | ControllerProbeFromBroker) and row.from_broker is not None)
 
 
 def _of_broker(snapshot: Snapshot, what: str, observer: str, tables: tuple[type[Row], ...]) -> Iterator[tuple[str, Keeps]]:

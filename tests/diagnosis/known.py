@@ -6,4 +6,13 @@ LESS_DATA: dict[str, str] = {}
 OPEN_PROBES: dict[str, str] = {}
 OTHER_NAMES: dict[str, str] = {}
 OTHER_ORDER: dict[str, str] = {}
-CAUSES: dict[str, str] = {}
+NOT_NAMED: dict[str, str] = {
+    "zookeeper_foreign_issuer": "its view is not read, for the same reason, and no other view shows that anything is missing",
+    "zookeeper_web_server": "without DescribeConfigs no answer says which broker it is of whose view is empty",
+    "zookeeper_dead_disk": "its replicas are listed as offline, and ListOffsets, which tells why, is refused",
+    "kraft_dead_disk": "its replicas are listed as offline, and ListOffsets, which tells why, is refused",
+}
+"""Recordings of which Metadata alone does not show the true cause."""
+_ELSEWHERE = "the vantage reaches the addresses of brokers 0 and 1 and counts as theirs; full ISRs do not contradict it"
+ALARMS: dict[str, str] = {"zookeeper_misplaced_vantage": _ELSEWHERE, "kraft_misplaced_vantage": _ELSEWHERE}
+"""Recordings of healthy clusters that have an incident."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from diagnosis.documents import Document
 from kafka_audit.report.matrix import LADDER
+from testbed.corpus.documents import Document
 
 FROM_VANTAGES = {"KA301": "DTLSA", "KA111": "I"}
 """Checks of edges from vantages, and the letters of what they judge."""

@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 from typing import Any
 
 from diagnosis.claims import RANK
-from diagnosis.documents import Document
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Row, Snapshot
+from testbed.corpus.documents import Document
 
 _IDS = frozenset(
     [

@@ -1,17 +1,13 @@
 """The clusters whose diagnoses are judged: every case of a check, the clusters of the incidents' cases, recorded real ones."""
 
 from functools import cache
-from pathlib import Path
 
 from checks.cases import base, cases
 from checks.world import snapshots
-from diagnosis.documents import Pair
 from incidents.case_files import case_files
 from small_cluster import snapshot
-from testbed.corpus.recorded import SUFFIX, unpacked
-
-FOLDER = Path(__file__).parent / "clusters"
-
+from testbed.corpus.documents import Pair
+from testbed.corpus.recorded import CLUSTERS, SUFFIX, recordings, unpacked
 
 OF_EDGES = [
     "KA001",
@@ -61,5 +57,12 @@ def every() -> dict[str, Pair]:
 
 @cache
 def recorded() -> dict[str, Pair]:
-    """Return the snapshots of real clusters, as `python -m testbed.corpus.recorder` wrote them."""
-    return {path.name.removesuffix(SUFFIX): unpacked(path.read_bytes()) for path in sorted(FOLDER.glob(f"*{SUFFIX}"))}
+    """Return snapshots of real clusters: healthy ones, and the last recording of each cause; `test_confusion` judges all."""
+    found = [name for name in recordings() if (CLUSTERS / f"{name}{SUFFIX}").is_file()]
+    chosen = {(recordings()[name].broken_by or (name,))[0]: name for name in found}.values()
+    return {name: recording(name) for name in chosen}
+
+
+def recording(name: str) -> Pair:
+    """Return the snapshots of any recorded cluster."""
+    return unpacked((CLUSTERS / f"{name}{SUFFIX}").read_bytes())

@@ -8,9 +8,9 @@ from checks.cases import base
 from checks.world import World, snapshots
 from diagnosis import subjects
 from diagnosis.claims import ids_in, ids_in_evidence
-from diagnosis.documents import Document, documents
 from diagnosis.matrix_claims import EVIDENCE, contradictions
 from kafka_audit.report.matrix import in_words
+from testbed.corpus.documents import Document, documents
 
 
 def told(now: World, before: World | None = None) -> Document:
@@ -55,7 +55,7 @@ def test_the_matrix_contradicts_no_finding(names):
 
 def test_a_broker_that_refuses_its_controller_has_a_letter_though_its_port_is_open():
     """And what let its controller in has none, though a setting that no request met yet would refuse it."""
-    found = documents({name: subjects.every()[name] for name in ("zookeeper_no_cluster_action", "zookeeper_healthy_login")})
+    found = documents({name: subjects.recording(name) for name in ("zookeeper_no_cluster_action", "zookeeper_healthy_login")})
     refused = found["zookeeper_no_cluster_action"]["matrix"]
     assert ("R", "brokers 0, 1: may not act at broker 2 (rights).") in in_words(refused)
     healthy = found["zookeeper_healthy_login"]["matrix"]["observers"]

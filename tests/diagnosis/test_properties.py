@@ -12,12 +12,11 @@ import pytest
 
 from diagnosis import known, subjects
 from diagnosis.added import with_open_probes
-from diagnosis.claims import RANK, SURE, claims, failures, ids_in, ids_in_evidence, party, stronger, unsupported_exclusions
-from diagnosis.documents import Document, Pair, documents
+from diagnosis.claims import SURE, claims, failures, ids_in, ids_in_evidence, party, stronger, unsupported_exclusions
 from diagnosis.inputs import without_each
 from diagnosis.relabelled import hosts_of, other_ids, shape, shuffled, topics_of, with_ids, with_texts
 from kafka_audit.model.tables import Probe, Snapshot
-from testbed.corpus.recorded import recordings
+from testbed.corpus.documents import Document, Pair, documents
 
 NAMES = tuple(subjects.every())
 WITHOUT, PROBED = " without ", " with open probes to broker "
@@ -205,28 +204,3 @@ def without(some: list[object], others: list[object]) -> list[object]:
 
 def conclusions(document: Document) -> object:
     return shape(document), [incident["headline"] for incident in document["incidents"]]
-
-
-RECORDED = {name: one for name, one in recordings().items() if name in subjects.recorded()}
-
-
-def headed(red: Mapping[str, str]) -> list[object]:
-    marks = {name: [pytest.mark.xfail(reason=why, strict=True, raises=AssertionError)] for name, why in red.items()}
-    return [pytest.param(name, marks=marks.get(name, [])) for name in RECORDED]
-
-
-@pytest.mark.parametrize("name", headed(known.CAUSES))
-def test_a_real_cluster_has_its_cause_first_or_is_undecided_with_it_among_the_candidates(judged, name):
-    """And a healthy one has no incident. `known.CAUSES` names the clusters that are judged wrong today."""
-    recording, incidents = RECORDED[name], judged.told[name]["incidents"]
-    if not recording.cause:
-        assert [incident["headline"] for incident in incidents] == []
-        return
-    assert incidents, f"nothing is said of: {recording.title}"
-    first = incidents[0]
-    left = [one for one in first["candidates"] if one["state"] != "ruled_out"]
-    if RANK[first["confidence"]] >= SURE:
-        alone = {one["cause"] for one in left} & {"limit", "packets"}  # reported by a check that is named after another cause
-        assert (alone or {first["cause"]}) & {*recording.cause}, first["headline"]
-    else:
-        assert {first["cause"], *(word for one in left for word in (one["cause"], one["code"]))} & {*recording.cause}

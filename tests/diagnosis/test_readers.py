@@ -27,7 +27,6 @@ LEFT = {
     "checks/controller/named_controller.py": {"BrokerView"},
     "checks/listeners/address_of_name_fails.py": {"probes_of"},
     "checks/listeners/endpoint_without_mapping.py": {"worker_probes"},
-    "checks/listeners/inter_broker_endpoint_unreachable.py": {"views_of"},
     "checks/listeners/mappings_share_address.py": {"identities", "worker_probes"},
     "checks/listeners/name_resolves_elsewhere.py": {"Probe"},
     "checks/listeners/names_resolve_inside.py": {"Probe"},

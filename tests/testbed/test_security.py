@@ -54,7 +54,8 @@ def test_certificates_differ_from_a_right_one_as_asked(tmp_path):
     right = authority.issue("right", ("10.99.0.10",))
     wrong = authority.issue("wrong", ("10.99.0.10",), Certificate(san=("other.example",), valid_for=-timedelta(hours=1)))
     foreign = authority.issue("foreign", ("10.99.0.10",), Certificate(foreign=True))
-    read = {pair: x509.load_pem_x509_certificate(pair.certificate.read_bytes()) for pair in (right, wrong, foreign)}
+    new = authority.issue("new", ("10.99.0.10",), Certificate(valid_since=-timedelta(hours=1), for_servers=True))
+    read = {pair: x509.load_pem_x509_certificate(pair.certificate.read_bytes()) for pair in (right, wrong, foreign, new)}
     names = {pair: one.extensions.get_extension_for_class(x509.SubjectAlternativeName).value for pair, one in read.items()}
     ca = x509.load_pem_x509_certificate(authority.ca_file.read_bytes())
     read[right].verify_directly_issued_by(ca)
@@ -62,6 +63,9 @@ def test_certificates_differ_from_a_right_one_as_asked(tmp_path):
     assert names[wrong].get_values_for_type(x509.DNSName) == ["other.example"]
     assert read[wrong].not_valid_after_utc < datetime.now(UTC) < read[right].not_valid_after_utc
     assert read[foreign].issuer != ca.subject
+    assert datetime.now(UTC) - timedelta(days=1) < read[new].not_valid_before_utc < datetime.now(UTC)
+    usage = read[new].extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    assert [*usage] == [x509.oid.ExtendedKeyUsageOID.SERVER_AUTH]
     assert authority.ca_file.read_bytes() in foreign.truststore.read_bytes()
     for path in (right.key, right.keystore, foreign.key):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -8,7 +8,7 @@ import pytest
 from airflow_environment import ROOT
 from kafka_audit.checks import catalogue
 from testbed import BedError
-from testbed.corpus import page, record, versions_page
+from testbed.corpus import confusion, page, record, versions_page
 from testbed.corpus.__main__ import main, pending
 from testbed.corpus.catalogue import by_scenario, controls, faults, unbreakable
 from testbed.corpus.tools import filled, printed_commands
@@ -58,7 +58,7 @@ def test_what_the_record_has_is_not_run_again(tmp_path):
 
 def test_the_page_tells_what_the_record_has():
     wrong = RESULT | {"version": "4.3.0 KRaft", "verdict": "wrong", "healed": False, "left": ["KA711 cluster"], "passing": []}
-    text = page.page([RESULT, wrong])
+    text = page.page([RESULT, wrong], "")
     assert "2 runs of 1 faults: cause named in 1 (50%)" in text
     assert "| kafka-audit | 1 | 0 | 0 | 0 | 1 |" in text
     assert "| kcat | 0 | 0 | 0 | 2 | 0 |" in text
@@ -70,7 +70,7 @@ def test_the_page_has_what_was_executed_of_a_remedy_and_why_not():
     ran = RESULT | {"commands": ["kafka-configs.sh --alter --delete-config x"]}
     followed = {"commands": [], "followed": ["restart"]}
     freed = RESULT | {"id": "stale_leader", "failing": ["KA108 broker/2"], "passing": ["KA108"]} | followed
-    text = page.page([ran, freed])
+    text = page.page([ran, freed], "")
     assert "the remedy of 2 was executed, of 1 of them by 1 commands as printed." in text
     assert "| [KA711](checks/KA711.md) unclean_topics | 3.9.1 ZooKeeper (1) |  |  |  |" in text
     assert "| [KA108](checks/KA108.md) isr_differs |  |  | KA101 | the text asks for the log" in text
@@ -86,8 +86,9 @@ def test_each_check_has_a_row_for_the_releases():
 
 
 def test_the_page_in_docs_is_that_of_the_record():
-    results = record.read(ROOT / "docs" / "corpus.json")
-    assert (ROOT / "docs" / "corpus.md").read_text() == page.page(results)
+    results, text = record.read(ROOT / "docs" / "corpus.json"), (ROOT / "docs" / "corpus.md").read_text()
+    first, end = text.index("## Causes of a broken edge"), text.index("\n## What is not as it should be")
+    assert text == page.page(results, text[first:end])  # tests/diagnosis/test_confusion.py judges this section
     assert (ROOT / "docs" / "versions.md").read_text() == versions_page.page(results)
 
 
@@ -107,10 +108,13 @@ def test_the_record_is_of_faults_and_controls_that_exist():
         assert one["commit"]
 
 
-def test_docs_are_written_beside_the_record(tmp_path):
+def test_docs_are_written_beside_the_record(tmp_path, monkeypatch):
+    monkeypatch.setattr(confusion, "of_causes", lambda: ("zookeeper_address_out_of_reach",))
     (tmp_path / "corpus.json").write_text(json.dumps([RESULT]))
     assert main(["docs", str(tmp_path)]) == 0
-    assert (tmp_path / "corpus.md").read_text() == page.page([RESULT])
+    text = (tmp_path / "corpus.md").read_text()
+    assert "| unreachable address | ZooKeeper | decided | " in text
+    assert "- `unclean_topic`: `kafka-configs.sh --delete-config x`" in text
     assert (tmp_path / "versions.md").read_text() == versions_page.page([RESULT])
 
 

@@ -1,0 +1,46 @@
+"""Cluster views of snapshots in memory, without Java: the embedded engine computes the difference tables."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from kafka_audit.cluster.given import ages_needed, given
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.arrow import arrow_table
+from kafka_audit.differences.tables import ListAge
+from kafka_audit.embedded.measure import EmbeddedMeasure, StoredFile
+from kafka_audit.model.tables import LARGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kafka_audit.model.tables import Snapshot
+
+
+def measure(stored: Iterable[Snapshot], folder: Path) -> EmbeddedMeasure:
+    """Return the engine over snapshots, whose large tables are written to a folder as one file each."""
+    snapshots, files = list(stored), {}
+    for table in LARGE:
+        rows = [(snapshot.snapshot_id, row) for snapshot in snapshots for row in snapshot.of(table)]
+        if rows:
+            path = folder / f"{table.table()}.parquet"
+            parquet.write_table(arrow_table(table, rows).append_column("cluster_id", pa.nulls(len(rows), pa.string())), path)
+            files[table.table()] = (StoredFile(path=path, holder="", snapshots=("",)),)
+    return EmbeddedMeasure("a test", files)
+
+
+def cluster_views(pairs: Mapping[str, tuple[Snapshot, Snapshot | None]]) -> dict[str, ClusterView]:
+    """Return the view of each pair of a snapshot and its previous one, by the snapshot's id."""
+    with tempfile.TemporaryDirectory() as folder:
+        engine = measure([one for pair in pairs.values() for one in pair if one is not None], Path(folder))
+        rows = {name: given(*pair, ()) for name, pair in pairs.items()}
+        undecided = {name: reported for name, reported in rows.items() if ages_needed(*pairs[name])}
+        ages = engine.ages(undecided) if undecided else {}
+        rows |= {name: given(*pairs[name], found) for name, found in ages.items()}
+        found = engine.differences(rows)
+    return {name: ClusterView(*pair, found[name].with_rows(ListAge, ages.get(name, ()))) for name, pair in pairs.items()}
