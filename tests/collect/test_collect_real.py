@@ -131,7 +131,7 @@ def test_each_broker_tells_itself(audited):
     assert all(row["value"] is None for row in snapshot.of("BrokerConfig") if row["sensitive"])
     assert Counter(row["broker_id"] for row in snapshot.of("BrokerApi") if row["api_key"] == 3) == Counter([0, 1, 2])
     probes = [(row["broker_id"], row["layer"], row["outcome"]) for row in by_target(snapshot)]
-    assert probes == [(broker, layer, "ok") for broker in (0, 1, 2) for layer in ("dns", "tcp", "api", "identity")]
+    assert probes == [(broker, layer, "ok") for broker in (0, 1, 2) for layer in ("dns", "tcp", "api", "identity", "packets")]
 
 
 def test_asking_writes_nothing(audited):
@@ -177,7 +177,11 @@ def test_python_and_bash_see_the_same_from_each_broker(audited, tmp_path):
         ]
         for name in ("python", "bash")
     }
-    assert seen["bash"] == seen["python"]
+    large = [row for row in seen["python"] if row["layer"] == "packets"]  # bash sends no large request
+    assert [(row["from_broker"], row["broker_id"], row["outcome"]) for row in large] == [
+        (here, there, "ok") for here in (0, 1, 2) for there in (0, 1, 2)
+    ]
+    assert seen["bash"] == [row for row in seen["python"] if row not in large]
     assert [(row["from_broker"], row["broker_id"], row["detail"]) for row in seen["bash"] if row["layer"] == "identity"] == [
         (here, there, str(there)) for here in (0, 1, 2) for there in (0, 1, 2)
     ]
