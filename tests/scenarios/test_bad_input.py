@@ -110,7 +110,7 @@ ERRORS = {
     "garbage": "not a Kafka broker",
     "trickle": "timeout",
     "silence": "timeout",
-    "hang-up": "connection (closed|reset)",
+    "hang-up": "connection closed at once",
 }
 
 
