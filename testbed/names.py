@@ -40,11 +40,12 @@ def own_names(host: Host, folder: Path, *, hosts: Mapping[str, str] | None = Non
     Args:
         host: where they hold; no other host sees them.
         folder: where the two files lie.
-        hosts: address by name, besides this machine's own hosts file.
+        hosts: addresses by name, separated by spaces, besides this machine's own hosts file.
         nameservers: addresses that it asks for everything else; empty for nobody.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    lines = [Path("/etc/hosts").read_text(encoding="utf-8"), *(f"{address} {name}" for name, address in (hosts or {}).items())]
+    lines = [Path("/etc/hosts").read_text(encoding="utf-8")]
+    lines += [f"{address} {name}" for name, addresses in (hosts or {}).items() for address in addresses.split()]
     servers = [f"nameserver {address}" for address in nameservers]
     for name, text in (("hosts", lines), ("resolv.conf", ["options timeout:1 attempts:1", *servers])):
         file = folder / f"{host.name}.{name}"
