@@ -28,12 +28,13 @@ def test_a_host_in_other_letters_is_the_same_to_checks_and_matrix():
 def test_a_probe_that_failed_once_is_in_no_headline():
     brokers = {3: {"listeners": {"PLAINTEXT": "PLAINTEXT://10.0.0.13:9092"}, "czxid": 130, "mzxid": 130}}
     closed = {"vantage": "brokers", "from": 0, "to": 3, "layer": "tcp", "error": "timeout"}
+    at_home = {"vantage": "brokers", "from": 0, "to": 0}
     now = {
         "brokers": brokers,
         "zookeeper": {"controller_id": 2},
-        "probes": [closed, {**closed, "from": 1}, {"vantage": "brokers", "from": 2, "to": 3}],
+        "probes": [closed, {**closed, "from": 1}, {"vantage": "brokers", "from": 2, "to": 3}, at_home],
     }
-    before = {"probes": [closed, *({"vantage": "brokers", "from": source, "to": 3} for source in (1, 2))]}
+    before = {"probes": [closed, at_home, *({"vantage": "brokers", "from": source, "to": 3} for source in (1, 2))]}
     document = told(now, before)
     (incident,) = (one for one in document["incidents"] if one["cause"] == "KA302")
     assert ids_in(incident["headline"]) <= ids_in_evidence(document, incident)
@@ -65,10 +66,13 @@ def test_a_broker_that_refuses_its_controller_has_a_letter_though_its_port_is_op
 def test_a_vantage_that_is_in_another_place_is_a_question_for_check_and_matrix():
     """Its probes fail like those of a host that is cut off, which has a letter."""
     elsewhere, cut_off = "KA302-vantage_in_another_place", "KA302-controller_cannot_reach_broker_2"
-    found = documents({name: subjects.every()[name] for name in (elsewhere, cut_off)})
+    for_all, just_now = "KA302-one_other_host_stands_for_all", "KA302-all_others_are_cut_off_and_nothing_moved_since"
+    found = documents({name: subjects.every()[name] for name in (elsewhere, cut_off, for_all, just_now)})
     reach = {name: {row["name"]: row["reach"] for row in document["matrix"]["observers"]} for name, document in found.items()}
     assert reach[elsewhere]["broker 0"] == "?.?"
     assert reach[cut_off]["broker 0"][2] == "T"
+    assert {reach[for_all][f"broker {one}"][2] for one in range(3)} == {"?"}
+    assert [reach[just_now][f"broker {one}"][2] for one in range(3)] == ["T", "T", "."]
 
 
 def test_what_views_lack_is_shown_though_one_registration_could_not_be_read():

@@ -49,9 +49,8 @@ def _among_brokers(facts: Facts) -> Iterator[EdgeState]:
         if probe.from_broker is not None and (used is None or used.name == probe.listener):
             state = _probed(probe, probe.from_broker)
             elsewhere = probe.network == "closed" and probe.from_broker not in facts.cut_from(probe.broker_id)
-            yield (
-                replace(state, state="unknown", text="this vantage does not reach its own broker either") if elsewhere else state
-            )
+            doubt = f"nothing shows that this vantage is on the host of broker {probe.from_broker}"
+            yield replace(state, state="unknown", text=doubt) if elsewhere else state
     for target in facts.between.brokers:
         for edge in facts.edges.into(target):
             # Who let its controller in lets others in as far as nothing is missing: settings decide about the next connection.

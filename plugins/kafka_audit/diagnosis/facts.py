@@ -1,6 +1,6 @@
 """What causes read of one view, computed once: paths, rights, logins and log lines of an edge."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from statistics import median
 
@@ -84,14 +84,22 @@ class Facts:
     def cut_from(self, broker: int) -> tuple[int, ...]:
         """Return the brokers from whose hosts probes of another one's address fail in both samples, and count.
 
-        A fresh effect speaks against a probe from a host that does not reach its own broker either: that is not its host.
+        Where nothing is broken that they explain, those count that reach their own broker, if one host reaches the other one:
+        a vantage that is on one other host for all of them fails alike for each, the other broker's own host among them.
         """
+        paths = self.used_paths(broker)
+        if self.is_broken(broker, paths.closed):
+            return paths.closed
+        return self.at_their_brokers(paths.closed) if paths.whole else ()
+
+    def at_their_brokers(self, sources: Iterable[int]) -> tuple[int, ...]:
+        """Return those of these brokers that their own probes reach, and lose nothing: others do not start on that host."""
+        return tuple(source for source in sources if source in self.used_paths(source).whole)
+
+    def used_paths(self, broker: int) -> Paths:
+        """Return how brokers' hosts reach the address that brokers use of a broker."""
         listener = self.between.listener(broker)
-        name = "" if listener is None else listener.name
-        closed = self.paths(broker, name).closed
-        if self.is_broken(broker, closed):
-            return closed
-        return tuple(source for source in closed if source not in self.paths(source, name).closed)
+        return self.paths(broker, "" if listener is None else listener.name)
 
     def is_broken(self, broker: int, closed: Collection[int]) -> bool:
         """Return whether something is broken that these closed paths to a broker explain."""

@@ -23,6 +23,15 @@ class Paths:
     vantage: str | None
     needs: str | None  # what would let a host be measured that could not
 
+    @property
+    def whole(self) -> frozenset[int]:
+        """The hosts that reach it, and lose nothing."""
+        return frozenset(self.open) - {*self.losing}
+
+    def fails(self, source: int) -> bool:
+        """Return whether a host does not reach it, or loses large packets, in both samples."""
+        return source in {*self.closed, *self.losing}
+
 
 def paths(probes: Iterable[ProbeResult]) -> Paths:
     """Return how the hosts of brokers reach an endpoint, from all probes of it."""

@@ -38,7 +38,9 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     Measured: a probe from a broker's own host fails at dns or tcp in two samples, or gets no answer to a large request and one
     to a small request; or the broker's log reports it, newer than the start of both brokers and still repeated. CRITICAL if
-    something is broken that it explains: the broker's own view is empty or stale, or a follower is out of the ISR. Else HIGH.
+    something is broken that it explains: the broker's own view is empty or stale, or a follower is out of the ISR. Else HIGH, if
+    that vantage reaches its own broker, and one vantage reaches broker {broker}.
+
     Also measured: something is broken, a limit on connections is set, and connections of that host are closed before anything
     is sent.
 
@@ -49,8 +51,10 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     finding names them. Also where every probe connects, followers do not replicate, and only lost packets explain that.
 
     ## Not known when
-    No probe was made and no symptom was found, another cause explains the symptom, or the symptom was seen once. Or only probes
-    from a vantage fail that does not reach its own broker either, and nothing is broken: that vantage is in another place.
+    No probe was made and no symptom was found, another cause explains the symptom, or the symptom was seen once.
+
+    Or probes fail, nothing is broken that they explain, and the vantage is probably on another host: it does not reach its own
+    broker, or no vantage reaches broker {broker}, not even its own. Let its `command` run `hostname` for each broker.
 
     ## Passes only when
     Probes from the hosts of all registered brokers opened a tcp connection.
@@ -85,9 +89,7 @@ class _Cut:
         self._facts, self._view, self._broker = facts, facts.view, broker
         self._edges = facts.edges.into(broker)
         self._edge = next((edge for edge in self._edges if edge.effect.state == "missing"), self._edges[0])
-        listener = self._edge.listener
-        self._listener = "" if listener is None else listener.name
-        self._paths = facts.paths(broker, self._listener)
+        self._paths = facts.used_paths(broker)
         self._symptom = facts.symptom(broker)
         self._groups = groups_of("KA302")
 
@@ -109,15 +111,16 @@ class _Cut:
             alone = own and self._edge.kind == REPLICATE and self._limits_known()
             if leads or alone or (unmeasured and not set(self._edge.sources) <= set(self._paths.open)):
                 return self._by_diagnosis(diagnosis)
-        # A vantage that loses large packets on the way to its own broker is in another place.
-        losing = tuple(one for one in self._paths.losing if one not in self._facts.paths(one, self._listener).losing)
-        if losing:
+        losing = self._facts.at_their_brokers(self._paths.losing)
+        if losing and (self._symptom or self._paths.whole):
             severity = None if self._symptom else Severity.HIGH
             return self._fail(losing, severity=severity, cannot="cannot always", layer="packets", cause="packets", why=LOST)
         return self._by_paths(unmeasured)
 
     def _by_paths(self, unmeasured: tuple[int, ...]) -> Judgement:
         """Pass where every host gets there, or say what is not known."""
+        if self._paths.losing and not (self._symptom or self._paths.whole):
+            return self._elsewhere(self._paths.losing, "lose large packets")
         if not unmeasured and (self._symptom is None or self._limits_known()):
             return self._view.judge("KA302", self._resource, Status.PASS, self._evidence())
         if not unmeasured:
@@ -138,11 +141,7 @@ class _Cut:
         """Fail by probes from brokers' own hosts: HIGH where nothing is broken yet."""
         closed, controller = self._facts.cut_from(self._broker), self._view.controller
         if not closed:
-            error = (
-                f"probes from the vantages of {brokers(self._paths.closed)} fail, and nothing is missing that they would explain"
-            )
-            needs = "vantages on the hosts of these brokers: they do not reach their own broker either"
-            return self._unknown(error=error, needs=needs)
+            return self._elsewhere(self._paths.closed, "fail")
         failed = self._paths.failed.get(controller if controller in closed else closed[0])
         error = (failed and failed.error) or "an unknown error"
         return self._fail(
@@ -153,6 +152,16 @@ class _Cut:
             why=f"{failed and failed.layer} failed with {error}",
             error=error,
         )
+
+    def _elsewhere(self, sources: tuple[int, ...], how: str) -> Judgement:
+        """Say that vantages are probably on other hosts than their brokers'; without probes of these, what would show it."""
+        error = f"probes from the vantages of {brokers(sources)} {how}, and nothing is missing that they would explain"
+        unlike = {*sources} - {*self._facts.at_their_brokers(sources)}
+        astray = tuple(one for one in unlike if self._facts.used_paths(one).fails(one))
+        if not astray:
+            return self._unknown(error=error, needs=f"a probe of {brokers(unlike or {self._broker})} from the broker's own host")
+        error += f"; that of {brokers(astray)} fails at its own broker too, and is probably on another host"
+        return self._unknown(error=error, needs="a vantage on each broker's own host: let its `command` run `hostname`")
 
     def _by_diagnosis(self, diagnosis: Diagnosis) -> Judgement:
         """Fail by what shows elsewhere, unless another cause leads; a log of a side that is cut off measures it."""
