@@ -155,7 +155,8 @@ def _round(machine: Machine, work: Path) -> dict[str, Cost]:
     store = Store(work / "later")
     newest = next(iter(store.manifests())).snapshot_id
     compare: list[str | Path] = [sys.executable, "-c", COMPARE, newest, ROOT / "spark_jobs" / "diff_snapshots.py"]
-    _, printed = machine.run(*compare, archive=True, KAFKA_AUDIT_STORE=store.root)
+    variables = {"KAFKA_AUDIT_STORE": store.root, "KAFKA_AUDIT_CLUSTERS": str(work / "clusters.yaml")}
+    _, printed = machine.run(*compare, archive=True, **variables)
     (line,) = (line for line in printed.splitlines() if line.startswith("SECONDS "))
     return costs | {"compare": Cost(*map(float, line.split()[1:]))}
 
