@@ -154,7 +154,7 @@ def test_probes_see_tls_and_mechanisms_from_here_and_from_a_vantage(audited):
     snapshot = audited.snapshot(audited.entry())
     for vantage in ("worker", "here"):
         assert {layer: outcome for layer, (outcome, _) in layers(snapshot, vantage, "SSL").items()} == dict.fromkeys(
-            ("dns", "tcp", "tls", "api", "identity"), "ok"
+            ("dns", "tcp", "tls", "api", "identity", "packets"), "ok"
         )
         seen = layers(snapshot, vantage, "SASL_PLAINTEXT")
         assert seen["sasl"][0] == seen["api"][0] == "ok"
@@ -264,7 +264,7 @@ def test_a_broker_that_only_zookeeper_lists_gets_no_login_until_the_file_trusts_
         assert {row.observer for row in failed(snapshot).values()} == {"broker:1"}
         assert {(row.observer, row.topics_listed) for row in snapshot.of(BrokerView)} == {("broker:0", 1)}
         probes = {row.layer: row.outcome for row in snapshot.of(Probe) if (row.vantage, row.broker_id) == ("worker", 1)}
-        assert probes == dict.fromkeys(("dns", "tcp", "tls", "sasl", "api"), "ok")
+        assert probes == dict.fromkeys(("dns", "tcp", "tls", "sasl", "api", "packets"), "ok")
         snapshot = audited.snapshot(entry | {"trusted_hosts": hosts})
         assert failed(snapshot) == {}
         assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1"}
