@@ -30,7 +30,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import airflow_environment  # noqa: E402 -- found by the path above
-import cluster_views  # noqa: E402 -- see above
 
 airflow_environment.apply()
 
@@ -42,6 +41,7 @@ from fastapi.testclient import TestClient  # noqa: E402
 
 from kafka_audit import audit  # noqa: E402
 from kafka_audit.airflow.page.routes import app  # noqa: E402
+from kafka_audit.job import embedded_job  # noqa: E402
 from kafka_audit.model.cluster import Keep  # noqa: E402
 from kafka_audit.model.run import JobAnswer, Request, SnapshotPair  # noqa: E402
 from kafka_audit.model.tables import (  # noqa: E402
@@ -429,7 +429,7 @@ class Year:
         real = self._documents[kind]
         if not hour or len(real) < _REAL:
             audit.prepare_request(self.store, [snapshot_id], None, run)
-            cluster_views.answer(self.store, run)
+            embedded_job.answer(self.store, run)
             (document,) = audit.write_reports(self.store, run, {})
             real.append(document)
             self._differences = self.store.read_differences(snapshot_id)
