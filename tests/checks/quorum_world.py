@@ -3,7 +3,7 @@
 quorum:      {leader, epoch, high_watermark, voters, observers}: nodes with the seconds for which each is behind (`never` for none
              under this leader). `says` by observer (a broker id, or `c1:9093` for a controller): what differs from that in its
              answer, `unasked` for none; who has an epoch of null names a leader alone. `times: false` as before Kafka 3.3.
-             `directories`: of a dynamic quorum, {voters: {node: id}, observers: {node: id}}.
+             `directories`: of a dynamic quorum, {voters: {node: id}, observers: {node: id}}. `addresses` by voter: since 3.9.
 fenced:      fenced broker ids by the broker that says so.
 controllers: by address, how far the worker got: {node, layer, outcome, error, needs}.
 controllers_from: by broker id and address, how far a probe from the broker's host got: {layer, outcome, error, needs}; {} for ok.
@@ -22,6 +22,7 @@ from kafka_audit.model.tables import (
     Migration,
     QuorumReplica,
     QuorumView,
+    QuorumVoter,
     Row,
 )
 from told_failures import with_failure
@@ -74,7 +75,10 @@ def _quorum(sample: int, world: World) -> Iterator[Row]:
         epoch = told["epoch"]
         high = None if epoch is None else told["high_watermark"]
         yield QuorumView(**head, node_id=node, leader_id=told["leader"], leader_epoch=epoch, high_watermark=high)
-        directories = told.get("directories", {})
+        directories = told.get("directories") or {}
+        for voter, address in (told.get("addresses") or {}).items():
+            host, _, port = address.rpartition(":")
+            yield QuorumVoter(**head, voter_id=voter, listener="CONTROLLER", host=host, port=int(port))
         for voter, kind in ((True, "voters"), (False, "observers")):
             nodes = told[kind]
             for one, behind in nodes.items() if epoch is not None else ():

@@ -6,7 +6,7 @@ from functools import cached_property
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.model.quorum import behind_ms, late
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import BrokerView, FencedBroker, QuorumReplica, QuorumView, SourceRead
+from kafka_audit.model.tables import BrokerView, FencedBroker, QuorumReplica, QuorumView, QuorumVoter, SourceRead
 
 OPERATION = "DescribeQuorum"
 
@@ -25,6 +25,7 @@ class QuorumSample:
         """Take the rows of a sample; none where there was no such sample."""
         self.views = samples.at(QuorumView, sample)
         self._replicas = samples.at(QuorumReplica, sample)
+        self._addresses = samples.at(QuorumVoter, sample)
         self.fenced: Mapping[int, frozenset[int]] = _by_fenced(samples.at(FencedBroker, sample))
         self.answering = frozenset(row.broker_id for row in samples.at(BrokerView, sample))
 
@@ -47,6 +48,11 @@ class QuorumSample:
     def listed(self) -> tuple[QuorumReplica, ...]:
         """All that the leader lists, in its order."""
         return tuple(row for row in self._replicas if self.newest is not None and row.observer == self.newest.observer)
+
+    @cached_property
+    def addresses(self) -> tuple[QuorumVoter, ...]:
+        """Where that leader has voters reached; none before Kafka 3.9."""
+        return tuple(row for row in self._addresses if self.newest is not None and row.observer == self.newest.observer)
 
     @cached_property
     def is_dynamic(self) -> bool:

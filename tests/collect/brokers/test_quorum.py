@@ -32,6 +32,7 @@ from kafka_audit.model.tables import (
     PropertyLogin,
     QuorumReplica,
     QuorumView,
+    QuorumVoter,
     ScramUser,
     SourceRead,
     ViewBroker,
@@ -51,6 +52,7 @@ class Node(FakeBroker):
         self.quorum_error = self.partition_error = 0
         self.fenced = ()
         self.leader = 200
+        self.hosts = {201: "c1", 200: "c0", 0: "no voter"}
 
     def _answer(self, connection, request):
         key = int.from_bytes(request[:2], "big")
@@ -89,7 +91,14 @@ class Node(FakeBroker):
             observers=replicas(OBSERVERS),
         )
         topic = DescribeQuorumResponse.TopicData(version=version, topic_name="__cluster_metadata", partitions=[one])
-        return DescribeQuorumResponse(version=version, error_code=self.quorum_error, topics=[topic], nodes=[])
+        node = DescribeQuorumResponse.Node
+        nodes = [
+            node(
+                version=version, node_id=one, listeners=[node.Listener(version=version, name="CONTROLLER", host=host, port=9093)]
+            )
+            for one, host in (self.hosts.items() if version > 1 else ())
+        ]
+        return DescribeQuorumResponse(version=version, error_code=self.quorum_error, topics=[topic], nodes=nodes)
 
     def _cluster(self, version, _request):
         kind = DescribeClusterResponse.DescribeClusterBroker
@@ -142,6 +151,8 @@ def test_a_broker_tells_the_leader_voters_and_observers_of_each_version(version)
     assert told[2].log_end_offset == 40
     assert told[2].last_caught_up_ms == (CLOCK - 30_000 if version else None)
     assert outcomes(rows)["DescribeQuorum"] == "answered"
+    addresses = {(row.voter_id, row.listener, row.host, row.port) for row in of(rows, QuorumVoter)}
+    assert addresses == ({(200, "CONTROLLER", "c0", 9093), (201, "CONTROLLER", "c1", 9093)} if version > 1 else set())
 
 
 def test_fenced_brokers_are_told_from_version_2_of_describe_cluster_on():

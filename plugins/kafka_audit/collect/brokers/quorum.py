@@ -7,7 +7,7 @@ So a controller that does not lead says that it answers, and no more.
 import base64
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,7 @@ from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, 
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import ControllerProbe, FencedBroker, QuorumReplica, QuorumView, Row
+from kafka_audit.model.tables import ControllerProbe, FencedBroker, QuorumReplica, QuorumView, QuorumVoter, Row
 
 QUORUM, API_VERSIONS = "DescribeQuorum", "ApiVersions"
 PLANNED = (API_VERSIONS, QUORUM)
@@ -37,6 +37,7 @@ PLANNED = (API_VERSIONS, QUORUM)
 FENCED_FROM = 2
 """The first version of DescribeCluster with fenced brokers (KIP-1073)."""
 
+_NODES_FROM = 2
 _TOPIC = "__cluster_metadata"
 _NOT_LEADER = 6
 _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
@@ -55,11 +56,14 @@ def quorum(conversation: Conversation, sample: int, observer: str, node_id: int 
         return ()
     view = _view(partition, sample, observer, node_id)
     voters, observers = answers.each(partition.current_voters, "voters"), answers.each(partition.observers, "observers")
-    conversation.add_rows(1 + len(voters) + len(observers))
+    nodes = answers.each(answer.nodes, "nodes") if (conversation.version(DescribeQuorumRequest) or 0) >= _NODES_FROM else ()
+    addresses = _voters(nodes, {row.replica_id for row in voters}, sample, observer)
+    conversation.add_rows(1 + len(voters) + len(observers) + len(addresses))
     return (
         view,
         *(_replica(row, sample, observer, voter=True) for row in voters),
         *(_replica(row, sample, observer, voter=False) for row in observers),
+        *addresses,
     )
 
 
@@ -118,6 +122,23 @@ def _replica(row: Any, sample: int, observer: str, *, voter: bool) -> QuorumRepl
         last_fetch_ms=_known(getattr(row, "last_fetch_timestamp", None)),
         last_caught_up_ms=_known(getattr(row, "last_caught_up_timestamp", None)),
     )
+
+
+def _voters(nodes: Iterable[Any], voters: Collection[int], sample: int, observer: str) -> list[QuorumVoter]:
+    """Return where voters are reached; an answer before version 2 has no nodes."""
+    return [
+        QuorumVoter(
+            sample=sample,
+            observer=observer,
+            voter_id=node.node_id,
+            listener=answers.checked_text(end.name, "a listener of a voter"),
+            host=answers.checked_text(end.host, "the host of a voter"),
+            port=end.port,
+        )
+        for node in nodes
+        if node.node_id in voters
+        for end in answers.each(node.listeners, "listeners of a voter")
+    ]
 
 
 def _directory(value: object) -> str | None:

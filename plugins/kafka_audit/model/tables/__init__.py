@@ -36,6 +36,7 @@ from kafka_audit.model.tables.quorum import (
     Migration,
     QuorumReplica,
     QuorumView,
+    QuorumVoter,
 )
 from kafka_audit.model.tables.registry import (
     DynamicConfig,
@@ -109,6 +110,7 @@ __all__ = [
     "PropertyLogin",
     "QuorumReplica",
     "QuorumView",
+    "QuorumVoter",
     "Reassignment",
     "RegisteredBroker",
     "RegisteredEndpoint",
@@ -177,6 +179,7 @@ TABLES: tuple[type[Row], ...] = (
     ZookeeperNode,
     QuorumView,
     QuorumReplica,
+    QuorumVoter,
     FencedBroker,
     ControllerProbe,
     ControllerProbeFromBroker,

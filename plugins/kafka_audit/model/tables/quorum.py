@@ -35,6 +35,21 @@ class QuorumReplica(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class QuorumVoter(Row):
+    """Where the leader has the other voters reach one of them: a listener in `Nodes` of version 2 of the answer (Kafka 3.9).
+
+    In a dynamic quorum it is what that voter advertises, else what `controller.quorum.voters` of the leader names.
+    """
+
+    sample: int
+    observer: str
+    voter_id: int
+    listener: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class FencedBroker(Row):
     """A fenced broker, by DescribeCluster (version 2 and later): registered, and out of service."""
 
