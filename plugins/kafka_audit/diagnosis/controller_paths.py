@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import HostPort
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker
 
 _Row = ControllerProbe | ControllerProbeFromBroker
@@ -12,7 +14,8 @@ _Row = ControllerProbe | ControllerProbeFromBroker
 class ControllerPath:
     """The result of the probes from one vantage to an address under `controllers` in the cluster file."""
 
-    source: int | None  # the broker on whose host it began; None: this worker
+    vantage: str
+    source: int | None  # the node on whose host it began; None: this worker, or a client's vantage
     address: str
     node_id: int | None  # of the controller that answers
     state: str  # open, closed (at the same layer in both samples), moving (failed otherwise), unknown
@@ -25,6 +28,27 @@ class ControllerPath:
         """Whether it ends, in the newest sample, before a byte of the Kafka protocol."""
         return self.state in {"closed", "moving"} and self.layer in {"dns", "tcp"}
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether it ends there in both samples."""
+        return self.state == "closed" and self.layer in {"dns", "tcp"}
+
+    @property
+    def connects(self) -> bool:
+        """Whether a connection opens, whatever becomes of it."""
+        return self.state == "open" or (self.state in {"closed", "moving"} and not self.failed_at_network)
+
+    @property
+    def is_worker(self) -> bool:
+        """Whether it began at this worker."""
+        return self.vantage == WORKER
+
+    @property
+    def host_port(self) -> HostPort:
+        """The address in two parts."""
+        host, _, port = self.address.rpartition(":")
+        return host, int(port) if port.isdecimal() else 0
+
 
 def controller_paths(view: ClusterView) -> tuple[ControllerPath, ...]:
     """Return all of one view, in the order of addresses."""
@@ -33,6 +57,7 @@ def controller_paths(view: ClusterView) -> tuple[ControllerPath, ...]:
     before = set(map(_key, earlier))
     return tuple(
         ControllerPath(
+            vantage=getattr(row, "vantage", WORKER),
             source=getattr(row, "from_broker", None),
             address=row.address,
             node_id=getattr(row, "node_id", None),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.incidents.causes import grouped
 from kafka_audit.incidents.causes.repair import do_not, prove, reconnect_commands
 from kafka_audit.incidents.causes.rule import (
@@ -147,12 +148,26 @@ def of_replaced_disks(case: Case, symptom: Finding) -> bool:
     }
 
 
+def at_an_unreached_voter(case: Case, symptom: Finding) -> bool:
+    """Explain what is about the address of a voter that others do not reach."""
+    unreached = {canonical_text(address) for root in case.roots for address in root.texts("addresses")}
+    return symptom.resource.controller is not None and canonical_text(symptom.resource.controller) in unreached
+
+
 LOST_VOTE = Cause(
     codes=("KA214",),
     meaning="a controller follows the metadata quorum without a vote",
     cases=together,
     story=grouped.story,
     explains=(Explains(codes=("KA209",), where=of_replaced_disks),),
+)
+
+NEXT_ELECTION = Cause(
+    codes=("KA218",),
+    meaning="the next election fails, because voters do not reach each other",
+    cases=together,
+    story=grouped.story,
+    explains=(Explains(codes=("KA211", "KA001"), where=at_an_unreached_voter),),
 )
 
 VOTERS_DOWN = Cause(

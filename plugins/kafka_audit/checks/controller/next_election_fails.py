@@ -1,0 +1,153 @@
+"""KA218."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import ONCE, no_quorum
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.elections import election_without
+from kafka_audit.diagnosis.vote_edges import VoteEdges, where
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    BrokerProperty,
+    ControllerProbe,
+    ControllerProbeFromBroker,
+    QuorumReplica,
+    QuorumView,
+    QuorumVoter,
+)
+from kafka_audit.model.text import listing
+
+_FEWEST = 3
+_NO_TIMES = MappingProxyType({"error": "this version reports no timestamps", "needs": "DescribeQuorum version 1 (Kafka 3.3)"})
+_CERTAIN_FIRST = (Confidence.MEASURED, Confidence.INFERRED, Confidence.SUSPECTED)
+
+
+@check(
+    code="KA218",
+    severity=Severity.HIGH,
+    needs=(
+        QuorumView,
+        QuorumReplica,
+        QuorumVoter,
+        ControllerProbe,
+        ControllerProbeFromBroker,
+        BrokerConfig,
+        BrokerProperty,
+    ),
+    says={
+        Status.FAIL: "{effect}: {targets} {count:is|are} not reached ({how})",
+        Status.PASS: "If controller {leader} (the leader) goes, the other voters reach each other and elect a leader",
+        Status.UNKNOWN: "Cannot determine whether a leader is elected if controller {leader} (the leader) goes ({error})",
+        Status.NOT_APPLICABLE: "The next election is not judged: {reason}",
+    },
+)
+def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
+    """If the leader of the metadata quorum goes, the other voters elect none, because they do not reach each other.
+
+    ## Why it matters
+    A voter connects to the leader only. Whether others reach it at its own address shows in an election: a candidate asks all
+    voters for their votes, and a majority must then fetch from it. A voter with a wrong address is caught up and looks like all
+    others, until the leader stops. Of three voters two are left, neither becomes a leader that works, and the cluster has no
+    controller: no partition leader is elected, no topic is created, and no broker starts.
+
+    ## Fails when
+    Without the leader, no voter that follows reaches a majority and is reached by one. HIGH if the host of a voter does not
+    connect to another voter's address in two samples (measured), or if hosts that connect to other voters do not, and nobody
+    does (inferred). MEDIUM if only this worker or clients' vantages probed it (suspected), or if the next election succeeds, but
+    not the one after the loss of another voter.
+
+    ## Not known when
+    DescribeQuorum was denied or not answered, the addresses of voters are unknown (before Kafka 3.9 without settings), or nothing
+    measures whether voters connect to each other: a vantage on the host of each voter does. What this worker reaches says little:
+    often it is not meant to reach controllers. The check does not apply to fewer than three voters (KA217), nor where so many lag
+    that there is no majority without the leader (KA209).
+
+    ## Passes only when
+    Probes from the hosts of voters connect to each other's addresses, so that a leader is elected whichever voter goes. Logins
+    and rights are not tried: KA209 shows them, as each voter fetches from the leader.
+
+    ## What to do
+    Repeat the probe on the host of another controller: `nc -vz CONTROLLER 9093`, with the address named. If the address is wrong,
+    correct the controllers' listener in `advertised.listeners` (else `listeners`) of that voter; in a static quorum, correct
+    `controller.quorum.voters` on every node. Restart that voter alone: do not restart the leader before. If the address is right,
+    allow connections between all controllers. Verify with `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe
+    --status` and another audit.
+
+    ## References
+    KIP-595 (Vote, BeginQuorumEpoch and Fetch), KIP-853 (voters and their endpoints), `controller.quorum.fetch.timeout.ms`.
+    """
+    yield from no_quorum(view, "KA218", "a voter")
+    if view.quorum.now.newest is None:
+        return
+    edges = view.derived(VoteEdges)
+    voters, leader = edges.voters, edges.leader
+    evidence: dict[str, object] = {"leader": leader, "voters": tuple(sorted(voters.all))}
+    if len(voters.all) < _FEWEST:
+        reason = "fewer than three voters have no majority without one of them (KA217)"
+        yield view.judge("KA218", "cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
+        return
+    judged = {least: _elections(edges, least) for least in _CERTAIN_FIRST}
+    elections = judged[Confidence.SUSPECTED]
+    if elections[leader] == "short":
+        reason = "so many voters lag that there is no majority without the leader (KA209)"
+        yield view.judge("KA218", "cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
+        return
+    failing = tuple(sorted(lost for lost, state in elections.items() if state == "fails"))
+    cut = edges.cut()
+    if failing or cut:
+        # It is as certain as what it takes to show the worst of it.
+        shown = [least for least in _CERTAIN_FIRST if judged[least][leader] == "fails"] if leader in failing else []
+        certain = next(iter(shown), max((edges.certainty(target) for target in cut or edges.broken()), key=_CERTAIN_FIRST.index))
+        effect = (
+            f"If leader {leader} goes, the election fails"
+            if leader in failing
+            else f"If controller {listing(map(str, failing), 3)} leads and goes, the election fails"
+            if failing
+            else "The quorum has a voter less for elections than it seems to have"
+        )
+        evidence |= {"effect": effect, "fails_without": failing} | _unreached(edges)
+        high = leader in failing and certain is not Confidence.SUSPECTED
+        severity = Severity.HIGH if high else Severity.MEDIUM
+        yield view.judge("KA218", "cluster", Status.FAIL, evidence, severity=severity, confidence=certain)
+    elif "unknown" in elections.values():
+        yield view.judge("KA218", "cluster", Status.UNKNOWN, evidence | _unknown(edges))
+    else:
+        yield view.judge("KA218", "cluster", Status.PASS, evidence)
+
+
+def _elections(edges: VoteEdges, least: Confidence) -> Mapping[int, str]:
+    """Return what becomes of the election after the loss of each voter; edges count as broken from a certainty on."""
+
+    def passes(source: int, target: int) -> bool | None:
+        return edges.passes(least, source, target)
+
+    return {lost: election_without(lost, edges.voters, passes) for lost in sorted(edges.voters.all)}
+
+
+def _unreached(edges: VoteEdges) -> Mapping[str, object]:
+    """Return which voters are not reached, where, and from where."""
+    broken = edges.broken()
+    return {
+        "unreached": tuple(broken),
+        "addresses": tuple(edges.addresses[target] for target in broken),
+        "targets": listing((f"controller {target} at {edges.addresses[target]}" for target in broken), 3),
+        "count": len(broken),
+        "how": where((path for paths in broken.values() for path in paths), edges.voters.all),
+    }
+
+
+def _unknown(edges: VoteEdges) -> Mapping[str, str]:
+    """Return why the election is not known, and what would measure it."""
+    if len(edges.addresses) < len(edges.voters.all):
+        needs = "DescribeQuorum version 2 (Kafka 3.9), or the settings of brokers (DescribeConfigs on Cluster)"
+        return {"error": "the addresses of the voters are unknown", "needs": needs}
+    if not edges.unmeasured():
+        return ONCE if edges.knows_lag else _NO_TIMES
+    nodes = listing(map(str, edges.unmeasured()), 5)
+    reached = edges.reached_by_worker()
+    seen = f"; this worker reaches {len(reached)} of {len(edges.voters.all)}" if reached else ""
+    needs = f"a vantage with role broker on the hosts of controllers {nodes}"
+    return {"error": f"not measured: whether the voters reach each other{seen}", "needs": needs}

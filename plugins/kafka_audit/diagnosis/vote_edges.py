@@ -1,0 +1,178 @@
+"""The edges between the voters of the metadata quorum: who reaches whom at the address that others have of it.
+
+A voter whose address others do not reach is silent: it fetches from the leader, and is caught up. Others connect to it only in an
+election, and when it leads.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import address_text, same_address
+from kafka_audit.diagnosis.controller_paths import ControllerPath, controller_paths
+from kafka_audit.diagnosis.elections import Voters
+from kafka_audit.model.cluster import WORKER
+from kafka_audit.model.finding import Confidence
+from kafka_audit.model.text import clean, listing
+from kafka_audit.model.voters import voter_addresses
+
+_CERTAINTY = (Confidence.SUSPECTED, Confidence.INFERRED, Confidence.MEASURED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoteEdge:
+    """Whether one voter reaches another.
+
+    Attributes:
+        works: None where it was not measured.
+        confidence: of one that is broken. Measured on the host of its source; inferred, if hosts that reach other voters do not
+            reach the target, and nobody does; suspected, if only this worker or clients probed it.
+        paths: the probes that show that it is broken.
+    """
+
+    works: bool | None
+    confidence: Confidence = Confidence.MEASURED
+    paths: tuple[ControllerPath, ...] = ()
+
+
+_UNKNOWN = VoteEdge(works=None)
+
+
+class VoteEdges:
+    """The edges between the voters of one view, at its newest leader."""
+
+    def __init__(self, view: ClusterView) -> None:
+        """Keep the view; nothing is read yet."""
+        self._view = view
+        newest = view.quorum.now.newest
+        self.leader = -1 if newest is None else newest.leader_id
+
+    @cached_property
+    def voters(self) -> Voters:
+        """The voters; one that lags in one sample only is uncertain, as all are that no times are reported of."""
+        now, before = self._view.quorum.now, self._view.quorum.before
+        every = frozenset(node for node, row in now.replicas.items() if row.voter)
+        if not now.behind_ms:
+            return Voters(all=every, following=every & {self.leader}, uncertain=every)
+        late = now.late & every
+        lasting = late if before is None else late & before.late
+        return Voters(all=every, following=every - late, uncertain=late - lasting)
+
+    @property
+    def knows_lag(self) -> bool:
+        """Whether the leader reports who follows it."""
+        return bool(self._view.quorum.now.behind_ms)
+
+    @cached_property
+    def addresses(self) -> Mapping[int, str]:
+        """The address of each voter, where it is known."""
+        return {voter: address_text(*address) for voter, address in self._addresses.items() if voter in self.voters.all}
+
+    @cached_property
+    def _addresses(self) -> Mapping[int, tuple[str, int]]:
+        return voter_addresses(self._view.quorum.now.addresses, self._view.settings.of_controllers)
+
+    def edge(self, source: int, target: int) -> VoteEdge:
+        """Return the edge from one voter to another."""
+        if target == self.leader and source in self.voters.following:
+            return VoteEdge(works=True)  # it fetches there
+        own = [path for path in self._paths[target] if path.source == source]
+        if any(path.state == "open" for path in own):
+            return VoteEdge(works=True)
+        # A vantage that does not reach the leader, from which this voter fetches, is not where it claims.
+        closed = [path for path in own if path.is_cut and (source == self.leader or self.leader in self._reached[_origin(path)])]
+        if closed:
+            return VoteEdge(works=False, paths=tuple(closed))
+        return _UNKNOWN if any(path.connects for path in own) else self._by_others(target)
+
+    def passes(self, least: Confidence, source: int, target: int) -> bool | None:
+        """Return the same as a word, where what is less certain than `least` does not count as broken."""
+        edge = self.edge(source, target)
+        weak = edge.works is False and _CERTAINTY.index(edge.confidence) < _CERTAINTY.index(least)
+        return None if weak else edge.works
+
+    def _by_others(self, target: int) -> VoteEdge:
+        """Return what others' probes say of an edge that was not measured from its source: at best, that no party gets there."""
+        others = [path for path in self._paths[target] if path.source != target]
+        closed = tuple(path for path in others if path.is_cut and self._reached[_origin(path)] - {target})
+        if not closed or any(path.connects for path in others):
+            return _UNKNOWN
+        hosts = {path.source for path in closed} - {None}
+        certain = hosts and len({_origin(path) for path in closed}) > 1
+        return VoteEdge(works=False, confidence=Confidence.INFERRED if certain else Confidence.SUSPECTED, paths=closed)
+
+    @cached_property
+    def _paths(self) -> Mapping[int, list[ControllerPath]]:
+        found: dict[int, list[ControllerPath]] = defaultdict(list)
+        for path in self._view.derived(controller_paths):
+            for voter, address in self._addresses.items():
+                if same_address(path.host_port, address):
+                    found[voter].append(path)
+        return found
+
+    @cached_property
+    def _reached(self) -> Mapping[tuple[str, int | None], set[int]]:
+        found: dict[tuple[str, int | None], set[int]] = defaultdict(set)
+        for voter, paths in self._paths.items():
+            for path in paths:
+                if path.state == "open":
+                    found[_origin(path)].add(voter)
+        return found
+
+    def cut(self) -> tuple[int, ...]:
+        """Return the voters that no other one reaches."""
+        every = sorted(self.voters.all)
+        return tuple(
+            target
+            for target in every
+            if target != self.leader and all(self.edge(source, target).works is False for source in every if source != target)
+        )
+
+    def broken(self) -> Mapping[int, tuple[ControllerPath, ...]]:
+        """Return the probes that show broken edges, by their target."""
+        every = sorted(self.voters.all)
+        edges = {target: [self.edge(source, target) for source in every if source != target] for target in every}
+        found = {target: dict.fromkeys(path for edge in some for path in edge.paths) for target, some in edges.items()}
+        return {target: tuple(paths) for target, paths in found.items() if paths}
+
+    def certainty(self, target: int) -> Confidence:
+        """Return how certain it is that a voter is not reached: as its most certain edge."""
+        broken = (self.edge(source, target) for source in self.voters.all if source != target)
+        return max((edge.confidence for edge in broken if edge.works is False), key=_CERTAINTY.index)
+
+    def reached_by_worker(self) -> tuple[int, ...]:
+        """Return the voters whose address answers this worker."""
+        return tuple(sorted(voter for (vantage, _), voters in self._reached.items() if vantage == WORKER for voter in voters))
+
+    def unmeasured(self) -> tuple[int, ...]:
+        """Return the voters from which edges were not measured."""
+        every = sorted(self.voters.all)
+        return tuple(
+            source for source in every if any(self.edge(source, other).works is None for other in every if other != source)
+        )
+
+
+def _origin(path: ControllerPath) -> tuple[str, int | None]:
+    return path.vantage, path.source
+
+
+def where(paths: Iterable[ControllerPath], nodes: Collection[int]) -> str:
+    """Return from where some probes began, and how they ended, for a sentence; `nodes` are the voters."""
+    found = [*paths]
+    hosts = sorted({path.source for path in found if path.source is not None})
+    controllers, brokers = [node for node in hosts if node in nodes], [node for node in hosts if node not in nodes]
+    begins = [
+        *([f"the host{'' if len(controllers) == 1 else 's'} of {_named('controller', controllers)}"] if controllers else []),
+        *([f"the host{'' if len(brokers) == 1 else 's'} of {_named('broker', brokers)}"] if brokers else []),
+        *sorted(
+            {"this worker" if path.is_worker else f"vantage {clean(path.vantage, 40)}" for path in found if path.source is None}
+        ),
+    ]
+    errors = listing(sorted({f"{path.layer}, {clean(path.error, 60)}" for path in found}), 2)
+    return f"from {listing(begins, 3)}: {errors}"
+
+
+def _named(kind: str, ids: Collection[int]) -> str:
+    return f"{kind}{'' if len(ids) == 1 else 's'} {listing(map(str, ids), 5)}"
