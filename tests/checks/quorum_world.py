@@ -7,6 +7,7 @@ quorum:      {leader, epoch, high_watermark, voters, observers}: nodes with the 
 fenced:      fenced broker ids by the broker that says so.
 controllers: by address, how far the worker got: {node, layer, outcome, error, needs}.
 controllers_from: by broker id and address, how far a probe from the broker's host got: {layer, outcome, error, needs}; {} for ok.
+voters:      by origin (`worker`, or the id of a controller) and voter, how far a probe of its address got: as `controllers_from`.
 migration:   columns of the table.
 features:    by name [lowest, highest, finalized] level, null for none; by broker id (text) what differs from that.
 """
@@ -24,6 +25,7 @@ from kafka_audit.model.tables import (
     QuorumView,
     QuorumVoter,
     Row,
+    VoterProbe,
 )
 from told_failures import with_failure
 
@@ -47,6 +49,16 @@ def quorum_rows(sample: int, world: World) -> Iterator[Row]:
             yield ControllerProbeFromBroker(
                 sample=sample, vantage="hosts", from_broker=broker, address=address, **with_failure(columns)
             )
+    for origin, probes in world["voters"].items():
+        for voter, probe in probes.items():
+            columns = {"layer": "api", "outcome": "ok", "error": None, "needs": None} | probe
+            place = (
+                {"vantage": "worker", "from_controller": None}
+                if origin == "worker"
+                else {"vantage": "c", "from_controller": origin}
+            )
+            address = world["quorum"]["addresses"][voter]
+            yield VoterProbe(sample=sample, **place, voter_id=voter, address=address, **with_failure(columns))
     if world["migration"]:
         row = {"begun": True, "kraft_controller_id": None, "kraft_controller_epoch": None}
         row |= {"metadata_offset": None, "metadata_epoch": None}

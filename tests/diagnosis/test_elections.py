@@ -48,7 +48,9 @@ def test_less_knowledge_never_changes_one_certainty_into_another():
         known = dict(zip(edges, states, strict=True))
         state = election_without(1, THREE, lambda source, target, known=known: known.get((source, target), True))
         for edge in edges:
-            less = election_without(1, THREE, lambda source, target, known=known | {edge: None}: known.get((source, target), True))
+            less = election_without(
+                1, THREE, lambda source, target, known=known | {edge: None}: known.get((source, target), True)
+            )
             assert less in {state, "unknown"}
             weaker += less != state
     assert weaker

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from kafka_audit.cluster.samples import Samples
-from kafka_audit.model.quorum import behind_ms, late
+from kafka_audit.model.quorum import behind_ms, late, newest_view
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView, FencedBroker, QuorumReplica, QuorumView, QuorumVoter, SourceRead
 
@@ -31,9 +31,8 @@ class QuorumSample:
 
     @cached_property
     def newest(self) -> QuorumView | None:
-        """The newest word of a leader: the highest epoch, and there the furthest."""
-        views = [view for view in self.views if view.leader_id >= 0 and view.leader_epoch is not None]
-        return max(views, key=lambda view: (view.leader_epoch or 0, view.high_watermark or 0, view.observer), default=None)
+        """The newest word of a leader."""
+        return newest_view(self.views)
 
     @cached_property
     def replicas(self) -> Mapping[int, QuorumReplica]:

@@ -1,22 +1,25 @@
-"""How this worker and the hosts of brokers reach the addresses of KRaft controllers, over both samples."""
+"""How this worker and the hosts of nodes reach the addresses of KRaft controllers, over both samples."""
 
 from dataclasses import dataclass
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import HostPort
 from kafka_audit.model.cluster import WORKER
-from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker
+from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, VoterProbe
 
-_Row = ControllerProbe | ControllerProbeFromBroker
+_Row = ControllerProbe | ControllerProbeFromBroker | VoterProbe
+_TABLES: tuple[type[_Row], ...] = (ControllerProbe, ControllerProbeFromBroker, VoterProbe)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ControllerPath:
-    """The result of the probes from one vantage to an address under `controllers` in the cluster file."""
+    """The result of the probes from one vantage to a controller: under `controllers` in the cluster file, or a voter."""
 
     vantage: str
-    source: int | None  # the node on whose host it began; None: this worker, or a client's vantage
+    role: str  # client, broker, controller
+    source: int | None  # the node on whose host it began; None: this worker
     address: str
+    is_listed: bool  # this worker was asked to go there by `controllers` in the cluster file
     node_id: int | None  # of the controller that answers
     state: str  # open, closed (at the same layer in both samples), moving (failed otherwise), unknown
     layer: str
@@ -39,11 +42,6 @@ class ControllerPath:
         return self.state == "open" or (self.state in {"closed", "moving"} and not self.failed_at_network)
 
     @property
-    def is_worker(self) -> bool:
-        """Whether it began at this worker."""
-        return self.vantage == WORKER
-
-    @property
     def host_port(self) -> HostPort:
         """The address in two parts."""
         host, _, port = self.address.rpartition(":")
@@ -52,23 +50,31 @@ class ControllerPath:
 
 def controller_paths(view: ClusterView) -> tuple[ControllerPath, ...]:
     """Return all of one view, in the order of addresses."""
-    now: tuple[_Row, ...] = (*view.newest(ControllerProbe), *view.newest(ControllerProbeFromBroker))
-    earlier: tuple[_Row, ...] = (*view.before(ControllerProbe), *view.before(ControllerProbeFromBroker))
-    before = set(map(_key, earlier))
-    return tuple(
-        ControllerPath(
-            vantage=getattr(row, "vantage", WORKER),
-            source=getattr(row, "from_broker", None),
-            address=row.address,
-            node_id=getattr(row, "node_id", None),
-            state={"ok": "open", "failed": "closed" if _key(row) in before else "moving"}.get(row.outcome, "unknown"),
-            layer=row.layer,
-            error=row.error or row.outcome,
-            needs=row.needs,
-        )
-        for row in sorted(now, key=lambda row: row.address)
+    before = {_key(row) for table in _TABLES for row in view.before(table)}
+    now = [row for table in _TABLES for row in view.newest(table)]
+    return tuple(_path(row, repeated=_key(row) in before) for row in sorted(now, key=lambda row: row.address))
+
+
+def _path(row: _Row, *, repeated: bool) -> ControllerPath:
+    role, source = "client", None
+    if isinstance(row, ControllerProbeFromBroker):
+        role, source = "broker", row.from_broker
+    elif isinstance(row, VoterProbe) and row.from_controller is not None:
+        role, source = "controller", row.from_controller
+    return ControllerPath(
+        vantage=WORKER if isinstance(row, ControllerProbe) else row.vantage,
+        role=role,
+        source=source,
+        address=row.address,
+        is_listed=isinstance(row, ControllerProbe),
+        node_id=row.node_id if isinstance(row, ControllerProbe) else None,
+        state={"ok": "open", "failed": "closed" if repeated else "moving"}.get(row.outcome, "unknown"),
+        layer=row.layer,
+        error=row.error or row.outcome,
+        needs=row.needs,
     )
 
 
 def _key(row: _Row) -> tuple[object, ...]:
-    return getattr(row, "vantage", None), getattr(row, "from_broker", None), row.address, row.layer, row.outcome
+    path = _path(row, repeated=False)
+    return path.vantage, path.source, row.address, row.layer, row.outcome

@@ -13,12 +13,13 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, same_address
 from kafka_audit.diagnosis.controller_paths import ControllerPath, controller_paths
 from kafka_audit.diagnosis.elections import Voters
-from kafka_audit.model.cluster import WORKER
-from kafka_audit.model.finding import Confidence
+from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.text import clean, listing
 from kafka_audit.model.voters import voter_addresses
 
-_CERTAINTY = (Confidence.SUSPECTED, Confidence.INFERRED, Confidence.MEASURED)
+NO_EDGE, BY_WORKER, BY_HOSTS, MEASURED = range(4)
+"""What shows that an edge is broken: the host of its source; several hosts of other nodes, or hosts and this worker, which reach
+other voters and not the target, while nobody does; or this worker alone. What is not measured is suspected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,18 +27,19 @@ class VoteEdge:
     """Whether one voter reaches another.
 
     Attributes:
-        works: None where it was not measured.
-        confidence: of one that is broken. Measured on the host of its source; inferred, if hosts that reach other voters do not
-            reach the target, and nobody does; suspected, if only this worker or clients probed it.
+        works: None where it is not known.
+        shown: how it is known that it is broken, `BY_WORKER` to `MEASURED`.
         paths: the probes that show that it is broken.
     """
 
     works: bool | None
-    confidence: Confidence = Confidence.MEASURED
+    shown: int = NO_EDGE
     paths: tuple[ControllerPath, ...] = ()
 
 
 _UNKNOWN = VoteEdge(works=None)
+_FETCHES_MS = 2_000
+"""A voter is caught up twice per second; without an answer for so long it starts an election (the default of Kafka)."""
 
 
 class VoteEdges:
@@ -51,14 +53,13 @@ class VoteEdges:
 
     @cached_property
     def voters(self) -> Voters:
-        """The voters; one that lags in one sample only is uncertain, as all are that no times are reported of."""
+        """The voters; one that does not fetch now is uncertain (it may restart), as all are that no times are reported of."""
         now, before = self._view.quorum.now, self._view.quorum.before
         every = frozenset(node for node, row in now.replicas.items() if row.voter)
-        if not now.behind_ms:
-            return Voters(all=every, following=every & {self.leader}, uncertain=every)
-        late = now.late & every
-        lasting = late if before is None else late & before.late
-        return Voters(all=every, following=every - late, uncertain=late - lasting)
+        fetching = {node for node, behind in now.behind_ms.items() if behind is not None and behind <= _FETCHES_MS}
+        following = every & (fetching | {self.leader})
+        down = now.late & before.late if before is not None else frozenset[int]()
+        return Voters(all=every, following=following, uncertain=every - following - down)
 
     @property
     def knows_lag(self) -> bool:
@@ -78,20 +79,21 @@ class VoteEdges:
         """Return the edge from one voter to another."""
         if target == self.leader and source in self.voters.following:
             return VoteEdge(works=True)  # it fetches there
+        if target not in self.voters.following:
+            return _UNKNOWN  # its port may be closed because it does not run
         own = [path for path in self._paths[target] if path.source == source]
         if any(path.state == "open" for path in own):
             return VoteEdge(works=True)
         # A vantage that does not reach the leader, from which this voter fetches, is not where it claims.
         closed = [path for path in own if path.is_cut and (source == self.leader or self.leader in self._reached[_origin(path)])]
         if closed:
-            return VoteEdge(works=False, paths=tuple(closed))
+            return VoteEdge(works=False, shown=MEASURED, paths=tuple(closed))
         return _UNKNOWN if any(path.connects for path in own) else self._by_others(target)
 
-    def passes(self, least: Confidence, source: int, target: int) -> bool | None:
-        """Return the same as a word, where what is less certain than `least` does not count as broken."""
+    def passes(self, least: int, source: int, target: int) -> bool | None:
+        """Return whether an edge works, where what is shown by less than `least` does not count as broken."""
         edge = self.edge(source, target)
-        weak = edge.works is False and _CERTAINTY.index(edge.confidence) < _CERTAINTY.index(least)
-        return None if weak else edge.works
+        return None if edge.works is False and edge.shown < least else edge.works
 
     def _by_others(self, target: int) -> VoteEdge:
         """Return what others' probes say of an edge that was not measured from its source: at best, that no party gets there."""
@@ -99,9 +101,9 @@ class VoteEdges:
         closed = tuple(path for path in others if path.is_cut and self._reached[_origin(path)] - {target})
         if not closed or any(path.connects for path in others):
             return _UNKNOWN
-        hosts = {path.source for path in closed} - {None}
-        certain = hosts and len({_origin(path) for path in closed}) > 1
-        return VoteEdge(works=False, confidence=Confidence.INFERRED if certain else Confidence.SUSPECTED, paths=closed)
+        origins = {_origin(path) for path in closed}
+        by_hosts = len(origins) > 1 and any(source is not None for _, source in origins)
+        return VoteEdge(works=False, shown=BY_HOSTS if by_hosts else BY_WORKER, paths=closed)
 
     @cached_property
     def _paths(self) -> Mapping[int, list[ControllerPath]]:
@@ -137,14 +139,26 @@ class VoteEdges:
         found = {target: dict.fromkeys(path for edge in some for path in edge.paths) for target, some in edges.items()}
         return {target: tuple(paths) for target, paths in found.items() if paths}
 
-    def certainty(self, target: int) -> Confidence:
-        """Return how certain it is that a voter is not reached: as its most certain edge."""
-        broken = (self.edge(source, target) for source in self.voters.all if source != target)
-        return max((edge.confidence for edge in broken if edge.works is False), key=_CERTAINTY.index)
+    def begins_at(self, node: int, paths: Iterable[ControllerPath]) -> bool | None:
+        """Return whether paths begin at the host of a node, as they should: they lead to the leader if it fetches there."""
+        every = self._view.derived(controller_paths)
+        leading = {path.address for path in every if path.node_id == self.leader}
+        leading |= {path.address for path in self._paths.get(self.leader, ())}
+        there = [path for path in paths if path.address in leading]
+        now = self._view.quorum.now
+        follows = now.newest is None or (node in now.replicas and node not in now.late)
+        if not follows or any(path.connects for path in there):
+            return True
+        fetches = node != self.leader and facts_of(self._view).edges.follow(node).carries is not None
+        return False if there and fetches else None
+
+    def shown(self, target: int) -> int:
+        """Return how it is known that a voter is not reached: as its most certain edge."""
+        return max(self.edge(source, target).shown for source in self.voters.all if source != target)
 
     def reached_by_worker(self) -> tuple[int, ...]:
         """Return the voters whose address answers this worker."""
-        return tuple(sorted(voter for (vantage, _), voters in self._reached.items() if vantage == WORKER for voter in voters))
+        return tuple(sorted(voter for (_, source), voters in self._reached.items() if source is None for voter in voters))
 
     def unmeasured(self) -> tuple[int, ...]:
         """Return the voters from which edges were not measured."""
@@ -166,9 +180,7 @@ def where(paths: Iterable[ControllerPath], nodes: Collection[int]) -> str:
     begins = [
         *([f"the host{'' if len(controllers) == 1 else 's'} of {_named('controller', controllers)}"] if controllers else []),
         *([f"the host{'' if len(brokers) == 1 else 's'} of {_named('broker', brokers)}"] if brokers else []),
-        *sorted(
-            {"this worker" if path.is_worker else f"vantage {clean(path.vantage, 40)}" for path in found if path.source is None}
-        ),
+        *(["this worker"] if any(path.source is None for path in found) else []),
     ]
     errors = listing(sorted({f"{path.layer}, {clean(path.error, 60)}" for path in found}), 2)
     return f"from {listing(begins, 3)}: {errors}"

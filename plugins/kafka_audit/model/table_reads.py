@@ -47,6 +47,7 @@ from kafka_audit.model.tables import (
     ViewBroker,
     ViewPartition,
     ViewTopic,
+    VoterProbe,
     ZookeeperMember,
     ZookeeperNode,
 )
@@ -98,6 +99,7 @@ FILLED_BY: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
         Probe: ("probe",),
         AddressProbe: ("probe",),
         ControllerProbeFromBroker: ("probe",),
+        VoterProbe: ("probe",),
         Certificate: ("probe",),
         AuthorityCertificate: ("probe",),
     }

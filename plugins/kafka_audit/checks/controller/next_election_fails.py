@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from kafka_audit.checks import check
-from kafka_audit.checks.gaps import ONCE, no_quorum
+from kafka_audit.checks.gaps import no_quorum
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.elections import election_without
-from kafka_audit.diagnosis.vote_edges import VoteEdges, where
+from kafka_audit.diagnosis.vote_edges import BY_HOSTS, BY_WORKER, MEASURED, VoteEdges, where
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -17,12 +17,13 @@ from kafka_audit.model.tables import (
     QuorumReplica,
     QuorumView,
     QuorumVoter,
+    VoterProbe,
 )
 from kafka_audit.model.text import listing
 
 _FEWEST = 3
+_VOTERS = "the other voters"
 _NO_TIMES = MappingProxyType({"error": "this version reports no timestamps", "needs": "DescribeQuorum version 1 (Kafka 3.3)"})
-_CERTAIN_FIRST = (Confidence.MEASURED, Confidence.INFERRED, Confidence.SUSPECTED)
 
 
 @check(
@@ -34,13 +35,14 @@ _CERTAIN_FIRST = (Confidence.MEASURED, Confidence.INFERRED, Confidence.SUSPECTED
         QuorumVoter,
         ControllerProbe,
         ControllerProbeFromBroker,
+        VoterProbe,
         BrokerConfig,
         BrokerProperty,
     ),
     says={
         Status.FAIL: "{effect}: {targets} {count:is|are} not reached ({how})",
         Status.PASS: "If controller {leader} (the leader) goes, the other voters reach each other and elect a leader",
-        Status.UNKNOWN: "Cannot determine whether a leader is elected if controller {leader} (the leader) goes ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} elect a leader if the leader goes ({error})",
         Status.NOT_APPLICABLE: "The next election is not judged: {reason}",
     },
 )
@@ -55,15 +57,16 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     Without the leader, no voter that follows reaches a majority and is reached by one. HIGH if the host of a voter does not
-    connect to another voter's address in two samples (measured), or if hosts that connect to other voters do not, and nobody
-    does (inferred). MEDIUM if only this worker or clients' vantages probed it (suspected), or if the next election succeeds, but
-    not the one after the loss of another voter.
+    connect to another voter's address in two samples (measured), or if hosts of other nodes, which connect to other voters, do
+    not, and nobody does (suspected). MEDIUM if only this worker probed it, or if the next election succeeds, but not the one
+    after the loss of another voter.
 
     ## Not known when
     DescribeQuorum was denied or not answered, the addresses of voters are unknown (before Kafka 3.9 without settings), or nothing
-    measures whether voters connect to each other: a vantage on the host of each voter does. What this worker reaches says little:
-    often it is not meant to reach controllers. The check does not apply to fewer than three voters (KA217), nor where so many lag
-    that there is no majority without the leader (KA209).
+    measures whether voters connect to each other: a vantage with `role: controller` does, or `role: broker` on combined nodes.
+    What this worker reaches says little: often it is not meant to reach controllers. Or a voter is not caught up at this moment:
+    it may restart. The check does not apply to fewer than three voters (KA217), nor where so many lag that there is no majority
+    without the leader (KA209).
 
     ## Passes only when
     Probes from the hosts of voters connect to each other's addresses, so that a leader is elected whichever voter goes. Logins
@@ -79,18 +82,18 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-595 (Vote, BeginQuorumEpoch and Fetch), KIP-853 (voters and their endpoints), `controller.quorum.fetch.timeout.ms`.
     """
-    yield from no_quorum(view, "KA218", "a voter")
+    yield from no_quorum(view, "KA218", _VOTERS)
     if view.quorum.now.newest is None:
         return
     edges = view.derived(VoteEdges)
     voters, leader = edges.voters, edges.leader
-    evidence: dict[str, object] = {"leader": leader, "voters": tuple(sorted(voters.all))}
+    evidence: dict[str, object] = {"who": _VOTERS, "leader": leader, "voters": tuple(sorted(voters.all))}
     if len(voters.all) < _FEWEST:
         reason = "fewer than three voters have no majority without one of them (KA217)"
         yield view.judge("KA218", "cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
         return
-    judged = {least: _elections(edges, least) for least in _CERTAIN_FIRST}
-    elections = judged[Confidence.SUSPECTED]
+    judged = {least: _elections(edges, least) for least in (MEASURED, BY_HOSTS, BY_WORKER)}
+    elections = judged[BY_WORKER]
     if elections[leader] == "short":
         reason = "so many voters lag that there is no majority without the leader (KA209)"
         yield view.judge("KA218", "cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
@@ -99,8 +102,8 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
     cut = edges.cut()
     if failing or cut:
         # It is as certain as what it takes to show the worst of it.
-        shown = [least for least in _CERTAIN_FIRST if judged[least][leader] == "fails"] if leader in failing else []
-        certain = next(iter(shown), max((edges.certainty(target) for target in cut or edges.broken()), key=_CERTAIN_FIRST.index))
+        least = [one for one, states in judged.items() if states[leader] == "fails"] if leader in failing else ()
+        shown = max(least, default=min(edges.shown(target) for target in cut or edges.broken()))
         effect = (
             f"If leader {leader} goes, the election fails"
             if leader in failing
@@ -109,17 +112,17 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
             else "The quorum has a voter less for elections than it seems to have"
         )
         evidence |= {"effect": effect, "fails_without": failing} | _unreached(edges)
-        high = leader in failing and certain is not Confidence.SUSPECTED
-        severity = Severity.HIGH if high else Severity.MEDIUM
-        yield view.judge("KA218", "cluster", Status.FAIL, evidence, severity=severity, confidence=certain)
+        severity = Severity.HIGH if leader in failing and shown > BY_WORKER else Severity.MEDIUM
+        confidence = Confidence.MEASURED if shown == MEASURED else Confidence.SUSPECTED
+        yield view.judge("KA218", "cluster", Status.FAIL, evidence, severity=severity, confidence=confidence)
     elif "unknown" in elections.values():
         yield view.judge("KA218", "cluster", Status.UNKNOWN, evidence | _unknown(edges))
     else:
         yield view.judge("KA218", "cluster", Status.PASS, evidence)
 
 
-def _elections(edges: VoteEdges, least: Confidence) -> Mapping[int, str]:
-    """Return what becomes of the election after the loss of each voter; edges count as broken from a certainty on."""
+def _elections(edges: VoteEdges, least: int) -> Mapping[int, str]:
+    """Return what becomes of the election after the loss of each voter; edges count as broken that are shown by so much."""
 
     def passes(source: int, target: int) -> bool | None:
         return edges.passes(least, source, target)
@@ -135,6 +138,7 @@ def _unreached(edges: VoteEdges) -> Mapping[str, object]:
         "addresses": tuple(edges.addresses[target] for target in broken),
         "targets": listing((f"controller {target} at {edges.addresses[target]}" for target in broken), 3),
         "count": len(broken),
+        "sources": tuple(sorted({path.source for paths in broken.values() for path in paths if path.source is not None})),
         "how": where((path for paths in broken.values() for path in paths), edges.voters.all),
     }
 
@@ -144,10 +148,11 @@ def _unknown(edges: VoteEdges) -> Mapping[str, str]:
     if len(edges.addresses) < len(edges.voters.all):
         needs = "DescribeQuorum version 2 (Kafka 3.9), or the settings of brokers (DescribeConfigs on Cluster)"
         return {"error": "the addresses of the voters are unknown", "needs": needs}
-    if not edges.unmeasured():
-        return ONCE if edges.knows_lag else _NO_TIMES
+    if edges.voters.uncertain:
+        moving = f"in motion: not caught up now: {listing(map(str, sorted(edges.voters.uncertain)), 3)}"
+        return {"error": moving, "needs": "another audit"} if edges.knows_lag else _NO_TIMES
     nodes = listing(map(str, edges.unmeasured()), 5)
     reached = edges.reached_by_worker()
     seen = f"; this worker reaches {len(reached)} of {len(edges.voters.all)}" if reached else ""
-    needs = f"a vantage with role broker on the hosts of controllers {nodes}"
+    needs = f"a vantage with role controller, which runs on the hosts of controllers {nodes}"
     return {"error": f"not measured: whether the voters reach each other{seen}", "needs": needs}

@@ -37,6 +37,7 @@ from kafka_audit.model.tables.quorum import (
     QuorumReplica,
     QuorumView,
     QuorumVoter,
+    VoterProbe,
 )
 from kafka_audit.model.tables.registry import (
     DynamicConfig,
@@ -128,6 +129,7 @@ __all__ = [
     "ViewBroker",
     "ViewPartition",
     "ViewTopic",
+    "VoterProbe",
     "ZookeeperMember",
     "ZookeeperNode",
     "columns",
@@ -183,6 +185,7 @@ TABLES: tuple[type[Row], ...] = (
     FencedBroker,
     ControllerProbe,
     ControllerProbeFromBroker,
+    VoterProbe,
     Migration,
 )
 """Every table of a snapshot, in the order in which data flows."""

@@ -75,12 +75,31 @@ class ControllerProbe(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class ControllerProbeFromBroker(Row):
-    """The probe of an address of `controllers` from a broker's host: the last layer that succeeded, or the first that failed."""
+    """The probe of a controller from a broker's host: the last layer that succeeded, or the first that failed."""
 
     sample: int
     vantage: str  # its name in the cluster file
     from_broker: int
-    address: str  # as in the cluster file
+    address: str  # of `controllers` in the cluster file, or of a voter
+    layer: str  # dns, tcp, tls, sasl, api, packets
+    outcome: str  # ok, failed, unknown
+    error: str | None
+    needs: str | None
+    reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoterProbe(Row):
+    """The probe of a voter's address that the quorum reports, from this worker or from the host of a controller.
+
+    From this worker: of addresses that are not under `controllers` in the cluster file. Nothing but probes goes there.
+    """
+
+    sample: int
+    vantage: str  # its name in the cluster file, or this worker
+    from_controller: int | None  # role controller: the controller on whose host it began
+    voter_id: int
+    address: str
     layer: str  # dns, tcp, tls, sasl, api, packets
     outcome: str  # ok, failed, unknown
     error: str | None

@@ -149,9 +149,10 @@ def of_replaced_disks(case: Case, symptom: Finding) -> bool:
 
 
 def at_an_unreached_voter(case: Case, symptom: Finding) -> bool:
-    """Explain what is about the address of a voter that others do not reach."""
+    """Explain what is about the addresses of voters that others do not reach, and a host that does not reach just these."""
     unreached = {canonical_text(address) for root in case.roots for address in root.texts("addresses")}
-    return symptom.resource.controller is not None and canonical_text(symptom.resource.controller) in unreached
+    at = symptom.texts("addresses") if symptom.resource.controller is None else (symptom.resource.controller,)
+    return bool(at) and {canonical_text(address) for address in at} <= unreached
 
 
 LOST_VOTE = Cause(
@@ -167,7 +168,7 @@ NEXT_ELECTION = Cause(
     meaning="the next election fails, because voters do not reach each other",
     cases=together,
     story=grouped.story,
-    explains=(Explains(codes=("KA211", "KA001"), where=at_an_unreached_voter),),
+    explains=(Explains(codes=("KA001", "KA211", "KA216"), where=at_an_unreached_voter),),
 )
 
 VOTERS_DOWN = Cause(
