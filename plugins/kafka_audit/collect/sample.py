@@ -13,7 +13,7 @@ from kafka_audit.collect.brokers import broker_view, leader_questions, leader_re
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.discovery import Discovery
 from kafka_audit.collect.brokers.inter_broker_endpoints import inter_broker_endpoints, settings_of
-from kafka_audit.collect.brokers.quorum import ControllerAsker, VoterProber, controllers, voters
+from kafka_audit.collect.brokers.quorum import ControllerAsker, VoterProber, controllers, voter_targets
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import priorities
 from kafka_audit.collect.connections.budget import Budget, out_of_time, over_limit
@@ -281,7 +281,7 @@ class Sampler:
 
     def _voters(self, number: int, rows: Sequence[Row]) -> tuple[tuple[Target, ...], tuple[Row, ...]]:
         """Return the voters to probe, and a row about those that are too many."""
-        quorum = voters(self._cluster, rows)
+        quorum = voter_targets(self._cluster, rows)
         more = len(quorum) - _MOST_VOTERS
         if more <= 0:
             return quorum, ()

@@ -20,6 +20,7 @@ class ControllerPath:
     source: int | None  # the node on whose host it began; None: this worker
     address: str
     is_listed: bool  # this worker was asked to go there by `controllers` in the cluster file
+    is_mapped: bool  # by `reach`, so that it leads to another address
     node_id: int | None  # of the controller that answers
     state: str  # open, closed (at the same layer in both samples), moving (failed otherwise), unknown
     layer: str
@@ -67,6 +68,7 @@ def _path(row: _Row, *, repeated: bool) -> ControllerPath:
         source=source,
         address=row.address,
         is_listed=isinstance(row, ControllerProbe),
+        is_mapped=not isinstance(row, ControllerProbeFromBroker) and row.via is not None,
         node_id=row.node_id if isinstance(row, ControllerProbe) else None,
         state={"ok": "open", "failed": "closed" if repeated else "moving"}.get(row.outcome, "unknown"),
         layer=row.layer,

@@ -14,12 +14,9 @@ from kafka_audit.compare.addresses import address_text, same_address
 from kafka_audit.diagnosis.controller_paths import ControllerPath, controller_paths
 from kafka_audit.diagnosis.elections import Voters
 from kafka_audit.diagnosis.facts import facts_of
+from kafka_audit.model.finding import Confidence
 from kafka_audit.model.text import clean, listing
 from kafka_audit.model.voters import voter_addresses
-
-NO_EDGE, BY_WORKER, BY_HOSTS, MEASURED = range(4)
-"""What shows that an edge is broken: the host of its source; several hosts of other nodes, or hosts and this worker, which reach
-other voters and not the target, while nobody does; or this worker alone. What is not measured is suspected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +25,13 @@ class VoteEdge:
 
     Attributes:
         works: None where it is not known.
-        shown: how it is known that it is broken, `BY_WORKER` to `MEASURED`.
+        confidence: of one that is broken: measured on the host of its source, else suspected, if no party reaches the target that
+            reaches other voters.
         paths: the probes that show that it is broken.
     """
 
     works: bool | None
-    shown: int = NO_EDGE
+    confidence: Confidence = Confidence.MEASURED
     paths: tuple[ControllerPath, ...] = ()
 
 
@@ -87,30 +85,36 @@ class VoteEdges:
         # A vantage that does not reach the leader, from which this voter fetches, is not where it claims.
         closed = [path for path in own if path.is_cut and (source == self.leader or self.leader in self._reached[_origin(path)])]
         if closed:
-            return VoteEdge(works=False, shown=MEASURED, paths=tuple(closed))
+            return VoteEdge(works=False, paths=tuple(closed))
         return _UNKNOWN if any(path.connects for path in own) else self._by_others(target)
 
-    def passes(self, least: int, source: int, target: int) -> bool | None:
-        """Return whether an edge works, where what is shown by less than `least` does not count as broken."""
+    def passes(self, source: int, target: int) -> bool | None:
+        """Return whether one voter reaches another."""
+        return self.edge(source, target).works
+
+    def measured(self, source: int, target: int) -> bool | None:
+        """Return the same, where what is suspected is not known."""
         edge = self.edge(source, target)
-        return None if edge.works is False and edge.shown < least else edge.works
+        return edge.works if edge.confidence is Confidence.MEASURED else None
 
     def _by_others(self, target: int) -> VoteEdge:
         """Return what others' probes say of an edge that was not measured from its source: at best, that no party gets there."""
         others = [path for path in self._paths[target] if path.source != target]
-        closed = tuple(path for path in others if path.is_cut and self._reached[_origin(path)] - {target})
+        closed = tuple(path for path in others if path.is_cut and self._counts(path))
         if not closed or any(path.connects for path in others):
             return _UNKNOWN
-        origins = {_origin(path) for path in closed}
-        by_hosts = len(origins) > 1 and any(source is not None for _, source in origins)
-        return VoteEdge(works=False, shown=BY_HOSTS if by_hosts else BY_WORKER, paths=closed)
+        return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=closed)
+
+    def _counts(self, path: ControllerPath) -> bool:
+        """Return whether what does not reach one voter says something of it: it reaches others, and this worker most of them."""
+        return len(self._reached[_origin(path)]) >= (self.voters.majority if path.source is None else 1)
 
     @cached_property
     def _paths(self) -> Mapping[int, list[ControllerPath]]:
         found: dict[int, list[ControllerPath]] = defaultdict(list)
         for path in self._view.derived(controller_paths):
             for voter, address in self._addresses.items():
-                if same_address(path.host_port, address):
+                if same_address(path.host_port, address) and not path.is_mapped:
                     found[voter].append(path)
         return found
 
@@ -132,6 +136,11 @@ class VoteEdges:
             if target != self.leader and all(self.edge(source, target).works is False for source in every if source != target)
         )
 
+    def are_measured(self, targets: Iterable[int]) -> bool:
+        """Return whether an edge to each of these is measured as broken."""
+        every = self.voters.all
+        return all(any(self.measured(source, target) is False for source in every if source != target) for target in targets)
+
     def broken(self) -> Mapping[int, tuple[ControllerPath, ...]]:
         """Return the probes that show broken edges, by their target."""
         every = sorted(self.voters.all)
@@ -152,10 +161,6 @@ class VoteEdges:
         fetches = node != self.leader and facts_of(self._view).edges.follow(node).carries is not None
         return False if there and fetches else None
 
-    def shown(self, target: int) -> int:
-        """Return how it is known that a voter is not reached: as its most certain edge."""
-        return max(self.edge(source, target).shown for source in self.voters.all if source != target)
-
     def reached_by_worker(self) -> tuple[int, ...]:
         """Return the voters whose address answers this worker."""
         return tuple(sorted(voter for (_, source), voters in self._reached.items() if source is None for voter in voters))
@@ -172,7 +177,7 @@ def _origin(path: ControllerPath) -> tuple[str, int | None]:
     return path.vantage, path.source
 
 
-def where(paths: Iterable[ControllerPath], nodes: Collection[int]) -> str:
+def described_paths(paths: Iterable[ControllerPath], nodes: Collection[int]) -> str:
     """Return from where some probes began, and how they ended, for a sentence; `nodes` are the voters."""
     found = [*paths]
     hosts = sorted({path.source for path in found if path.source is not None})

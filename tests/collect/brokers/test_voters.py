@@ -11,7 +11,7 @@ from collect.quorum_node import CLOCK, QuorumNode
 from hostile_parties.broker import HostileBroker
 from kafka_audit.checks.controller.next_election_fails import next_election_fails
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.collect.brokers.quorum import VoterProber, voters
+from kafka_audit.collect.brokers.quorum import VoterProber, voter_targets
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.protocol.conversation import ClientOptions
 from kafka_audit.collect.snapshot import take_snapshot
@@ -50,7 +50,9 @@ NAMES = config("controller.listener.names", "CONTROLLER")
 
 
 def found(*rows, **described):
-    return [(one.voter_id, one.advertised, one.protocol, one.address) for one in voters(Cluster(name="c", **described), rows)]
+    return [
+        (one.voter_id, one.advertised, one.protocol, one.address) for one in voter_targets(Cluster(name="c", **described), rows)
+    ]
 
 
 def test_the_newest_leader_says_where_voters_are():
@@ -113,7 +115,7 @@ def test_no_password_goes_to_a_voter_that_only_the_cluster_names(tmp_path, mecha
     )
     rows = [view("broker:0", 7), NAMES, config("listener.security.protocol.map", MAP)]
     with HostileBroker(200, tls=tls, mechanisms=(mechanism,), users=None) as hostile:
-        (target,) = voters(Cluster(name="c"), [*rows, voter(200, hostile.host, port=hostile.port)])
+        (target,) = voter_targets(Cluster(name="c"), [*rows, voter(200, hostile.host, port=hostile.port)])
         row = probed(target, security=security, trusted_hosts=("127.0.0.1",))
         heard = [*hostile.passwords, *hostile.scram_messages]
         secret = (PASSWORD.encode(), base64.b64encode(PASSWORD.encode())[:-4], b"auditor")
@@ -125,14 +127,14 @@ def test_no_password_goes_to_a_voter_that_only_the_cluster_names(tmp_path, mecha
 
 def test_without_a_known_protocol_a_voter_gets_a_connection_and_no_byte():
     with HostileBroker(200) as hostile:
-        (target,) = voters(Cluster(name="c"), [view("broker:0", 7), voter(200, hostile.host, port=hostile.port)])
+        (target,) = voter_targets(Cluster(name="c"), [view("broker:0", 7), voter(200, hostile.host, port=hostile.port)])
         row = probed(target)
         assert bytes(hostile.received) == b""
     assert (row.layer, row.outcome) == ("tcp", "ok")
 
 
 def test_metadata_services_are_never_dialled():
-    (target,) = voters(Cluster(name="c"), [view("broker:0", 7), voter(200, "169.254.169.254", port=80)])
+    (target,) = voter_targets(Cluster(name="c"), [view("broker:0", 7), voter(200, "169.254.169.254", port=80)])
     row = probed(target)
     assert (row.layer, row.outcome, row.reason) == ("tcp", "unknown", "NOT_DIALLED")
 
@@ -195,7 +197,7 @@ def test_from_the_worker_alone_it_is_suspected():
     with ExitStack() as stack:
         snapshot = Quorum(stack, refused()).audit()
     finding = judged(snapshot)
-    assert (finding.status, finding.severity.name, finding.confidence.value) == (Status.FAIL, "MEDIUM", "suspected")
+    assert (finding.status, finding.severity.name, finding.confidence.value) == (Status.FAIL, "HIGH", "suspected")
 
 
 def test_a_quorum_that_is_reached_needs_no_second_sample_and_passes():

@@ -1,13 +1,13 @@
 """KA218."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from types import MappingProxyType
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_quorum
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.elections import election_without
-from kafka_audit.diagnosis.vote_edges import BY_HOSTS, BY_WORKER, MEASURED, VoteEdges, where
+from kafka_audit.diagnosis.vote_edges import VoteEdges, described_paths
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -57,15 +57,15 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     Without the leader, no voter that follows reaches a majority and is reached by one. HIGH if the host of a voter does not
-    connect to another voter's address in two samples (measured), or if hosts of other nodes, which connect to other voters, do
-    not, and nobody does (suspected). MEDIUM if only this worker probed it, or if the next election succeeds, but not the one
-    after the loss of another voter.
+    connect to another voter's address in two samples (measured), or if nobody connects to it, while hosts of other nodes connect
+    to other voters, or this worker to most of them (suspected). MEDIUM if the next election succeeds, but not the one after the
+    loss of another voter, or if the quorum has a voter less for elections than it seems to have.
 
     ## Not known when
     DescribeQuorum was denied or not answered, the addresses of voters are unknown (before Kafka 3.9 without settings), or nothing
     measures whether voters connect to each other: a vantage with `role: controller` does, or `role: broker` on combined nodes.
-    What this worker reaches says little: often it is not meant to reach controllers. Or a voter is not caught up at this moment:
-    it may restart. The check does not apply to fewer than three voters (KA217), nor where so many lag that there is no majority
+    A worker that reaches no controller says nothing: often it is not meant to. Or a voter is not caught up now: it may restart.
+    The check does not apply to fewer than three voters (KA217), nor where so many lag that there is no majority
     without the leader (KA209).
 
     ## Passes only when
@@ -92,18 +92,14 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
         reason = "fewer than three voters have no majority without one of them (KA217)"
         yield view.judge("KA218", "cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
         return
-    judged = {least: _elections(edges, least) for least in (MEASURED, BY_HOSTS, BY_WORKER)}
-    elections = judged[BY_WORKER]
+    elections = {lost: election_without(lost, voters, edges.passes) for lost in sorted(voters.all)}
     if elections[leader] == "short":
         reason = "so many voters lag that there is no majority without the leader (KA209)"
         yield view.judge("KA218", "cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
         return
-    failing = tuple(sorted(lost for lost, state in elections.items() if state == "fails"))
+    failing = tuple(lost for lost, state in elections.items() if state == "fails")
     cut = edges.cut()
     if failing or cut:
-        # It is as certain as what it takes to show the worst of it.
-        least = [one for one, states in judged.items() if states[leader] == "fails"] if leader in failing else ()
-        shown = max(least, default=min(edges.shown(target) for target in cut or edges.broken()))
         effect = (
             f"If leader {leader} goes, the election fails"
             if leader in failing
@@ -112,8 +108,10 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
             else "The quorum has a voter less for elections than it seems to have"
         )
         evidence |= {"effect": effect, "fails_without": failing} | _unreached(edges)
-        severity = Severity.HIGH if leader in failing and shown > BY_WORKER else Severity.MEDIUM
-        confidence = Confidence.MEASURED if shown == MEASURED else Confidence.SUSPECTED
+        worst = leader if leader in failing else next(iter(failing), None)
+        measured = edges.are_measured(cut) if worst is None else election_without(worst, voters, edges.measured) == "fails"
+        confidence = Confidence.MEASURED if measured else Confidence.SUSPECTED
+        severity = Severity.HIGH if leader in failing else Severity.MEDIUM
         yield view.judge("KA218", "cluster", Status.FAIL, evidence, severity=severity, confidence=confidence)
     elif "unknown" in elections.values():
         yield view.judge("KA218", "cluster", Status.UNKNOWN, evidence | _unknown(edges))
@@ -121,16 +119,7 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("KA218", "cluster", Status.PASS, evidence)
 
 
-def _elections(edges: VoteEdges, least: int) -> Mapping[int, str]:
-    """Return what becomes of the election after the loss of each voter; edges count as broken that are shown by so much."""
-
-    def passes(source: int, target: int) -> bool | None:
-        return edges.passes(least, source, target)
-
-    return {lost: election_without(lost, edges.voters, passes) for lost in sorted(edges.voters.all)}
-
-
-def _unreached(edges: VoteEdges) -> Mapping[str, object]:
+def _unreached(edges: VoteEdges) -> dict[str, object]:
     """Return which voters are not reached, where, and from where."""
     broken = edges.broken()
     return {
@@ -139,18 +128,18 @@ def _unreached(edges: VoteEdges) -> Mapping[str, object]:
         "targets": listing((f"controller {target} at {edges.addresses[target]}" for target in broken), 3),
         "count": len(broken),
         "sources": tuple(sorted({path.source for paths in broken.values() for path in paths if path.source is not None})),
-        "how": where((path for paths in broken.values() for path in paths), edges.voters.all),
+        "how": described_paths((path for paths in broken.values() for path in paths), edges.voters.all),
     }
 
 
-def _unknown(edges: VoteEdges) -> Mapping[str, str]:
+def _unknown(edges: VoteEdges) -> dict[str, object]:
     """Return why the election is not known, and what would measure it."""
     if len(edges.addresses) < len(edges.voters.all):
         needs = "DescribeQuorum version 2 (Kafka 3.9), or the settings of brokers (DescribeConfigs on Cluster)"
         return {"error": "the addresses of the voters are unknown", "needs": needs}
     if edges.voters.uncertain:
         moving = f"in motion: not caught up now: {listing(map(str, sorted(edges.voters.uncertain)), 3)}"
-        return {"error": moving, "needs": "another audit"} if edges.knows_lag else _NO_TIMES
+        return {"error": moving, "needs": "another audit"} if edges.knows_lag else {**_NO_TIMES}
     nodes = listing(map(str, edges.unmeasured()), 5)
     reached = edges.reached_by_worker()
     seen = f"; this worker reaches {len(reached)} of {len(edges.voters.all)}" if reached else ""

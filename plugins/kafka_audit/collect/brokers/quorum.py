@@ -193,7 +193,7 @@ def controllers(cluster: Cluster) -> tuple[Target, ...]:
     return tuple(found)
 
 
-def voters(cluster: Cluster, rows: Sequence[Row]) -> tuple[Target, ...]:
+def voter_targets(cluster: Cluster, rows: Sequence[Row]) -> tuple[Target, ...]:
     """Return the voters' addresses as the newest leader has them; before Kafka 3.9 as most brokers are set to.
 
     None where the cluster file skips the controllers' listener. Where neither the file nor brokers' settings have its protocol,
@@ -296,6 +296,7 @@ class ControllerAsker:
             error=last.error,
             reason=None if last.failure is None else last.failure.name,
             needs=last.needs,
+            via=target.via,
         )
         return (*self._rows, probe, *endpoint_probes.certificates_shown(self._sample, target, steps, options.logins))
 

@@ -262,6 +262,7 @@ def voter_rows(sample: int, origin: Origin, target: Target, steps: Sequence[Prob
             from_controller=origin.node,
             voter_id=UNREGISTERED if target.voter_id is None else target.voter_id,
             address=target.advertised,
+            via=None if origin.node is not None else target.via,
             **_deciding(steps),
         ),
     )

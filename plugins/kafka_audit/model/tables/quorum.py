@@ -71,6 +71,7 @@ class ControllerProbe(Row):
     error: str | None
     needs: str | None
     reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
+    via: str | None = None  # the address dialled instead, if `reach` maps it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +106,7 @@ class VoterProbe(Row):
     error: str | None
     needs: str | None
     reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
+    via: str | None = None  # the address dialled instead, if `reach` maps it
 
 
 @dataclass(frozen=True, kw_only=True)
