@@ -16,7 +16,7 @@ _VOTER = re.compile(r"\s{0,9}(\d{1,10})@(\S{1,300}):(\d{1,5})\s{0,9}")
 _SERVER = re.compile(r"\s{0,9}(\S{1,300}):(\d{1,5})\s{0,9}")
 
 
-def voters_named(setting: str | None) -> Mapping[int, HostPort]:
+def named_voters(setting: str | None) -> Mapping[int, HostPort]:
     """Return the addresses of voters in `controller.quorum.voters`, by node id."""
     matches = (_VOTER.fullmatch(part) for part in (setting or "").split(","))
     return {int(match[1]): (match[2].strip("[]"), int(match[3])) for match in matches if match is not None}
@@ -61,5 +61,5 @@ def quorum_addresses(rows: Iterable[QuorumVoter], settings: SettingsByNode) -> M
 
 def voter_addresses(rows: Iterable[QuorumVoter], settings: SettingsByNode) -> Mapping[int, HostPort]:
     """Return the same, and before Kafka 3.9, whose answers have no addresses, what most nodes are set to."""
-    named = (voters_named(values.get(VOTERS)) for values in settings.values())
+    named = (named_voters(values.get(VOTERS)) for values in settings.values())
     return quorum_addresses(rows, settings) or usual_addresses(named)

@@ -9,7 +9,7 @@ from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, QuorumReplica, QuorumView, QuorumVoter
 from kafka_audit.model.text import listing
-from kafka_audit.model.voters import VOTERS, addresses_clash, quorum_addresses, usual_addresses, voters_named
+from kafka_audit.model.voters import VOTERS, addresses_clash, named_voters, quorum_addresses, usual_addresses
 
 _KEY = VOTERS
 
@@ -65,7 +65,7 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
     voters = sorted(node for node, row in now.replicas.items() if row.voter)
     settings = view.settings
     nodes = sorted({*view.inter_broker.brokers, *settings.controllers})
-    named_by = {node: voters_named(settings.get(node, _KEY).value) for node in nodes}
+    named_by = {node: named_voters(settings.get(node, _KEY).value) for node in nodes}
     leads = now.newest.leader_id
     reported = {} if named_by.get(leads) else quorum_addresses(now.addresses, settings.of_controllers)
     usual = usual_addresses([*named_by.values(), reported])
