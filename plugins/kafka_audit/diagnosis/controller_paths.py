@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import HostPort
 from kafka_audit.model.cluster import WORKER
+from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, VoterProbe
+
+LOG = "log"
 
 _Row = ControllerProbe | ControllerProbeFromBroker | VoterProbe
 _TABLES: tuple[type[_Row], ...] = (ControllerProbe, ControllerProbeFromBroker, VoterProbe)
@@ -16,7 +19,7 @@ class ControllerPath:
     """The result of the probes from one vantage to a controller: under `controllers` in the cluster file, or a voter."""
 
     vantage: str
-    role: str  # client, broker, controller
+    role: str  # client, broker, controller, or `LOG`
     source: int | None  # the node on whose host it began; None: this worker
     address: str
     is_listed: bool  # this worker was asked to go there by `controllers` in the cluster file
@@ -54,6 +57,30 @@ def controller_paths(view: ClusterView) -> tuple[ControllerPath, ...]:
     before = {_key(row) for table in _TABLES for row in view.before(table)}
     now = [row for table in _TABLES for row in view.newest(table)]
     return tuple(_path(row, repeated=_key(row) in before) for row in sorted(now, key=lambda row: row.address))
+
+
+def paths_by_log(view: ClusterView, node: int) -> tuple[ControllerPath, ...]:
+    """Return the connections to controllers of which the log of a node says, now, that they do not come about.
+
+    A voter connects to others in elections; from Kafka 3.9 on the leader does so all the time.
+    """
+    lines = (row for row in view.logs.to_controllers(node) if shown_by(row) == "KA302" and row.address is not None)
+    return tuple(
+        ControllerPath(
+            vantage=LOG,
+            role=LOG,
+            source=node,
+            address=row.address or "",
+            is_listed=False,
+            is_mapped=False,
+            node_id=None,
+            state="closed",
+            layer="tcp",
+            error=f"by its {row.log}",
+            needs=None,
+        )
+        for row in lines
+    )
 
 
 def _path(row: _Row, *, repeated: bool) -> ControllerPath:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, same_address
-from kafka_audit.diagnosis.controller_paths import ControllerPath, controller_paths
+from kafka_audit.diagnosis.controller_paths import LOG, ControllerPath, controller_paths, paths_by_log
 from kafka_audit.diagnosis.elections import Voters
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.finding import Confidence
@@ -83,7 +83,7 @@ class VoteEdges:
         if any(path.state == "open" for path in own):
             return VoteEdge(works=True)
         # A vantage that does not reach the leader, from which this voter fetches, is not where it claims.
-        closed = [path for path in own if path.is_cut and (source == self.leader or self.leader in self._reached[_origin(path)])]
+        closed = [path for path in own if path.is_cut and (self._is_there(path) or path.role == LOG)]
         if closed:
             return VoteEdge(works=False, paths=tuple(closed))
         return _UNKNOWN if any(path.connects for path in own) else self._by_others(target)
@@ -105,14 +105,19 @@ class VoteEdges:
             return _UNKNOWN
         return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=closed)
 
+    def _is_there(self, path: ControllerPath) -> bool:
+        return path.source == self.leader or self.leader in self._reached[_origin(path)]
+
     def _counts(self, path: ControllerPath) -> bool:
         """Return whether what does not reach one voter says something of it: it reaches others, and this worker most of them."""
-        return len(self._reached[_origin(path)]) >= (self.voters.majority if path.source is None else 1)
+        enough = self.voters.majority if path.source is None else 1
+        return path.role == LOG or len(self._reached[_origin(path)]) >= enough
 
     @cached_property
     def _paths(self) -> Mapping[int, list[ControllerPath]]:
         found: dict[int, list[ControllerPath]] = defaultdict(list)
-        for path in self._view.derived(controller_paths):
+        logged = (path for voter in self.voters.all for path in paths_by_log(self._view, voter))
+        for path in (*self._view.derived(controller_paths), *logged):
             for voter, address in self._addresses.items():
                 if same_address(path.host_port, address) and not path.is_mapped:
                     found[voter].append(path)

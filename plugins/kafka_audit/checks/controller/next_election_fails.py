@@ -14,6 +14,7 @@ from kafka_audit.model.tables import (
     BrokerProperty,
     ControllerProbe,
     ControllerProbeFromBroker,
+    LogLine,
     QuorumReplica,
     QuorumView,
     QuorumVoter,
@@ -36,6 +37,7 @@ _NO_TIMES = MappingProxyType({"error": "this version reports no timestamps", "ne
         ControllerProbe,
         ControllerProbeFromBroker,
         VoterProbe,
+        LogLine,
         BrokerConfig,
         BrokerProperty,
     ),
@@ -57,9 +59,9 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     Without the leader, no voter that follows reaches a majority and is reached by one. HIGH if the host of a voter does not
-    connect to another voter's address in two samples (measured), or if nobody connects to it, while hosts of other nodes connect
-    to other voters, or this worker to most of them (suspected). MEDIUM if the next election succeeds, but not the one after the
-    loss of another voter, or if the quorum has a voter less for elections than it seems to have.
+    connect to another voter's address in two samples, or its log says so (measured), or if nobody connects to it, while hosts of
+    other nodes connect to other voters, or this worker to most of them (suspected). MEDIUM if the next election succeeds, but not
+    the one after the loss of another voter, or if the quorum has a voter less for elections than it seems to have.
 
     ## Not known when
     DescribeQuorum was denied or not answered, the addresses of voters are unknown (before Kafka 3.9 without settings), or nothing
