@@ -43,7 +43,12 @@ class ControllerPath:
     @property
     def connects(self) -> bool:
         """Whether a connection opens, whatever becomes of it."""
-        return self.state == "open" or (self.state in {"closed", "moving"} and not self.failed_at_network)
+        return self.state == "open" or self.layer not in {"dns", "tcp"}
+
+    @property
+    def reaches(self) -> bool:
+        """Whether a connection opens, and nothing fails after that: without a ca_file or a certificate, that is not known."""
+        return self.connects and self.state in {"open", "unknown"}
 
     @property
     def host_port(self) -> HostPort:

@@ -80,7 +80,7 @@ class VoteEdges:
         if target not in self.voters.following:
             return _UNKNOWN  # its port may be closed because it does not run
         own = [path for path in self._paths[target] if path.source == source]
-        if any(path.state == "open" for path in own):
+        if any(path.reaches for path in own):
             return VoteEdge(works=True)
         # A vantage that does not reach the leader, from which this voter fetches, is not where it claims.
         closed = [path for path in own if path.is_cut and (self._is_there(path) or path.role == LOG)]
@@ -128,7 +128,7 @@ class VoteEdges:
         found: dict[tuple[str, int | None], set[int]] = defaultdict(set)
         for voter, paths in self._paths.items():
             for path in paths:
-                if path.state == "open":
+                if path.connects:
                     found[_origin(path)].add(voter)
         return found
 

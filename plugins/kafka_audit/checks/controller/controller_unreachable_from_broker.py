@@ -54,7 +54,7 @@ def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]
     `controller.quorum.voters`, `controller.quorum.bootstrap.servers`, `broker.session.timeout.ms`; KIP-631.
     """
     paths = view.derived(controller_paths)
-    alive = {path.address for path in paths if path.state == "open"}
+    alive = {path.address for path in paths if path.reaches}
     hosts = sorted({path.source for path in paths if path.role == "broker"})
     if not hosts:
         reason = "no vantage with role broker probed a controller"

@@ -80,10 +80,13 @@ def _failed_probes(tables: RowsByTable) -> Iterator[tuple[tuple[Hashable, ...], 
 
 
 def _unreached(probes: Iterable[VoterProbe], reaching: Collection[tuple[str, int | None]]) -> Iterator[VoterProbe]:
-    """Yield the failed probes of those that reach another controller: a worker need not reach any."""
+    """Yield the probes without a connection of those that connect to another controller: a worker need not reach any."""
     rows = [*probes]
-    reaching = {*reaching, *((row.vantage, row.from_controller) for row in rows if row.outcome == "ok")}
-    yield from (row for row in rows if row.outcome == "failed" and (row.vantage, row.from_controller) in reaching)
+    connects = {row: row.outcome == "ok" or row.layer not in {"dns", "tcp"} for row in rows}
+    reaching = {*reaching, *((row.vantage, row.from_controller) for row in rows if connects[row])}
+    for row in rows:
+        if row.outcome == "failed" and not connects[row] and (row.vantage, row.from_controller) in reaching:
+            yield row
 
 
 def _without_vote(tables: RowsByTable, answers: Iterable[Iterable[QuorumReplica]]) -> set[tuple[int, str | None]]:
