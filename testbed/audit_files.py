@@ -6,22 +6,23 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from testbed.brokers import BaseCluster, Broker
+    from testbed.brokers import BaseCluster
+    from testbed.hosts import Host
 
 
-def write_on_broker(folder: Path, brokers: Iterable[Broker]) -> Path:
-    """Write the script ``on-broker ID COMMAND…``, which runs a command on that broker's host, and return its path.
+def write_on_node(folder: Path, hosts: Mapping[str, Host]) -> Path:
+    """Write the script ``on-node ID COMMAND…``, which runs a command on the host of that broker or controller; return its path.
 
     It is for the worker host: from there no user namespace has to be entered, whoever made the bed.
     """
-    cases = "".join(f'  {broker.id}) shift; exec nsenter -t {broker.host.holder.pid} -n -m -- "$@" ;;\n' for broker in brokers)
-    script = folder / "on-broker"
+    cases = "".join(f'  {node}) shift; exec nsenter -t {host.holder.pid} -n -m -- "$@" ;;\n' for node, host in hosts.items())
+    script = folder / "on-node"
     script.write_text(
-        "#!/bin/sh\n# on-broker ID COMMAND…: run a command on that broker's host\n"
-        f'case "$1" in\n{cases}  *) echo "no broker $1" >&2; exit 2 ;;\nesac\n'
+        "#!/bin/sh\n# on-node ID COMMAND…: run a command on the host of that broker or controller\n"
+        f'case "$1" in\n{cases}  *) echo "no node $1" >&2; exit 2 ;;\nesac\n'
     )
     script.chmod(0o755)
     return script
@@ -36,6 +37,8 @@ def clusters_yaml(cluster: BaseCluster, name: str) -> str:
         zookeeper = cluster.secured.audit_zookeeper(str(zookeeper))
     security = cluster.secured.audit_settings() if cluster.secured else None
     controllers = cluster.secured.audit_controllers() if cluster.secured and cluster.controller_addresses else None
+    on_controller = {"command": cluster.vantage_command("controller"), "role": "controller"}
+    apart = any(name.isdigit() and int(name) not in cluster.brokers for name in cluster.hosts())
     return (
         f"clusters:\n  {name}:\n"
         + (f"    zookeeper: {json.dumps(zookeeper)}\n" if zookeeper else "")
@@ -45,7 +48,8 @@ def clusters_yaml(cluster: BaseCluster, name: str) -> str:
         + (f"    controllers: {json.dumps(cluster.controller_addresses)}\n" if cluster.controller_addresses else "")
         + (f"    listeners: {{CONTROLLER: {json.dumps(controllers)}}}\n" if controllers else "")
         + f"    vantages:\n      brokers: {{command: {json.dumps(cluster.vantage_command())}, role: broker}}\n"
-        f"    properties: {json.dumps([str(folder / 'server.properties')])}\n"
+        + (f"      controllers: {json.dumps(on_controller)}\n" if apart else "")
+        + f"    properties: {json.dumps([str(folder / 'server.properties')])}\n"
         f"    logs: {{paths: {json.dumps(logs)}}}\n"
         f"    expect: {{brokers: {len(cluster.brokers)}}}\n"
     )

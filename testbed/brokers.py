@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from testbed.audit_files import clusters_yaml, write_on_broker
+from testbed.audit_files import clusters_yaml, write_on_node
 from testbed.errors import BedError
 from testbed.secured import Secured
 from testbed.security import ADMIN, Listener, Security
@@ -198,7 +198,7 @@ class BaseCluster(ABC):
             self.await_settled(self.plan.settle)
 
     def _write_vantage(self) -> None:
-        self._on_broker = write_on_broker(self.folder, self.brokers.values())
+        self._on_node = write_on_node(self.folder, self.hosts())
 
     def start_brokers(self, ids: Iterable[int]) -> None:
         """Start brokers side by side; first let registrations of an earlier life expire, with which Kafka refuses to start."""
@@ -265,12 +265,12 @@ class BaseCluster(ABC):
         address = next(iter(addresses.values())) if at is None else addresses[at]
         return self._clients.topics(command, self._options(ADMIN), address=address, **arguments)
 
-    def vantage_command(self) -> list[str]:
-        """Return a command for a vantage in clusters.yaml: runs what follows on the host of ``{broker_id}``.
+    def vantage_command(self, role: str = "broker") -> list[str]:
+        """Return a command for a vantage in clusters.yaml: runs what follows on the host of ``{broker_id}``, or of that role.
 
         To be used from the worker host.
         """
-        return [str(self._on_broker), "{broker_id}"]
+        return [str(self._on_node), f"{{{role}_id}}"]
 
     def clusters_yaml(self, name: str) -> str:
         """Return the text of a clusters.yaml for an audit from the worker host, with broker vantages, properties and logs."""

@@ -138,6 +138,7 @@ class KraftCluster(BaseCluster):
         server.host.demand([*command, "--config", str(server.config_file), "--no-initial-controllers"], cwd=server.folder)
         server.launch()
         self.controllers[node] = server
+        self._write_vantage()
         return server
 
     def create_topic(self, name: str, assignment: Mapping[int, Sequence[int]]) -> None:

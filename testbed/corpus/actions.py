@@ -188,6 +188,23 @@ def set_controller(scene: Scene, properties: Mapping[str, str], *, node: int = 2
 
 
 @action
+def hide_voter(scene: Scene) -> None:
+    """Cut all other nodes from the services of a voter that follows; what it opens itself goes on. `revert` heals that."""
+    servers, leads = _quorum(scene)
+    hidden = next(node for node in servers if node != leads)
+    sources = [host for node, host in scene.cluster.hosts().items() if node != str(hidden)]
+    target = servers[hidden].host
+    for source in sources:
+        scene.bed.cut(source, target)
+
+    def undo() -> None:
+        for source in sources:
+            scene.bed.heal(source, target)
+
+    scene.undo.append(undo)
+
+
+@action
 def start_observer(scene: Scene, node: int) -> None:
     """Start a further controller, which has no vote, and write its file where tools read it."""
     server = scene.kraft.start_observer(node)

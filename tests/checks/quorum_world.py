@@ -3,10 +3,11 @@
 quorum:      {leader, epoch, high_watermark, voters, observers}: nodes with the seconds for which each is behind (`never` for none
              under this leader). `says` by observer (a broker id, or `c1:9093` for a controller): what differs from that in its
              answer, `unasked` for none; who has an epoch of null names a leader alone. `times: false` as before Kafka 3.3.
-             `directories`: of a dynamic quorum, {voters: {node: id}, observers: {node: id}}.
+             `directories`: of a dynamic quorum, {voters: {node: id}, observers: {node: id}}. `addresses` by voter: since 3.9.
 fenced:      fenced broker ids by the broker that says so.
 controllers: by address, how far the worker got: {node, layer, outcome, error, needs}.
 controllers_from: by broker id and address, how far a probe from the broker's host got: {layer, outcome, error, needs}; {} for ok.
+voters:      by origin (`worker`, or the id of a controller) and voter, how far a probe of its address got: as `controllers_from`.
 migration:   columns of the table.
 features:    by name [lowest, highest, finalized] level, null for none; by broker id (text) what differs from that.
 """
@@ -22,7 +23,9 @@ from kafka_audit.model.tables import (
     Migration,
     QuorumReplica,
     QuorumView,
+    QuorumVoter,
     Row,
+    VoterProbe,
 )
 from told_failures import with_failure
 
@@ -46,6 +49,16 @@ def quorum_rows(sample: int, world: World) -> Iterator[Row]:
             yield ControllerProbeFromBroker(
                 sample=sample, vantage="hosts", from_broker=broker, address=address, **with_failure(columns)
             )
+    for origin, probes in world["voters"].items():
+        for voter, probe in probes.items():
+            columns = {"layer": "api", "outcome": "ok", "error": None, "needs": None} | probe
+            place = (
+                {"vantage": "worker", "from_controller": None}
+                if origin == "worker"
+                else {"vantage": "c", "from_controller": origin}
+            )
+            address = world["quorum"]["addresses"][voter]
+            yield VoterProbe(sample=sample, **place, voter_id=voter, address=address, **with_failure(columns))
     if world["migration"]:
         row = {"begun": True, "kraft_controller_id": None, "kraft_controller_epoch": None}
         row |= {"metadata_offset": None, "metadata_epoch": None}
@@ -74,7 +87,10 @@ def _quorum(sample: int, world: World) -> Iterator[Row]:
         epoch = told["epoch"]
         high = None if epoch is None else told["high_watermark"]
         yield QuorumView(**head, node_id=node, leader_id=told["leader"], leader_epoch=epoch, high_watermark=high)
-        directories = told.get("directories", {})
+        directories = told.get("directories") or {}
+        for voter, address in (told.get("addresses") or {}).items():
+            host, _, port = address.rpartition(":")
+            yield QuorumVoter(**head, voter_id=voter, listener="CONTROLLER", host=host, port=int(port))
         for voter, kind in ((True, "voters"), (False, "observers")):
             nodes = told[kind]
             for one, behind in nodes.items() if epoch is not None else ():

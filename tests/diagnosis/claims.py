@@ -14,6 +14,7 @@ CAUSES = frozenset(
         "KA210",
         "KA212",
         "KA216",
+        "KA218",
         "KA301",
         "KA302",
         "KA303",

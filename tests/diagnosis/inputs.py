@@ -20,6 +20,7 @@ from kafka_audit.model.tables import (
     Snapshot,
     SnapshotInfo,
     SourceRead,
+    VoterProbe,
 )
 from testbed.corpus.inputs import DEFAULT, INPUTS, of_operator
 
@@ -63,6 +64,8 @@ def _of_vantage(row: Row, vantage: str, broker: int | None = None) -> bool:
     match row:
         case Probe() | AddressProbe() | ControllerProbeFromBroker():
             return row.vantage == vantage and broker in {None, row.from_broker}
+        case VoterProbe():
+            return row.vantage == vantage and broker in {None, row.from_controller}
         case Certificate():
             return row.vantage == vantage and broker is None
         case SourceRead():

@@ -14,6 +14,7 @@ _IDS = frozenset(
     [
         "broker_id",
         "from_broker",
+        "from_controller",
         "controller_id",
         "leader",
         "answered_by",
@@ -21,6 +22,7 @@ _IDS = frozenset(
         "node_id",
         "leader_id",
         "replica_id",
+        "voter_id",
         "fenced_id",
         "kraft_controller_id",
         "replicas",

@@ -415,6 +415,14 @@ WRONG = {
         "bootstrap: [h:1]\nvantages: {v: {command: [ssh, h], role: broker}}",
         "command: must contain {broker_id}: with role: broker, the command runs on the host",
     ),
+    "controller vantage on one host": (
+        "bootstrap: [h:1]\nexpect: {brokers: 1}\nvantages: {v: {command: [ssh, 'kafka-{broker_id}'], role: controller}}",
+        "must contain {controller_id}: with role: controller, the command runs on the host of each controller",
+    ),
+    "queue as a controller": (
+        "bootstrap: [h:1]\nvantages: {v: {queue: q, role: controller}}",
+        "use command: [ssh, 'kafka-{controller_id}']",
+    ),
     "queue as a broker": ("bootstrap: [h:1]\nvantages: {v: {queue: q, role: broker}}", "role: a queue is one host, not one per"),
     "role misspelt": ("bootstrap: [h:1]\nvantages: {v: {queue: q, role: brokers}}", "; did you mean broker?"),
     "logs with both": ("bootstrap: [h:1]\nlogs: {paths: [p], command: [c]}", "logs: requires exactly one of command:"),

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from kafka_audit.cluster.samples import Samples
-from kafka_audit.model.quorum import behind_ms, late
+from kafka_audit.model.quorum import behind_ms, late, newest_view
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import BrokerView, FencedBroker, QuorumReplica, QuorumView, SourceRead
+from kafka_audit.model.tables import BrokerView, FencedBroker, QuorumReplica, QuorumView, QuorumVoter, SourceRead
 
 OPERATION = "DescribeQuorum"
 
@@ -25,14 +25,14 @@ class QuorumSample:
         """Take the rows of a sample; none where there was no such sample."""
         self.views = samples.at(QuorumView, sample)
         self._replicas = samples.at(QuorumReplica, sample)
+        self._addresses = samples.at(QuorumVoter, sample)
         self.fenced: Mapping[int, frozenset[int]] = _by_fenced(samples.at(FencedBroker, sample))
         self.answering = frozenset(row.broker_id for row in samples.at(BrokerView, sample))
 
     @cached_property
     def newest(self) -> QuorumView | None:
-        """The newest word of a leader: the highest epoch, and there the furthest."""
-        views = [view for view in self.views if view.leader_id >= 0 and view.leader_epoch is not None]
-        return max(views, key=lambda view: (view.leader_epoch or 0, view.high_watermark or 0, view.observer), default=None)
+        """The newest word of a leader."""
+        return newest_view(self.views)
 
     @cached_property
     def replicas(self) -> Mapping[int, QuorumReplica]:
@@ -47,6 +47,11 @@ class QuorumSample:
     def listed(self) -> tuple[QuorumReplica, ...]:
         """All that the leader lists, in its order."""
         return tuple(row for row in self._replicas if self.newest is not None and row.observer == self.newest.observer)
+
+    @cached_property
+    def addresses(self) -> tuple[QuorumVoter, ...]:
+        """Where that leader has voters reached; none before Kafka 3.9."""
+        return tuple(row for row in self._addresses if self.newest is not None and row.observer == self.newest.observer)
 
     @cached_property
     def is_dynamic(self) -> bool:

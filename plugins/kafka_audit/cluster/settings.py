@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kafka_audit.cluster.samples import Samples
+from kafka_audit.model.advertised_listeners import CONTROLLERS
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, PropertyLogin
+from kafka_audit.model.voters import VOTERS
 
 AUTHORIZER, ROLES = "authorizer.class.name", "process.roles"
 
@@ -82,6 +84,12 @@ class Settings:
     def brokers(self) -> frozenset[int]:
         """Brokers of which any setting is known."""
         return frozenset(self.files) | frozenset(self.answers)
+
+    @cached_property
+    def of_controllers(self) -> Mapping[int, Mapping[str, str | None]]:
+        """What each node, brokers and controllers, is set to for its connections to controllers."""
+        nodes = self.brokers | self.controllers
+        return {node: {key: self.get(node, key).value for key in (CONTROLLERS, VOTERS)} for node in nodes}
 
     @cached_property
     def keys(self) -> frozenset[str]:

@@ -13,7 +13,7 @@ from kafka_audit.collect.brokers import broker_view, leader_questions, leader_re
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.discovery import Discovery
 from kafka_audit.collect.brokers.inter_broker_endpoints import inter_broker_endpoints, settings_of
-from kafka_audit.collect.brokers.quorum import ControllerAsker, controllers
+from kafka_audit.collect.brokers.quorum import ControllerAsker, VoterProber, controllers, voter_targets
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import priorities
 from kafka_audit.collect.connections.budget import Budget, out_of_time, over_limit
@@ -57,6 +57,7 @@ LANES = 32
 BROKER_SHARE, LEAST_BROKER_READS = 0.25, 10
 """How much of an audit's time one broker may take, at all its addresses together, and at least: so many times `read_s`."""
 
+_MOST_VOTERS = 100  # a quorum has three or five
 _MOMENT_S = 0.4
 _FILE_SHARE = 0.1  # of the time that is left, for files of brokers that did not answer
 
@@ -129,7 +130,9 @@ class Sampler:
                     [found, *self._done(self._jobs_on_late(number, {key: some for key, some in missed.items() if some}))]
                 )
             if again is None:
-                found = merged([found, *self._done(self._jobs_between_brokers(number, targets, found.rows))])
+                quorum, others = self._voters(number, found.rows)
+                found = merged([found, Collected(rows=others)])
+                found = merged([found, *self._done(self._jobs_between_nodes(number, targets, found.rows, quorum))])
             found = without_zookeeper(merged([found, Collected(rows=left_out)]))
             found = merged([found, *self._done(self._jobs_on_leaders(number, targets, found))])
             if again is None or again.doubt.asks_vantages:
@@ -276,13 +279,46 @@ class Sampler:
         """Return what to ask of brokers that only an address lists that answered while the others were asked."""
         return [*self._jobs_on_brokers(number, missed.values()), *self._jobs_of_vantages(number, missed, ())]
 
-    def _jobs_between_brokers(self, number: int, known: Mapping[int, Sequence[Target]], rows: Sequence[Row]) -> list[_Job]:
-        """Return the probes, from brokers' hosts, of addresses that only brokers' settings name: they use these themselves."""
-        vantages = tuple(vantage for vantage in self._cluster.vantages if vantage.role == "broker" and vantage.command)
+    def _voters(self, number: int, rows: Sequence[Row]) -> tuple[tuple[Target, ...], tuple[Row, ...]]:
+        """Return the voters to probe, and a row about those that are too many."""
+        quorum = voter_targets(self._cluster, rows)
+        more = len(quorum) - _MOST_VOTERS
+        if more <= 0:
+            return quorum, ()
+        error = ReadError(
+            ReadFailure.OVER_LIMIT, f"{counted(more, 'voter')} not probed", f"a quorum of at most {_MOST_VOTERS} voters"
+        )
+        asking = Asking(sample=number, observer="limits", target=self._cluster.name)
+        return quorum[:_MOST_VOTERS], (asking.failed("probe all voters", error),)
+
+    def _jobs_between_nodes(
+        self, number: int, known: Mapping[int, Sequence[Target]], rows: Sequence[Row], quorum: Sequence[Target]
+    ) -> list[_Job]:
+        """Return the probes of addresses that only the cluster names: those that nodes use themselves, and of voters."""
+        listed = {canonical_address(target.host, target.port) for target in controllers(self._cluster)}
+        learnt = [target for target in quorum if canonical_address(target.host, target.port) not in listed]
+        probers = [VoterProber(target, number, self._options()) for target in learnt]
+        from_brokers = self._jobs_on_nodes("broker", number, self._between_brokers(number, known, rows), known, learnt)
+        from_controllers = self._jobs_on_nodes(
+            "controller", number, (), sorted({target.voter_id for target in quorum if target.voter_id is not None}), quorum
+        )
+        return [*from_controllers, *from_brokers, *(_Job(run=one.probe, without=one.unanswered) for one in probers)]
+
+    def _jobs_on_nodes(
+        self, role: str, number: int, targets: Sequence[Target], nodes: Iterable[int], quorum: Sequence[Target]
+    ) -> list[_Job]:
+        if not targets and not quorum:
+            return []
+        runs = command_vantages.runs(self._cluster, number, targets, nodes, self._logins, self._budget, quorum, roles=(role,))
+        return [_Job(run=run.rows, without=run.unanswered) for run in runs]
+
+    def _between_brokers(self, number: int, known: Mapping[int, Sequence[Target]], rows: Sequence[Row]) -> Sequence[Target]:
+        """Return the addresses that only brokers' settings name, where a vantage is on their hosts."""
+        vantages = any(vantage.role == "broker" and vantage.command for vantage in self._cluster.vantages)
         # ZooKeeper has registered every listener of a broker, each with its name.
         unnamed = {broker: some for broker, some in known.items() if all(target.listener == BOOTSTRAP for target in some)}
         if not vantages or not unnamed:
-            return []
+            return ()
         settings = self._settings(number, unnamed, rows)
         listed = {(target.broker_id, *canonical_address(target.host, target.port)) for target in flat(unnamed)}
         endpoints = (
@@ -294,12 +330,7 @@ class Sampler:
             and can_be_name(NameKind.LISTENER, endpoint.listener)
             and is_port(endpoint.port)
         )
-        targets = flat(registered_targets(endpoints, self._cluster))
-        if not targets:
-            return []
-        among = replace(self._cluster, vantages=vantages)
-        runs = command_vantages.runs(among, number, targets, known, self._logins, self._budget)
-        return [_Job(run=run.rows, without=run.unanswered) for run in runs]
+        return flat(registered_targets(endpoints, self._cluster))
 
     def _settings(self, number: int, brokers: Collection[int], rows: Sequence[Row]) -> Mapping[int, Mapping[str, str | None]]:
         """Return what brokers are set to: by their answers, and of those that gave none by their files."""

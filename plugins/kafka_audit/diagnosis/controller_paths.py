@@ -1,19 +1,29 @@
-"""How this worker and the hosts of brokers reach the addresses of KRaft controllers, over both samples."""
+"""How this worker and the hosts of nodes reach the addresses of KRaft controllers, over both samples."""
 
 from dataclasses import dataclass
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker
+from kafka_audit.compare.addresses import HostPort
+from kafka_audit.model.cluster import WORKER
+from kafka_audit.model.log_signatures import shown_by
+from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, VoterProbe
 
-_Row = ControllerProbe | ControllerProbeFromBroker
+LOG = "log"
+
+_Row = ControllerProbe | ControllerProbeFromBroker | VoterProbe
+_TABLES: tuple[type[_Row], ...] = (ControllerProbe, ControllerProbeFromBroker, VoterProbe)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ControllerPath:
-    """The result of the probes from one vantage to an address under `controllers` in the cluster file."""
+    """The result of the probes from one vantage to a controller: under `controllers` in the cluster file, or a voter."""
 
-    source: int | None  # the broker on whose host it began; None: this worker
+    vantage: str
+    role: str  # client, broker, controller, or `LOG`
+    source: int | None  # the node on whose host it began; None: this worker
     address: str
+    is_listed: bool  # this worker was asked to go there by `controllers` in the cluster file
+    is_mapped: bool  # by `reach`, so that it leads to another address
     node_id: int | None  # of the controller that answers
     state: str  # open, closed (at the same layer in both samples), moving (failed otherwise), unknown
     layer: str
@@ -25,25 +35,80 @@ class ControllerPath:
         """Whether it ends, in the newest sample, before a byte of the Kafka protocol."""
         return self.state in {"closed", "moving"} and self.layer in {"dns", "tcp"}
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether it ends there in both samples."""
+        return self.state == "closed" and self.layer in {"dns", "tcp"}
+
+    @property
+    def connects(self) -> bool:
+        """Whether a connection opens, whatever becomes of it."""
+        return self.state == "open" or self.layer not in {"dns", "tcp"}
+
+    @property
+    def reaches(self) -> bool:
+        """Whether a connection opens, and nothing fails after that: without a ca_file or a certificate, that is not known."""
+        return self.connects and self.state in {"open", "unknown"}
+
+    @property
+    def host_port(self) -> HostPort:
+        """The address in two parts."""
+        host, _, port = self.address.rpartition(":")
+        return host, int(port) if port.isdecimal() else 0
+
 
 def controller_paths(view: ClusterView) -> tuple[ControllerPath, ...]:
     """Return all of one view, in the order of addresses."""
-    now: tuple[_Row, ...] = (*view.newest(ControllerProbe), *view.newest(ControllerProbeFromBroker))
-    earlier: tuple[_Row, ...] = (*view.before(ControllerProbe), *view.before(ControllerProbeFromBroker))
-    before = set(map(_key, earlier))
+    before = {_key(row) for table in _TABLES for row in view.before(table)}
+    now = [row for table in _TABLES for row in view.newest(table)]
+    return tuple(_path(row, repeated=_key(row) in before) for row in sorted(now, key=lambda row: row.address))
+
+
+def paths_by_log(view: ClusterView, node: int) -> tuple[ControllerPath, ...]:
+    """Return the connections to controllers of which the log of a node says, now, that they do not come about.
+
+    A voter connects to others in elections; from Kafka 3.9 on the leader does so all the time.
+    """
+    lines = (row for row in view.logs.to_controllers(node) if shown_by(row) == "KA302" and row.address is not None)
     return tuple(
         ControllerPath(
-            source=getattr(row, "from_broker", None),
-            address=row.address,
-            node_id=getattr(row, "node_id", None),
-            state={"ok": "open", "failed": "closed" if _key(row) in before else "moving"}.get(row.outcome, "unknown"),
-            layer=row.layer,
-            error=row.error or row.outcome,
-            needs=row.needs,
+            vantage=LOG,
+            role=LOG,
+            source=node,
+            address=row.address or "",
+            is_listed=False,
+            is_mapped=False,
+            node_id=None,
+            state="closed",
+            layer="tcp",
+            error=f"by its {row.log}",
+            needs=None,
         )
-        for row in sorted(now, key=lambda row: row.address)
+        for row in lines
+    )
+
+
+def _path(row: _Row, *, repeated: bool) -> ControllerPath:
+    role, source = "client", None
+    if isinstance(row, ControllerProbeFromBroker):
+        role, source = "broker", row.from_broker
+    elif isinstance(row, VoterProbe) and row.from_controller is not None:
+        role, source = "controller", row.from_controller
+    return ControllerPath(
+        vantage=WORKER if isinstance(row, ControllerProbe) else row.vantage,
+        role=role,
+        source=source,
+        address=row.address,
+        is_listed=isinstance(row, ControllerProbe),
+        is_mapped=not isinstance(row, ControllerProbeFromBroker) and row.via is not None,
+        node_id=row.node_id if isinstance(row, ControllerProbe) else None,
+        state={"ok": "open", "failed": "closed" if repeated else "moving"}.get(row.outcome, "unknown"),
+        layer=row.layer,
+        error=row.error or row.outcome,
+        needs=row.needs,
     )
 
 
 def _key(row: _Row) -> tuple[object, ...]:
-    return getattr(row, "vantage", None), getattr(row, "from_broker", None), row.address, row.layer, row.outcome
+    path = _path(row, repeated=False)
+    return path.vantage, path.source, row.address, row.layer, row.outcome

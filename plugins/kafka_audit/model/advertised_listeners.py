@@ -41,10 +41,23 @@ def entries(settings: Mapping[str, str | None]) -> Iterator[AdvertisedListener]:
     """
     controllers = {canonical_listener(name) for name in (settings.get(CONTROLLERS) or "").split(",")}
     for name, part in parts(settings.get(KEY) or settings.get(INSTEAD) or ""):
-        if not name or name in controllers:
-            continue
-        match = _ENTRY.fullmatch(part)
-        if match is None:
-            yield AdvertisedListener(listener=name, host=None, port=None)
-        else:
-            yield AdvertisedListener(listener=name, host=match["host"].strip("[]"), port=int(match["port"]))
+        if name and name not in controllers:
+            yield _entry(name, part)
+
+
+def controller_entry(settings: Mapping[str, str | None]) -> AdvertisedListener | None:
+    """Return where a controller has the others reach it, by its settings: the first of its controllers' listeners.
+
+    Args:
+        settings: values by key; `listeners` holds for a listener that `advertised.listeners` leaves out.
+    """
+    first = canonical_listener((settings.get(CONTROLLERS) or "").split(",")[0])
+    every = (entry for key in (KEY, INSTEAD) for entry in parts(settings.get(key) or ""))
+    return next((_entry(name, part) for name, part in every if name == first and name), None)
+
+
+def _entry(name: str, part: str) -> AdvertisedListener:
+    match = _ENTRY.fullmatch(part)
+    if match is None:
+        return AdvertisedListener(listener=name, host=None, port=None)
+    return AdvertisedListener(listener=name, host=match["host"].strip("[]"), port=int(match["port"]))

@@ -66,10 +66,13 @@ WORKER = "worker"
 
 @dataclass(frozen=True, kw_only=True)
 class Vantage:
-    """A place that probes start from: exactly one of `queue` (Airflow) and `command` (may hold `{broker_id}`)."""
+    """A place that probes start from: exactly one of `queue` (Airflow) and `command`.
+
+    The command may hold `{broker_id}`, of role controller `{controller_id}`.
+    """
 
     name: str
-    role: str = "client"  # or "broker": run once per broker, on that broker's host
+    role: str = "client"  # or "broker", "controller": run once per broker or controller, on its host
     queue: str | None = None
     command: tuple[str, ...] | None = None
     env: tuple[str, ...] = ()  # names of variables that the command gets besides those that such commands need

@@ -34,6 +34,7 @@ from kafka_audit.model.tables import (
     PropertyLogin,
     QuorumReplica,
     QuorumView,
+    QuorumVoter,
     Reassignment,
     RegisteredBroker,
     RegisteredEndpoint,
@@ -46,6 +47,7 @@ from kafka_audit.model.tables import (
     ViewBroker,
     ViewPartition,
     ViewTopic,
+    VoterProbe,
     ZookeeperMember,
     ZookeeperNode,
 )
@@ -89,6 +91,7 @@ FILLED_BY: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
         GroupMember: ("DescribeGroups",),
         QuorumView: ("DescribeQuorum",),
         QuorumReplica: ("DescribeQuorum",),
+        QuorumVoter: ("DescribeQuorum",),
         ControllerProbe: ("ApiVersions",),
         BrokerProperty: ("properties",),
         PropertyLogin: ("properties",),
@@ -96,6 +99,7 @@ FILLED_BY: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
         Probe: ("probe",),
         AddressProbe: ("probe",),
         ControllerProbeFromBroker: ("probe",),
+        VoterProbe: ("probe",),
         Certificate: ("probe",),
         AuthorityCertificate: ("probe",),
     }

@@ -38,7 +38,7 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
 )
 """The place of every key, for the suggestion if it is misplaced."""
 
-_ROLES = ("client", "broker")
+_ROLES = ("client", "broker", "controller")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _LEAST_BYTES = 1024 * 1024  # less would not hold one broker's settings
 _CODE = re.compile(r"KA(?!000)[0-9]{3}")
@@ -136,12 +136,15 @@ def _vantage(name: str, item: Item, *, one_host: bool) -> Vantage:
         given["env"].refuse("is for the command of a vantage; a queue has the environment of its worker")
     role = given["role"].choice(_ROLES) if "role" in given else "client"
     if "queue" in given:
-        if role == "broker":
-            given["role"].refuse("a queue is one host, not one per broker; use command: [ssh, 'kafka-{broker_id}']")
+        if role != "client":
+            example = f"[ssh, 'kafka-{{{role}_id}}']"
+            given["role"].refuse(f"a queue is one host, not one per {role}; use command: {example}")
         return Vantage(name=name, role=role, queue=given["queue"].text("the name of an Airflow queue"))
     command = _command(given["command"])
-    if role == "broker" and not one_host and not any("{broker_id}" in word for word in command):
-        given["command"].refuse("must contain {broker_id}: with role: broker, the command runs on the host of each broker")
+    place = f"{{{role}_id}}"
+    needed = role == "controller" or (role == "broker" and not one_host)
+    if needed and not any(place in word for word in command):
+        given["command"].refuse(f"must contain {place}: with role: {role}, the command runs on the host of each {role}")
     return Vantage(name=name, role=role, command=command, env=_variables(given))
 
 

@@ -22,6 +22,7 @@ from kafka_audit.model.tables import (
     PropertyLogin,
     Row,
     SourceRead,
+    VoterProbe,
     ZookeeperMember,
 )
 from kafka_audit.model.tables.fitting import misfit
@@ -59,7 +60,7 @@ def source(row: Row) -> tuple[str, str]:
     observer = getattr(row, "observer", None)
     if observer == "zookeeper" or operation.startswith(ZOOKEEPER):
         return "zookeeper", next((name for name in operations if name.startswith(ZOOKEEPER)), operation)
-    if isinstance(row, Probe | AddressProbe | ControllerProbeFromBroker | Certificate | AuthorityCertificate):
+    if isinstance(row, Probe | AddressProbe | ControllerProbeFromBroker | VoterProbe | Certificate | AuthorityCertificate):
         vantage = WORKER if isinstance(row, AuthorityCertificate) else row.vantage
         return f"vantage:{vantage}", f"{operation} {vantage}"
     if isinstance(row, BrokerProperty | LogLine | PropertyLogin):

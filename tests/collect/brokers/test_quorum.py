@@ -4,15 +4,11 @@ from dataclasses import replace
 from typing import ClassVar
 
 import pytest
-from kafka.protocol.admin import (
-    DescribeClusterResponse,
-    DescribeQuorumResponse,
-    DescribeUserScramCredentialsRequest,
-    DescribeUserScramCredentialsResponse,
-)
+from kafka.protocol.admin import DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse
 
 from collect.columns import collected
-from collect.fakes import FakeBroker, refused, server
+from collect.fakes import refused, server
+from collect.quorum_node import CLOCK, VOTERS, QuorumNode
 from kafka_audit.collect.brokers import scram_users
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.quorum import ControllerAsker, controllers
@@ -32,82 +28,11 @@ from kafka_audit.model.tables import (
     PropertyLogin,
     QuorumReplica,
     QuorumView,
+    QuorumVoter,
     ScramUser,
     SourceRead,
     ViewBroker,
 )
-
-CLOCK = 1_700_000_000_000
-VOTERS = {200: (90, CLOCK, CLOCK), 201: (89, CLOCK - 300, CLOCK - 400)}
-OBSERVERS = {0: (88, CLOCK - 200, CLOCK - 500), 2: (40, CLOCK - 30_000, CLOCK - 30_000)}
-
-
-class Node(FakeBroker):
-    """Knows DescribeQuorum (`quorum_error`, `partition_error`), and whom DescribeCluster calls `fenced`."""
-
-    def __init__(self, node, apis):
-        super().__init__(node)
-        self.apis |= {**apis}
-        self.quorum_error = self.partition_error = 0
-        self.fenced = ()
-        self.leader = 200
-
-    def _answer(self, connection, request):
-        key = int.from_bytes(request[:2], "big")
-        if key != 55 or key in self.mute:
-            super()._answer(connection, request)
-            return
-        version = int.from_bytes(request[2:4], "big")
-        self.requests.append((key, version, request))
-        message = self._quorum(version)
-        message.with_header(correlation_id=int.from_bytes(request[4:8], "big"))
-        connection.sendall(message.encode(framed=True, header=True))
-
-    def _quorum(self, version):
-        partition = DescribeQuorumResponse.TopicData.PartitionData
-
-        def replicas(nodes):
-            return [
-                partition.ReplicaState(
-                    version=version,
-                    replica_id=one,
-                    log_end_offset=end,
-                    last_fetch_timestamp=fetch,
-                    last_caught_up_timestamp=caught,
-                )
-                for one, (end, fetch, caught) in nodes.items()
-            ]
-
-        one = partition(
-            version=version,
-            partition_index=0,
-            error_code=self.partition_error,
-            leader_id=self.leader,
-            leader_epoch=7,
-            high_watermark=90,
-            current_voters=replicas(VOTERS),
-            observers=replicas(OBSERVERS),
-        )
-        topic = DescribeQuorumResponse.TopicData(version=version, topic_name="__cluster_metadata", partitions=[one])
-        return DescribeQuorumResponse(version=version, error_code=self.quorum_error, topics=[topic], nodes=[])
-
-    def _cluster(self, version, _request):
-        kind = DescribeClusterResponse.DescribeClusterBroker
-        nodes = [
-            kind(version=version, broker_id=one, host=host, port=port, rack=None, is_fenced=one in self.fenced)
-            for one, (host, port) in self.brokers.items()
-        ]
-        return DescribeClusterResponse(
-            version=version,
-            throttle_time_ms=0,
-            error_code=0,
-            error_message=None,
-            endpoint_type=1,
-            cluster_id="fake",
-            controller_id=self.leader,
-            brokers=nodes,
-            authorized_operations={bit for bit in range(32) if self.operations >> bit & 1},
-        )
 
 
 def of(rows, table):
@@ -134,7 +59,7 @@ def ask_controller(node):
 
 @pytest.mark.parametrize("version", [0, 1, 2])
 def test_a_broker_tells_the_leader_voters_and_observers_of_each_version(version):
-    rows = ask_broker(Node(2, {55: (0, version)}))
+    rows = ask_broker(QuorumNode(2, {55: (0, version)}))
     (view,) = of(rows, QuorumView)
     assert (view.observer, view.node_id, view.leader_id, view.leader_epoch, view.high_watermark) == ("broker:2", 2, 200, 7, 90)
     told = {row.replica_id: row for row in of(rows, QuorumReplica)}
@@ -142,20 +67,22 @@ def test_a_broker_tells_the_leader_voters_and_observers_of_each_version(version)
     assert told[2].log_end_offset == 40
     assert told[2].last_caught_up_ms == (CLOCK - 30_000 if version else None)
     assert outcomes(rows)["DescribeQuorum"] == "answered"
+    addresses = {(row.voter_id, row.listener, row.host, row.port) for row in of(rows, QuorumVoter)}
+    assert addresses == ({(200, "CONTROLLER", "c0", 9093), (201, "CONTROLLER", "c1", 9093)} if version > 1 else set())
 
 
 def test_fenced_brokers_are_told_from_version_2_of_describe_cluster_on():
-    node = Node(2, {55: (0, 2), 60: (0, 2)})
+    node = QuorumNode(2, {55: (0, 2), 60: (0, 2)})
     node.fenced = (7,)
     (fenced,) = of(ask_broker(node), FencedBroker)
     assert (fenced.observer, fenced.broker_id, fenced.fenced_id) == ("broker:2", 2, 7)
-    older = Node(2, {55: (0, 2), 60: (0, 1)})
+    older = QuorumNode(2, {55: (0, 2), 60: (0, 1)})
     older.fenced = (7,)
     assert of(ask_broker(older), FencedBroker) == []
 
 
 def test_who_may_not_describe_the_cluster_does_not_ask():
-    node = Node(2, {55: (0, 2)})
+    node = QuorumNode(2, {55: (0, 2)})
     node.operations = 0
     rows = ask_broker(node)
     assert node.asked(55) == []
@@ -163,7 +90,7 @@ def test_who_may_not_describe_the_cluster_does_not_ask():
 
 
 def test_an_error_inside_the_answer_is_a_failed_read():
-    node = Node(2, {55: (0, 2)})
+    node = QuorumNode(2, {55: (0, 2)})
     node.partition_error = 3
     rows = ask_broker(node)
     assert of(rows, QuorumView) == []
@@ -171,14 +98,14 @@ def test_an_error_inside_the_answer_is_a_failed_read():
 
 
 def test_a_broker_cut_from_its_controllers_costs_one_deadline_and_nothing_else():
-    node = Node(2, {55: (0, 2)})
+    node = QuorumNode(2, {55: (0, 2)})
     node.mute = {55}
     rows = ask_broker(node)
     assert {operation for operation, outcome in outcomes(rows).items() if outcome != "answered"} == {"DescribeQuorum"}
 
 
 def test_the_leading_controller_is_told_with_its_node_id():
-    node = Node(200, {55: (0, 2), 60: (0, 2)})
+    node = QuorumNode(200, {55: (0, 2), 60: (0, 2)})
     rows = ask_controller(node)
     assert node.asked(60) == [], "it needs Alter on Cluster at a controller, which an auditor does not have"
     (view,) = of(rows, QuorumView)
@@ -189,7 +116,7 @@ def test_the_leading_controller_is_told_with_its_node_id():
 
 
 def test_a_controller_that_follows_answers_and_no_more():
-    node = Node(201, {55: (0, 2), 60: (0, 2)})
+    node = QuorumNode(201, {55: (0, 2), 60: (0, 2)})
     node.partition_error = 6  # NOT_LEADER_OR_FOLLOWER: a definite no
     rows = ask_controller(node)
     assert of(rows, QuorumView) == of(rows, QuorumReplica) == []
@@ -302,7 +229,7 @@ def login(user, mechanism="SCRAM-SHA-512", side="client"):
     return PropertyLogin(**head, mechanism=mechanism, side=side, username=user)
 
 
-class Keeper(Node):
+class Keeper(QuorumNode):
     """Knows SCRAM users: `users` by name with their mechanisms' numbers."""
 
     users: ClassVar = {"kafka": [2], "old": [1, 2]}

@@ -49,7 +49,7 @@ def controller_unreachable(view: ClusterView) -> Iterator[Judgement]:
     ## References
     `controller.quorum.voters`, `controller.quorum.bootstrap.servers`, `controller.listener.names`.
     """
-    paths = [path for path in view.derived(controller_paths) if path.source is None]
+    paths = [path for path in view.derived(controller_paths) if path.is_listed]
     if not paths:
         reason = "the cluster file names no controllers"
         yield view.judge("KA211", "cluster", Status.NOT_APPLICABLE, reason=reason)

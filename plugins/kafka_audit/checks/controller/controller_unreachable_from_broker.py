@@ -5,15 +5,16 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.controller_paths import controller_paths
-from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker
+from kafka_audit.diagnosis.vote_edges import VoteEdges
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, QuorumReplica, QuorumView, VoterProbe
 from kafka_audit.model.text import clean
 
 
 @check(
     code="KA216",
     severity=Severity.HIGH,
-    needs=(ControllerProbe, ControllerProbeFromBroker),
+    needs=(ControllerProbe, ControllerProbeFromBroker, VoterProbe, QuorumView, QuorumReplica),
     says={
         Status.FAIL: "From the host of broker {broker}, {count} of {total} controllers {count:is|are} unreachable: "
         "{addresses} ({error})",
@@ -31,16 +32,18 @@ def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]
     reach one of the others, this happens when that one becomes the active controller.
 
     ## Fails when
-    The probe from the broker's host to an address under `controllers` in the cluster file fails at the same layer (dns, tcp, tls,
-    sasl, api) in two samples, and this worker or another broker's host reaches the address. CRITICAL if the broker's host reaches
-    no controller.
+    The probe from the broker's host to a controller fails at the same layer (dns, tcp, tls, sasl, api) in two samples, and this
+    worker or another host reaches the address: of a voter, as the quorum reports it (Kafka 3.9 and later) or most brokers are set
+    to, or under `controllers` in the cluster file. CRITICAL if the broker's host reaches no controller. Suspected if nothing
+    shows that the vantage is on that host: it reaches the leader of the quorum, or the broker lags.
 
     ## Not known when
-    The command of the vantage did not run, the probe failed in one sample only, or no host reaches any of the addresses.
+    The command of the vantage did not run, the probe failed in one sample only, or no host reaches any of the addresses. Or the
+    vantage does not reach the leader of the quorum, from which the broker fetches all the same: it is not on that host.
 
     ## Passes only when
     The broker's host reaches all controllers that another host reaches. The check does not apply if the cluster file has no
-    `controllers`, or no vantage with `role: broker`. KA211 reports controllers that do not answer.
+    vantage with `role: broker`. KA211 and KA218 report controllers that do not answer.
 
     ## What to do
     On the host of broker {broker}, repeat the probe of {addresses}: `nc -vz CONTROLLER 9093`. If there is no answer, allow the
@@ -51,25 +54,31 @@ def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]
     `controller.quorum.voters`, `controller.quorum.bootstrap.servers`, `broker.session.timeout.ms`; KIP-631.
     """
     paths = view.derived(controller_paths)
-    alive = {path.address for path in paths if path.state == "open"}
-    hosts = sorted({path.source for path in paths if path.source is not None})
+    alive = {path.address for path in paths if path.reaches}
+    hosts = sorted({path.source for path in paths if path.role == "broker"})
     if not hosts:
-        reason = "no vantage with role broker probed an address of `controllers` in the cluster file"
+        reason = "no vantage with role broker probed a controller"
         yield view.judge("KA216", "cluster", Status.NOT_APPLICABLE, reason=reason)
     for broker in hosts:
-        own = [path for path in paths if path.source == broker]
+        own = [path for path in paths if path.role == "broker" and path.source == broker]
         reached = {path.address for path in own if path.state == "open"}
         missed = [path for path in own if path.address in alive - reached]
         lasting = [path for path in missed if path.state == "closed"]
         addresses = sorted({clean(path.address) for path in lasting})
         errors = sorted({f"{path.layer}: {clean(path.error)}" for path in lasting or missed})
         evidence: dict[str, object] = {"broker": broker, "total": len(alive)}
-        if lasting:
+        there = view.derived(VoteEdges).begins_at(broker, own)
+        if lasting and there is False:
+            error = f"broker {broker} fetches from the leader of the quorum, which this vantage does not reach"
+            needs = f"a vantage on the host of broker {broker}"
+            yield view.judge("KA216", f"broker/{broker}", Status.UNKNOWN, evidence, error=error, needs=needs)
+        elif lasting:
             evidence |= {"addresses": addresses, "count": len(addresses), "error": ", ".join(errors)}
             severity = Severity.HIGH if len(addresses) < len(alive) else Severity.CRITICAL
-            yield view.judge("KA216", f"broker/{broker}", Status.FAIL, evidence, severity=severity)
+            confidence = Confidence.MEASURED if there else Confidence.SUSPECTED
+            yield view.judge("KA216", f"broker/{broker}", Status.FAIL, evidence, severity=severity, confidence=confidence)
         elif not alive:
-            unknown = {"error": "no host reaches an address of `controllers`", "needs": "a controller that answers (KA211)"}
+            unknown = {"error": "no host reaches a controller", "needs": "a controller that answers (KA211)"}
             yield view.judge("KA216", f"broker/{broker}", Status.UNKNOWN, evidence | unknown)
         elif missed:
             needs = next((path.needs for path in missed if path.needs), "another audit")

@@ -1,26 +1,23 @@
 """KA213."""
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers, no_quorum
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.addresses import HostPort, address_text, canonical_address
-from kafka_audit.compare.hosts import ip_address_of
+from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, QuorumReplica, QuorumView
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, QuorumReplica, QuorumView, QuorumVoter
 from kafka_audit.model.text import listing
+from kafka_audit.model.voters import VOTERS, addresses_clash, named_voters, quorum_addresses, usual_addresses
 
-_KEY = "controller.quorum.voters"
-_VOTER = re.compile(r"\s{0,9}(\d{1,10})@(\S{1,300}):(\d{1,5})\s{0,9}")
+_KEY = VOTERS
 
 
 @check(
     code="KA213",
     severity=Severity.HIGH,
-    needs=(QuorumView, QuorumReplica, BrokerView, BrokerConfig, BrokerProperty),
+    needs=(QuorumView, QuorumReplica, QuorumVoter, BrokerView, BrokerConfig, BrokerProperty),
     says={
         Status.FAIL: "Node {node} names {fault}; it loses the quorum when another of them leads ({source})",
         Status.PASS: "Node {node} names the voters of the quorum ({voters})",
@@ -38,7 +35,8 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     The node ids in `controller.quorum.voters` of a broker or controller differ from the voters that DescribeQuorum reports.
-    MEDIUM if the ids are the same, and the node names another port or another IP address for a voter than most nodes.
+    MEDIUM if the ids are the same, and the node names another port or another IP address for a voter than most nodes (the leader
+    reports what it names itself from Kafka 3.9 on).
 
     ## Not known when
     DescribeQuorum was not answered, or the settings of the node were not read. The check does not apply if the voters are in the
@@ -67,8 +65,10 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
     voters = sorted(node for node, row in now.replicas.items() if row.voter)
     settings = view.settings
     nodes = sorted({*view.inter_broker.brokers, *settings.controllers})
-    named_by = {node: _named(settings.get(node, _KEY).value or "") for node in nodes}
-    usual = _usual(named_by.values())
+    named_by = {node: named_voters(settings.get(node, _KEY).value) for node in nodes}
+    leads = now.newest.leader_id
+    reported = {} if named_by.get(leads) else quorum_addresses(now.addresses, settings.of_controllers)
+    usual = usual_addresses([*named_by.values(), reported])
     for node in nodes:
         resource = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
         found = settings.get(node, _KEY)
@@ -80,7 +80,7 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
             "key": _KEY,
         }
         named = sorted(named_by[node])
-        others = [voter for voter in named if voter in usual and _clash(named_by[node][voter], usual[voter])]
+        others = [voter for voter in named if voter in usual and addresses_clash(named_by[node][voter], usual[voter])]
         if found.state == "unset":
             reason = f"node {node} has no {_KEY}"
             yield view.judge("KA213", resource, Status.NOT_APPLICABLE, reason=reason)
@@ -98,25 +98,3 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
         else:
             yield view.judge("KA213", resource, Status.PASS, evidence | {"named": tuple(named)})
     yield from no_brokers(view, "KA213")
-
-
-def _named(text: str) -> Mapping[int, HostPort]:
-    """Return the addresses of voters in a setting, by node id."""
-    matches = (_VOTER.fullmatch(part) for part in text.split(","))
-    return {int(match[1]): (match[2], int(match[3])) for match in matches if match is not None}
-
-
-def _usual(named: Iterable[Mapping[int, HostPort]]) -> Mapping[int, HostPort]:
-    """Return the address that more than half of the nodes name for a voter."""
-    found: dict[int, Counter[HostPort]] = defaultdict(Counter)
-    for addresses in named:
-        for voter, address in addresses.items():
-            found[voter][canonical_address(*address)] += 1
-    most = {voter: counts.most_common(1)[0] for voter, counts in found.items()}
-    return {voter: address for voter, (address, count) in most.items() if count * 2 > found[voter].total()}
-
-
-def _clash(one: HostPort, other: HostPort) -> bool:
-    """Return whether two addresses cannot be one: a host may have many names, and no two ports or IP addresses are the same."""
-    (host, port), (usual, usual_port) = canonical_address(*one), canonical_address(*other)
-    return port != usual_port or (host != usual and None not in {ip_address_of(host), ip_address_of(usual)})

@@ -21,13 +21,13 @@ from kafka_audit.model.tables import (
     PropertyLogin,
     SourceRead,
 )
+from kafka_audit.model.voters import SERVERS, VOTERS
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 TLS = frozenset({"SSL", "SASL_SSL"})
 MECHANISM = "sasl.mechanism.inter.broker.protocol"
 DEFAULT_MECHANISM = "GSSAPI"
 
-_VOTERS, _SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
 _DEFAULT_BUILDER = "DefaultKafkaPrincipalBuilder"
 
 
@@ -111,7 +111,7 @@ class InterBroker:
 
     def controllers(self, broker: int) -> tuple[str, ...]:
         """Return the addresses of the controllers that a KRaft broker's settings name."""
-        values = (self._read(broker, key).value or "" for key in (_VOTERS, _SERVERS))
+        values = (self._read(broker, key).value or "" for key in (VOTERS, SERVERS))
         addresses = (entry.strip().rpartition("@")[2] for value in values for entry in value.split(","))
         return tuple(dict.fromkeys(filter(None, addresses)))
 

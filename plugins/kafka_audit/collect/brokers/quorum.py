@@ -7,13 +7,14 @@ So a controller that does not lead says that it answers, and no more.
 import base64
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from kafka.protocol.admin import DescribeQuorumRequest
 
 from kafka_audit.collect.brokers import answers
+from kafka_audit.collect.brokers.inter_broker_endpoints import settings_of
 from kafka_audit.collect.connections.credentials import NotAsked
 from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation, demand
 from kafka_audit.collect.connections.targets import (
@@ -26,17 +27,28 @@ from kafka_audit.collect.connections.targets import (
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError, any_answer
 from kafka_audit.compare.addresses import canonical_address
+from kafka_audit.compare.listener_names import canonical_listener
+from kafka_audit.model.advertised_listeners import CONTROLLERS, protocols_by_listener
 from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.names import NameKind, can_be_name, is_port
+from kafka_audit.model.quorum import newest_view
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import ControllerProbe, FencedBroker, QuorumReplica, QuorumView, Row
+from kafka_audit.model.tables import BrokerConfig, ControllerProbe, FencedBroker, QuorumReplica, QuorumView, QuorumVoter, Row
+from kafka_audit.model.voters import voter_addresses
 
 QUORUM, API_VERSIONS = "DescribeQuorum", "ApiVersions"
 PLANNED = (API_VERSIONS, QUORUM)
 """What every controller of the cluster file is asked for."""
 
+PROTOCOLS = "listener.security.protocol.map"
+
+_ANSWER_S = 3.0
+"""For so long this worker waits for a voter; others wait 2 s for an answer (`controller.quorum.request.timeout.ms`)."""
+
 FENCED_FROM = 2
 """The first version of DescribeCluster with fenced brokers (KIP-1073)."""
 
+_NODES_FROM = 2
 _TOPIC = "__cluster_metadata"
 _NOT_LEADER = 6
 _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
@@ -55,11 +67,14 @@ def quorum(conversation: Conversation, sample: int, observer: str, node_id: int 
         return ()
     view = _view(partition, sample, observer, node_id)
     voters, observers = answers.each(partition.current_voters, "voters"), answers.each(partition.observers, "observers")
-    conversation.add_rows(1 + len(voters) + len(observers))
+    nodes = answers.each(answer.nodes, "nodes") if (conversation.version(DescribeQuorumRequest) or 0) >= _NODES_FROM else ()
+    addresses = _voters(nodes, {row.replica_id for row in voters}, sample, observer)
+    conversation.add_rows(1 + len(voters) + len(observers) + len(addresses))
     return (
         view,
         *(_replica(row, sample, observer, voter=True) for row in voters),
         *(_replica(row, sample, observer, voter=False) for row in observers),
+        *addresses,
     )
 
 
@@ -120,6 +135,23 @@ def _replica(row: Any, sample: int, observer: str, *, voter: bool) -> QuorumRepl
     )
 
 
+def _voters(nodes: Iterable[Any], voters: Collection[int], sample: int, observer: str) -> list[QuorumVoter]:
+    """Return where voters are reached; an answer before version 2 has no nodes."""
+    return [
+        QuorumVoter(
+            sample=sample,
+            observer=observer,
+            voter_id=node.node_id,
+            listener=answers.checked_text(end.name, "a listener of a voter"),
+            host=answers.checked_text(end.host, "the host of a voter"),
+            port=end.port,
+        )
+        for node in nodes
+        if node.node_id in voters
+        for end in answers.each(node.listeners, "listeners of a voter")
+    ]
+
+
 def _directory(value: object) -> str | None:
     """Return the id of a directory as Kafka writes it; None for zeros."""
     return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=") if isinstance(value, uuid.UUID) and value.int else None
@@ -159,6 +191,68 @@ def controllers(cluster: Cluster) -> tuple[Target, ...]:
             Target(broker_id=UNREGISTERED, listener=CONTROLLER_LISTENER, protocol=protocol, host=host, port=port, via=probe)
         )
     return tuple(found)
+
+
+def voter_targets(cluster: Cluster, rows: Sequence[Row]) -> tuple[Target, ...]:
+    """Return the voters' addresses as the newest leader has them; before Kafka 3.9 as most brokers are set to.
+
+    None where the cluster file skips the controllers' listener. Where neither the file nor brokers' settings have its protocol,
+    no byte is sent to them.
+    """
+    named = cluster.listeners.get(CONTROLLER_LISTENER)
+    if CONTROLLER_LISTENER in cluster.listeners and named is None:
+        return ()
+    settings = settings_of(rows, BrokerConfig)
+    newest = newest_view(row for row in rows if isinstance(row, QuorumView))
+    if newest is None and cluster.zookeeper is not None:
+        return ()
+    reported = [row for row in rows if isinstance(row, QuorumVoter) and newest is not None and row.observer == newest.observer]
+    protocol = _protocol(settings.values()) if named is None else named.protocol
+    return tuple(
+        Target(
+            broker_id=UNREGISTERED,
+            listener=CONTROLLER_LISTENER,
+            protocol=protocol,
+            host=host,
+            port=port,
+            via=routes(cluster).get(canonical_address(host, port)),
+            voter_id=voter,
+        )
+        for voter, (host, port) in sorted(voter_addresses(reported, settings).items())
+        if can_be_name(NameKind.HOST, host) and is_port(port)
+    )
+
+
+def _protocol(settings: Iterable[Mapping[str, str | None]]) -> str:
+    """Return the security protocol of the controllers' listener by brokers' settings; empty where they do not agree on one."""
+    found = {
+        protocols_by_listener(values.get(PROTOCOLS) or "").get(canonical_listener((values.get(CONTROLLERS) or "").split(",")[0]))
+        for values in settings
+    }
+    return (found.pop() if len(found) == 1 else None) or ""
+
+
+class VoterProber:
+    """Probes the address of a voter from this worker, and asks nothing: only the cluster says that there is a controller."""
+
+    def __init__(self, target: Target, sample: int, options: ClientOptions) -> None:
+        """Take the address; `options.read_s` bounds the probe, and what voters grant each other."""
+        self._target = target
+        self._sample = sample
+        self._options = options
+
+    def probe(self) -> tuple[Row, ...]:
+        """Return the row of the probe."""
+        options = self._options
+        seconds = min(options.read_s, _ANSWER_S)
+        return self._rows(endpoint_probes.probe_from_here(self._target, seconds, options.logins, options.budget))
+
+    def unanswered(self, error: ReadError) -> tuple[Row, ...]:
+        """Return the row of a probe that did not end."""
+        return self._rows([endpoint_probes.unknown_step(error)])
+
+    def _rows(self, steps: Sequence[endpoint_probes.ProbeStep]) -> tuple[Row, ...]:
+        return endpoint_probes.voter_rows(self._sample, endpoint_probes.FROM_WORKER, self._target, steps)
 
 
 def observer(target: Target) -> str:
@@ -202,6 +296,7 @@ class ControllerAsker:
             error=last.error,
             reason=None if last.failure is None else last.failure.name,
             needs=last.needs,
+            via=target.via,
         )
         return (*self._rows, probe, *endpoint_probes.certificates_shown(self._sample, target, steps, options.logins))
 

@@ -30,6 +30,7 @@ class Target:
     host: str  # as advertised
     port: int
     via: str | None  # address dialled instead, from `reach`
+    voter_id: int | None = None  # of a controller that the quorum reports
 
     @property
     def advertised(self) -> str:
@@ -48,7 +49,7 @@ class Target:
 
     @property
     def is_controller(self) -> bool:
-        """Whether it is an address of `controllers` in the cluster file."""
+        """Whether it is an address of `controllers` in the cluster file, or of a voter."""
         return self.broker_id == UNREGISTERED and self.listener == CONTROLLER_LISTENER
 
     @property

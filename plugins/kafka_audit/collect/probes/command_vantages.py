@@ -80,30 +80,32 @@ def runs(  # noqa: PLR0913, PLR0917 -- all are needed
     logins: ClusterLogins | None = None,
     budget: Budget | None = None,
     controllers: Sequence[Target] = (),
+    roles: Sequence[str] = ("client", "broker"),  # of few clients each sees all that it may
 ) -> list["VantageRun"]:
-    """Return what to run for the command vantages of the cluster file: once for role client, once per broker for role broker.
+    """Return what to run for the command vantages of the cluster file: once for role client, else once per node.
 
     Args:
         cluster: its vantages; `limits.probes` bounds the pairs of a run and a target.
         sample: number of this sample.
         targets: where to go.
-        brokers: ids, in the order in which their hosts are to have their turn.
+        brokers: ids, of controllers for role controller, in the order in which their hosts are to have their turn.
         logins: the logins and authorities of the cluster file.
         budget: the audit's.
-        controllers: addresses of controllers; brokers' hosts must reach them too, clients need not.
+        controllers: addresses of controllers; hosts of nodes must reach them too, clients need not.
+        roles: of the vantages that run.
     """
     logins, budget = logins or ClusterLogins(cluster, {}), budget or Budget(cluster)
     ids = [*brokers]
     origins = [
         (vantage, Origin.of(vantage, broker))
-        for role in ("client", "broker")  # of few clients each sees all that it may
+        for role in roles
         for vantage in cluster.vantages
         if vantage.command is not None and vantage.role == role
-        for broker in (ids if role == "broker" else [None])
+        for broker in ([None] if role == "client" else ids)
     ]
     vantage_runs, left = [], cluster.limits.probes
     for number, (vantage, origin) in enumerate(origins):
-        destinations = [*controllers, *targets] if vantage.role == "broker" else targets
+        destinations = targets if vantage.role == "client" else [*controllers, *targets]
         share = min(len(destinations), max(1, left // (len(origins) - number)) if left else 0)
         left -= share
         if share == len(destinations):
@@ -148,11 +150,12 @@ class VantageRun:
     @property
     def name(self) -> str:
         """Where it runs, in words."""
-        place = "" if self._origin.from_broker is None else f" on broker {self._origin.from_broker}"
+        place = "" if self._origin.node is None else f" on {self._origin.role} {self._origin.node}"
         return clean_line(self._vantage.name) + place
 
     def _command(self) -> list[str]:
-        return [part.replace("{broker_id}", str(self._origin.from_broker)) for part in self._vantage.command or ()]
+        place = f"{{{self._origin.role}_id}}"
+        return [part.replace(place, str(self._origin.node)) for part in self._vantage.command or ()]
 
     def _asking(self) -> Asking:
         observer = f"vantage:{self._vantage.name}"
@@ -169,12 +172,14 @@ class VantageRun:
         and a wrong list of brokers would fill the table with pairs that were not probed.
         """
         many = len(self._targets) + len(self._left_out) > _MOST_UNSEEN
-        if many and self._origin.from_broker is not None:
+        if many and self._origin.node is not None:
             return ()
         step = endpoint_probes.unknown_step(error)
         return tuple(row for target in targets for row in self._rows_of(target, [step]))
 
     def _rows_of(self, target: Target, steps: Sequence[ProbeStep], *, judges: bool = False) -> tuple[Row, ...]:
+        if self._origin.role == "controller":
+            return endpoint_probes.voter_rows(self._sample, self._origin, target, steps)
         rows = endpoint_probes.controller_rows if target.is_controller else endpoint_probes.probe_rows
         return rows(self._sample, self._origin, target, steps, judges=judges)
 

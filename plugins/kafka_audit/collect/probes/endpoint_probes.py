@@ -7,7 +7,7 @@ import re
 import socket
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins
@@ -21,7 +21,7 @@ from kafka_audit.collect.rows.source_reads import ReadError, clean_line
 from kafka_audit.model.cluster import WORKER, Vantage
 from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import AddressProbe, Certificate, ControllerProbeFromBroker, Probe
+from kafka_audit.model.tables import AddressProbe, Certificate, ControllerProbeFromBroker, Probe, VoterProbe
 
 LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity", "packets")
 _LAYERS_BY_PROTOCOL = {
@@ -56,12 +56,17 @@ class Origin:
 
     vantage: str
     role: str
-    from_broker: int | None = None
+    node: int | None = None  # on whose host
+
+    @property
+    def from_broker(self) -> int | None:
+        """The broker on whose host it is."""
+        return self.node if self.role == "broker" else None
 
     @classmethod
-    def of(cls, vantage: Vantage, broker_id: int | None) -> "Origin":
-        """Return the origin of a vantage of the cluster file, on that broker's host where it has role broker."""
-        return cls(vantage=vantage.name, role=vantage.role, from_broker=broker_id if vantage.role == "broker" else None)
+    def of(cls, vantage: Vantage, node: int | None) -> "Origin":
+        """Return the origin of a vantage of the cluster file, on that node's host where it has such a role."""
+        return cls(vantage=vantage.name, role=vantage.role, node=None if vantage.role == "client" else node)
 
 
 FROM_WORKER = Origin(vantage=WORKER, role="client")
@@ -238,19 +243,41 @@ def controller_rows(
     sample: int, origin: Origin, target: Target, steps: Sequence[ProbeStep], *, judges: bool = False
 ) -> tuple[ControllerProbeFromBroker | Certificate, ...]:
     """Return the row of a controller's address that was probed from a broker's host, and one for the certificate it showed."""
-    last = deciding_step([step for step in steps if step.layer not in NO_LAYERS])
     probe = ControllerProbeFromBroker(
         sample=sample,
         vantage=origin.vantage,
         from_broker=UNREGISTERED if origin.from_broker is None else origin.from_broker,
         address=target.advertised,
-        layer=last.layer,
-        outcome=last.outcome,
-        error=None if last.error is None else clean_line(masked(last.error)),
-        needs=last.needs,
-        reason=None if last.failure is None else last.failure.name,
+        **_deciding(steps),
     )
     return (probe, *_certificates(sample, origin, target, steps, judges=judges))
+
+
+def voter_rows(sample: int, origin: Origin, target: Target, steps: Sequence[ProbeStep]) -> tuple[VoterProbe, ...]:
+    """Return the row of a voter's address that was probed from this worker or from a controller's host."""
+    return (
+        VoterProbe(
+            sample=sample,
+            vantage=origin.vantage,
+            from_controller=origin.node,
+            voter_id=UNREGISTERED if target.voter_id is None else target.voter_id,
+            address=target.advertised,
+            via=None if origin.node is not None else target.via,
+            **_deciding(steps),
+        ),
+    )
+
+
+def _deciding(steps: Sequence[ProbeStep]) -> dict[str, Any]:
+    """Return the columns of the step that decides."""
+    last = deciding_step([step for step in steps if step.layer not in NO_LAYERS])
+    return {
+        "layer": last.layer,
+        "outcome": last.outcome,
+        "error": None if last.error is None else clean_line(masked(last.error)),
+        "needs": last.needs,
+        "reason": None if last.failure is None else last.failure.name,
+    }
 
 
 def deciding_step(steps: Sequence[ProbeStep]) -> ProbeStep:

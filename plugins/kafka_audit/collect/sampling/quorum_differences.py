@@ -1,10 +1,11 @@
 """Faults of the metadata quorum that two samples must show. Pure."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from kafka_audit.collect.rows.source_reads import clean_line
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.quorum import late
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -15,6 +16,7 @@ from kafka_audit.model.tables import (
     QuorumView,
     Row,
     ViewBroker,
+    VoterProbe,
 )
 from kafka_audit.model.text import brokers, listing
 
@@ -53,16 +55,38 @@ def find_quorum_differences(tables: RowsByTable, reasons: list[str]) -> set[tupl
         found |= {("controller without vote", node, directory) for node, directory in without_vote}
         names = listing((f"node {node}" for node in sorted({node for node, _ in without_vote})), 3)
         reasons.append(f"{names} follow the metadata log as controllers without a vote")
+    for key, reason in _failed_probes(tables):
+        found.add(key)
+        reasons.append(reason)
+    return found
+
+
+def _failed_probes(tables: RowsByTable) -> Iterator[tuple[tuple[Hashable, ...], str]]:
+    """Yield the probes of controllers that failed, each with a sentence."""
     for probe in tables.of(ControllerProbe):
         if probe.outcome == "failed":
-            found.add(("controller", probe.address, probe.layer))
-            reasons.append(f"{probe.layer} to the controller at {clean_line(probe.address, 80)} failed ({probe.error})")
+            reason = f"{probe.layer} to the controller at {clean_line(probe.address, 80)} failed ({probe.error})"
+            yield ("controller", probe.address, probe.layer), reason
     for path in tables.of(ControllerProbeFromBroker):
         if path.outcome == "failed":
-            found.add(("controller", path.vantage, path.from_broker, path.address, path.layer))
             place = f"from broker {path.from_broker} to the controller at {clean_line(path.address, 80)}"
-            reasons.append(f"{path.layer} {place} failed ({path.error})")
-    return found
+            key = ("controller", path.vantage, path.from_broker, path.address, path.layer)
+            yield key, f"{path.layer} {place} failed ({path.error})"
+    listed = any(probe.outcome == "ok" for probe in tables.of(ControllerProbe))
+    for voter in _unreached(tables.of(VoterProbe), {(WORKER, None)} if listed else set()):
+        place = "this worker" if voter.from_controller is None else f"controller {voter.from_controller}"
+        key = ("voter", voter.vantage, voter.from_controller, voter.voter_id, voter.layer)
+        yield key, f"{voter.layer} from {place} to voter {voter.voter_id} failed ({voter.error})"
+
+
+def _unreached(probes: Iterable[VoterProbe], reaching: Collection[tuple[str, int | None]]) -> Iterator[VoterProbe]:
+    """Yield the probes without a connection of those that connect to another controller: a worker need not reach any."""
+    rows = [*probes]
+    connects = {row: row.outcome == "ok" or row.layer not in {"dns", "tcp"} for row in rows}
+    reaching = {*reaching, *((row.vantage, row.from_controller) for row in rows if connects[row])}
+    for row in rows:
+        if row.outcome == "failed" and not connects[row] and (row.vantage, row.from_controller) in reaching:
+            yield row
 
 
 def _without_vote(tables: RowsByTable, answers: Iterable[Iterable[QuorumReplica]]) -> set[tuple[int, str | None]]:

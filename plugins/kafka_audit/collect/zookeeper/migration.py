@@ -21,6 +21,7 @@ from kafka_audit.model.tables import (
     Migration,
     QuorumReplica,
     QuorumView,
+    QuorumVoter,
     RegisteredBroker,
     RegisteredEndpoint,
     RegisteredPartition,
@@ -151,7 +152,7 @@ def _without(sample: _MigratingSample) -> bool:
 
 
 def _claim_of(row: Row, observers: set[str]) -> bool:
-    return isinstance(row, BrokerApi | QuorumView | QuorumReplica) and row.observer in observers
+    return isinstance(row, BrokerApi | QuorumView | QuorumReplica | QuorumVoter) and row.observer in observers
 
 
 def _believed(row: Row, contradict: set[str]) -> Row:

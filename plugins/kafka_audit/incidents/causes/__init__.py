@@ -23,6 +23,7 @@ TABLE: tuple[Cause, ...] = (
     registry.ZOOKEEPER_UNREAD,
     registry.NO_CONTROLLER,
     quorum.LOST_VOTE,
+    quorum.NEXT_ELECTION,
     quorum.VOTERS_DOWN,
     quorum.TORN_QUORUM,
     dead_disk.DEAD_DISK,

@@ -36,6 +36,8 @@ from kafka_audit.model.tables.quorum import (
     Migration,
     QuorumReplica,
     QuorumView,
+    QuorumVoter,
+    VoterProbe,
 )
 from kafka_audit.model.tables.registry import (
     DynamicConfig,
@@ -109,6 +111,7 @@ __all__ = [
     "PropertyLogin",
     "QuorumReplica",
     "QuorumView",
+    "QuorumVoter",
     "Reassignment",
     "RegisteredBroker",
     "RegisteredEndpoint",
@@ -126,6 +129,7 @@ __all__ = [
     "ViewBroker",
     "ViewPartition",
     "ViewTopic",
+    "VoterProbe",
     "ZookeeperMember",
     "ZookeeperNode",
     "columns",
@@ -177,9 +181,11 @@ TABLES: tuple[type[Row], ...] = (
     ZookeeperNode,
     QuorumView,
     QuorumReplica,
+    QuorumVoter,
     FencedBroker,
     ControllerProbe,
     ControllerProbeFromBroker,
+    VoterProbe,
     Migration,
 )
 """Every table of a snapshot, in the order in which data flows."""

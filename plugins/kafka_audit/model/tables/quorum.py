@@ -35,6 +35,21 @@ class QuorumReplica(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class QuorumVoter(Row):
+    """Where the leader has the other voters reach one of them: a listener in `Nodes` of version 2 of the answer (Kafka 3.9).
+
+    In a dynamic quorum it is what that voter advertises, else what `controller.quorum.voters` of the leader names.
+    """
+
+    sample: int
+    observer: str
+    voter_id: int
+    listener: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class FencedBroker(Row):
     """A fenced broker, by DescribeCluster (version 2 and later): registered, and out of service."""
 
@@ -56,21 +71,42 @@ class ControllerProbe(Row):
     error: str | None
     needs: str | None
     reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
+    via: str | None = None  # the address dialled instead, if `reach` maps it
 
 
 @dataclass(frozen=True, kw_only=True)
 class ControllerProbeFromBroker(Row):
-    """The probe of an address of `controllers` from a broker's host: the last layer that succeeded, or the first that failed."""
+    """The probe of a controller from a broker's host: the last layer that succeeded, or the first that failed."""
 
     sample: int
     vantage: str  # its name in the cluster file
     from_broker: int
-    address: str  # as in the cluster file
+    address: str  # of `controllers` in the cluster file, or of a voter
     layer: str  # dns, tcp, tls, sasl, api, packets
     outcome: str  # ok, failed, unknown
     error: str | None
     needs: str | None
     reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoterProbe(Row):
+    """The probe of a voter's address that the quorum reports, from this worker or from the host of a controller.
+
+    From this worker: of addresses that are not under `controllers` in the cluster file. Nothing but probes goes there.
+    """
+
+    sample: int
+    vantage: str  # its name in the cluster file, or this worker
+    from_controller: int | None  # role controller: the controller on whose host it began
+    voter_id: int
+    address: str
+    layer: str  # dns, tcp, tls, sasl, api, packets
+    outcome: str  # ok, failed, unknown
+    error: str | None
+    needs: str | None
+    reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
+    via: str | None = None  # the address dialled instead, if `reach` maps it
 
 
 @dataclass(frozen=True, kw_only=True)

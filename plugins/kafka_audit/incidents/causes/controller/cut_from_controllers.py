@@ -7,7 +7,7 @@ from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.controller.behind_controllers import CODES, OF_BROKERS_BEHIND, symptom_of
 from kafka_audit.incidents.causes.repair import connect_commands_to, prove
 from kafka_audit.incidents.causes.rule import Case, Cause, Story, changed_before, evidence_of
-from kafka_audit.model.finding import Confidence, Severity, Step
+from kafka_audit.model.finding import Severity, Step
 from kafka_audit.model.text import brokers, fitting, listing, start_upper
 
 CODE = "KA216"
@@ -28,7 +28,7 @@ def story(case: Case) -> Story:
         headline=_headline(case),
         impact=f"The controllers fence {subject} when heartbeats stop. "
         f"Clients that ask {'it' if single else 'them'} receive stale metadata.",
-        confidence=Confidence.MEASURED,
+        confidence=case.confidence(),
         why=f"The probe from the host of {subject} failed in two samples, and another host reaches the same addresses.",
         speaks_for=(
             *evidence_of(case.roots),

@@ -1,9 +1,11 @@
 """Causes in the metadata quorum: it has no leader, or controllers are down."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.incidents.causes import grouped
-from kafka_audit.incidents.causes.repair import do_not, prove, reconnect_commands
+from kafka_audit.incidents.causes.repair import connect_commands_to, do_not, prove, reconnect_commands
 from kafka_audit.incidents.causes.rule import (
     Case,
     Cause,
@@ -14,7 +16,7 @@ from kafka_audit.incidents.causes.rule import (
     together,
 )
 from kafka_audit.model.commands import command
-from kafka_audit.model.finding import Finding, Step
+from kafka_audit.model.finding import Confidence, Finding, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, counted, fitting, listing
 
@@ -147,12 +149,48 @@ def of_replaced_disks(case: Case, symptom: Finding) -> bool:
     }
 
 
+def at_an_unreached_voter(case: Case, symptom: Finding) -> bool:
+    """Explain what is about the addresses of voters that others do not reach, and a host that does not reach just these."""
+    unreached = {canonical_text(address) for root in case.roots for address in root.texts("addresses")}
+    at = symptom.texts("addresses") if symptom.resource.controller is None else (symptom.resource.controller,)
+    return bool(at) and {canonical_text(address) for address in at} <= unreached
+
+
+def next_election_story(case: Case) -> Story:
+    """Return the story: which voter others do not reach, and what that means when the leader goes."""
+    measured = case.confidence() is Confidence.MEASURED
+    unmeasured = "Not known: whether another voter reaches it. To know: a vantage with `role: controller` in the cluster file."
+    see = Step(
+        kind="see",
+        text="See it yourself on the host of another controller (reads only).",
+        commands=connect_commands_to(sorted({address for root in case.roots for address in root.texts("addresses")})),
+    )
+    plain = grouped.story(case)
+    return replace(
+        plain,
+        impact="The cluster works while the leader does; then no partition leader is elected, and no broker starts.",
+        why="The host of another voter does not connect to it."
+        if measured
+        else "No party connects to it that connects to other voters.",
+        not_known=() if measured else (unmeasured,),
+        steps=(see, *plain.steps, do_not("restart the leader before the others reach this voter: no leader would be elected.")),
+    )
+
+
 LOST_VOTE = Cause(
     codes=("KA214",),
     meaning="a controller follows the metadata quorum without a vote",
     cases=together,
     story=grouped.story,
     explains=(Explains(codes=("KA209",), where=of_replaced_disks),),
+)
+
+NEXT_ELECTION = Cause(
+    codes=("KA218",),
+    meaning="the next election fails, because voters do not reach each other",
+    cases=together,
+    story=next_election_story,
+    explains=(Explains(codes=("KA001", "KA211", "KA216"), where=at_an_unreached_voter),),
 )
 
 VOTERS_DOWN = Cause(

@@ -1,0 +1,105 @@
+"""KA219."""
+
+from collections.abc import Iterator, Mapping
+
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_quorum
+from kafka_audit.cluster.settings import Settings
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import HostPort, address_text, same_address
+from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, controller_entry
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, QuorumReplica, QuorumView, QuorumVoter
+from kafka_audit.model.text import listing
+from kafka_audit.model.voters import SERVERS, addresses_clash, quorum_addresses, servers_named
+
+
+@check(
+    code="KA219",
+    severity=Severity.MEDIUM,
+    needs=(QuorumView, QuorumReplica, QuorumVoter, BrokerView, BrokerConfig, BrokerProperty),
+    says={
+        Status.FAIL: "Node {node} and the quorum name different addresses: {fault}",
+        Status.PASS: "Node {node} and the quorum name the same addresses",
+        Status.UNKNOWN: "Cannot determine whether {who} and the quorum name the same addresses ({error})",
+        Status.NOT_APPLICABLE: "No addresses of voters to compare: {reason}",
+    },
+)
+def voter_address_differs(view: ClusterView) -> Iterator[Judgement]:
+    """The metadata log has another address for a voter than its own file, or a node finds the quorum at no voter.
+
+    ## Why it matters
+    In a dynamic quorum, controllers and brokers connect to a voter at the address in the metadata log. A voter writes it there
+    when it starts. If its file names another one, the next restart changes where all others connect to, or the last change did
+    not arrive. A node that starts finds the quorum at `controller.quorum.bootstrap.servers` only: if none of these answers, it
+    does not start.
+
+    ## Fails when
+    The port or host of a voter in the quorum differs from the first controllers' listener in `advertised.listeners` (else
+    `listeners`) of its server.properties. Or every address in `controller.quorum.bootstrap.servers` of a node has another port or
+    IP address than every voter.
+
+    ## Not known when
+    DescribeQuorum was not answered, its version reports no addresses (before Kafka 3.9), or settings of the node were not read.
+    The check does not apply to a static quorum: KA213 compares what nodes name there.
+
+    ## Passes only when
+    The addresses in the quorum and the settings of the node were read, and agree. A host name in bootstrap.servers may be a name
+    of all controllers, so that only its port is compared.
+
+    ## What to do
+    Compare with `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --status`. Decide which address is right for
+    node {node}, correct `advertised.listeners` or `controller.quorum.bootstrap.servers` in its server.properties, and verify from
+    another controller's host that it answers: `nc -vz CONTROLLER 9093`. Restart the node only then, and only while all voters
+    follow (KA209). If a node runs behind a load balancer of the controllers with a port of its own, mute KA219 for it.
+
+    ## References
+    KIP-853 (voters and their endpoints in the metadata log, UpdateRaftVoter).
+    """
+    yield from no_quorum(view, "KA219", "a node")
+    now = view.quorum.now
+    if now.newest is None:
+        return
+    if not now.is_dynamic:
+        reason = "the voters are set in controller.quorum.voters (KA213)"
+        yield view.judge("KA219", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        return
+    settings = view.settings
+    voters = quorum_addresses(now.addresses, settings.of_controllers)
+    if not voters:
+        error, needs = "the leader reports no addresses", "DescribeQuorum version 2 (Kafka 3.9)"
+        yield view.judge("KA219", "cluster", Status.UNKNOWN, who="a node", error=error, needs=needs)
+        return
+    for node in sorted({*view.inter_broker.brokers, *settings.controllers, *voters}):
+        resource = f"{'broker' if node in view.inter_broker.brokers else 'controller'}/{node}"
+        evidence: dict[str, object] = {"node": node, "who": f"node {node}"}
+        fault = _own(settings, node, voters) or _servers(settings, node, voters)
+        known = settings.get(node, CONTROLLERS).known and settings.get(node, SERVERS).known
+        if fault is not None:
+            yield view.judge("KA219", resource, Status.FAIL, evidence, fault=fault)
+        elif known:
+            yield view.judge("KA219", resource, Status.PASS, evidence)
+        else:
+            needs = f"DescribeConfigs on Cluster, or server.properties of node {node} (`properties` in the cluster file)"
+            yield view.judge("KA219", resource, Status.UNKNOWN, evidence, error="its settings are unknown", needs=needs)
+
+
+def _own(settings: Settings, node: int, voters: Mapping[int, HostPort]) -> str | None:
+    """Return how the address of a voter differs from what its own settings say, as far as they say it."""
+    entry = controller_entry({key: settings.get(node, key).value for key in (CONTROLLERS, KEY, INSTEAD)})
+    if node not in voters or entry is None or entry.port is None:
+        return None
+    # Without a host it advertises the name of its machine, which only that machine knows; all addresses are none to connect to.
+    host = entry.host if entry.host not in {"", "0.0.0.0", "::"} else None  # noqa: S104 -- compared, not bound
+    if same_address(voters[node], (voters[node][0] if host is None else host or "", entry.port)):
+        return None
+    return f"the quorum has {address_text(*voters[node])} for it, its own file {address_text(host or '', entry.port)}"
+
+
+def _servers(settings: Settings, node: int, voters: Mapping[int, HostPort]) -> str | None:
+    """Return that no address at which a node looks for the quorum can be a voter's."""
+    servers = servers_named(settings.get(node, SERVERS).value)
+    if not servers or any(not addresses_clash(server, voter) for server in servers for voter in voters.values()):
+        return None
+    there = listing((address_text(*voter) for voter in voters.values()), 3)
+    return f"{SERVERS} has {listing((address_text(*server) for server in servers), 3)}, the voters are at {there}"

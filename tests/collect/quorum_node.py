@@ -1,0 +1,88 @@
+"""A broker or controller that knows the metadata quorum, at the protocol's edge."""
+
+from kafka.protocol.admin import DescribeClusterResponse, DescribeQuorumResponse
+
+from collect.fakes import FakeBroker
+
+CLOCK = 1_700_000_000_000
+VOTERS = {200: (90, CLOCK, CLOCK), 201: (89, CLOCK - 300, CLOCK - 400)}
+OBSERVERS = {0: (88, CLOCK - 200, CLOCK - 500), 2: (40, CLOCK - 30_000, CLOCK - 30_000)}
+
+
+class QuorumNode(FakeBroker):
+    """Knows DescribeQuorum (`quorum_error`, `partition_error`, `voters`, `observers` and `places`, each by node id), and whom
+    DescribeCluster calls `fenced`.
+    """
+
+    def __init__(self, node, apis):
+        super().__init__(node)
+        self.apis |= {**apis}
+        self.quorum_error = self.partition_error = 0
+        self.fenced = ()
+        self.leader = 200
+        self.voters, self.observers = VOTERS, OBSERVERS
+        self.places = {201: ("c1", 9093), 200: ("c0", 9093), 0: ("no voter", 9093)}
+
+    def _answer(self, connection, request):
+        key = int.from_bytes(request[:2], "big")
+        if key != 55 or key in self.mute:
+            super()._answer(connection, request)
+            return
+        version = int.from_bytes(request[2:4], "big")
+        self.requests.append((key, version, request))
+        message = self._quorum(version)
+        message.with_header(correlation_id=int.from_bytes(request[4:8], "big"))
+        connection.sendall(message.encode(framed=True, header=True))
+
+    def _quorum(self, version):
+        partition = DescribeQuorumResponse.TopicData.PartitionData
+
+        def replicas(nodes):
+            return [
+                partition.ReplicaState(
+                    version=version,
+                    replica_id=one,
+                    log_end_offset=end,
+                    last_fetch_timestamp=fetch,
+                    last_caught_up_timestamp=caught,
+                )
+                for one, (end, fetch, caught) in nodes.items()
+            ]
+
+        one = partition(
+            version=version,
+            partition_index=0,
+            error_code=self.partition_error,
+            leader_id=self.leader,
+            leader_epoch=7,
+            high_watermark=90,
+            current_voters=replicas(self.voters),
+            observers=replicas(self.observers),
+        )
+        topic = DescribeQuorumResponse.TopicData(version=version, topic_name="__cluster_metadata", partitions=[one])
+        node = DescribeQuorumResponse.Node
+        nodes = [
+            node(
+                version=version, node_id=one, listeners=[node.Listener(version=version, name="CONTROLLER", host=host, port=port)]
+            )
+            for one, (host, port) in (self.places.items() if version > 1 else ())
+        ]
+        return DescribeQuorumResponse(version=version, error_code=self.quorum_error, topics=[topic], nodes=nodes)
+
+    def _cluster(self, version, _request):
+        kind = DescribeClusterResponse.DescribeClusterBroker
+        nodes = [
+            kind(version=version, broker_id=one, host=host, port=port, rack=None, is_fenced=one in self.fenced)
+            for one, (host, port) in self.brokers.items()
+        ]
+        return DescribeClusterResponse(
+            version=version,
+            throttle_time_ms=0,
+            error_code=0,
+            error_message=None,
+            endpoint_type=1,
+            cluster_id="fake",
+            controller_id=self.leader,
+            brokers=nodes,
+            authorized_operations={bit for bit in range(32) if self.operations >> bit & 1},
+        )
