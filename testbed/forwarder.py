@@ -30,7 +30,6 @@ async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 async def serve(listen_address: str, listen_port: int, target_host: str, target_port: int) -> None:
     """Accept and forward for ever."""
-
     targets = itertools.cycle(target_host.split(","))
 
     async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

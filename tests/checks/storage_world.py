@@ -1,7 +1,8 @@
 """The rows of a world that tell of disks and of who serves what; keys of `world.py` beside the others:
 
-log_dirs:   by broker id and path what differs from a dir in use: {error, total, usable, replicas, held, offsets, future};
-            `held` is in GiB, `offsets` in MiB; `future` is {topic-partition: [offset lag, size]}. A broker that is not named has one dir, `/data`.
+log_dirs:   by broker id and path what differs from a dir in use: {error, total, usable, replicas, held, offsets, future}; `held`
+            is in GiB, `offsets` in MiB; `future` is {topic-partition: [offset lag, size]}. A broker that is not named has one
+            dir, `/data`.
 leadership: answers to ListOffsets that nobody would expect: {broker, of: topic-partition, error, listed: whether a view lists it
             as offline}, and by `asked` of a broker id what differs from the counts that follow from the topics; `unasked` are
             brokers that nothing was asked.

@@ -153,8 +153,9 @@ def _filled(template: str, edge: Edge) -> str:
     endpoint = edge.endpoint
     where = f"the host of {edge.who}" if edge.sources else "another broker's host"
     # A refused update is in the log of either side, the controller's in a file of its own; a refused fetch in the follower's.
-    by_target, log = ("`handling request` in its server.log, or ", "state-change.log") if edge.kind == CONTROL else ("", "server.log")
-    denied = f"{by_target}`CLUSTER_AUTHORIZATION_FAILED` in {log}"
+    denied = "`CLUSTER_AUTHORIZATION_FAILED` in server.log"
+    if edge.kind == CONTROL:
+        denied = "`handling request` in its server.log, or `CLUSTER_AUTHORIZATION_FAILED` in state-change.log"
     texts = {"target": str(edge.target), "sources": edge.who, "where": where, "denied": denied}
     words = {"host": "CONTROLLER", "port": "9093"} if edge.kind == FOLLOW else {}
     if endpoint is not None:

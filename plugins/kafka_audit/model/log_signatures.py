@@ -239,7 +239,8 @@ SIGNATURES: tuple[Signature, ...] = (
     _signature(
         "log_uncleanable",
         "as uncleanable",
-        r"Unexpected exception thrown when cleaning log .{1,1000}\. Marking its partition \((?P<detail>[^()\s]{1,270})\) as uncleanable",
+        r"Unexpected exception thrown when cleaning log .{1,1000}\. Marking its partition \((?P<detail>[^()\s]{1,270})\) "
+        "as uncleanable",
         versions="2.1 - 4.3",
         log="log-cleaner.log",
         means="its log cleaner no longer cleans a partition",
@@ -257,7 +258,8 @@ SIGNATURES: tuple[Signature, ...] = (
     _signature(
         "partition_failed",
         "marked as failed",
-        r"\[(?P<part>ReplicaFetcher) replicaId=\d{1,10}, leaderId=\d{1,10}[^\]]{0,100}\] Partition (?P<detail>\S{1,270}) marked as failed",
+        r"\[(?P<part>ReplicaFetcher) replicaId=\d{1,10}, leaderId=\d{1,10}[^\]]{0,100}\] "
+        r"Partition (?P<detail>\S{1,270}) marked as failed",
         versions="2.3 - 4.3",
         means="it no longer fetches a partition",
         supports="KA618",

@@ -36,7 +36,12 @@ def encoded(message, version):
 FOUND = response(
     log_dir("/a", topic("orders", (0, 5, 0, False), (1, 6, 0, False), (0, 3, 2, True)), topic("ü" * 80, (300, 2**40, 9, False))),
     log_dir("/b", error=56),
-    log_dir("/c", topic("__consumer_offsets", (0, 7, 0, False), (1, 9, 0, False), (2, 99, 1, True)), topic("empty"), topic("x", *((number, 1, 0, number % 3 == 0) for number in range(200)))),
+    log_dir(
+        "/c",
+        topic("__consumer_offsets", (0, 7, 0, False), (1, 9, 0, False), (2, 99, 1, True)),
+        topic("empty"),
+        topic("x", *((number, 1, 0, number % 3 == 0) for number in range(200))),
+    ),
 )
 
 

@@ -45,9 +45,9 @@ def process_exhausted(view: ClusterView) -> Iterator[Judgement]:
     The log was read, and the part that was read has no such line since the last start.
 
     ## What to do
-    {step} Then restart broker {broker}, because threads that ended do not come back. To end the process the next time instead, add
-    `-XX:+ExitOnOutOfMemoryError` to `KAFKA_OPTS`; systemd or Kubernetes then starts it again. To see the limits and what is used, on
-    its host: `grep -E 'open files|processes' /proc/PID/limits`, `ls /proc/PID/fd | wc -l` and `wc -l /proc/PID/maps`.
+    {step} Then restart broker {broker}, because threads that ended do not come back. To end the process the next time instead,
+    add `-XX:+ExitOnOutOfMemoryError` to `KAFKA_OPTS`; systemd or Kubernetes then starts it again. To see the limits and what is
+    used, on its host: `grep -E 'open files|processes' /proc/PID/limits`, `ls /proc/PID/fd | wc -l` and `wc -l /proc/PID/maps`.
 
     ## References
     Kafka documentation, "OS" (file descriptor limits, `vm.max_map_count`); `org.apache.kafka.common.utils.KafkaThread`.

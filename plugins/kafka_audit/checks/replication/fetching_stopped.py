@@ -47,10 +47,11 @@ def fetching_stopped(view: ClusterView) -> Iterator[Judgement]:
     The log was read, and the broker is in the ISR of each partition that such a line is about.
 
     ## What to do
-    On the host of broker {broker}, run `grep -B4 -A4 -E 'marked as failed|Error due to' server.log | tail -40`: the exception before
-    the line is the cause. Keep it for a report to Kafka. Then restart broker {broker}, or give the partitions a new leader epoch by
-    electing another leader, with the list in a file: `kafka-leader-election.sh --bootstrap-server BROKER:9092 --election-type
-    preferred --path-to-json-file partitions.json`. The broker then fetches again.
+    On the host of broker {broker}, run `grep -B4 -A4 -E 'marked as failed|Error due to' server.log | tail -40`: the exception
+    beside the line is the cause. Keep it for a report to Kafka. Then restart broker {broker}, which fetches these partitions
+    again. It also does when they get a new leader epoch: if their leader is not the preferred one, `kafka-leader-election.sh
+    --bootstrap-server BROKER:9092 --election-type preferred --path-to-json-file partitions.json` with these partitions in the
+    file gives them one.
 
     ## References
     KIP-461 (a failed partition does not end its fetcher); `kafka.server.AbstractFetcherThread.markPartitionFailed`; metric

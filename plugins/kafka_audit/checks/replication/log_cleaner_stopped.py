@@ -39,8 +39,8 @@ def log_cleaner_stopped(view: ClusterView) -> Iterator[Judgement]:
     Since its last start, the broker logged that a thread of the cleaner ended (`Error due to`), or that it marked a partition as
     uncleanable (Kafka 2.1 and later). Neither is retried before a restart.
 
-    Suspected, MEDIUM: without such a line, a replica of `__consumer_offsets` on the broker is larger than 1 GiB and has grown since
-    the previous snapshot. Very many groups, or a `cleanup.policy` with delete (KA616), are other reasons.
+    Suspected, MEDIUM: without such a line, a replica of `__consumer_offsets` on the broker is larger than 1 GiB and has grown
+    since the previous snapshot. Very many groups, or a `cleanup.policy` with delete (KA616), are other reasons.
 
     ## Not known when
     `log-cleaner.log` and `server.log` of the broker, or the output of a command with all of its logs, were not read, or the line
@@ -50,13 +50,15 @@ def log_cleaner_stopped(view: ClusterView) -> Iterator[Judgement]:
     The log was read, and the part that was read has no such line since the last start.
 
     ## What to do
-    On the host of broker {broker}, run `grep -A3 -E 'cleaner-thread.*(Error due to|as uncleanable)' log-cleaner.log server.log | tail -20`
-    to see the exception.
-    OutOfMemoryError: raise `log.cleaner.dedupe.buffer.size` or the heap. A damaged segment of a partition that other brokers have:
-    stop broker {broker}, move the directory of this partition away, and start it again, only while the partition has another
-    replica in sync (`kafka-topics.sh --bootstrap-server BROKER:9092 --describe --under-min-isr-partitions`). Otherwise restart
-    the broker: the cleaner begins again. To see what grew: `kafka-log-dirs.sh --bootstrap-server BROKER:9092 --describe
-    --broker-list {broker} --topic-list __consumer_offsets`.
+    To see the exception, on the host of broker {broker} run `grep -A3 -E 'cleaner-thread.*(Error due to|as uncleanable)'
+    log-cleaner.log server.log | tail -20`. OutOfMemoryError: raise the heap. Otherwise restart the broker: the cleaner begins
+    again.
+
+    If the partition is left out again, one of its segments is damaged. If other brokers have it in sync, stop broker {broker},
+    move the directory of this partition away, and start it again: it fetches the partition from its leader. Before that, check
+    with `kafka-topics.sh --bootstrap-server BROKER:9092 --describe --topic TOPIC` that broker {broker} is neither its leader nor
+    alone in its ISR. To see what grew: `kafka-log-dirs.sh --bootstrap-server BROKER:9092 --describe --broker-list {broker}
+    --topic-list __consumer_offsets`.
 
     ## References
     KIP-346 (partitions that cannot be cleaned); metrics `uncleanable-partitions-count` and `DeadThreadCount` of
@@ -102,10 +104,10 @@ def _fault(log: OwnLog) -> dict[str, object]:
     left_out = sorted({row.detail for row in log.lines if row.signature == "log_uncleanable" and row.detail})
     ended = [row for row in log.lines if row.signature == "cleaner_stopped"]
     fault = "stopped" if ended else f"leaves {counted(len(left_out), 'partition')} out"
-    whys = [*(["a thread of it ended"] if ended else []), *([f"it marked {listing(left_out, 3)} as uncleanable"] if left_out else [])]
+    whys = ("a thread of it ended" if ended else "", f"it marked {listing(left_out, 3)} as uncleanable" if left_out else "")
     return {
         "fault": fault,
-        "why": " and ".join(whys),
+        "why": " and ".join(filter(None, whys)),
         "partitions": tuple(left_out) or None,
         "lines": tuple(map(quoted, log.lines[:3])),
     }

@@ -108,8 +108,8 @@ def in_turn_story(case: Case) -> Story:
             Step(
                 kind="quick",
                 text=f"Advertise for {brokers(case.brokers)} {'an address' if single else 'addresses'} that "
-                f"{'leads' if single else 'lead'} to one broker alone: its own name, or a port of the load balancer with this broker "
-                "as its only target. Use the common address for bootstrap.servers only.",
+                f"{'leads' if single else 'lead'} to one broker alone: its own name, or a port of the load balancer with this "
+                "broker as its only target. Use the common address for bootstrap.servers only.",
                 commands=tuple(
                     line
                     for endpoint in case.endpoints[:5]

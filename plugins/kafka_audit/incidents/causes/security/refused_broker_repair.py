@@ -78,8 +78,8 @@ def _see_rights(case: Case) -> Step:
     line = "grep CLUSTER_AUTHORIZATION_FAILED server.log" if case.view.kraft else "grep 'Received error' state-change.log"
     return Step(
         kind="see",
-        text=f"See it yourself (reads only): {rights_log(case)}, server.log and kafka-authorizer.log of {brokers(case.brokers)}, and "
-        "the ACLs. The line about the request names principal and listener.",
+        text=f"See it yourself (reads only): {rights_log(case)}, server.log and kafka-authorizer.log of {brokers(case.brokers)}, "
+        "and the ACLs. The line about the request names principal and listener.",
         commands=(
             command(f"{line} | tail -3"),
             command("grep -A1 'handling request' server.log | tail -4"),
