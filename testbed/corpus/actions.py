@@ -442,10 +442,10 @@ def forward(scene: Scene, address: str, port: int, broker: int) -> None:
 
 
 @action
-def balance(scene: Scene, broker: int, address: str, *, label: str = "CLIENT") -> None:
-    """Let a broker advertise an address at which all brokers take turns; `revert` lets it advertise its own."""
+def balance(scene: Scene, broker: int, address: str, targets: Sequence[int], *, label: str = "CLIENT") -> None:
+    """Let a broker advertise an address at which other brokers take turns; `revert` lets it advertise its own."""
     port = next(one.port for one in scene.cluster.listeners if one.label == label)
-    scene.bed.forward(address, port, ",".join(one.host.address for one in scene.cluster.brokers.values()), port)
+    scene.bed.forward(address, port, ",".join(scene.cluster.brokers[target].host.address for target in targets), port)
     advertise(scene, broker, address, label=label, port=port)
 
 
@@ -792,6 +792,21 @@ def move_away(scene: Scene, broker: int, topic: str, partition: int, *, says: st
 
 def _data(scene: Scene, broker: int) -> Path:
     return Path(scene.cluster.brokers[broker].server.properties["log.dirs"].split(",")[0])
+
+
+@action
+def fence_follower(scene: Scene, topic: str, broker: int) -> None:
+    """Let a follower miss two elections of its leader, so that its leader epoch is an old one; `revert` lets it hear of them."""
+    cluster = scene.zookeeper
+    leader, other = [number for number in cluster.brokers if number != broker][:2]
+    cluster.make_controller(leader)
+    ends = cluster.brokers[leader].host, cluster.brokers[broker].host
+    scene.bed.cut(*ends)
+    scene.undo.append(lambda: scene.bed.heal(*ends))
+    for order in ([other, leader, broker], [leader, other, broker]):
+        topics.reassign(cluster, topic, 0, order)
+        topics.await_reassigned(cluster)
+        topics.elect_preferred(cluster)
 
 
 @action

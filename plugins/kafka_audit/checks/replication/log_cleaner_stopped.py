@@ -61,8 +61,8 @@ def log_cleaner_stopped(view: ClusterView) -> Iterator[Judgement]:
     --topic-list __consumer_offsets`.
 
     ## References
-    KIP-346 (partitions that cannot be cleaned); metrics `uncleanable-partitions-count` and `DeadThreadCount` of
-    `kafka.log:type=LogCleaner`.
+    KIP-346 (partitions that cannot be cleaned); metrics `kafka.log:type=LogCleanerManager,name=uncleanable-partitions-count,…`
+    and `kafka.log:type=LogCleaner,name=DeadThreadCount`.
     """
     grown, sizes = dict(_grown(view)), BrokerReads(view.last_reads, LOG_DIRS)
     for log in own_logs(view, "KA617", _FILES):
