@@ -31,7 +31,7 @@ def write_on_node(folder: Path, hosts: Mapping[str, Host]) -> Path:
 def clusters_yaml(cluster: BaseCluster, name: str) -> str:
     """Return the text of a clusters.yaml with this cluster under a name; secured ones are audited as the user auditor."""
     folder = cluster.folder / "broker-{broker_id}"
-    logs = [str(folder / "logs" / f"{log}.log*") for log in ("controller", "state-change", "server")]
+    logs = [str(folder / "logs" / f"{log}.log*") for log in ("controller", "state-change", "server", "log-cleaner")]
     zookeeper: object = cluster.zookeeper_connect
     if zookeeper and cluster.secured:
         zookeeper = cluster.secured.audit_zookeeper(str(zookeeper))

@@ -176,7 +176,7 @@ class Bed:
         Args:
             listen_address: within `hosts.BEHIND_FORWARDS`, for which every other host has an unreachable route.
             listen_port: TCP port there.
-            target_host: address the worker host reaches.
+            target_host: address the worker host reaches, or several, by commas, which take turns.
             target_port: TCP port of the target.
 
         Raises:

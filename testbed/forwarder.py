@@ -1,4 +1,6 @@
-"""Forward one TCP address to another: ``forwarder.py LISTEN_ADDRESS LISTEN_PORT TARGET_HOST TARGET_PORT``.
+"""Forward one TCP address to another: ``forwarder.py LISTEN_ADDRESS LISTEN_PORT TARGET_HOST[,TARGET_HOST…] TARGET_PORT``.
+
+With several hosts each connection goes to the next one, as a load balancer sends it.
 
 Run as a script inside a host; imports nothing of the package. Says ``ready`` once it listens. With ``inherited`` for an address
 the port is the descriptor of a socket that listens already, which may be one of another host.
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import socket
 import sys
 
@@ -27,10 +30,11 @@ async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 async def serve(listen_address: str, listen_port: int, target_host: str, target_port: int) -> None:
     """Accept and forward for ever."""
+    targets = itertools.cycle(target_host.split(","))
 
     async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            target_reader, target_writer = await asyncio.open_connection(target_host, target_port)
+            target_reader, target_writer = await asyncio.open_connection(next(targets), target_port)
         except OSError:
             writer.transport.abort()  # a reset, as nginx and socat give when their target refuses
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import sys
 import threading
 import time
 from pathlib import Path
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 ACTIONS: dict[str, Callable[..., object]] = {}
 LOOK_SECONDS = 0.5
+HERE = Path(__file__).parent
+_LENGTH_OF_BATCH = 8  # where it is in a batch, after the base offset
 
 
 def action(function: Callable[..., object]) -> Callable[..., object]:
@@ -456,6 +459,14 @@ def forward(scene: Scene, address: str, port: int, broker: int) -> None:
 
 
 @action
+def balance(scene: Scene, broker: int, address: str, targets: Sequence[int], *, label: str = "CLIENT") -> None:
+    """Let a broker advertise an address at which other brokers take turns; `revert` lets it advertise its own."""
+    port = next(one.port for one in scene.cluster.listeners if one.label == label)
+    scene.bed.forward(address, port, ",".join(scene.cluster.brokers[target].host.address for target in targets), port)
+    advertise(scene, broker, address, label=label, port=port)
+
+
+@action
 def cross(scene: Scene, one: int, other: int) -> None:
     """Let two brokers advertise forwards that lead to each other; `revert` lets them advertise themselves."""
     cross_forwards(scene.bed, scene.zookeeper, one, other)
@@ -770,6 +781,59 @@ def leave_stray(scene: Scene, broker: int, topic: str, partition: int, name: str
         await_settled(scene)
 
     scene.undo.append(undo)
+
+
+@action
+def damage_segment(scene: Scene, broker: int, topic: str, partition: int) -> None:
+    """Overwrite the length of the first batch in the oldest segment that a running broker has of a partition."""
+    folder = _data(scene, broker) / f"{topic}-{partition}"
+    oldest, *newer = sorted(folder.glob("*.log"))
+    if not newer:
+        message = f"{folder} has one segment, which is not cleaned"
+        raise BedError(message)
+    with oldest.open("r+b") as segment:
+        segment.seek(_LENGTH_OF_BATCH)
+        segment.write(bytes(4))
+
+
+@action
+def move_away(scene: Scene, broker: int, topic: str, partition: int, *, says: str) -> None:
+    """Stop a broker, move the directory of a partition out of its log dir, and start it: it fetches the partition anew."""
+    scene.followed.append(says)
+    owner, folder = scene.cluster.brokers[broker], _data(scene, broker)
+    owner.stop()
+    shutil.move(folder / f"{topic}-{partition}", folder.parent / f"{topic}-{partition}.damaged")
+    owner.start()
+    await_settled(scene)
+
+
+def _data(scene: Scene, broker: int) -> Path:
+    return Path(scene.cluster.brokers[broker].server.properties["log.dirs"].split(",")[0])
+
+
+@action
+def fence_follower(scene: Scene, topic: str, broker: int) -> None:
+    """Let a follower miss two elections of its leader, so that its leader epoch is an old one; `revert` lets it hear of them."""
+    cluster = scene.zookeeper
+    leader, other = [number for number in cluster.brokers if number != broker][:2]
+    cluster.make_controller(leader)
+    ends = cluster.brokers[leader].host, cluster.brokers[broker].host
+    scene.bed.cut(*ends)
+    scene.undo.append(lambda: scene.bed.heal(*ends))
+    for order in ([other, leader, broker], [leader, other, broker]):
+        topics.reassign(cluster, topic, 0, order)
+        topics.await_reassigned(cluster)
+        topics.elect_preferred(cluster)
+
+
+@action
+def announce_requests(scene: Scene, broker: int, megabytes: int, count: int) -> None:
+    """Open connections to a broker that announce large requests, for which it takes memory; `revert` closes them."""
+    owner = scene.cluster.brokers[broker]
+    script = [sys.executable, "-I", str(HERE.parent / "large_requests.py")]
+    command = [*script, owner.host.address, str(owner.port), str(megabytes), str(count)]
+    process = scene.bed.stay(scene.bed.worker, command)
+    scene.undo.append(process.kill)
 
 
 @action

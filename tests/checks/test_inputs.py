@@ -211,6 +211,7 @@ OTHER_EVIDENCE = {
     ("KA111", "zookeeper"): "the broker's id is shown; the id of the cluster is KA110's",
     ("KA111", "brokers"): "the broker's id is shown by probes",
     ("KA111", "identities"): "the broker's id is shown by probes",
+    ("KA320", "probes"): "this worker's own connection shows who answers",
     ("KA210", "views"): "a broker that gives no view is KA001's and KA113's",
     ("KA303", "views"): "in KRaft mode the file says what is advertised where no broker does",
     ("KA303", "brokers"): "in KRaft mode the file says what is advertised where no broker does",

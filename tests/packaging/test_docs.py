@@ -154,6 +154,26 @@ ASKED = {
         ["Transaction markers", "forwards"],
     ),
     "read_committed consumers stop": ("read_committed consumers stop", ["KA614"]),
+    "the producer stays with the wrong broker although every broker is right": (
+        "NOT_LEADER_OR_FOLLOWER that never ends",
+        ["One client stays with the wrong broker", "Restart that client"],
+    ),
+    "controllers with SCRAM: the quorum no longer has a chance to gather": (
+        "KRaft: controllers elect no leader",
+        ["never gathers again", "SCRAM", "KA412"],
+    ),
+    "controllers advertise what the others do not reach: no new leader can be established": (
+        "KRaft: controllers elect no leader",
+        ["do not reach the addresses of the others", "KA211", "KA216"],
+    ),
+    "cannot establish quorum to update endpoints, cannot update endpoints without quorum": (
+        "KRaft: controllers elect no leader",
+        ["no leader can be elected to write the new ones", "old names resolve"],
+    ),
+    "a controller is 1/1 Ready and does nothing after a DNS race": (
+        "KRaft: controllers elect no leader",
+        ["1/1 Ready", "UnknownHostException", "Restart it"],
+    ),
     "the broker refuses to start": ("requirement failed: inter.broker.listener.name", ["KA311", "lint"]),
 }
 
@@ -167,6 +187,71 @@ def test_what_people_say_of_an_outage_has_an_answer(said):
     assert [word for word in words if word not in flat] == []
     if said.startswith(("kafka:", "Local:")):
         assert said in flat
+
+
+TYPED = {
+    # What people search for, `…` for what differs, and what the section with it names.
+    "Leader: none": ("KA601", "KA113"),
+    "Leader: -1": ("KA601", "KA102"),
+    "client/metadata found some partitions to be leaderless": ("KA601",),
+    "Failed to update metadata after": ("KA105", "KA107"),
+    "Node -1 disconnected": ("KA301", "KA319"),
+    "Bootstrap broker … disconnected": ("KA301", "security.protocol"),
+    "Unexpected Kafka request of type … during SASL handshake": ("KA301", "KA312"),
+    "telnet works": ("KA301", "max.connections.per.ip"),
+    "Unexpected error handling request … principal=User:ANONYMOUS": ("KA401", "VOTE"),
+    "Error when handling request": ("KA401",),
+    "ACL not working": ("KA408", "KA409", "User:ANONYMOUS"),
+    "CLUSTER_AUTHORIZATION_FAILED in UpdateMetadata": ("KA401", "KA403"),
+    "describeMetadataQuorum": ("KA201", "KA209", "UnknownHostException"),
+    "INVALID_VOTER_KEY": ("KA214", "localhost"),
+    "still don't know the high water mark": ("KA201", "KA209"),
+    "VoterSet(voters={})": ("--standalone", "KA201"),
+    "StaleBrokerEpochException": ("KA114", "KA212"),
+    "Expected broker epoch … but got broker epoch": ("KA114",),
+    "Unable to send heartbeat": ("KA210", "KA216"),
+    "load balancer": ("KA320", "KA304"),
+    "round robin": ("KA111", "KA319"),
+    "java.lang.OutOfMemoryError": ("KA321",),
+    "Too many open files": ("KA321",),
+    "Map failed": ("KA321", "vm.max_map_count"),
+    "marked as failed": ("KA618",),
+    "as uncleanable": ("KA617", "KA616"),
+    "__consumer_offsets grows": ("KA617",),
+    "Docker": ("KA303", "two listeners"),
+    "Connection to node -1 (localhost": ("bootstrap.servers",),
+    "Node may not be available": ("KA301", "KA302"),
+    "This server is not the leader for that topic-partition": ("KA101", "KA111"),
+    "Timed out waiting for a node assignment": ("KA105", "KA401"),
+}
+COMMON = ("ANONYMOUS", "Docker", "disconnected", "heartbeat", "high water mark", "load balancer", "localhost", "SCRAM", "VOTE")
+_FEW = 4
+
+
+def plain(text):
+    """Return what a search compares: no articles, no marks of Markdown, no targets of links, `…` for anything."""
+    bare = re.sub(r"\]\([^)]*\)|^> ?|[`*\[\]]", "", text, flags=re.MULTILINE)
+    return " ".join(word for word in bare.lower().split() if word not in {"a", "an", "the"})
+
+
+def sections_with(typed):
+    """Return the sections of the symptoms in which typed words stand, in this order."""
+    page = (DOCS / "symptoms.md").read_text(encoding="utf-8").partition("\n## ")[2]
+    pattern = ".{0,60}".join(re.escape(part.strip()) for part in plain(typed).split("…"))
+    sections = re.split(r"^#{2,3} ", page, flags=re.MULTILINE)
+    return [section for section in sections if re.search(rf"(?<!\w){pattern}", plain(section))]
+
+
+@pytest.mark.parametrize("typed", TYPED)
+def test_what_people_type_is_found_with_its_cause(typed):
+    found = sections_with(typed)
+    assert len(found) in range(1, _FEW), [section.partition("\n")[0] for section in found]
+    assert any(all(named in section for named in TYPED[typed]) for section in found), [plain(section) for section in found]
+
+
+@pytest.mark.parametrize("word", COMMON)
+def test_a_common_word_does_not_lead_everywhere(word):
+    assert len(sections_with(word)) in range(1, _FEW + 1), [section.partition("\n")[0] for section in sections_with(word)]
 
 
 @pytest.mark.bed

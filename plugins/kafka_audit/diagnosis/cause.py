@@ -102,7 +102,7 @@ class KnownCause:
         layer: the place in the order of a connection: name and tcp 1, the first bytes 2, tls 3, sasl 4, rights 5, effect 6.
         edges: kinds of edges that it can break.
         rare: it is named while nothing rules it out, and nothing hangs on it until something shows it.
-        decided_by: what would decide, as a template: {target}, {sources}, {where} and {log} in its sentence; {target}, {host},
+        decided_by: what would decide, as a template: {target}, {sources}, {where} and {denied} in its sentence; {target}, {host},
             {port} and {address} in its commands.
         remedy: what repairs it, in a sentence; empty where the check that reports it has steps of its own.
         observe: what was observed.

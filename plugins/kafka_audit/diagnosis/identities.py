@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import address_text, canonical_text
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import BrokerIdentity, Probe
 
@@ -32,6 +33,36 @@ def answering_brokers(view: ClusterView) -> Mapping[tuple[int, str], list[Answer
     earlier = {key for key, answers in before.items() if any(answer.is_other for answer in answers)}
     now = _answers(view.newest(BrokerIdentity), view.newest(Probe), own)
     return {key: [replace(answer, lasting=key in earlier) for answer in answers] for key, answers in now.items()}
+
+
+_Place = tuple[int, str, str, str]
+"""Broker, listener and canonical address of an endpoint, and the vantage."""
+
+
+def answers_in_order(view: ClusterView) -> Mapping[_Place, tuple[int, ...]]:
+    """Return the brokers that answered at each endpoint, seen from each vantage to which one answered in the newest sample.
+
+    One for each sample: the last one of the previous snapshot, then those of this snapshot. Other clusters are left out.
+    """
+    own = None if view.state is None else view.state.kafka_cluster_id
+    earlier = _by_place(view.earlier(BrokerIdentity), view.earlier(Probe), own)
+    now, newest = _by_place(view.of(BrokerIdentity), view.of(Probe), own), view.newest
+    return {
+        place: (*earlier.get(place, ()), *now.get(place, ())) for place in _by_place(newest(BrokerIdentity), newest(Probe), own)
+    }
+
+
+def _by_place(identities: Iterable[BrokerIdentity], probes: Iterable[Probe], own: str | None) -> Mapping[_Place, list[int]]:
+    found: dict[_Place, list[int]] = defaultdict(list)
+    for row in sorted(identities, key=lambda row: row.sample):
+        if row.answered_by is not None and (own is None or row.kafka_cluster_id in {None, own}):
+            found[row.broker_id, row.listener, canonical_text(row.address), WORKER].append(row.answered_by)
+    for probe in sorted(probes, key=lambda probe: probe.sample):
+        is_asked = (probe.layer, probe.role) == ("identity", "client") and probe.vantage != WORKER
+        if is_asked and probe.answered_by is not None:
+            address = canonical_text(address_text(probe.host, probe.port))
+            found[probe.broker_id, probe.listener, address, probe.vantage].append(probe.answered_by)
+    return found
 
 
 def _answers(

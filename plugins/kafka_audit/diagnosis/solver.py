@@ -152,9 +152,11 @@ def following(view: ClusterView, broker: int) -> Diagnosis:
 def _filled(template: str, edge: Edge) -> str:
     endpoint = edge.endpoint
     where = f"the host of {edge.who}" if edge.sources else "another broker's host"
-    # A refused update of the controller is in its own log, a refused fetch where everything else is.
-    log = "state-change.log" if edge.kind == CONTROL else "server.log"
-    texts = {"target": str(edge.target), "sources": edge.who, "where": where, "log": log}
+    # A refused update is in the log of either side, the controller's in a file of its own; a refused fetch in the follower's.
+    denied = "`CLUSTER_AUTHORIZATION_FAILED` in server.log"
+    if edge.kind == CONTROL:
+        denied = "`handling request` in its server.log, or `CLUSTER_AUTHORIZATION_FAILED` in state-change.log"
+    texts = {"target": str(edge.target), "sources": edge.who, "where": where, "denied": denied}
     words = {"host": "CONTROLLER", "port": "9093"} if edge.kind == FOLLOW else {}
     if endpoint is not None:
         words = {"host": endpoint.host, "port": str(endpoint.port), "address": endpoint.address}

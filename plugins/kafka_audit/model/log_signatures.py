@@ -1,7 +1,8 @@
 """Lines that Kafka logs when something is wrong: the text, the releases, the log file and the meaning.
 
 The texts are from the classes of 1.1.1, 2.8.2, 3.9.1 and 4.3.0 (`RequestSendThread`, `KafkaController`, `NetworkClient`,
-`AclAuthorizer`, `UnifiedLog`, `LogManager`, `KafkaServer`, `ZooKeeperClient`, `ClientCnxn`, `ReplicationControlManager`).
+`AclAuthorizer`, `UnifiedLog`, `LogManager`, `KafkaServer`, `ZooKeeperClient`, `ClientCnxn`, `ReplicationControlManager`,
+`ShutdownableThread`, `AbstractFetcherThread`, `LogCleaner`). Those of an exhausted process are Java's.
 """
 
 import re
@@ -225,6 +226,60 @@ SIGNATURES: tuple[Signature, ...] = (
         versions="2.8 - 4.3 (KRaft)",
         means="the controller received no heartbeat from it within the session timeout",
         supports="KA105",
+    ),
+    _signature(
+        "cleaner_stopped",
+        "Error due to",
+        r"\[kafka-log-cleaner-thread-\d{1,5}\]: Error due to",
+        log="log-cleaner.log",
+        means="a thread of its log cleaner ended",
+        supports="KA617",
+        own=True,
+    ),
+    _signature(
+        "log_uncleanable",
+        "as uncleanable",
+        r"Unexpected exception thrown when cleaning log .{1,1000}\. Marking its partition \((?P<detail>[^()\s]{1,270})\) "
+        "as uncleanable",
+        versions="2.1 - 4.3",
+        log="log-cleaner.log",
+        means="its log cleaner no longer cleans a partition",
+        supports="KA617",
+        own=True,
+    ),
+    _signature(
+        "fetcher_stopped",
+        "Error due to",
+        r"\[(?P<part>ReplicaFetcher) replicaId=\d{1,10}, leaderId=\d{1,10}[^\]]{0,100}\] Error due to",
+        means="a thread that fetches from a leader ended",
+        supports="KA618",
+        own=True,
+    ),
+    _signature(
+        "partition_failed",
+        "marked as failed",
+        r"\[(?P<part>ReplicaFetcher) replicaId=\d{1,10}, leaderId=\d{1,10}[^\]]{0,100}\] "
+        r"Partition (?P<detail>\S{1,270}) marked as failed",
+        versions="2.3 - 4.3",
+        means="it no longer fetches a partition",
+        supports="KA618",
+        own=True,
+    ),
+    _signature(
+        "out_of_memory",
+        "java.lang.OutOfMemoryError",
+        r"java\.lang\.OutOfMemoryError: (?P<detail>[A-Za-z][A-Za-z0-9 /:,.-]{1,100})",
+        means="it ran out of memory",
+        supports="KA321",
+        own=True,
+    ),
+    _signature(
+        "too_many_open_files",
+        "Too many open files",
+        r"(?P<detail>Too many open files)",
+        means="it could not open more files or connections",
+        supports="KA321",
+        own=True,
     ),
 )
 

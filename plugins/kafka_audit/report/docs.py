@@ -21,7 +21,9 @@ from kafka_audit.report.plain_text import explain
 HOW_LINES_COUNT = """`logs` in the cluster file sets where the logs are: paths, or a command that prints them.
 An audit reads the end of each log (2 MiB of a file, 4 MiB of a command) and keeps only these lines, with secrets masked.
 
-A line counts if it is newer than the registration of the broker that wrote it and of the broker that it is about. A line that
+A line counts if it is newer than the registration of the broker that wrote it and of the broker that it is about. In KRaft mode
+the log of a broker shows when it registered. If the part of `server.log` that was read does not contain that, the broker
+registered before, and lines in this part count. A line that
 Kafka repeats while the fault lasts must still be written when the log is read, because a normal start logs dozens of them. A line
 that counts turns an inferred cause into a measured one, and the finding quotes it. The time zone of a host comes from the line
 about its registration, from the modification time of the file, or from a line that is written between two reads. If the time zone

@@ -36,7 +36,12 @@ def encoded(message, version):
 FOUND = response(
     log_dir("/a", topic("orders", (0, 5, 0, False), (1, 6, 0, False), (0, 3, 2, True)), topic("ü" * 80, (300, 2**40, 9, False))),
     log_dir("/b", error=56),
-    log_dir("/c", topic("empty"), topic("x", *((number, 1, 0, number % 3 == 0) for number in range(200)))),
+    log_dir(
+        "/c",
+        topic("__consumer_offsets", (0, 7, 0, False), (1, 9, 0, False), (2, 99, 1, True)),
+        topic("empty"),
+        topic("x", *((number, 1, 0, number % 3 == 0) for number in range(200))),
+    ),
 )
 
 
@@ -48,10 +53,17 @@ def test_every_version_reads_the_same(version):
     assert [(one.path, one.error, one.replicas, one.future, one.total_bytes, one.usable_bytes) for one in found.log_dirs] == [
         ("/a", 0, 3, 1, *sizes),
         ("/b", 56, 0, 0, *sizes),
-        ("/c", 0, 133, 67, *sizes),
+        ("/c", 0, 135, 68, *sizes),
     ]
+    assert [(one.replica_bytes, one.offsets_bytes) for one in found.log_dirs] == [(11 + 2**40, None), (0, None), (149, 9)]
     assert [*found.log_dirs[0].future_replicas()] == [FutureReplica("orders", 0, 3, 2)]
-    assert [one.partition for one in found.log_dirs[2].future_replicas()] == [*range(0, 200, 3)]
+    assert [one.partition for one in found.log_dirs[2].future_replicas()] == [2, *range(0, 200, 3)]
+
+
+def test_sizes_that_no_disk_has_are_no_answer():
+    body = encoded(response(log_dir("/a", topic("orders", (0, 2**62, 0, False), (1, 2**62, 0, False)))), 1)
+    with pytest.raises(WireError, match="no DescribeLogDirs answer of version 1: replicas of more than"):
+        decode_log_dirs_answer(body, 1)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

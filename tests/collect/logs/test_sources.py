@@ -89,6 +89,39 @@ def test_without_zookeeper_each_brokers_own_log_tells_its_start(tmp_path):
     assert (row.about_broker, row.matches, row.since_start, row.since_ms) == (2, 3, 1, start + 3000)
 
 
+BEGUN = {
+    # What server.log has before the line, minutes ago, and whether the line counts.
+    "an older line of any kind": ("{at} INFO [GroupCoordinator 0]: Stabilized group a (x)\n", 30, 1),
+    "nothing": ("", 30, None),
+    "an older start": ("{at} INFO [BrokerServer id=0] Transition from SHUTDOWN to STARTING (x)\n", 30, 1),
+    "a start after it": ("{at} INFO [BrokerServer id=0] Transition from SHUTDOWN to STARTING (x)\n", 10, None),
+    "a registration after it": ("{at} INFO Successfully registered broker 0 with broker epoch 7 (x)\n", 10, 0),
+}
+
+
+@pytest.mark.parametrize("before", BEGUN)
+def test_without_zookeeper_a_broker_registered_before_the_part_that_was_read(tmp_path, before):
+    text, minutes, count = BEGUN[before]
+    moment = now() - 20 * 60_000
+    written = [(now() - minutes * 60_000, text), (moment, "{at} WARN Stopping serving logs in dir /d (x)\n")]
+    logs = in_folder(tmp_path, server="".join(line.format(at=at(ms)) for ms, line in sorted(written) if line))
+    newest = max(ms for ms, line in written if line)
+    os.utime(tmp_path / "server.log", (newest / 1000, newest / 1000))
+    (row,), _ = read(logs)
+    assert (row.signature, row.zone, row.last_ms, row.since_start) == ("log_dir_stopped", "file", moment, count)
+
+
+def test_another_log_does_not_show_when_a_broker_registered(tmp_path):
+    """The cleaner's line is older than the part of server.log that was read: the broker may have started since, or not."""
+    texts = {"server": "{at} INFO any line (x)\n", "log-cleaner": "{at} ERROR [kafka-log-cleaner-thread-0]: Error due to (x)\n"}
+    times = {"server": now() - 60_000, "log-cleaner": now() - HOUR}
+    logs = in_folder(tmp_path, **{name: text.format(at=at(times[name])) for name, text in texts.items()})
+    for name, ms in times.items():
+        os.utime(tmp_path / f"{name}.log", (ms / 1000, ms / 1000))
+    (row,), _ = read(logs)
+    assert (row.signature, row.last_ms, row.since_start) == ("cleaner_stopped", times["log-cleaner"], None)
+
+
 def test_another_registration_tells_nothing(tmp_path):
     start = now() - HOUR
     logs = in_folder(tmp_path, server=REGISTERED.format(at=at(start)) + REFUSED.format(at=at(start + 9)))

@@ -27,7 +27,7 @@ def leader_not_available(view: ClusterView) -> Iterator[Judgement]:
 
     ## Why it matters
     Clients that use this broker retry until they time out and log `LEADER_NOT_AVAILABLE` warnings. The same client with another
-    bootstrap address works.
+    bootstrap address works. One such warning after the first use of a topic that is created automatically is normal.
 
     ## Fails when
     A broker returns error 5 for a partition in two samples, and ZooKeeper has a registered leader for it. Below Metadata v6 a

@@ -54,8 +54,9 @@ def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
     controller.
 
     ## What to do
-    To see the error, run `grep 'Received error' state-change.log` on the controller and `grep Denied kafka-authorizer.log` on
-    this broker.
+    To see the error, run `grep 'Received error' state-change.log` on the controller, and on this broker `grep -A1 'handling
+    request' server.log`: `Error when handling request` (Kafka 1.x and 2.x) or `Unexpected error handling request` (3.x and later)
+    names principal and listener. Many distributions write no kafka-authorizer.log.
 
     Best: use an authenticated listener for inter-broker traffic (`inter.broker.listener.name`), with its principal in
     `super.users` of every broker. On broker {broker} this requires a restart. Otherwise add an ACL: `kafka-acls.sh

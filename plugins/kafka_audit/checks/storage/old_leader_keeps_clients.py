@@ -45,10 +45,12 @@ def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Restart the clients that still fail, or broker {broker}: either makes them refresh their metadata. Then upgrade: sarama
-    1.43.3, Filebeat to a release that contains it. Producers are named by no API that only reads. To find them: on the host of
-    broker {broker} `ss -tnp state established '( sport = :9092 )'` shows who is connected, `kafka.request.logger=DEBUG` in its
-    log4j file names client ids, and so do its `client-id` metrics of quotas. From Kafka 2.4 on, the MBean
-    `kafka.server:type=socket-server-metrics,clientSoftwareName=*` of that broker names library and version.
+    1.43.3, Filebeat to a release that contains it. If the traffic that broker {broker} receives rises to the limit of its network
+    interface (`sar -n DEV 5`), and no other broker sends more than before, producers retry: it is no replication. Producers are
+    named by no API that only reads. To find them: on the host of broker {broker} `ss -tnp state established '( sport = :9092 )'`
+    shows who is connected, `kafka.request.logger=DEBUG` in its log4j file names client ids, and so do its `client-id` metrics of
+    quotas. From Kafka 2.4 on, the MBean `kafka.server:type=socket-server-metrics,clientSoftwareName=*` of that broker names
+    library and version.
 
     ## References
     KIP-112, KIP-511 (client software); IBM/sarama pull request 2939 (v1.43.3), aio-libs/aiokafka 1115, confluentinc/librdkafka

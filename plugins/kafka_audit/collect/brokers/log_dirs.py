@@ -20,6 +20,8 @@ TOP_ERROR, SIZES = 3, 4
 """Versions from which the response has a top-level error code, and the sizes of volumes."""
 
 _FLEXIBLE, _CORDONED = 2, 5
+_OFFSETS = b"__consumer_offsets"
+_MOST_BYTES = 2**62
 _REPLICA = np.dtype([("partition", ">i4"), ("size", ">i8"), ("lag", ">i8"), ("future", "u1")])
 _UNREADABLE = (WireError, struct.error, IndexError, UnicodeDecodeError, MemoryError)
 _int16, _int32 = struct.Struct("!h").unpack_from, struct.Struct("!i").unpack_from
@@ -43,6 +45,8 @@ class ListedLogDir:
         path: its path.
         replicas: how many replicas there are in it, without future ones.
         future: how many future replicas there are in it.
+        replica_bytes: their sizes together, without future ones.
+        offsets_bytes: the size of the largest replica of `__consumer_offsets` among them, None where there is none.
         total_bytes: -1 where the broker does not know it, None where the version has none, as is `usable_bytes`.
     """
 
@@ -50,6 +54,8 @@ class ListedLogDir:
     path: str
     replicas: int
     future: int
+    replica_bytes: int
+    offsets_bytes: int | None
     total_bytes: int | None
     usable_bytes: int | None
     _topics: "_Topics"
@@ -115,11 +121,19 @@ def _log_dir(cursor: Cursor, version: int) -> ListedLogDir:
         cursor.int8()
     cursor.tags()
     future = int(np.count_nonzero(topics.future))
+    sizes = np.where(topics.future, 0, np.maximum(topics.rows["size"], 0))  # -1: the log dir is offline
+    if sizes.sum(dtype=np.float64) > _MOST_BYTES:
+        msg = f"replicas of more than {_MOST_BYTES} bytes"
+        raise WireError(msg)
+    is_offsets = np.array([name == _OFFSETS for name in topics.names], np.bool_)
+    of_offsets = sizes[np.repeat(is_offsets, np.array(topics.counts, np.int64))]
     return ListedLogDir(
         error=error,
         path=path,
         replicas=len(topics.rows) - future,
         future=future,
+        replica_bytes=int(sizes.sum()),
+        offsets_bytes=int(of_offsets.max()) if len(of_offsets) else None,
         total_bytes=total_bytes,
         usable_bytes=usable_bytes,
         _topics=topics,

@@ -137,6 +137,8 @@ class ProtectedReads:
             total_bytes=_known(listed.total_bytes, "bytes of a log dir"),
             usable_bytes=_known(listed.usable_bytes, "usable bytes of a log dir"),
             replicas=listed.replicas,
+            replica_bytes=listed.replica_bytes,
+            offsets_bytes=listed.offsets_bytes,
         )
 
     def _future_replicas(self, log_dir: ListedLogDir) -> Iterator[LogDirReplica]:

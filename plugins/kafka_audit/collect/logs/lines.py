@@ -28,6 +28,9 @@ _REGISTERED = re.compile(
     r"|Successfully registered broker (\d{1,10}) with broker epoch"
 )
 
+_STARTS = ("Transition from SHUTDOWN to STARTING", "] starting (kafka.server.KafkaServer)")
+"""What a process logs when it starts: in KRaft mode, with ZooKeeper."""
+
 
 class Stamp(NamedTuple):
     """A line's own time: milliseconds as if the host's zone were UTC, or of the epoch where the line names its zone."""
@@ -54,12 +57,13 @@ class SignatureMatch(NamedTuple):
 class Scan:
     """What one log says, or several one after the other.
 
-    `newest` is the latest time in it. `registered` is the last registration of its broker: when, and the znode's czxid where it
-    is told.
+    `newest` is the latest time in it, `begun` the first one, or that of the last start of its broker in it. `registered` is the
+    last registration of the broker: when, and the znode's czxid where it is told.
     """
 
     matches: tuple[SignatureMatch, ...]
     newest: Stamp | None
+    begun: Stamp | None
     registered: tuple[Stamp, int | None] | None
 
 
@@ -85,16 +89,19 @@ def scan(text: str, broker: int) -> Scan:
     matches: list[SignatureMatch] = []
     current: Stamp | None = None
     newest: Stamp | None = None
+    begun: Stamp | None = None
     registered: tuple[Stamp, int | None] | None = None
     for number, line in enumerate(lines):
         current = line_stamp(line) or current
         if current is not None and (newest is None or current.ms > newest.ms):
             newest = current
+        if begun is None or any(marker in line for marker in _STARTS):
+            begun = current
         matches.extend(_matches(lines, number, current, broker))
         match = _REGISTERED.search(line) if "egistered broker" in line else None
         if match is not None and current is not None and int(match[1] or match[3]) == broker:
             registered = (current, int(match[2]) if match[2] else None)
-    return Scan(matches=tuple(matches), newest=newest, registered=registered)
+    return Scan(matches=tuple(matches), newest=newest, begun=begun, registered=registered)
 
 
 def _ends(line: str) -> str:

@@ -16,6 +16,7 @@ UNDECIDED = "not known"
 MOST_ROWS = 200
 """The largest number of kinds of lines that are kept of one broker."""
 
+_WITH_REGISTRATION = ("server.log", "command")
 _LEAST_OF_LINE = 160
 _QUARTER = 15 * 60_000  # what zones differ by
 _FURTHEST = 14 * 3_600_000
@@ -92,7 +93,23 @@ def start_ms(tails: Sequence[Tail], zone: Zone) -> int | None:
     return max((start for start in starts if start is not None), default=None)
 
 
-def log_rows(broker: int, tails: Sequence[Tail], reported: Zone, starts: Mapping[int, int], sample: int) -> Iterator[LogLine]:
+def begun_ms(tails: Sequence[Tail], zone: Zone) -> int | None:
+    """Return a time before which a broker registered last whose logs do not show it.
+
+    The line about it is in server.log, so the end of this log that was read begins later, unless the process started in it.
+    """
+    times = [zone.epoch_ms(tail.scan.begun) for tail in tails if tail.log in _WITH_REGISTRATION]
+    return max((time for time in times if time is not None), default=None)
+
+
+def log_rows(  # noqa: PLR0913, PLR0917 -- whose, from where, and since when
+    broker: int,
+    tails: Sequence[Tail],
+    reported: Zone,
+    starts: Mapping[int, int],
+    sample: int,
+    begun: int | None = None,
+) -> Iterator[LogLine]:
     """Yield a row for each kind of line, at most `MOST_ROWS`.
 
     Args:
@@ -101,8 +118,9 @@ def log_rows(broker: int, tails: Sequence[Tail], reported: Zone, starts: Mapping
         reported: the zone of its host.
         starts: when each broker registered last, milliseconds since the epoch, as far as that is known.
         sample: number of the sample that the rows belong to.
+        begun: where it is unknown of this broker, a time at which it had registered already.
     """
-    count = 0
+    count, own = 0, starts.get(broker, begun)
     for tail in tails:
         groups: defaultdict[tuple[object, ...], list[SignatureMatch]] = defaultdict(list)
         for match in tail.scan.matches:
@@ -114,9 +132,11 @@ def log_rows(broker: int, tails: Sequence[Tail], reported: Zone, starts: Mapping
             if count > MOST_ROWS:
                 return
             about = found[-1].about
-            known = [starts[number] for number in (broker, about) if number is not None and number in starts]
-            start = max(known) if broker in starts else None
-            yield replace(_row(tail, reported, found, start), broker_id=broker, sample=sample)
+            start = None if own is None else max(own, starts.get(broker if about is None else about, own))
+            row = _row(tail, reported, found, start)
+            if broker not in starts and not row.since_start:
+                row = replace(row, since_start=None)  # older than `begun`, and perhaps newer than the registration
+            yield replace(row, broker_id=broker, sample=sample)
 
 
 def _quoted(line: str, exception: str | None) -> str:

@@ -66,19 +66,27 @@ def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what t
     own = {broker: rows.start_ms(some, zones[broker]) for broker, some in newest.items()}
     starts = {broker: start for broker, start in own.items() if start is not None}
     starts |= {broker: row.registered_ms for broker, row in reported.items()}
+    # ZooKeeper has each registration; in KRaft mode only the log of a broker shows it, of which the end is read.
+    begun = {} if reported else {broker: rows.begun_ms(some, zones[broker]) for broker, some in newest.items()}
     for broker, some in newest.items():
         reads: list[Row] = []
         asking = Asking(sample=sample, observer=f"logs:{broker}", target=", ".join(clean_line(tail.log) for tail in some))
-        lines = partial(_lines, broker, some, zones[broker], starts, sample, budget)
+        lines = partial(_lines, broker, some, zones[broker], starts, sample, budget, begun.get(broker))
         line_rows = asking.read(reads, "logs, what they say", lines)
         found += reads if line_rows is None else line_rows  # that they were read has its row already
     return tuple(found)
 
 
 def _lines(  # noqa: PLR0913, PLR0917 -- see `read_logs`
-    broker: int, some: Sequence[Tail], zone: rows.Zone, starts: Mapping[int, int], sample: int, budget: Budget
+    broker: int,
+    some: Sequence[Tail],
+    zone: rows.Zone,
+    starts: Mapping[int, int],
+    sample: int,
+    budget: Budget,
+    begun: int | None,
 ) -> tuple[Row, ...]:
-    found = tuple(rows.log_rows(broker, some, zone, starts, sample))
+    found = tuple(rows.log_rows(broker, some, zone, starts, sample, begun))
     budget.add_rows(len(found), sum(len(row.text) for row in found if isinstance(row, LogLine)))
     return found
 

@@ -12,7 +12,7 @@ from kafka_audit.diagnosis.facts import Facts
     kind=RIGHTS,
     layer=5,
     edges=(CONTROL, REPLICATE, FOLLOW),
-    decided_by="server.properties of broker {target}, or `CLUSTER_AUTHORIZATION_FAILED` in {log} of {sources}",
+    decided_by="server.properties of broker {target}, or {denied} of {sources}",
 )
 def missing_right(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Super users and ACLs of the target decide; where a hidden setting could still allow it, they only suggest it."""

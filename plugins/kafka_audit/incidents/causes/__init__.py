@@ -29,6 +29,7 @@ TABLE: tuple[Cause, ...] = (
     dead_disk.DEAD_DISK,
     registry.FOREIGN_BROKER,
     addresses.SHARED_ADDRESS,
+    addresses.ANSWERS_IN_TURN,
     addresses.WRONG_ANSWER,
     registry.BROKER_GONE,
     unreachable_endpoints.DEAD_ENDPOINT,
@@ -46,6 +47,7 @@ TABLE: tuple[Cause, ...] = (
     unread_sources.SILENT,
     undecided.UNDECIDED,
     undecided.UNDECIDED_EDGES,
+    missing_replicas.FETCHING_STOPPED,
     missing_replicas.MISSING_REPLICAS,
 )
 """Causes in the order in which they may claim symptoms: registry, addresses, reachability, rights, failed reads, no cause."""

@@ -16,7 +16,7 @@ from kafka_audit.model.text import brokers, clean, counted, listing, ranges
 VIEW = ("KA101", "KA102", "KA103", "KA104", "KA105", "KA106", "KA107", "KA108", "KA202")
 """What shows in a broker's own view, and is about the broker that was asked."""
 
-REPLICATION = ("KA503", "KA601", "KA602", "KA603", "KA604")
+REPLICATION = ("KA503", "KA601", "KA602", "KA603", "KA604", "KA618")
 """What partitions suffer when a broker of theirs is away."""
 
 

@@ -20,6 +20,8 @@ class LogDir(Row):
     total_bytes: int | None  # None below version 4 of the answer
     usable_bytes: int | None
     replicas: int
+    replica_bytes: int | None = None  # the sizes of these replicas together; null in old snapshots
+    offsets_bytes: int | None = None  # of those of __consumer_offsets the largest; null where there is none
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Causes in the addresses themselves: two brokers share one (KA304), or another broker answers there (KA111)."""
+"""Causes in the addresses themselves: two brokers share one (KA304), others answer there in turn (KA320), or one does (KA111)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -79,6 +79,48 @@ def _list(case: Case) -> tuple[Command, ...]:
     others = (e.address for e in case.view.endpoints.known if e.broker_id not in case.brokers)
     template = "kafka-broker-api-versions.sh --bootstrap-server {address} | grep 'id: '"
     return (command(template, address=next(others, "BROKER:9092")),)
+
+
+def in_turn_story(case: Case) -> Story:
+    """Return the story that an address leads to several brokers."""
+    answering = sorted({broker for root in case.roots for broker in root.numbers("answering_brokers")})
+    single = len(case.brokers) == 1
+    what = f"{'has no address' if single else 'have no addresses'} of {'its' if single else 'their'} own"
+    return Story(
+        headline=fitting(
+            [
+                f"{start_upper(brokers(case.brokers, shown))} {what}: {brokers(answering, shown)} answer there in turn"
+                for shown in (5, 3, 1)
+            ]
+        ),
+        impact="A client that asks for one of these brokers reaches any of several: most of its requests fail with "
+        "NOT_LEADER_OR_FOLLOWER, and a new attempt may succeed.",
+        confidence=case.confidence(),
+        why="The brokers that answered at the address reported their own ids, another one each time.",
+        speaks_for=(*evidence_of(case.roots), *changed_before(case, {"endpoint": "address"})),
+        steps=(
+            Step(
+                kind="see",
+                text="See it yourself (reads only): repeat each command. It fails with `Unexpected broker id, expected …` while "
+                "another broker answers.",
+                commands=tuple(_ask_who(endpoint, "") for endpoint in case.endpoints[:5]),
+            ),
+            Step(
+                kind="quick",
+                text=f"Advertise for {brokers(case.brokers)} {'an address' if single else 'addresses'} that "
+                f"{'leads' if single else 'lead'} to one broker alone: its own name, or a port of the load balancer with this "
+                "broker as its only target. Use the common address for bootstrap.servers only.",
+                commands=tuple(
+                    line
+                    for endpoint in case.endpoints[:5]
+                    for line in advertise(case, (endpoint, f"ADDRESS_OF_BROKER_{endpoint.broker_id}:{endpoint.port}"))
+                ),
+                cost="A restart each, one after the other: leaders move and move back.",
+            ),
+            prove(case),
+            do_not("make sessions of the load balancer sticky: each client needs several brokers at the same time."),
+        ),
+    )
 
 
 def wrong_answer_story(case: Case) -> Story:
@@ -162,7 +204,19 @@ SHARED_ADDRESS = Cause(
     cases=by_address,
     story=shared_story,
     explains=(
-        Explains(codes=("KA111", "KA301", "KA302", "KA303"), where=at_the_endpoint),
+        Explains(codes=("KA111", "KA301", "KA302", "KA303", "KA320"), where=at_the_endpoint),
+        Explains(codes=(*VIEW, "KA001"), where=at_the_broker),
+    ),
+)
+
+ANSWERS_IN_TURN = Cause(
+    codes=("KA320",),
+    meaning="an address leads to several brokers in turn, as that of a load balancer does",
+    cases=together,
+    story=in_turn_story,
+    explains=(
+        Explains(codes=("KA106",), where=as_a_proxy_says),
+        Explains(codes=("KA111", "KA301", "KA302", "KA303", "KA319"), where=at_the_endpoint),
         Explains(codes=(*VIEW, "KA001"), where=at_the_broker),
     ),
 )

@@ -39,10 +39,12 @@ def _see(case: Case) -> Step:
     for source in case.sources[:3]:
         role = "controller" if case.by_controller else "broker"
         commands.append(remark("on the host of {role} {source}", role=role, source=source))
+        commands.append(command("ss -tn state syn-sent"))
         commands.extend(connect_commands(case.endpoints, 5))
         if case.by_controller:
             commands.extend(_log_lines(case, source))
-    return Step(kind="see", text="See it yourself (reads only).", commands=tuple(commands))
+    text = "See it yourself (reads only). The first command lists connections that get no answer."
+    return Step(kind="see", text=text, commands=tuple(commands))
 
 
 def _log_lines(case: Case, controller: int) -> Iterable[Command]:
@@ -70,6 +72,7 @@ def _quick(case: Case) -> Step:
             text=f"Set advertised.listeners of {subject} to an address that clients and every other broker resolve and reach.",
         )
     single = len(case.brokers) == 1
+    sides = "" if single else " each"
     commands: list[Line] = []
     for endpoint in case.endpoints[:5]:
         commands.extend(advertise(case, (endpoint, _repaired(case, endpoint))))
@@ -83,7 +86,8 @@ def _quick(case: Case) -> Step:
         kind="quick",
         text=(
             f"Set advertised.listeners of {subject} to {'an address' if single else 'addresses'} that clients and {whom} "
-            f"resolve and reach, then restart {subject}{'' if single else ', one after the other'}.{stuck}"
+            f"resolve and reach, then restart {subject}{'' if single else ', one after the other'}. It may be{sides} a name that "
+            f"clients resolve to the forward, and brokers, in /etc/hosts, to the broker's own address.{stuck}"
         ),
         commands=tuple(commands),
         cost=(

@@ -114,7 +114,9 @@ def _steps(case: Case) -> tuple[Step, ...]:
         ),
         Step(
             kind="quick",
-            text="Move the client inside (way 1): run it in the same Kubernetes cluster (or Docker network) as the brokers.",
+            text="Move the client inside (way 1): run producers in the same Kubernetes cluster (or Docker network) as the "
+            "brokers. Consumers may stay elsewhere if a program inside passes the records on, such as MirrorMaker or an HTTP "
+            "bridge.",
             cost="Nothing changes at the brokers; the client lives and is deployed there from now on.",
         ),
         Step(
@@ -122,14 +124,16 @@ def _steps(case: Case) -> tuple[Step, ...]:
             text=f"Publish an address outside for each of the {many} (way 2): full names that clients resolve and reach (in "
             "Kubernetes by hostNetwork, a NodePort or a LoadBalancer for each), on a listener that advertises only that, such "
             "as advertised.listeners=INTERNAL://NAME_INSIDE:9094,EXTERNAL://ADDRESS_OUTSIDE:PORT_OF_THIS_BROKER.",
-            cost="One rolling restart; an address or port for each broker to be kept, and with hostNetwork one broker per node.",
+            cost="One rolling restart; an address or port for each broker to be kept. With hostNetwork: one broker per node, on "
+            "the node's ports, outside of NetworkPolicies, and its address changes if it moves to another node.",
         ),
         Step(
             kind="lasting",
             text="Run a Kafka proxy (way 3) that rewrites the addresses in responses, such as grepplabs/kafka-proxy: clients "
-            "bootstrap from it, and it forwards them to each broker. Declare it as `reach`, and the audit covers it.",
-            cost="One more hop that must run redundantly, with a mapping for every broker. A plain TCP forward rewrites "
-            "no address.",
+            "bootstrap from it, and it forwards them to each broker. Decide where the login ends: it is passed through, or it "
+            "ends at the proxy, and ACLs see the proxy's user. Declare it as `reach`, and the audit covers it.",
+            cost="One more hop that must run redundantly, with a mapping for every broker. If it fails, connections break and no "
+            "acknowledged record is lost. A plain TCP forward rewrites no address.",
         ),
         Step(
             kind="lasting",
@@ -137,7 +141,10 @@ def _steps(case: Case) -> tuple[Step, ...]:
             cost="No replicas: every restart is an outage and a lost disk is lost data (KA612).",
         ),
         prove(case),
-        do_not("add the names to the hosts files of clients: pods get new addresses, and every file must be changed again."),
+        do_not(
+            "add names of pods to the hosts files of clients: pods get new addresses, and every file must be changed again. A "
+            "name with one lasting address on each side (a NAT) may be there."
+        ),
     )
 
 

@@ -24,7 +24,7 @@ def refused_steps(case: Case) -> tuple[Step, ...]:
     if other_rules(case):
         return (_see_rights(case), _rules(case), prove(case), *_rights_warnings(case))
     repair = _take_away(case) if case.roots[0].code == "KA403" else _give(case)
-    lasting = (_super_users(case), *_listener(case))
+    lasting = (*_super_users(case), *_listener(case))
     return (_see_rights(case), *repair, *lasting, prove(case), *_rights_warnings(case))
 
 
@@ -78,9 +78,11 @@ def _see_rights(case: Case) -> Step:
     line = "grep CLUSTER_AUTHORIZATION_FAILED server.log" if case.view.kraft else "grep 'Received error' state-change.log"
     return Step(
         kind="see",
-        text=f"See it yourself (reads only): {rights_log(case)}, kafka-authorizer.log of {brokers(case.brokers)}, and the ACLs.",
+        text=f"See it yourself (reads only): {rights_log(case)}, server.log and kafka-authorizer.log of {brokers(case.brokers)}, "
+        "and the ACLs. The line about the request names principal and listener.",
         commands=(
             command(f"{line} | tail -3"),
+            command("grep -A1 'handling request' server.log | tail -4"),
             command("grep 'is Denied' kafka-authorizer.log | grep -i ClusterAction | tail -3"),
             continued(acl_tool(case), "--list --cluster"),
         ),
@@ -130,15 +132,19 @@ def _take_away(case: Case) -> Iterable[Step]:
     )
 
 
-def _super_users(case: Case) -> Step:
+def _super_users(case: Case) -> Iterable[Step]:
+    """Name the principal in super.users, unless every client without a login has it."""
+    names = [name for name in principals(case)[:_FIRST] if name != ANONYMOUS]
+    if not names:
+        return
     commands: list[Line] = []
     for broker in case.brokers[:_FIRST]:
         known = case.view.inter_broker.super_users(broker)
         present = ["AS_IT_IS_NOW"] if known is None else sorted(known)
-        line = ";".join([*present, *principals(case)[:_FIRST]])
+        line = ";".join([*present, *names])
         commands += [server_properties(broker), setting("super.users", line)]
     single = len(case.brokers) == 1
-    return Step(
+    yield Step(
         kind="lasting",
         text=f"Add the inter-broker principal to super.users of {brokers(case.brokers)}, as on every broker; "
         f"it is read only at start{'' if single else ', so restart one after the other'}.",
@@ -173,6 +179,8 @@ def _listener(case: Case) -> Iterable[Step]:
 
 
 def _rights_warnings(case: Case) -> Iterable[Step]:
+    if ANONYMOUS in principals(case):
+        yield do_not(f"add {ANONYMOUS} to super.users: every client without a login becomes a super user.")
     yield do_not("set allow.everyone.if.no.acl.found: it opens the cluster to every client.")
     if case.view.zookeeper_read:
         yield do_not("rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads only ZooKeeper.")

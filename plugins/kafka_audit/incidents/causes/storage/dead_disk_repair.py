@@ -7,7 +7,7 @@ from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.incidents.causes.repair import do_not, prove
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model import quoting
-from kafka_audit.model.commands import Command, command
+from kafka_audit.model.commands import Command, Line, command, remark
 from kafka_audit.model.finding import Evidence, Step
 from kafka_audit.model.tables import GroupMember
 from kafka_audit.model.text import clean, counted, listing
@@ -72,6 +72,7 @@ def dead_disk_steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bo
                 ),
                 *(command("df -h {path}", path=path) for path in paths[:3]),
                 command("grep -E 'Error while .* in dir|Stopping serving logs in dir' server.log | tail -5"),
+                *(_traffic(broker) if pinned else ()),
             ),
         ),
         *(_free_the_clients(broker) if pinned else ()),
@@ -100,6 +101,12 @@ def dead_disk_steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bo
         ),
         prove(case),
     )
+
+
+def _traffic(broker: int) -> tuple[Line, ...]:
+    """Return what tells producers that retry from followers that catch up: only the latter need a broker that sends."""
+    shows = "producers that retry, not replication: broker {broker} receives at full rate, and no other broker sends more"
+    return remark(shows, broker=broker), command("sar -n DEV 5 3")
 
 
 def _save_first(broker: int, address: str, leaderless: int) -> tuple[Step, ...]:

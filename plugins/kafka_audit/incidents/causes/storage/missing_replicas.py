@@ -1,4 +1,4 @@
-"""Partitions with a missing replica and no known cause: one incident for each missing broker."""
+"""Partitions with a missing replica: a follower that gave up fetching (KA618), or no known cause, an incident for each broker."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,11 +8,13 @@ from kafka_audit.cluster.partitions import PartitionState
 from kafka_audit.diagnosis.cause import CauseKind
 from kafka_audit.diagnosis.edges import REPLICATE
 from kafka_audit.diagnosis.solver import Diagnosis, diagnoses_into
+from kafka_audit.incidents.causes import grouped
 from kafka_audit.incidents.causes.candidates import candidates_of
 from kafka_audit.incidents.causes.repair import last_in_sync, prove
 from kafka_audit.incidents.causes.rule import (
     Case,
     Cause,
+    Explains,
     Story,
     changed_before,
     evidence_of,
@@ -129,6 +131,25 @@ def _said_of(case: Case, broker: int) -> str:
     answer = f"own view lists {counted(views[0].brokers_listed, 'broker')}" if views else "no view was read from it"
     return f"{known}; {answer}"
 
+
+def by_follower(case: Case) -> Iterable[Case]:
+    """Take each follower that gave up as one fault."""
+    return (replace(case, roots=(root,)) for root in case.roots)
+
+
+def given_up(case: Case, symptom: Finding) -> bool:
+    """Explain the partitions that the follower gave up."""
+    key = symptom.resource.topic_partition
+    return key is not None and f"{key[0]}-{key[1]}" in case.roots[0].texts("partitions")
+
+
+FETCHING_STOPPED = Cause(
+    codes=("KA618",),
+    meaning="a follower gave up fetching partitions after an error",
+    cases=by_follower,
+    story=grouped.story,
+    explains=(Explains(codes=CODES, where=given_up),),
+)
 
 MISSING_REPLICAS = Cause(
     codes=CODES,
