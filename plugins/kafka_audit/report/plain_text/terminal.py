@@ -6,6 +6,7 @@ from typing import Any
 
 from kafka_audit.model.finding import CHANGES, Resource, Severity
 from kafka_audit.report import matrix, reach, remedies, unknowns
+from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.text import (
     CANDIDATE,
     LIFECYCLE,
@@ -64,7 +65,8 @@ class _AuditPage:
         if not self.document["incidents"]:
             yield from self.no_incident()
             yield ""
-        for block in (self.picture, self.reach_table, self.on_their_own, self.earlier, self.not_known, self.never_asked):
+        blocks = (self.quorum, self.picture, self.reach_table, self.on_their_own, self.earlier, self.not_known, self.never_asked)
+        for block in blocks:
             shown = list(block())
             if shown:
                 yield from shown
@@ -157,6 +159,12 @@ class _AuditPage:
         reported = f"Results: {counts['PASS']} pass, {counts['FAIL']} fail, {counts['UNKNOWN']} not known"
         reported = f"{reported}, {counts['NOT_APPLICABLE']} not applicable. No unmuted failure of severity HIGH or above."
         yield from wrap(reported, self.width)
+
+    def quorum(self) -> Iterator[str]:
+        quorum = self.document.get("quorum")
+        if quorum is not None:
+            lines = wrap(quorum_text(quorum), self.width, "  Metadata quorum: ", "  ")
+            yield from (line if quorum["leader"] is not None else self.paint("unknown", line) for line in lines)
 
     def picture(self) -> Iterator[str]:
         lines = matrix.matrix_lines(self.document["matrix"], self.width - 2)
