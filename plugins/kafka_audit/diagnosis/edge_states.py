@@ -1,19 +1,21 @@
 """The first layer at which each edge fails: what a matrix of a cluster shows. It says nothing that no diagnosis or probe says."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import address_text, canonical_address, canonical_text
 from kafka_audit.diagnosis.causes import causes
-from kafka_audit.diagnosis.controller_paths import ControllerPath, controller_paths
+from kafka_audit.diagnosis.controller_paths import LOG, ControllerPath, controller_paths
 from kafka_audit.diagnosis.edges import Edge, Effect
 from kafka_audit.diagnosis.facts import Facts, facts_of
 from kafka_audit.diagnosis.identities import answering_brokers
 from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnosed
 from kafka_audit.diagnosis.vote_edges import VoteEdges
 from kafka_audit.model.finding import Confidence
+from kafka_audit.model.voters import voter_addresses
 
 _LAYERS = {1: "tcp", 2: "api", 3: "tls", 4: "sasl", 5: "rights", 6: "effect"}
 """The names of the layers of causes."""
@@ -54,9 +56,11 @@ def controller_states(view: ClusterView, nodes: Sequence[int]) -> Iterator[EdgeS
     """
     facts, newest, paths = facts_of(view), view.quorum.now.newest, view.derived(controller_paths)
     elsewhere = set(_not_at_their_nodes(view))
-    for path in paths:
-        yield _tried(path, is_there=path.source not in elsewhere)
-    leaders: set[int | str] = {path.controller for path in paths} if newest is None else {newest.leader_id}
+    every = [(controller_at(view, path.address), path) for path in paths]
+    every += [(node, path) for node, broken in view.derived(VoteEdges).broken().items() for path in broken if path.role == LOG]
+    for controller, path in every:
+        yield _tried(path, controller, is_there=path.source not in elsewhere or path.role == LOG)
+    leaders: set[int | str] = {controller for controller, _ in every} if newest is None else {newest.leader_id}
     for node in nodes:
         states = [*_not_following(facts, node)] if view.kraft and node in facts.between.brokers else []
         if newest is not None and node not in leaders:
@@ -83,8 +87,21 @@ def _not_at_their_nodes(view: ClusterView) -> Iterator[int]:
             yield node
 
 
-def _tried(path: ControllerPath, *, is_there: bool) -> EdgeState:
-    edge = EdgeState(source=path.vantage if path.source is None else path.source, target=path.controller, state="works")
+def controller_at(view: ClusterView, address: str) -> int | str:
+    """Return the id of the only voter that is to be reached at an address, else of who answers there; else the address."""
+    return view.derived(_controllers_by_address).get(canonical_text(address), address)
+
+
+def _controllers_by_address(view: ClusterView) -> Mapping[str, int]:
+    answered = {path.address: path.node_id for path in view.derived(controller_paths) if path.node_id is not None}
+    named = voter_addresses(view.quorum.now.addresses, view.settings.of_controllers)
+    uses = Counter(canonical_address(*address) for address in named.values())
+    voters = {address_text(*address): voter for voter, address in named.items() if uses[canonical_address(*address)] == 1}
+    return {canonical_text(address): node for address, node in (*answered.items(), *voters.items())}
+
+
+def _tried(path: ControllerPath, controller: int | str, *, is_there: bool) -> EdgeState:
+    edge = EdgeState(source=path.vantage if path.source is None else path.source, target=controller, state="works")
     if path.state == "open":
         return edge
     if path.state == "unknown":
@@ -92,7 +109,8 @@ def _tried(path: ControllerPath, *, is_there: bool) -> EdgeState:
     if not is_there:
         text = f"node {path.source} fetches from the leader of the quorum, which this vantage does not reach"
         return replace(edge, state="unknown", layer=path.layer, text=text)
-    return replace(edge, state="broken", layer=path.layer, text=path.error)
+    text = f"the connection fails, {path.error}" if path.role == LOG else path.error
+    return replace(edge, state="broken", layer=path.layer, text=text)
 
 
 def _fetched(node: int, effect: Effect) -> EdgeState:

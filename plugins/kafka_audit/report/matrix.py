@@ -13,10 +13,12 @@ from types import MappingProxyType
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import address_text
 from kafka_audit.compare.broker_lists import ListDifference
 from kafka_audit.diagnosis.controller_paths import controller_paths
-from kafka_audit.diagnosis.edge_states import EdgeState, controller_states, edge_states
+from kafka_audit.diagnosis.edge_states import EdgeState, controller_at, controller_states, edge_states
 from kafka_audit.model.finding import Status
+from kafka_audit.model.voters import voter_addresses
 from kafka_audit.report.text import clean, listing, ranges, wrap
 
 _LAYERS = ("dns", "tcp", "tls", "sasl", "api", "rights", "identity", "packets", "effect")
@@ -138,14 +140,15 @@ def build_matrix(view: ClusterView) -> dict[str, Any]:
         )
     endpoints = {b: ", ".join(f"{clean(e.listener)}://{clean(e.address)}" for e in view.endpoints.of(b)) for b in brokers}
     places: dict[str, dict[str, None]] = defaultdict(dict)
-    for path in view.derived(controller_paths):
-        places[clean(path.controller, _LONGEST)][clean(path.address, _LONGEST)] = None
+    addresses = voter_addresses(view.quorum.now.addresses, view.settings.of_controllers).values()
+    for address in (*(path.address for path in view.derived(controller_paths)), *(address_text(*one) for one in addresses)):
+        places[clean(controller_at(view, address), _LONGEST)][clean(address, _LONGEST)] = None
     return {
         "brokers": list(brokers),
         "controllers": controllers,
         "controller": view.controller,
         "endpoints": {str(broker): text for broker, text in endpoints.items()},
-        "controller_endpoints": {node: ", ".join(addresses) for node, addresses in places.items()},
+        "controller_endpoints": {node: ", ".join(found) for node, found in places.items()},
         "observers": rows,
         "why": why.worst_first(),
     }
