@@ -68,9 +68,12 @@ def test_controllers_are_rows_and_columns():
 
 def test_a_controller_that_is_not_reached_has_a_letter_where_it_was_tried_from():
     now = {"controllers": {"c3:9093": TIMEOUT}, "controllers_from": {2: {"c3:9093": TIMEOUT}}}
-    drawn = matrix.build_matrix(view(now))
+    held = view(now)
+    drawn = matrix.build_matrix(held)
     assert {name: line[3:] for name, line in cells(drawn)[1].items() if "T" in line} == {"broker 2": "..T", "worker": "..T"}
     assert matrix.in_words(drawn) == [("T", "broker 2, worker: cannot connect to controller 202 (tcp).")]
+    assert "ctl 202" in terminal_report(document(held), width=100, color=False), "there is no incident"
+    assert "ctl" not in terminal_report(document(view()), width=100, color=False), "where all agree there is no picture"
     (why,) = drawn["why"]
     assert (why["observers"], why["brokers"], why["controllers"]) == (["worker", "broker 2"], [], [202])
 

@@ -168,18 +168,13 @@ class _AuditPage:
 
     def picture(self) -> Iterator[str]:
         lines = matrix.matrix_lines(self.document["matrix"], self.width - 2)
-        quiet = not self.document["incidents"] and not any(
-            set(o["reach"] + o["view"]) & set(f"{matrix.LADDER}V?") for o in self.rows()
-        )
+        cells = {cell for row in matrix.matrix_rows(self.document["matrix"]) for cell in row.worst()}
+        quiet = not self.document["incidents"] and cells <= {".", "-"}
         if lines and not quiet:
             yield from (f"  {line}" for line in lines)
 
     def reach_table(self) -> Iterator[str]:
         yield from (f"  {line}" for line in reach.reach_lines(self.document.get("reach", ()), self.width - 2))
-
-    def rows(self) -> Sequence[Mapping[str, Any]]:
-        observers: Sequence[Mapping[str, Any]] = self.document["matrix"]["observers"]
-        return observers
 
     def on_their_own(self) -> Iterator[str]:
         if self.alone:
