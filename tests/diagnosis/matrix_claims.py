@@ -9,7 +9,10 @@ from testbed.corpus.documents import Document
 FROM_VANTAGES = {"KA301": "DTLSA", "KA111": "I"}
 """Checks of edges from vantages, and the letters of what they judge."""
 BETWEEN_BROKERS = {"KA302": "DT", "KA401": "R", "KA403": "", "KA412": "LS"}
-EVIDENCE = frozenset({*FROM_VANTAGES, *BETWEEN_BROKERS, "KA105", "KA106"})
+TO_CONTROLLERS = frozenset({"KA209", "KA210", "KA211", "KA216", "KA218"})
+OLD_VIEW = frozenset({"KA101", "KA102", "KA105", "KA107"})
+"""What shows at a broker that does not follow its controllers, though it fetches from them."""
+EVIDENCE = frozenset({*FROM_VANTAGES, *BETWEEN_BROKERS, *TO_CONTROLLERS, "KA105", "KA106"})
 """Checks whose evidence says between which parties."""
 
 
@@ -21,6 +24,10 @@ def contradictions(document: Document) -> Iterator[str]:
     # A cell is of all listeners of a broker, a finding of one.
     left = {(one["code"], broker) for one, broker in found if one["status"] not in {"PASS", "NOT_APPLICABLE"}}
     for one, broker in found:
+        if one["code"] in TO_CONTROLLERS and one["status"] in {"PASS", "FAIL"}:
+            wrong_cells = list(_to_controllers(document, one, broker))
+            if wrong_cells:
+                yield f"{one['code']} {one['status']} at {one['resource']['name']}: {wrong_cells}"
         if broker not in columns:
             continue
         code, where = one["code"], one["resource"]["name"]
@@ -45,6 +52,37 @@ def _broker(finding: Mapping[str, Any]) -> int | None:
     kind, _, rest = finding["resource"]["name"].partition("/")
     number = rest.partition("/")[0]
     return int(number) if kind == "broker" and number.isdecimal() else None
+
+
+def _to_controllers(document: Document, finding: Mapping[str, Any], broker: int | None) -> Iterator[tuple[str, str]]:
+    """Yield the row and the cell of each edge to a controller that is broken in the finding alone, or in the matrix alone."""
+    matrix, code, evidence = document["matrix"], finding["code"], finding["evidence"]
+    rows = {row["name"]: row["quorum"] for row in matrix["observers"]}
+    names = {row[role]: row["name"] for row in matrix["observers"] for role in ("broker", "controller")}
+    named = matrix["controller_endpoints"]
+    columns = {at: place for place, node in enumerate(matrix["controllers"]) for at in named.get(str(node), "").split(", ")}
+    failed = finding["status"] == "FAIL"
+    edges: list[tuple[str, int]] = []
+    if code == "KA211" and "," not in named[str(matrix["controllers"][columns[evidence["address"]]])]:
+        edges = [("worker", columns[evidence["address"]])]
+    elif code == "KA216" and failed:
+        edges = [(names[broker], columns[at]) for at in evidence["addresses"]]
+    elif code == "KA216":
+        probing = [row["quorum"] for row in matrix["observers"] if row["broker"] is not None or row["note"] == "vantage"]
+        edges = [(names[broker], at) for at in columns.values() if any(cells[at] == "." for cells in probing)]
+    elif code == "KA218" and failed and len(evidence["unreached"]) == 1:
+        edges = [(names[node], columns[evidence["addresses"][0]]) for node in evidence["sources"]]
+    elif code == "KA210":
+        edges = [(names[broker], matrix["controllers"].index(evidence["leader"]))]
+    elif code == "KA209":
+        nodes = evidence["controllers"] if failed else [row["controller"] for row in matrix["observers"]]
+        edges = [(names[node], matrix["controllers"].index(evidence["leader"])) for node in nodes if node is not None]
+    judged = "DTLSAP" if code in {"KA211", "KA216"} else "E"
+    old = {_broker(one) for one in document["findings"] if one["code"] in OLD_VIEW and one["status"] != "PASS"}
+    for name, place in edges:
+        cell = rows[name][place]
+        if (cell not in LADDER) if failed else (cell in judged and (cell != "E" or int(name.split()[1]) not in old)):
+            yield name, cell
 
 
 def _shown_as_working(finding: Mapping[str, Any], hosts: Mapping[int, str]) -> Mapping[int, str]:

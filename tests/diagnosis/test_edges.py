@@ -6,6 +6,9 @@ import weakref
 import pytest
 
 import small_cluster
+from checks.cases import base
+from checks.world import merged, snapshots
+from cluster_views import cluster_view
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.differences.found import Differences
@@ -40,6 +43,27 @@ def test_in_kraft_a_follower_is_absent_that_no_leader_but_others_has_in_sync(cha
     held = ClusterView(snapshot, None, Differences.from_rows(DIFFERENCES, [ReplicaGap(**(row | change))]))
     held.__dict__["steady"] = True  # two samples, and nothing moved in between
     assert (facts_of(held).symptom(1) is not None) is alone
+
+
+QUORUM = {"leader": 200, "epoch": 7, "high_watermark": 9000, "voters": {200: 0, 201: 0}, "observers": {0: 0, 1: 0, 2: 0}}
+
+
+@pytest.mark.parametrize(
+    ("now", "before", "state"),
+    [
+        ({"observers": {2: 60}}, {}, "missing"),
+        ({"observers": {2: 60}}, {"observers": {2: 0}}, "passing"),
+        ({}, {"observers": {2: 60}}, "unknown"),
+        ({"observers": {2: "absent"}}, {}, "unknown"),
+    ],
+    ids=["two samples", "newest only", "first only", "leader does not know it"],
+)
+def test_a_broker_that_does_not_fetch_follows_nobody_though_its_view_is_like_those_of_others(now, before, state):
+    """In an idle cluster no view is old."""
+    kraft = merged({"info": {"mode": "kraft"}, "zookeeper": "none", "quorum": QUORUM}, {"quorum": now})
+    held = cluster_view(snapshots(base(), "one", {"now": kraft, "before": {"quorum": before}})[0])
+    effects = {broker: facts_of(held).edges.follow(broker).effect.state for broker in range(3)}
+    assert effects == {0: "unknown", 1: "unknown", 2: state}
 
 
 def test_what_was_made_of_a_view_is_freed_with_it():

@@ -15,7 +15,7 @@ def built(**spec):
     why = [
         SimpleNamespace(**one | {"observers": tuple(one["observers"]), "brokers": tuple(one["brokers"])}) for one in found["why"]
     ]
-    return SimpleNamespace(observers=[matrix.MatrixRow(**raw) for raw in found["observers"]], why=tuple(why))
+    return SimpleNamespace(observers=matrix.matrix_rows(found), why=tuple(why))
 
 
 def rows(**spec):
@@ -144,6 +144,14 @@ def test_the_same_in_words():
         ("T", "broker 0 (ctl): cannot connect to brokers 1 and 2 (tcp)."),
         ("V", "broker 2: differ on brokers 0, 1 and 2 (view)."),
     ]
+
+
+def test_no_letter_is_without_words():
+    row = {"name": "broker 9", "broker": 9, "controller": None, "note": ""}
+    row |= {"reach": matrix.LADDER, "quorum": matrix.LADDER, "view": "V" * len(matrix.LADDER)}
+    ids = list(range(len(matrix.LADDER)))
+    told = matrix.in_words({"brokers": ids, "controllers": ids, "observers": [row], "why": []})
+    assert [letter for letter, _ in told] == [*(letter for one in matrix.LADDER for letter in (one, one)), "V"]
 
 
 def test_without_brokers_there_is_no_picture():

@@ -54,6 +54,11 @@ class QuorumSample:
         return tuple(row for row in self._addresses if self.newest is not None and row.observer == self.newest.observer)
 
     @cached_property
+    def voters(self) -> tuple[int, ...]:
+        """The ids of the voters, in order."""
+        return tuple(sorted(node for node, row in self.replicas.items() if row.voter))
+
+    @cached_property
     def is_dynamic(self) -> bool:
         """Whether the voters are in the metadata log (kraft.version 1), and not in the configuration."""
         return any(row.voter and row.directory_id is not None for row in self.listed)
@@ -90,12 +95,19 @@ class Quorum:
         return None if number is None else QuorumSample(self._samples, number)
 
     @cached_property
+    def lagging(self) -> frozenset[int]:
+        """Replicas that are behind in both samples."""
+        return frozenset() if self.before is None else self.now.late & self.before.late
+
+    @cached_property
     def reads(self) -> tuple[SourceRead, ...]:
         """How asking for the quorum ended, of each party."""
         return tuple(read for read in self._samples.last_reads if read.operation == OPERATION)
 
     def unread(self) -> tuple[str, str]:
         """Return why no observer reported the quorum, and what the audit needs."""
+        if any(view.leader_id < 0 for view in self.now.views):
+            return "no leader of the metadata quorum is known to those that answered", "an elected leader"
         failed = [read for read in self.reads if read.outcome == "failed"]
         refused = [read for read in failed if read.failure is ReadFailure.NOT_AUTHORIZED] or failed
         if not refused:

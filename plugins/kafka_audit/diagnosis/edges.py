@@ -10,6 +10,7 @@ from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.disagreements import NEVER_SETTLE, PARTITIONS, Disagreement
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import Listener
+from kafka_audit.cluster.quorum import seconds
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import ReplicaGap
 from kafka_audit.model.text import brokers
@@ -128,13 +129,34 @@ class Edges:
             return None
         return f"the leader of the metadata quorum has broker {broker} caught up with the log"
 
+    def fetched(self, node: int) -> Effect:
+        """Return whether a broker or controller is caught up with the metadata log, as the leader of the quorum has it."""
+        now = self._view.quorum.now
+        if now.newest is None:
+            error, needs = self._view.quorum.unread()
+            return Effect(state="unknown", error=error, needs=needs)
+        if node not in now.replicas:
+            needs = "an observer that fetched within five minutes"
+            return Effect(state="unknown", error="the leader does not know it", needs=needs)
+        if not now.behind_ms:
+            error, needs = "this version reports no timestamps", "DescribeQuorum version 1 (Kafka 3.3)"
+            return Effect(state="unknown", error=error, needs=needs)
+        if node not in now.late:
+            return Effect(state="works", text=f"leader {now.newest.leader_id} has it caught up with the metadata log")
+        state = "missing" if node in self._view.quorum.lagging else "passing"
+        caught_up = seconds(now.behind_ms[node])
+        return Effect(state=state, text=f"node {node} is behind leader {now.newest.leader_id} (caught up {caught_up})")
+
     def _followed(self, broker: int) -> Effect:
         signs = self._signs(broker)
         listed = self._view.disagreement(str(broker), "broker")
         signs += [listed] if listed is not None and listed.unlisted else []
         if any(sign.settled for sign in signs):
             return Effect(state="missing", text=f"the view of broker {broker} is older than those of others")
-        return Effect(state="passing", text=f"the view of broker {broker} was old in one sample only") if signs else _UNKNOWN
+        fetched = self.fetched(broker)
+        if fetched.state != "missing" and signs:
+            return Effect(state="passing", text=f"the view of broker {broker} was old in one sample only")
+        return fetched if fetched.state in {"missing", "passing"} else _UNKNOWN
 
     def _edge(self, kind: str, broker: int, sources: tuple[int, ...], effect: Effect) -> Edge:
         listener = self._view.inter_broker.listener(broker)

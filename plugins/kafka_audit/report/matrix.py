@@ -1,20 +1,25 @@
-"""The matrix of edges and views: observers by brokers, one character in each cell.
+"""The matrix of edges and views: observers by brokers and controllers, one character in each cell.
 
-`reach` holds the first failing layer of an edge, `view` whether the observer lists the broker as the registry does. The same
-grouping serves terminal, mail and page; agreement is a dot, ink belongs to disagreement.
+`reach` holds the first failing layer of an edge to a broker, `quorum` that of an edge to a controller, `view` whether the observer
+lists the broker as the registry does. A node with both roles has one row and one column. The same grouping serves terminal, mail
+and page; agreement is a dot, ink belongs to disagreement.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from types import MappingProxyType
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import address_text
 from kafka_audit.compare.broker_lists import ListDifference
-from kafka_audit.diagnosis.edge_states import edge_states
+from kafka_audit.diagnosis.controller_paths import controller_paths
+from kafka_audit.diagnosis.edge_states import EdgeState, controller_at, controller_states, edge_states
 from kafka_audit.model.finding import Status
-from kafka_audit.report.text import brokers, clean, ranges, wrap
+from kafka_audit.model.voters import voter_addresses
+from kafka_audit.report.text import clean, listing, ranges, wrap
 
 _LAYERS = ("dns", "tcp", "tls", "sasl", "api", "rights", "identity", "packets", "effect")
 LADDER = "DTLSARIPE"
@@ -37,12 +42,16 @@ _VIEWS: Mapping[str, str] = MappingProxyType(
 )
 """What a view lists otherwise, the worst first."""
 
-_ORDER = f"{LADDER}?.-"
-"""Cells, the worst first."""
+ORDER = f"{LADDER}V?.-"
+"""Cells, the worst first: failure beats not known beats agreement."""
 
 FOLD_ABOVE = 12
-"""Number of brokers above which equal rows and equal columns are put together."""
+"""Number of columns above which equal rows and equal columns are put together."""
 
+_MOST_VOTERS = 100
+"""Voters that have a row and a column: a quorum has three or five, but an answer may list any number."""
+_LONGEST = 100
+"""Characters of an address; a host has 253 at most, and few have so many."""
 
 _WIDEST_IDS = 24
 """Characters of a list of ids that a head of the table may take; a longer one is spelt out below."""
@@ -50,84 +59,165 @@ _WIDEST_IDS = 24
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixRow:
-    """One row: `reach` and `view` hold a character for each broker, in the order of `brokers` of the matrix."""
+    """One row: `reach`, `quorum` and `view` hold a character for each column of `matrix_columns`."""
 
     name: str
     broker: int | None
+    controller: int | None
     note: str
     reach: str
+    quorum: str
     view: str
 
     def worst(self) -> str:
-        """Return the row as it is shown: failure beats not known beats agreement."""
-        return "".join(_worst(r, v) for r, v in zip(self.reach, self.view, strict=True))
+        """Return the row as it is shown."""
+        return _worst(self.reach, self.quorum, self.view)
+
+    def reached(self) -> str:
+        """Return the row without what is seen."""
+        return _worst(self.reach, self.quorum)
 
 
-def _worst(reach: str, view: str) -> str:
-    if reach in LADDER:
-        return reach
-    for letter in ("V", "?"):
-        if letter in {reach, view}:
-            return letter
-    return "-" if reach == view == "-" else "."
+def _worst(*lines: str) -> str:
+    return "".join(min(cells, key=ORDER.index) for cells in zip(*lines, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixColumn:
+    """One column: a broker by its id, a controller by its id or, where that is unknown, by its address; or both roles."""
+
+    node: int | str
+    broker: bool
+    controller: bool
+
+
+def matrix_columns(matrix: Mapping[str, Any]) -> list[MatrixColumn]:
+    """Return the columns of a document's matrix: brokers first, then what is a controller alone."""
+    brokers, controllers = matrix["brokers"], matrix.get("controllers", ())
+    found = [MatrixColumn(node=node, broker=True, controller=node in controllers) for node in brokers]
+    return found + [MatrixColumn(node=node, broker=False, controller=True) for node in controllers if node not in brokers]
+
+
+def matrix_rows(matrix: Mapping[str, Any]) -> list[MatrixRow]:
+    """Return the rows of a document's matrix, each with a cell for every column."""
+    columns = matrix_columns(matrix)
+    rows: list[MatrixRow] = []
+    for raw in matrix["observers"]:
+        quorum = dict(zip(matrix.get("controllers", ()), raw.get("quorum", ""), strict=True))
+        cells = {
+            "quorum": "".join(quorum.get(column.node, "-") for column in columns),
+            **{key: raw[key].ljust(len(columns), "-") for key in ("reach", "view")},
+        }
+        rows.append(MatrixRow(**({"controller": None} | raw | cells)))
+    return rows
 
 
 def build_matrix(view: ClusterView) -> dict[str, Any]:
-    """Return the matrix of a snapshot's newest sample, JSON-ready: rows are observers, columns are brokers."""
-    columns, why = view.named_brokers, _Reasons()
-    reached: dict[str | int, dict[int, str]] = defaultdict(dict)
-    for state in edge_states(view):
-        letter = {"works": ".", "unknown": "?"}.get(state.state) or LETTERS[state.layer]
-        cells, name = reached[state.source], f"broker {state.source}" if isinstance(state.source, int) else state.source
-        # What a probe between two brokers shows is quoted of it, and not of the diagnosis again.
-        if letter != "." and state.target in columns and not (state.source in columns and letter == cells.get(state.target)):
-            text = clean(state.text)
-            why.add(letter, text if letter == "?" else f"{state.layer}: {text}", name, [state.target])
-        cells[state.target] = min(letter, cells.get(state.target, "-"), key=_ORDER.index)
-    names: list[tuple[str, int | None, str]] = [(f"broker {broker}", broker, _note(view, broker)) for broker in columns]
-    names += [(source, None, "vantage") for source in reached if isinstance(source, str)]
-    rows, views = [] if view.kraft else [_registry(view, columns, why)], _views(view, columns, why)
-    for name, broker, note in names:
-        cells = reached[name if broker is None else broker]
-        listed = "-" * len(columns) if broker is None else views[broker]
-        reach = "".join(cells.get(column, "-") for column in columns)
-        rows.append(MatrixRow(name=name, broker=broker, note=note, reach=reach, view=listed))
-    endpoints = {b: ", ".join(f"{clean(e.listener)}://{clean(e.address)}" for e in view.endpoints.of(b)) for b in columns}
+    """Return the matrix of a snapshot's newest sample, JSON-ready: rows are observers, columns are brokers and controllers."""
+    brokers, voters, why = view.named_brokers, view.quorum.now.voters[:_MOST_VOTERS], _Reasons()
+    of_brokers: dict[int | str, str] = {broker: f"broker {broker}" for broker in brokers}
+    names = {**{node: f"controller {node}" for node in voters}, **of_brokers}
+    reached = _cells((state for state in edge_states(view) if state.target in of_brokers), names, why)
+    # While a cluster migrates, its brokers fetch nothing from the controllers of KRaft.
+    following = (*brokers, *(voter for voter in voters if voter not in of_brokers)) if view.kraft else voters
+    asked = [_of_controller(state, of_brokers) for state in controller_states(view, following)]
+    controllers, quorum = _controllers({state.target for state in asked}, voters), _cells(asked, names, why, "controllers")
+    rows, views = [] if view.kraft else [_registry(view, brokers, why)], _views(view, brokers, why)
+    vantages = dict.fromkeys(source for source in (*reached, *quorum) if isinstance(source, str))
+    # The leader fetches from nobody: where it is no broker, it has a column alone.
+    for source in dict.fromkeys((*brokers, *(voter for voter in voters if voter in quorum), *vantages)):
+        has_role = isinstance(source, int) and (source == view.controller or source in controllers)
+        rows.append(
+            {
+                "name": names.get(source, source),
+                "broker": source if source in of_brokers else None,
+                "controller": source if source in voters else None,
+                "note": "vantage" if source in vantages else "controller" if has_role else "",
+                "reach": "".join(reached[source].get(column, "-") for column in brokers),
+                "quorum": "".join(quorum[source].get(column, "-") for column in controllers),
+                "view": views.get(source, "-" * len(brokers)),
+            }
+        )
+    endpoints = {b: ", ".join(f"{clean(e.listener)}://{clean(e.address)}" for e in view.endpoints.of(b)) for b in brokers}
+    places: dict[str, dict[str, None]] = defaultdict(dict)
+    addresses = voter_addresses(view.quorum.now.addresses, view.settings.of_controllers).values()
+    for address in (*(path.address for path in view.derived(controller_paths)), *(address_text(*one) for one in addresses)):
+        places[clean(controller_at(view, address), _LONGEST)][clean(address, _LONGEST)] = None
     return {
-        "brokers": list(columns),
+        "brokers": list(brokers),
+        "controllers": controllers,
         "controller": view.controller,
         "endpoints": {str(broker): text for broker, text in endpoints.items()},
-        "observers": [dict(vars(row)) for row in rows],
+        "controller_endpoints": {node: ", ".join(found) for node, found in places.items()},
+        "observers": rows,
         "why": why.worst_first(),
     }
 
 
+def _of_controller(state: EdgeState, brokers: Collection[int | str]) -> EdgeState:
+    """Return the state of an edge to a controller: its address is cleaned, and of a node with two roles the listener named."""
+    target = state.target if isinstance(state.target, int) else clean(state.target, _LONGEST)
+    of_both = state.target in brokers and state.layer != "effect"
+    return replace(state, target=target, text=f"controller listener: {state.text}" if of_both else state.text)
+
+
+def _controllers(targets: Collection[int | str], voters: Iterable[int]) -> list[int | str]:
+    """Return the columns of controllers. Where ids of some addresses are unknown, they are those of voters that nobody asked."""
+    return _in_order({*targets} if any(isinstance(target, str) for target in targets) else {*targets, *voters})
+
+
+def _in_order(nodes: Iterable[int | str]) -> list[int | str]:
+    """Return ids in their order, and after them addresses."""
+    return sorted(nodes, key=lambda node: (0, node, "") if isinstance(node, int) else (1, 0, node))
+
+
+def _cells(
+    states: Iterable[EdgeState], names: Mapping[int | str, str], why: "_Reasons", kind: str = "brokers"
+) -> defaultdict[int | str, dict[int | str, str]]:
+    """Return the letters of edges by source and target; `kind`: what the targets are."""
+    cells: dict[int | str, dict[int | str, str]] = defaultdict(dict)
+    for state in states:
+        letter = {"works": ".", "unknown": "?"}.get(state.state) or LETTERS[state.layer]
+        earlier = cells[state.source].get(state.target, "-")
+        # What a probe between two nodes shows is quoted of it, and not of the diagnosis again.
+        if letter != "." and not (state.source in names and letter == earlier):
+            text, name = clean(state.text), names.get(state.source, str(state.source))
+            why.add(letter, text if letter == "?" else f"{state.layer}: {text}", name, **{kind: [state.target]})
+        cells[state.source][state.target] = min(letter, earlier, key=ORDER.index)
+    return cells
+
+
 class _Reasons:
-    """Why cells are what they are: each reason once, with its observers and brokers."""
+    """Why cells are what they are: each reason once, with its observers, brokers and controllers."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str], tuple[dict[str, None], set[int]]] = {}
+        self._found: dict[tuple[str, str], tuple[dict[str, None], set[int | str], set[int | str]]] = {}
 
-    def add(self, letter: str, text: str, observer: str, brokers_of: Iterable[int] = ()) -> None:
-        observers, columns = self._found.setdefault((letter, text), ({}, set()))
+    def add(
+        self, letter: str, text: str, observer: str, brokers: Iterable[int | str] = (), controllers: Iterable[int | str] = ()
+    ) -> None:
+        observers, of_brokers, of_controllers = self._found.setdefault((letter, text), ({}, set(), set()))
         observers[observer] = None
-        columns.update(brokers_of)
+        of_brokers.update(brokers)
+        of_controllers.update(controllers)
 
     def worst_first(self) -> list[dict[str, Any]]:
-        """Return the letter, text, observers and brokers of each; no broker stands for all."""
+        """Return the letter, text, observers, brokers and controllers of each; neither of these stands for all brokers."""
         views = list(_VIEWS.values())
         found = sorted(self._found.items(), key=lambda item: views.index(item[0][1]) + 1 if item[0][0] == "V" else 0)
         return [
-            {"letter": letter, "observers": list(observers), "brokers": sorted(columns), "text": text}
-            for (letter, text), (observers, columns) in found
+            {
+                "letter": letter,
+                "observers": list(observers),
+                "brokers": _in_order(of_brokers),
+                "controllers": _in_order(of_controllers),
+                "text": text,
+            }
+            for (letter, text), (observers, of_brokers, of_controllers) in found
         ]
 
 
-def _note(view: ClusterView, broker: int) -> str:
-    return "controller" if broker == view.controller else ""
-
-
-def _registry(view: ClusterView, columns: Sequence[int], why: _Reasons) -> MatrixRow:
+def _registry(view: ClusterView, columns: Sequence[int], why: _Reasons) -> dict[str, Any]:
     """Return the row of ZooKeeper."""
     cells = "".join("." if broker in view.in_zookeeper else "V" for broker in columns)
     if view.in_zookeeper and "V" in cells:
@@ -135,17 +225,18 @@ def _registry(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Matri
     elif columns and not view.in_zookeeper:
         cells = ("V" if view.zookeeper_read else "?") * len(columns)
         why.add(*(("V", _VIEWS["empty_view"]) if view.zookeeper_read else ("?", _NO_VIEW)), "zookeeper")
-    return MatrixRow(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view=cells)
+    row = {"name": "zookeeper", "broker": None, "controller": None, "note": "registry"}
+    return row | {"reach": "-" * len(columns), "quorum": "", "view": cells}
 
 
-def _views(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Mapping[int, str]:
+def _views(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Mapping[int | str, str]:
     """Return how each broker's views list the brokers; of several views the worst."""
     observers, gap = {one.name: one for one in view.observers}, view.gap("brokers")
     unread = gap.error if gap is not None and gap.status is Status.UNKNOWN else None
     unsure = set() if gap is None else {"unregistered"} if not gap.whole else {*_VIEWS}
     claims = {broker: [claim for claim in view.claims_of(str(broker)) if claim.kind not in unsure] for broker in columns}
     fenced = {broker for broker, own in claims.items() if any(claim.kind == "unlisted" for claim in own)}
-    rows = {}
+    rows: dict[int | str, str] = {}
     for broker in columns:
         worst: dict[int, str] = {}
         for claim in claims[broker]:
@@ -170,16 +261,21 @@ def broker_count(matrix: Mapping[str, Any]) -> int:
     return registry.count(".") or len(matrix["brokers"])
 
 
-def folded(cells: Sequence[str], fold: bool) -> tuple[list[list[int]], list[list[int]]]:  # noqa: FBT001 -- one question
-    """Return groups of equal row numbers and of equal column numbers of a table of characters."""
-    rows, columns = range(len(cells)), range(len(cells[0]) if cells else 0)
-    if not fold:
-        return [[r] for r in rows], [[c] for c in columns]
-    return _equal({r: cells[r] for r in rows}), _equal({c: "".join(line[c] for line in cells) for c in columns})
+def folded(
+    cells: Sequence[str], columns: Sequence[MatrixColumn], fold: bool | None = None
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Return groups of equal row numbers and of equal column numbers, of one role each, of a table of characters.
+
+    `fold`: put them together; None: above 12 columns.
+    """
+    if not (len(columns) > FOLD_ABOVE if fold is None else fold):
+        return [[r] for r in range(len(cells))], [[c] for c in range(len(columns))]
+    signatures = {c: (columns[c].broker, columns[c].controller, *(line[c] for line in cells)) for c in range(len(columns))}
+    return _equal(dict(enumerate(cells))), _equal(signatures)
 
 
-def _equal(signatures: Mapping[int, str]) -> list[list[int]]:
-    groups: dict[str, list[int]] = {}
+def _equal(signatures: Mapping[int, Hashable]) -> list[list[int]]:
+    groups: dict[Hashable, list[int]] = {}
     for number, signature in signatures.items():
         groups.setdefault(signature, []).append(number)
     return list(groups.values())
@@ -187,44 +283,75 @@ def _equal(signatures: Mapping[int, str]) -> list[list[int]]:
 
 def matrix_lines(matrix: Mapping[str, Any], width: int) -> list[str]:
     """Return the matrix (as in the document) as text, with its legend beside it; empty where nothing was asked."""
-    observers = [MatrixRow(**raw) for raw in matrix["observers"]]
-    ids: list[int] = matrix["brokers"]
-    if not observers or not ids:
+    observers, columns = matrix_rows(matrix), matrix_columns(matrix)
+    if not observers or not columns:
         return []
+    table = _table(observers, columns, fold=None)
+    if max(map(len, table.lines)) > width:
+        table = _table(observers, columns, fold=True)
+    spelt = [part for brief, full in table.spelt for part in wrap(f"{brief}: {full}", width, "", "   ")]
+    return [*_beside(table.lines, _legend(matrix, table.shown), width), *([""] if spelt else []), *spelt]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Table:
+    lines: Sequence[str]
+    shown: str  # the letters
+    spelt: Iterable[tuple[str, str]]  # what stands for ids and addresses that do not fit, and these
+
+
+def _table(observers: Sequence[MatrixRow], columns: Sequence[MatrixColumn], *, fold: bool | None) -> _Table:
     cells = [observer.worst() for observer in observers]
-    row_groups, column_groups = folded(cells, len(ids) > FOLD_ABOVE)
-    heads = [short([ids[c] for c in group]) for group in column_groups]
+    row_groups, column_groups = folded(cells, columns, fold)
+    members = [[columns[c] for c in group] for group in column_groups]
+    heads = [("" if group[0].broker else "ctl ") + short([column.node for column in group]) for group in members]
     names = [_row_name([observers[r] for r in group]) for group in row_groups]
-    left = max(len("broker"), *(len(name) for name in names)) + 2
+    corner = "broker" if columns[0].broker else ""
+    left = max(len(corner), *(len(name) for name in names)) + 2
     widths = [max(len(head), 1) + 2 for head in heads]
-    table = ["broker".rjust(left - 2) + "  " + "".join(h.ljust(w) for h, w in zip(heads, widths, strict=True)).rstrip()]
+    lines = [corner.rjust(left - 2) + "  " + "".join(h.ljust(w) for h, w in zip(heads, widths, strict=True)).rstrip()]
     for name, group in zip(names, row_groups, strict=True):
         row = "".join(cells[group[0]][c[0]].ljust(w) for c, w in zip(column_groups, widths, strict=True))
-        table.append(name.ljust(left) + row.rstrip())
-    members = [[ids[c] for c in group] for group in column_groups]
-    members += [[b for b in (observers[r].broker for r in group) if b is not None] for group in row_groups]
-    named = dict.fromkeys((short(group), ranges(group)) for group in members if group)
-    spelt = [part for short, full in named if short != full for part in wrap(f"{short}: {full}", width, "", "   ")]
-    return [*_beside(table, _legend(matrix, "".join(cells)), width), *([""] if spelt else []), *spelt]
+        lines.append(name.ljust(left) + row.rstrip())
+    named = [[column.node for column in group] for group in members]
+    named += [ids for group in row_groups for ids in row_ids([observers[r] for r in group]) if ids]
+    pairs = dict.fromkeys((short(group), spelt_nodes(group)) for group in named)
+    return _Table(lines=lines, shown="".join(cells), spelt=[(brief, full) for brief, full in pairs if brief != full])
 
 
-def short(ids: Sequence[int]) -> str:
-    """Return ids as ranges, or only both ends and their number where that would be wider than a column can be."""
-    full = ranges(ids)
-    return full if len(full) <= _WIDEST_IDS else f"{min(ids)} … {max(ids)} ({len(ids)})"
+def short(nodes: Sequence[int | str]) -> str:
+    """Return ids as ranges, or addresses; only both ends and their number where that would be wider than a column can be."""
+    full = spelt_nodes(nodes)
+    if len(full) <= _WIDEST_IDS:
+        return full
+    ends = [clean(node, _LONGEST) for node in _in_order(nodes)]
+    more = f" ({len(ends)})" if len(ends) > 1 else ""
+    return f"{ends[0]} … {ends[-1]}{more}" if isinstance(nodes[0], int) else f"{ends[0][: _WIDEST_IDS - 1]}…{more}"
+
+
+def spelt_nodes(nodes: Sequence[int | str]) -> str:
+    """Return ids as ranges, and addresses one by one."""
+    places = [clean(node, _LONGEST) for node in nodes if isinstance(node, str)]
+    return ", ".join([*filter(None, [ranges(node for node in nodes if isinstance(node, int))]), *places])
+
+
+def row_ids(group: Iterable[MatrixRow]) -> tuple[list[int | str], list[int | str]]:
+    """Return the ids of brokers, and of what is a controller alone."""
+    brokers: list[int | str] = [row.broker for row in group if row.broker is not None]
+    return brokers, [row.controller for row in group if row.broker is None and row.controller is not None]
 
 
 def _row_name(group: Sequence[MatrixRow]) -> str:
-    ids = [observer.broker for observer in group if observer.broker is not None]
-    others = [clean(observer.name, 40) for observer in group if observer.broker is None]
-    mark = " (ctl)" if len(group) == 1 and group[0].note == "controller" else ""
-    numbers = f"{'broker' if len(ids) == 1 else 'brokers'} {short(ids)}{mark}" if ids else ""
-    return ", ".join(part for part in (numbers, *others) if part)
+    both = all(row.note == "controller" for row in group if row.broker is not None)
+    named = zip(("broker", "controller"), row_ids(group), (" (ctl)" if both else "", ""), strict=True)
+    parts = [f"{role}{'' if len(ids) == 1 else 's'} {short(ids)}{mark}" for role, ids, mark in named if ids]
+    others = [clean(row.name, 40) for row in group if row.broker is None and row.controller is None]
+    return ", ".join([*parts, *others])
 
 
 def _legend(matrix: Mapping[str, Any], shown: str) -> list[str]:
     legend = []
-    for letter in f"{LADDER}V?.-":
+    for letter in ORDER:
         if letter not in shown:
             continue
         texts = list(dict.fromkeys(why["text"] for why in matrix["why"] if why["letter"] == letter))
@@ -246,8 +373,7 @@ def _beside(table: Sequence[str], legend: Sequence[str], width: int) -> list[str
 def in_words(matrix: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return letters with sentences, from the same grouping: for mail, and for readers who do not see the picture."""
     sentences: list[tuple[str, str]] = []
-    ids: list[int] = matrix["brokers"]
-    observers = [MatrixRow(**raw) for raw in matrix["observers"]]
+    columns, observers = matrix_columns(matrix), matrix_rows(matrix)
     verbs = {
         "D": "cannot resolve the name of",
         "T": "cannot connect to",
@@ -255,21 +381,22 @@ def in_words(matrix: Mapping[str, Any]) -> list[tuple[str, str]]:
         "S": "cannot log in to",
     }
     verbs |= {"A": "got no Kafka answer from", "R": "may not act at", "I": "reached another process at the address of"}
-    verbs |= {"E": "cannot get through to", "V": "differ on"}
-    for letter, verb in verbs.items():
-        groups: dict[tuple[int, ...], list[MatrixRow]] = {}
+    verbs |= {"P": "got no large request through to", "E": "cannot get through to", "V": "differ on"}
+    for letter, role in product(verbs, ("broker", "controller")):
+        groups: dict[tuple[int | str, ...], list[MatrixRow]] = {}
         for observer in observers:
-            line = observer.view if letter == "V" else observer.reach
-            columns = tuple(ids[c] for c, cell in enumerate(line) if cell == letter)
-            if columns:
-                groups.setdefault(columns, []).append(observer)
+            line = observer.quorum if role == "controller" else observer.view if letter == "V" else observer.reach
+            nodes = tuple(column.node for column, cell in zip(columns, line, strict=True) if cell == letter)
+            if nodes:
+                groups.setdefault(nodes, []).append(observer)
+        verb = "not caught up with" if (letter, role) == ("E", "controller") else verbs[letter]
         sentences += [
-            (letter, f"{_row_name(group)}: {verb} {_all(columns)} ({MEANING[letter]}).") for columns, group in groups.items()
+            (letter, f"{_row_name(group)}: {verb} {_all(role, nodes)} ({MEANING[letter]}).") for nodes, group in groups.items()
         ]
     return sentences
 
 
-def _all(ids: Sequence[int]) -> str:
-    """Return a few brokers one by one, and many as ranges: a number alone would not say which."""
+def _all(role: str, nodes: Sequence[int | str]) -> str:
+    """Return a few nodes one by one, and many as ranges: a number alone would not say which."""
     few = 10
-    return brokers(ids, few) if len(ids) <= few else f"brokers {ranges(ids)}"
+    return f"{role}{'' if len(nodes) == 1 else 's'} {listing(nodes) if len(nodes) <= few else spelt_nodes(nodes)}"

@@ -6,6 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE, no_quorum
 from kafka_audit.cluster.quorum import seconds
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, QuorumReplica, QuorumView
 
@@ -55,21 +56,19 @@ def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
         return
     answering = {broker for broker in now.answering if broker >= 0}
     for broker in sorted(answering | {broker for broker, row in now.replicas.items() if not row.voter}):
-        row = now.replicas.get(broker)
+        fetched = facts_of(view).edges.fetched(broker)
         evidence = {"broker": broker, "who": f"broker {broker}", "leader": now.newest.leader_id}
-        resource, behind = f"broker/{broker}", now.behind_ms.get(broker)
+        resource = f"broker/{broker}"
         if broker not in answering:
             yield view.judge("KA210", resource, Status.NOT_APPLICABLE, evidence, reason="it returns no view")
-        elif row is None or not now.behind_ms:
-            error = "the leader does not know it" if row is None else "this version reports no timestamps"
-            needs = "an observer that fetched within five minutes" if row is None else "DescribeQuorum version 1 (Kafka 3.3)"
-            yield view.judge("KA210", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+        elif fetched.state == "unknown":
+            yield view.judge("KA210", resource, Status.UNKNOWN, evidence, error=fetched.error, needs=fetched.needs)
         else:
-            evidence |= {"behind": seconds(behind), "offsets": f"at offset {row.log_end_offset} of {now.newest.high_watermark}"}
-            lasting = quorum.before is not None and broker in quorum.before.late and broker in quorum.before.answering
-            if broker not in now.late:
+            offsets = f"at offset {now.replicas[broker].log_end_offset} of {now.newest.high_watermark}"
+            evidence |= {"behind": seconds(now.behind_ms[broker]), "offsets": offsets}
+            if fetched.state == "works":
                 yield view.judge("KA210", resource, Status.PASS, evidence)
-            elif lasting:
+            elif fetched.state == "missing" and quorum.before is not None and broker in quorum.before.answering:
                 yield view.judge("KA210", resource, Status.FAIL, evidence)
             else:
                 yield view.judge("KA210", resource, Status.UNKNOWN, evidence | ONCE)

@@ -56,16 +56,16 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
     now = quorum.now
     if now.newest is None:
         return
-    voters = {broker for broker, row in now.replicas.items() if row.voter}
+    voters = now.voters
     evidence: dict[str, object] = {"total": len(voters), "leader": now.newest.leader_id}
     if not now.behind_ms:
         evidence |= {"error": "this version reports no timestamps", "needs": "DescribeQuorum version 1 (Kafka 3.3)"}
         yield view.judge("KA209", "cluster", Status.UNKNOWN, evidence)
         return
-    down = sorted(voters & now.late)
+    down = [voter for voter in voters if voter in now.late]
     if not down:
         yield view.judge("KA209", "cluster", Status.PASS, evidence)
-    elif quorum.before is None or not quorum.before.late.issuperset(down):
+    elif not quorum.lagging.issuperset(down):
         yield view.judge("KA209", "cluster", Status.UNKNOWN, evidence | ONCE)
     else:
         spare = len(voters) - len(down) - (len(voters) // 2 + 1)

@@ -19,6 +19,7 @@ from kafka_audit.report import unknowns
 from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset, jinja_environment
+from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.views import NOT_ASKED, who
 
 STEPS: Mapping[str, str] = MappingProxyType(
@@ -138,6 +139,8 @@ def _common(document: Mapping[str, Any], min_coverage: float) -> dict[str, Any]:
         "steps": STEPS,
         "changes_observer": CHANGES,
         "counts_text": _counts(document),
+        "quorum": document.get("quorum"),
+        "quorum_text": quorum_text,
         "in_row": _IN_ROW,
         "unknown": list(_unknown(document)),
         "views": _views(document.get("views")),

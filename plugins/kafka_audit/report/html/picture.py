@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_audit.model.text import clean, ranges
+from kafka_audit.model.text import clean
 from kafka_audit.report import matrix
-from kafka_audit.report.matrix import FOLD_ABOVE, MEANING, MatrixRow, folded
+from kafka_audit.report.matrix import FOLD_ABOVE, MEANING, MatrixColumn, MatrixRow, folded, spelt_nodes
 
 MODES = {"worst": "Worst layer", "reach": "Reaches", "view": "Sees"}
 _CLASSES = {".": "O", "-": "N", "?": "U"}
@@ -40,7 +40,7 @@ class Head:
 class Picture:
     """Everything that a template needs; `legend` holds (mark, letter, meaning, cells, reasons).
 
-    `folds`: there are so many brokers that folding equal columns is offered.
+    `folds`: there are so many columns that folding equal ones is offered.
     `roomy`: so few columns that they share the width of the page, and cells show their reasons.
     """
 
@@ -63,42 +63,41 @@ def build_picture(drawn: Mapping[str, Any], *, mode: str = "worst", fold: bool |
     Args:
         drawn: `matrix` of a `findings.json`.
         mode: `worst`, `reach` or `view`.
-        fold: put equal rows and equal columns together; None: above 12 brokers.
+        fold: put equal rows and equal columns together; None: above 12 columns.
     """
-    observers = [MatrixRow(**raw) for raw in drawn["observers"]]
-    ids: Sequence[int] = drawn["brokers"]
-    if not observers or not ids:
+    observers, nodes = matrix.matrix_rows(drawn), matrix.matrix_columns(drawn)
+    if not observers or not nodes:
         return None
-    too_many = len(observers) * len(ids) > _MOST_CELLS
-    is_folded = too_many or (len(ids) > FOLD_ABOVE if fold is None else fold)
+    too_many = len(observers) * len(nodes) > _MOST_CELLS
+    is_folded = too_many or (len(nodes) > FOLD_ABOVE if fold is None else fold)
     cells = [_line(observer, mode) for observer in observers]
     # Rows with equal cells and different hidden details are not equal.
     keys = [
-        f"{line}{observer.reach}{observer.view}" if mode == "worst" else line
+        f"{line}{observer.reach}{observer.quorum}{observer.view}" if mode == "worst" else line
         for line, observer in zip(cells, observers, strict=True)
     ]
-    dense = not is_folded and len(ids) > FOLD_ABOVE
-    rows, columns = folded(cells, is_folded)
+    dense = not is_folded and len(nodes) > FOLD_ABOVE
+    rows, columns = folded(cells, nodes, is_folded)
     if is_folded and mode == "worst":
         rows = _split(rows, keys)
     return Picture(
         mode=mode,
         folded=is_folded,
         can_unfold=not too_many,
-        folds=len(ids) > _ROOMY,
+        folds=len(nodes) > _ROOMY,
         dense=dense,
         roomy=len(columns) <= _ROOMY,
-        columns=tuple(_column(drawn, [ids[c] for c in group], dense=dense) for group in columns),
+        columns=tuple(_column(drawn, [nodes[c] for c in group], dense=dense) for group in columns),
         rows=tuple(
             (
                 _row([observers[r] for r in group]),
-                tuple(_cell(drawn, observers[group[0]], mode, [ids[c] for c in column], column[0]) for column in columns),
+                tuple(_cell(drawn, observers[group[0]], mode, [nodes[c].node for c in column], column[0]) for column in columns),
             )
             for group in rows
         ),
         legend=tuple(_legend(drawn, "".join(cells))),
         words=tuple(matrix.in_words(drawn)),
-        size=(len(observers), len(ids)),
+        size=(len(observers), len(nodes)),
     )
 
 
@@ -113,60 +112,59 @@ def _split(groups: Sequence[Sequence[int]], keys: Sequence[str]) -> list[list[in
 
 
 def _line(observer: MatrixRow, mode: str) -> str:
-    return {"reach": observer.reach, "view": observer.view}.get(mode) or observer.worst()
+    return observer.view if mode == "view" else observer.reached() if mode == "reach" else observer.worst()
 
 
-def _cell(drawn: Mapping[str, Any], observer: MatrixRow, mode: str, group: Sequence[int], column: int) -> Cell:
+def _cell(drawn: Mapping[str, Any], observer: MatrixRow, mode: str, group: Sequence[int | str], column: int) -> Cell:
     letter = _line(observer, mode)[column]
-    pair = (observer.reach[column], observer.view[column])
+    parts = (observer.reach[column], observer.quorum[column], observer.view[column])
     return Cell(
         letter=letter,
         mark=_CLASSES.get(letter, letter),
         word=MEANING[letter],
         says=_says(drawn, observer, letter, group),
-        hides=mode == "worst" and letter not in "?." and "?" in pair,
+        hides=mode == "worst" and letter not in "?." and "?" in parts,
     )
 
 
-def _says(drawn: Mapping[str, Any], observer: MatrixRow, letter: str, group: Sequence[int]) -> str:
+def _says(drawn: Mapping[str, Any], observer: MatrixRow, letter: str, group: Sequence[int | str]) -> str:
     """Return the reason that the document gives for a cell; empty for agreement and for what was not asked."""
     for why in drawn["why"]:
-        named = not why["brokers"] or set(group) & set(why["brokers"])
+        nodes = {*why["brokers"], *why.get("controllers", ())}
+        named = not nodes or not nodes.isdisjoint(group)
         if why["letter"] == letter and observer.name in why["observers"] and named:
             return clean(why["text"], 300).removeprefix(f"{MEANING[letter]}: ")
     return ""
 
 
-def _short(ids: Sequence[int]) -> tuple[str, str]:
-    spelt = ranges(ids)
-    if len(ids) == 1:
-        return str(ids[0]), ""
-    return (spelt, "") if len(spelt) <= _LONGEST_HEAD else (f"{len(ids)} brokers", spelt)
+def _called(role: str, nodes: Sequence[int | str]) -> tuple[str, str]:
+    """Return the name of some nodes, and all of them where the name only counts them."""
+    spelt = spelt_nodes(nodes)
+    if len(nodes) > 1 and len(spelt) > _LONGEST_HEAD:
+        return f"{len(nodes)} {role}s", spelt
+    return f"{role}{'' if len(nodes) == 1 else 's'} {spelt}", ""
 
 
-def _called(name: str, number: int) -> str:
-    return name if name.endswith("brokers") else f"{'broker' if number == 1 else 'brokers'} {name}"
-
-
-def _column(drawn: Mapping[str, Any], group: Sequence[int], *, dense: bool) -> Head:
-    name, spelt = _short(group)
-    name = name if dense else _called(name, len(group))
-    note = "controller" if list(group) == [drawn["controller"]] else ""
-    return Head(name=name, spelt=spelt, note=note)
+def _column(drawn: Mapping[str, Any], group: Sequence[MatrixColumn], *, dense: bool) -> Head:
+    nodes, first = [column.node for column in group], group[0]
+    name, spelt = _called("broker" if first.broker else "controller", nodes)
+    in_short = f"{'' if first.broker else 'ctl '}{spelt_nodes(nodes)}"
+    is_controller = first.broker and (first.controller or nodes == [drawn["controller"]])
+    return Head(name=in_short if dense else name, spelt=spelt, note="controller" if is_controller else "")
 
 
 def _row(group: Sequence[MatrixRow]) -> Head:
-    ids = [observer.broker for observer in group if observer.broker is not None]
-    others = [clean(observer.name, 40) for observer in group if observer.broker is None]
-    name, spelt = _short(ids) if ids else ("", "")
-    name = _called(name, len(ids)) if ids else ""
-    note = clean(group[0].note) if len(group) == 1 else ""
-    return Head(name=", ".join(part for part in (name, *others) if part), spelt=spelt, note=note)
+    named = [_called(role, ids) for role, ids in zip(("broker", "controller"), matrix.row_ids(group), strict=True) if ids]
+    others = [clean(row.name, 40) for row in group if row.broker is None and row.controller is None]
+    is_named = len(group) > 1 or (group[0].broker is None and group[0].controller is not None)
+    note = "" if is_named else clean(group[0].note)
+    spelt = ", ".join(text for _, text in named if text)
+    return Head(name=", ".join([*(name for name, _ in named), *others]), spelt=spelt, note=note)
 
 
 def _legend(drawn: Mapping[str, Any], shown: str) -> list[tuple[str, str, str, int, tuple[str, ...]]]:
     found = []
-    for letter in f"{matrix.LADDER}V?.-":
+    for letter in matrix.ORDER:
         number = shown.count(letter)
         if number or letter == ".":
             reported = (clean(why["text"], 300) for why in drawn["why"] if why["letter"] == letter)

@@ -8,6 +8,7 @@ from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model import quoting
 from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import matrix, remedies, state, unknowns
+from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.text import CANDIDATE, LIFECYCLE, candidate_text
 from kafka_audit.report.views import NOT_ASKED, who
 
@@ -60,6 +61,8 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", f"− resolved: {escaped(incident['headline'])} ({incident['cause']})")  # noqa: RUF001 -- the sign of the page
     for incident in document["incomparable_incidents"]:
         yield from ("", f"Open, unknown now: {escaped(incident['headline'])} ({incident['cause']})")
+    if document.get("quorum"):
+        yield from ("", f"**Metadata quorum:** {escaped(quorum_text(document['quorum']))}")
     picture = matrix.matrix_lines(document["matrix"], _PICTURE_WIDTH)
     if picture:
         yield from ("", "## Views and reachability", "", "```text", *(line.replace("`", "'") for line in picture), "```")

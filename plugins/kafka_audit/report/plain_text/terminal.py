@@ -6,6 +6,7 @@ from typing import Any
 
 from kafka_audit.model.finding import CHANGES, Resource, Severity
 from kafka_audit.report import matrix, reach, remedies, unknowns
+from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.text import (
     CANDIDATE,
     LIFECYCLE,
@@ -64,7 +65,8 @@ class _AuditPage:
         if not self.document["incidents"]:
             yield from self.no_incident()
             yield ""
-        for block in (self.picture, self.reach_table, self.on_their_own, self.earlier, self.not_known, self.never_asked):
+        blocks = (self.quorum, self.picture, self.reach_table, self.on_their_own, self.earlier, self.not_known, self.never_asked)
+        for block in blocks:
             shown = list(block())
             if shown:
                 yield from shown
@@ -158,20 +160,21 @@ class _AuditPage:
         reported = f"{reported}, {counts['NOT_APPLICABLE']} not applicable. No unmuted failure of severity HIGH or above."
         yield from wrap(reported, self.width)
 
+    def quorum(self) -> Iterator[str]:
+        quorum = self.document.get("quorum")
+        if quorum is not None:
+            lines = wrap(quorum_text(quorum), self.width, "  Metadata quorum: ", "  ")
+            yield from (line if quorum["leader"] is not None else self.paint("unknown", line) for line in lines)
+
     def picture(self) -> Iterator[str]:
         lines = matrix.matrix_lines(self.document["matrix"], self.width - 2)
-        quiet = not self.document["incidents"] and not any(
-            set(o["reach"] + o["view"]) & set(f"{matrix.LADDER}V?") for o in self.rows()
-        )
+        cells = {cell for row in matrix.matrix_rows(self.document["matrix"]) for cell in row.worst()}
+        quiet = not self.document["incidents"] and cells <= {".", "-"}
         if lines and not quiet:
             yield from (f"  {line}" for line in lines)
 
     def reach_table(self) -> Iterator[str]:
         yield from (f"  {line}" for line in reach.reach_lines(self.document.get("reach", ()), self.width - 2))
-
-    def rows(self) -> Sequence[Mapping[str, Any]]:
-        observers: Sequence[Mapping[str, Any]] = self.document["matrix"]["observers"]
-        return observers
 
     def on_their_own(self) -> Iterator[str]:
         if self.alone:
