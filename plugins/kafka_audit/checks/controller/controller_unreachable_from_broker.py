@@ -55,7 +55,7 @@ def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]
     """
     paths = view.derived(controller_paths)
     alive = {path.address for path in paths if path.reaches}
-    hosts = sorted({path.source for path in paths if path.role == "broker"})
+    hosts = sorted({path.source for path in paths if path.role == "broker" and path.source is not None})
     if not hosts:
         reason = "no vantage with role broker probed a controller"
         yield view.judge("KA216", "cluster", Status.NOT_APPLICABLE, reason=reason)

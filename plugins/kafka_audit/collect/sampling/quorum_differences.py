@@ -75,8 +75,8 @@ def _failed_probes(tables: RowsByTable) -> Iterator[tuple[tuple[Hashable, ...], 
     listed = any(probe.outcome == "ok" for probe in tables.of(ControllerProbe))
     for voter in _unreached(tables.of(VoterProbe), {(WORKER, None)} if listed else set()):
         place = "this worker" if voter.from_controller is None else f"controller {voter.from_controller}"
-        key = ("voter", voter.vantage, voter.from_controller, voter.voter_id, voter.layer)
-        yield key, f"{voter.layer} from {place} to voter {voter.voter_id} failed ({voter.error})"
+        place_key = ("voter", voter.vantage, voter.from_controller, voter.voter_id, voter.layer)
+        yield place_key, f"{voter.layer} from {place} to voter {voter.voter_id} failed ({voter.error})"
 
 
 def _unreached(probes: Iterable[VoterProbe], reaching: Collection[tuple[str, int | None]]) -> Iterator[VoterProbe]:
