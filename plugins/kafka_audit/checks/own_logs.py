@@ -33,9 +33,9 @@ def own_logs(view: ClusterView, code: str, files: Collection[str]) -> Iterator[O
     """
     asked: dict[int, list[SourceRead]] = {}
     for row in view.last_reads:
-        kind, _, broker = row.observer.partition(":")
-        if kind == "logs" and broker.isdecimal() and row.operation.startswith(_READ):
-            asked.setdefault(int(broker), []).append(row)
+        kind, _, name = row.observer.partition(":")
+        if kind == "logs" and name.isdecimal() and row.operation.startswith(_READ):
+            asked.setdefault(int(name), []).append(row)
     if not asked:
         yield view.judge(code, "cluster", Status.UNKNOWN, _NO_LOGS, who="any broker")
     for broker in sorted({*asked} | {*view.brokers} if asked else ()):
