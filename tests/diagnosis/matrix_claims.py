@@ -23,11 +23,8 @@ def contradictions(document: Document) -> Iterator[str]:
     rows = {row["name"]: row for row in matrix["observers"]}
     # A cell is of all listeners of a broker, a finding of one.
     left = {(one["code"], broker) for one, broker in found if one["status"] not in {"PASS", "NOT_APPLICABLE"}}
+    yield from _of_controllers(document)
     for one, broker in found:
-        if one["code"] in TO_CONTROLLERS and one["status"] in {"PASS", "FAIL"}:
-            wrong_cells = list(_to_controllers(document, one, broker))
-            if wrong_cells:
-                yield f"{one['code']} {one['status']} at {one['resource']['name']}: {wrong_cells}"
         if broker not in columns:
             continue
         code, where = one["code"], one["resource"]["name"]
@@ -52,6 +49,14 @@ def _broker(finding: Mapping[str, Any]) -> int | None:
     kind, _, rest = finding["resource"]["name"].partition("/")
     number = rest.partition("/")[0]
     return int(number) if kind == "broker" and number.isdecimal() else None
+
+
+def _of_controllers(document: Document) -> Iterator[str]:
+    for one in document["findings"]:
+        if one["code"] in TO_CONTROLLERS and one["status"] in {"PASS", "FAIL"}:
+            wrong = list(_to_controllers(document, one, _broker(one)))
+            if wrong:
+                yield f"{one['code']} {one['status']} at {one['resource']['name']}: {wrong}"
 
 
 def _to_controllers(document: Document, finding: Mapping[str, Any], broker: int | None) -> Iterator[tuple[str, str]]:

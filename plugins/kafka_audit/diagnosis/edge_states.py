@@ -105,7 +105,9 @@ def _tried(path: ControllerPath, controller: int | str, *, is_there: bool) -> Ed
     if path.state == "open":
         return edge
     if path.state == "unknown":
-        return replace(edge, state="unknown", layer=path.layer, text=f"{path.error}{f', needs {path.needs}' if path.needs else ''}")
+        return replace(
+            edge, state="unknown", layer=path.layer, text=f"{path.error}{f', needs {path.needs}' if path.needs else ''}"
+        )
     if not is_there:
         text = f"node {path.source} fetches from the leader of the quorum, which this vantage does not reach"
         return replace(edge, state="unknown", layer=path.layer, text=text)

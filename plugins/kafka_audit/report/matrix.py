@@ -1,8 +1,8 @@
 """The matrix of edges and views: observers by brokers and controllers, one character in each cell.
 
-`reach` holds the first failing layer of an edge to a broker, `quorum` that of an edge to a controller, `view` whether the observer
-lists the broker as the registry does. A node with both roles has one row and one column. The same grouping serves terminal, mail
-and page; agreement is a dot, ink belongs to disagreement.
+`reach` holds the first failing layer of an edge to a broker, `quorum` that of an edge to a controller, `view` whether the
+observer lists the broker as the registry does. A node with both roles has one row and one column. The same grouping serves
+terminal, mail and page; agreement is a dot, ink belongs to disagreement.
 """
 
 from collections import defaultdict
@@ -116,7 +116,8 @@ def build_matrix(view: ClusterView) -> dict[str, Any]:
     """Return the matrix of a snapshot's newest sample, JSON-ready: rows are observers, columns are brokers and controllers."""
     brokers, voters, why = view.named_brokers, view.quorum.now.voters[:_MOST_VOTERS], _Reasons()
     of_brokers: dict[int | str, str] = {broker: f"broker {broker}" for broker in brokers}
-    names = {**{node: f"controller {node}" for node in voters}, **of_brokers}
+    names: dict[int | str, str] = {voter: f"controller {voter}" for voter in voters}
+    names |= of_brokers
     reached = _cells((state for state in edge_states(view) if state.target in of_brokers), names, why)
     # While a cluster migrates, its brokers fetch nothing from the controllers of KRaft.
     following = (*brokers, *(voter for voter in voters if voter not in of_brokers)) if view.kraft else voters
@@ -125,7 +126,8 @@ def build_matrix(view: ClusterView) -> dict[str, Any]:
     rows, views = [] if view.kraft else [_registry(view, brokers, why)], _views(view, brokers, why)
     vantages = dict.fromkeys(source for source in (*reached, *quorum) if isinstance(source, str))
     # The leader fetches from nobody: where it is no broker, it has a column alone.
-    for source in dict.fromkeys((*brokers, *(voter for voter in voters if voter in quorum), *vantages)):
+    sources: tuple[int | str, ...] = (*brokers, *(voter for voter in voters if voter in quorum), *vantages)
+    for source in dict.fromkeys(sources):
         has_role = isinstance(source, int) and (source == view.controller or source in controllers)
         rows.append(
             {
@@ -175,7 +177,7 @@ def _cells(
     states: Iterable[EdgeState], names: Mapping[int | str, str], why: "_Reasons", kind: str = "brokers"
 ) -> defaultdict[int | str, dict[int | str, str]]:
     """Return the letters of edges by source and target; `kind`: what the targets are."""
-    cells: dict[int | str, dict[int | str, str]] = defaultdict(dict)
+    cells: defaultdict[int | str, dict[int | str, str]] = defaultdict(dict)
     for state in states:
         letter = {"works": ".", "unknown": "?"}.get(state.state) or LETTERS[state.layer]
         earlier = cells[state.source].get(state.target, "-")
@@ -262,7 +264,7 @@ def broker_count(matrix: Mapping[str, Any]) -> int:
 
 
 def folded(
-    cells: Sequence[str], columns: Sequence[MatrixColumn], fold: bool | None = None
+    cells: Sequence[str], columns: Sequence[MatrixColumn], *, fold: bool | None
 ) -> tuple[list[list[int]], list[list[int]]]:
     """Return groups of equal row numbers and of equal column numbers, of one role each, of a table of characters.
 
@@ -302,7 +304,7 @@ class _Table:
 
 def _table(observers: Sequence[MatrixRow], columns: Sequence[MatrixColumn], *, fold: bool | None) -> _Table:
     cells = [observer.worst() for observer in observers]
-    row_groups, column_groups = folded(cells, columns, fold)
+    row_groups, column_groups = folded(cells, columns, fold=fold)
     members = [[columns[c] for c in group] for group in column_groups]
     heads = [("" if group[0].broker else "ctl ") + short([column.node for column in group]) for group in members]
     names = [_row_name([observers[r] for r in group]) for group in row_groups]

@@ -77,7 +77,7 @@ def build_picture(drawn: Mapping[str, Any], *, mode: str = "worst", fold: bool |
         for line, observer in zip(cells, observers, strict=True)
     ]
     dense = not is_folded and len(nodes) > FOLD_ABOVE
-    rows, columns = folded(cells, nodes, is_folded)
+    rows, columns = folded(cells, nodes, fold=is_folded)
     if is_folded and mode == "worst":
         rows = _split(rows, keys)
     return Picture(
