@@ -69,7 +69,7 @@ def controller_host_steps(facts: QuorumFacts, proposed: Sequence[RegisteredEndpo
     yield PlannedStep(
         text=(
             "Change the old addresses in `controllers` of the cluster file of this audit, in monitoring, and in commands and "
-            "clients with `--bootstrap-controller`."
+            "clients with `--bootstrap-controller` (Kafka 3.7)."
         ),
         halfway="Clients with an old address work until the old names are removed.",
         lines=(run("kafka-metadata-quorum.sh --bootstrap-controller {new} describe --status", new=after[next(iter(moved))]),),

@@ -63,8 +63,8 @@ def dynamic_quorum_steps(facts: QuorumFacts) -> Iterator[PlannedStep]:
     if not facts.is_dynamic:
         yield PlannedStep(
             text=(
-                "Validate the upgrade, with a login that has Alter on the cluster. It is refused if a voter is down, or runs "
-                "Kafka 4.0 or older."
+                "Validate the upgrade, with a login that has Alter on the cluster. It is refused if a voter runs Kafka 4.0 or "
+                "older, or was not there since the leader was elected."
             ),
             halfway=(
                 f"Nothing has changed. Keep `{VOTERS}` in every file for now: a controller that starts without it, while "

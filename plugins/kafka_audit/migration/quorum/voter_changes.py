@@ -1,4 +1,4 @@
-"""Voters that are added to a dynamic quorum or removed from it, one at a time, in the order that tolerates most failures.
+"""Voters that are added to a dynamic quorum or removed from it, one at a time, in an order that tolerates most failures.
 
 Sources: KIP-853; `AddVoterHandler` (a new voter must have caught up within the last hour), `RemoveVoterHandler` (a leader that is
 removed resigns); KAFKA-19850 (auto join adds a removed controller again, as long as it runs; 4.2).
@@ -43,24 +43,18 @@ class VoterChange:
 def safest_order(
     voters: Collection[int], late: Collection[int], wanted: Collection[int], leader: int | None
 ) -> list[VoterChange]:
-    """Return the changes to the wanted voters, each time the one after which most voters may fail.
+    """Return the changes to the wanted voters, in an order in which at no time fewer voters may fail than in any other.
 
-    Among equals a voter is added before one is removed, a voter that is down goes first, and the leader last. New voters count
-    as following: they are added once they have caught up.
+    A voter that is added follows, because it is added once it has caught up, so that it never lowers what the quorum tolerates;
+    nor does the removal of one that is down. So voters are added first, then those that are down go, and the leader goes last.
     """
+    added = sorted({*wanted} - {*voters})
+    removed = sorted({*voters} - {*wanted}, key=lambda node: (node not in late, node == leader, node))
     members, done = set(voters), []
-    left = [(node, node in wanted) for node in sorted({*voters} ^ {*wanted})]
-
-    def after(change: tuple[int, bool]) -> VoterChange:
-        node, is_added = change
-        then = members | {node} if is_added else members - {node}
-        return VoterChange(node=node, is_added=is_added, size=len(then), following=len(then - set(late)))
-
-    while left:
-        best = max(left, key=lambda change: (after(change).spare, change[1], change[0] in late, change[0] != leader, -change[0]))
-        left.remove(best)
-        done.append(after(best))
-        members ^= {best[0]}
+    for node in (*added, *removed):
+        members ^= {node}
+        size, following = len(members), len(members - {*late})
+        done.append(VoterChange(node=node, is_added=node in members, size=size, following=following))
     return done
 
 
