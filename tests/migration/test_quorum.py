@@ -402,7 +402,8 @@ def test_certificates_are_replaced_after_trust_one_controller_at_a_time():
     assert "the trust store of each node holds the new CA" in texts[1]
     assert texts[2].startswith("On controllers 201, 202 and 200, in this order and one at a time: replace the key store")
     assert texts[-2].startswith("Remove the old CA")
-    assert "# controller 200: ssl.truststore.location is /tls/trust.jks" in commands(report)
+    assert "# ssl.truststore.location is /tls/trust.jks at nodes 0-2,200-202" in commands(report)
+    assert "# ssl.keystore.location is /tls/key.jks at nodes 200-202" in commands(report)
     assert "echo | openssl s_client -connect c1:9093" in commands(report)
     assert not any("ssl.client.auth" in text for text in texts), "controllers ask for no certificate"
     asked = decide("controller-certificates", ENCRYPTED, {"properties": {200: {"ssl.client.auth": "required"}}})

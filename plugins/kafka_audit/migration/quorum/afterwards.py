@@ -1,17 +1,16 @@
 """What became of a planned change of the quorum: what changed, what was not done, and what the new snapshot does not show."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from kafka_audit.model.voters import VOTERS, named_voters
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, same_address
 from kafka_audit.migration.plan import Kind, Plan
-from kafka_audit.migration.quorum.controller_certificates import controller_certificates
+from kafka_audit.migration.quorum.controller_certificates import certificate_text, controller_certificates
 from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.migration.quorum.preconditions import FILE_NEEDS
-from kafka_audit.model.tables import Certificate, RegisteredEndpoint
+from kafka_audit.model.tables import RegisteredEndpoint
 from kafka_audit.model.text import clean, listing
 
 PlanOutcome = str | dict[str, str]
@@ -45,14 +44,7 @@ def certificate_differences(before: ClusterView, after: ClusterView) -> Iterator
 
 
 def _shown(view: ClusterView) -> dict[str, str]:
-    return {address_text(row.host, row.port): _text(row) for row in controller_certificates(QuorumFacts(view))}
-
-
-def _text(row: Certificate) -> str:
-    end = datetime.fromtimestamp(row.not_after_ms / 1000, UTC)
-    begin = datetime.fromtimestamp(row.not_before_ms / 1000, UTC)
-    where = address_text(row.host, row.port)
-    return f"{where}: {row.subject} by {row.issuer}, {begin:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M}"
+    return {address_text(row.host, row.port): certificate_text(row) for row in controller_certificates(QuorumFacts(view))}
 
 
 def quorum_outcomes(

@@ -1,15 +1,18 @@
 """Certificates of the controllers' listener that are replaced: trust on every node first, then the key stores, one by one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import product
 
 from kafka_audit.collect.connections.targets import CONTROLLER_LISTENER
+from kafka_audit.compare.addresses import address_text
 from kafka_audit.migration.items import HeadedItem
 from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.migration.quorum.planned_steps import PlannedStep, StepCommands, leader_last, one_by_one, while_one_restarts
 from kafka_audit.migration.quorum.preconditions import files_are_read, gate_item, voters_follow
 from kafka_audit.model.commands import Line, command, remark
 from kafka_audit.model.tables import Certificate
-from kafka_audit.model.text import clean, listing
+from kafka_audit.model.text import clean, listing, ranges
 
 _TRUST = ("ssl.truststore.location", "ssl.truststore.certificates")
 _KEYS = ("ssl.keystore.location", "ssl.keystore.certificate.chain")
@@ -34,15 +37,20 @@ def controller_certificate_items(facts: QuorumFacts) -> Iterator[HeadedItem]:
         remedy = "Clients must trust the new CA first, or give the controllers' listener a key store of its own."
         yield gate_item("warnings", "KA412", f"broker/{shared[0]}", message, remedy)
     for row in sorted(controller_certificates(facts), key=lambda row: (row.host, row.port)):
-        issuer = clean(row.issuer)
-        message = f"{clean(f'{row.host}:{row.port}')} shows a certificate of {clean(row.subject)}, issued by {issuer}"
-        yield gate_item("information", "KA412", "cluster", message)
+        yield gate_item("information", "KA412", "cluster", f"Controllers show {clean(certificate_text(row), 1000)}")
 
 
 def controller_certificates(facts: QuorumFacts) -> tuple[Certificate, ...]:
     """Return the certificates that addresses of controllers showed in the newest sample."""
     rows = facts.view.newest(Certificate)
     return tuple(row for row in rows if row.listener == CONTROLLER_LISTENER and row.broker_id < 0)
+
+
+def certificate_text(row: Certificate) -> str:
+    """Return what is shown at an address, by whom it was issued, and when it holds."""
+    begin, end = (datetime.fromtimestamp(ms / 1000, UTC) for ms in (row.not_before_ms, row.not_after_ms))
+    where = address_text(row.host, row.port)
+    return f"{where}: {row.subject} by {row.issuer}, {begin:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M}"
 
 
 def _is_shared(facts: QuorumFacts, node: int) -> bool:
@@ -79,7 +87,7 @@ def controller_certificate_steps(facts: QuorumFacts) -> Iterator[PlannedStep]:
         ),
         lines=(
             command("keytool -importcert -noprompt -alias NEW_CA -file new-ca.pem -keystore TRUST_STORE"),
-            *_settings_named(facts, _TRUST),
+            *_settings_named(facts, facts.nodes, _TRUST),
             run.replication(),
         ),
     )
@@ -98,7 +106,7 @@ def controller_certificate_steps(facts: QuorumFacts) -> Iterator[PlannedStep]:
         ),
         halfway=f"Controllers show old and new certificates, and every node trusts both. {while_one_restarts(facts)}",
         lines=(
-            *_settings_named(facts, _KEYS),
+            *_settings_named(facts, facts.voters, _KEYS),
             *(run("echo | openssl s_client -connect {address}", address=facts.address(node)) for node in controllers),
             run.replication(),
         ),
@@ -120,10 +128,12 @@ def controller_certificate_steps(facts: QuorumFacts) -> Iterator[PlannedStep]:
     yield run.comparison("another certificate at each address of `controllers`, and all voters follow")
 
 
-def _settings_named(facts: QuorumFacts, keys: tuple[str, ...]) -> Iterator[Line]:
-    """Yield where the stores of each voter are, as far as its file says so."""
-    for node in facts.voters:
-        for name in facts.listeners(node)[:1]:
-            for key in keys:
-                if place := facts.view.settings.at(node, name, key).value:
-                    yield remark("controller {node}: {key} is {place}", node=node, key=key, place=place)
+def _settings_named(facts: QuorumFacts, nodes: Iterable[int], keys: tuple[str, ...]) -> Iterator[Line]:
+    """Yield where the stores of nodes are, as far as their files say so; nodes with the same place are one line."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for node in nodes:
+        for name, key in product(facts.listeners(node)[:1], keys):
+            if place := facts.view.settings.at(node, name, key).value:
+                found.setdefault((key, place), []).append(node)
+    for (key, place), users in found.items():
+        yield remark("{key} is {place} at nodes {users}", key=key, place=place, users=ranges(users).replace(" ", ""))
