@@ -11,6 +11,7 @@ from scenarios.gates import gate_of
 from testbed import Bed
 from testbed.audit_files import controller_files
 from testbed.corpus.tools import Tools
+from testbed.names import own_names
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 VOTERS, SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
@@ -92,15 +93,17 @@ def change(bed, cluster, tmp_path):
 def test_a_static_quorum_becomes_dynamic_and_a_voter_is_replaced(change):
     leader = followers(change.tools, 3)
     others = [node for node in change.cluster.controllers if node != leader]
-    voter_down(change, others[0])
+    voter_down(change, leader, others[0])
     new_addresses(change, *others)
+    leader = followers(change.tools, 3)
+    others = [node for node in change.cluster.controllers if node != leader]
     without_voters(change, leader, others)
-    made_dynamic(change, leader, others)
+    made_dynamic(change)
     voter_replaced(change)
 
 
-def voter_down(change, node):
-    """One voter is down: no-go."""
+def voter_down(change, leader, node):
+    """One voter is down: no-go; and Kafka refuses the upgrade, if the leader was elected after that."""
     down = change.cluster.controllers[node]
     down.signal_stop(hard=True)
     down.await_end()
@@ -108,6 +111,12 @@ def voter_down(change, node):
     blocked = change.before("dynamic-quorum")
     assert blocked.code == 3
     assert ("KA209", f"controller/{node}") in {(one["code"], one["resource"]) for one in blocked.report["blockers"]}
+    restart(change.cluster, leader, {})
+    followers(change.tools, 2)
+    (validate,) = (line for line in commands_with(blocked.report, "kafka-features.sh") if line.endswith("--dry-run"))
+    refused = change.tools.run(validate)
+    assert refused.returncode, refused.stdout
+    assert "because not all of the voters support it" in refused.stdout + refused.stderr
     down.launch()
     followers(change.tools, 3)
 
@@ -130,20 +139,34 @@ def without_voters(change, leader, others):
     cluster, servers = change.cluster, ",".join(change.cluster.controller_addresses)
     for node in others:
         restart(cluster, node, {VOTERS: None, SERVERS: servers})
-    time.sleep(5)
-    cluster.controllers[leader].signal_stop(hard=True)
-    cluster.controllers[leader].await_end()
-    time.sleep(15)
+        followers(change.tools, 2)
+    time.sleep(10)
+    if followers(change.tools, 3) != leader:
+        pytest.fail("a controller without voters leads")
+    kill(cluster, leader)
     assert not leads(change.tools)
     cluster.controllers[leader].launch()
     for node in others:
         restart(cluster, node, {SERVERS: None, VOTERS: cluster.brokers[0].server.properties[VOTERS]})
+    now = followers(change.tools, 3)
+    kill(cluster, now)
+    assert leads(change.tools), "with the key, two of three do"
+    cluster.controllers[now].launch()
     followers(change.tools, 3)
 
 
-def made_dynamic(change, leader, others):
+def kill(cluster, node):
+    cluster.controllers[node].signal_stop(hard=True)
+    cluster.controllers[node].await_end()
+    time.sleep(15)
+
+
+def made_dynamic(change):
     """Run the steps as they are printed; old files start beside new ones."""
     cluster, tools = change.cluster, change.tools
+    leader = followers(tools, 3)
+    others = [node for node in cluster.controllers if node != leader]
+    cluster.await_settled()
     planned = change.before("dynamic-quorum")
     assert (planned.code, planned.report["verdict"]) == (0, "go"), planned.report
     validate, upgrade = commands_with(planned.report, "kafka-features.sh")
@@ -192,3 +215,58 @@ def voter_replaced(change):
     swapped = change.after(swap, [f"{cluster.controllers[node].host.address}:9093" for node in wanted])
     assert swapped.report["not_done"] == [], swapped.report
     assert "quorum_voters" in {one["kind"] for one in swapped.report["meant"]}
+
+
+@pytest.fixture
+def dynamic(change):
+    """The same with a dynamic quorum, by the printed upgrade."""
+    followers(change.tools, 3)
+    change.tools.demand(commands_with(change.before("dynamic-quorum").report, "kafka-features.sh")[1])
+    return change
+
+
+def test_a_controller_that_joins_by_itself_is_stopped_before_it_is_removed(dynamic):
+    cluster, tools = dynamic.cluster, dynamic.tools
+    cluster.start_observer(203)
+    restart(cluster, 203, {"controller.quorum.auto.join.enable": "true"})
+    followers(tools, 4)
+    planned = dynamic.before("quorum-voters", "--node-ids", "200,201,202")
+    assert (planned.code, planned.report["verdict"]) == (0, "go"), planned.report
+    assert planned.report["steps"][0]["text"].startswith("Stop controller 203: ")
+    (remove,) = commands_with(planned.report, " remove-controller ")
+    tools.demand(remove)
+    followers(tools, 4)  # it runs, and joined again
+    server = cluster.controllers[203]
+    server.signal_stop()
+    server.await_end()
+    tools.demand(remove)
+    followers(tools, 3)
+    server.launch()  # only now would it join again
+    followers(tools, 4)
+
+
+def test_a_controller_gets_another_name(bed, dynamic, tmp_path):
+    cluster, tools = dynamic.cluster, dynamic.tools
+    leader = followers(tools, 3)
+    node = next(one for one in cluster.controllers if one != leader)
+    name = "renamed.bed.example"
+    for host in (*cluster.hosts().values(), bed.worker):
+        own_names(host, tmp_path / "names", hosts={name: cluster.controllers[node].host.address})
+    planned = dynamic.before("controller-hosts", "--advertised", f"{node}: CONTROLLER://{name}:9093")
+    assert (planned.report["blockers"], planned.report["not_known"]) == ([], []), planned.report
+    half = dynamic.after(planned)
+    assert half.report["not_done"] == [f"Node {node} does not advertise {name}:9093."]
+    (line,) = commands_with(planned.report, "listeners=")
+    key, _, value = line.partition("=")
+    restart(cluster, node, {key: value})
+    followers(tools, 3)
+    (status, *_) = commands_with(planned.report, "describe --status")
+    deadline = time.monotonic() + 30
+    while f"CONTROLLER://{name}:9093" not in (said := tools.demand(status)) and time.monotonic() < deadline:
+        time.sleep(1)
+    assert f"CONTROLLER://{name}:9093" in said
+    kill(cluster, leader)
+    assert leads(tools), "the others reach it by its new name"
+    cluster.controllers[leader].launch()
+    followers(tools, 3)
+    assert dynamic.after(planned).report["not_done"] == []
