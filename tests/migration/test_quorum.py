@@ -52,7 +52,7 @@ BY_SERVERS = {VOTERS: "absent", SERVERS: "c0:9093,c1:9093,c2:9093"}
 DYNAMIC = merged(
     STATIC,
     {
-        "quorum": {"directories": DIRECTORIES},
+        "quorum": {"directories": DIRECTORIES, "addresses": {200: "c0:9093", 201: "c1:9093", 202: "c2:9093"}},
         "configs": BY_SERVERS,
         "properties": dict.fromkeys((200, 201, 202), BY_SERVERS),
         "features": {"kraft.version": [0, 1, 1]},
@@ -64,6 +64,7 @@ FIVE = merged(
         "quorum": {
             "voters": {203: 0, 204: 0},
             "directories": {"voters": {203: "d", 204: "e"}},
+            "addresses": {203: "c3:9093", 204: "c4:9093"},
         },
         "properties": {node: file(node) | {VOTERS: "", SERVERS: "c0:9093"} for node in (203, 204)},
     },
@@ -540,9 +541,12 @@ def test_each_node_names_the_new_address_or_it_was_not_done(compare):
     assert compare("controller-hosts", STATIC, half, lines=lines)["not_done"] == [
         "Node 2 does not name controller 201 at new-c1:9093."
     ]
-    own = merged(DYNAMIC, {"properties": {201: {"advertised.listeners": "CONTROLLER://new-c1:9093"}}})
+    own = merged(DYNAMIC, {"quorum": {"addresses": {201: "new-c1:9093"}}})
     assert compare("controller-hosts", DYNAMIC, own, lines=lines)["verdict"] == "as expected"
-    assert compare("controller-hosts", DYNAMIC, DYNAMIC, lines=lines)["not_done"] == ["Node 201 does not advertise new-c1:9093."]
+    still = ["The quorum reaches controller 201 at c1:9093, not at new-c1:9093."]
+    assert compare("controller-hosts", DYNAMIC, DYNAMIC, lines=lines)["not_done"] == still
+    unknown = merged(DYNAMIC, {"quorum": {"addresses": "none"}})
+    assert compare("controller-hosts", DYNAMIC, unknown, lines=lines)["verdict"] == "not decided"
 
 
 def certificate(port, begin):

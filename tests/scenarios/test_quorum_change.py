@@ -254,8 +254,8 @@ def test_a_controller_gets_another_name(bed, dynamic, tmp_path):
         own_names(host, tmp_path / "names", hosts={name: cluster.controllers[node].host.address})
     planned = dynamic.before("controller-hosts", "--advertised", f"{node}: CONTROLLER://{name}:9093")
     assert (planned.report["blockers"], planned.report["not_known"]) == ([], []), planned.report
-    half = dynamic.after(planned)
-    assert half.report["not_done"] == [f"Node {node} does not advertise {name}:9093."]
+    half, place = dynamic.after(planned), f"{cluster.controllers[node].host.address}:9093"
+    assert half.report["not_done"] == [f"The quorum reaches controller {node} at {place}, not at {name}:9093."]
     (line,) = commands_with(planned.report, "listeners=")
     key, _, value = line.partition("=")
     restart(cluster, node, {key: value})

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kafka_audit.model.voters import VOTERS, named_voters
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, same_address
 from kafka_audit.migration.plan import Kind, Plan
@@ -12,6 +11,7 @@ from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.migration.quorum.preconditions import FILE_NEEDS
 from kafka_audit.model.tables import RegisteredEndpoint
 from kafka_audit.model.text import clean, listing
+from kafka_audit.model.voters import VOTERS, named_voters
 
 PlanOutcome = str | dict[str, str]
 """A sentence about what was not done, or a line about what is not known."""
@@ -91,21 +91,20 @@ def _hosts(facts: QuorumFacts, proposed: Sequence[RegisteredEndpoint]) -> Iterat
         if endpoint.listener not in (facts.listeners(node) or (endpoint.listener,)):
             continue  # of a broker, by a proposed file
         shown = clean(address_text(*meant))
-        for user in (node,) if facts.is_dynamic else facts.nodes:
+        if facts.is_dynamic:
+            if node not in facts.endpoints:
+                message = f"Cannot determine where the quorum reaches controller {node}"
+                needs = "To know: DescribeQuorum version 2 (Kafka 3.9), and that it is a voter"
+                yield _unknown("KA213", f"controller/{node}", message, needs)
+            elif not same_address(facts.endpoints[node], meant):
+                yield f"The quorum reaches controller {node} at {clean(address_text(*facts.endpoints[node]))}, not at {shown}."
+            continue
+        for user in facts.nodes:
+            named = named_voters(facts.value(user, VOTERS)).get(node)
             if not facts.is_read(user):
                 yield _file_unknown(facts, user, f"the address of controller {node} in the file")
-                continue
-            named = facts.advertised(user) if facts.is_dynamic else _named(facts, user, node)
-            if facts.is_dynamic and not named:
-                yield _file_unknown(facts, user, "advertised.listeners")
-            elif not any(same_address(address, meant) for address in named):
-                verb = "does not advertise" if facts.is_dynamic else f"does not name controller {node} at"
-                yield f"Node {user} {verb} {shown}."
-
-
-def _named(facts: QuorumFacts, user: int, node: int) -> tuple[tuple[str, int], ...]:
-    address = named_voters(facts.value(user, VOTERS)).get(node)
-    return () if address is None else (address,)
+            elif named is None or not same_address(named, meant):
+                yield f"Node {user} does not name controller {node} at {shown}."
 
 
 def _certificates(before: ClusterView, after: ClusterView) -> Iterator[PlanOutcome]:

@@ -7,12 +7,12 @@ as long as one voter has not reported its directory); Kafka 4.1 documentation, "
 from collections.abc import Iterator
 
 from kafka_audit.cluster.features import KRAFT_VERSION
-from kafka_audit.model.voters import VOTERS
 from kafka_audit.migration.items import HeadedItem
-from kafka_audit.migration.quorum.facts import SERVERS, QuorumFacts
+from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.migration.quorum.planned_steps import PlannedStep, StepCommands, leader_last, one_by_one, while_one_restarts
 from kafka_audit.migration.quorum.preconditions import files_are_read, gate_item, voters_follow
 from kafka_audit.model.commands import setting
+from kafka_audit.model.voters import SERVERS, VOTERS
 
 _UPGRADE = "kafka-features.sh --bootstrap-server {broker} upgrade --feature kraft.version=1"
 

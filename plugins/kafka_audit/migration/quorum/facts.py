@@ -1,18 +1,17 @@
 """What a snapshot shows of the metadata quorum that is to be changed: who votes, who follows, who is found where."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 from kafka_audit.cluster.features import KRAFT_VERSION, METADATA_VERSION, first_level
 from kafka_audit.cluster.listeners.inter_broker import TLS
-from kafka_audit.model.voters import VOTERS, named_voters, usual_addresses
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
-from kafka_audit.model.tables import BrokerFeature, ControllerProbe, QuorumReplica
+from kafka_audit.model.tables import BrokerFeature, QuorumReplica
+from kafka_audit.model.voters import quorum_addresses, voter_addresses
 
-SERVERS = "controller.quorum.bootstrap.servers"
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
 _UPGRADES_KRAFT_VERSION = "4.1"
 """The first release that upgrades a static quorum (KAFKA-16538): earlier voters do not report their directory to the leader."""
@@ -122,17 +121,16 @@ class QuorumFacts:
         return bool(protocols & TLS) if protocols else None
 
     @cached_property
-    def addresses(self) -> Mapping[int, HostPort]:
-        """Where controllers are found: in a static quorum as most nodes name them, otherwise as their own files advertise them.
+    def endpoints(self) -> Mapping[int, HostPort]:
+        """Where the leader has the other voters reach each of them; none before Kafka 3.9."""
+        return quorum_addresses(self._now.addresses, self.view.settings.of_controllers)
 
-        An address of `controllers` in the cluster file counts where the node that answered there is known.
-        """
-        named = usual_addresses(named_voters(self.value(node, VOTERS)) for node in self.nodes)
+    @cached_property
+    def addresses(self) -> Mapping[int, HostPort]:
+        """Where controllers are found: voters as the leader or most nodes have it, others as their own files advertise them."""
+        voters = voter_addresses(self._now.addresses, self.view.settings.of_controllers)
         advertised = {node: address for node in self.nodes for address in self.advertised(node)}
-        answered = dict(self._answered())
-        order = (answered, named, advertised) if self.is_dynamic else (answered, advertised, named)
-        found = {node: address for known in order for node, address in known.items()}
-        return {node: found[node] for node in sorted({*self.voters, *self.nodes}) if node in found}
+        return {**advertised, **voters}
 
     def advertised(self, node: int, *keys: str) -> tuple[HostPort, ...]:
         """Return the address that a controller's settings give its listener, none where they do not name a host.
@@ -144,12 +142,6 @@ class QuorumFacts:
                 if entry.listener in self.listeners(node)[:1] and entry.host and entry.port and self.is_controller(node):
                     return ((entry.host, entry.port),)
         return ()
-
-    def _answered(self) -> Iterator[tuple[int, HostPort]]:
-        for row in self.view.newest(ControllerProbe):
-            host, _, port = row.address.rpartition(":")
-            if row.node_id is not None and port.isdigit():
-                yield row.node_id, (host.strip("[]"), int(port))
 
     def address(self, node: int) -> str:
         """Return HOST:PORT of a controller, with a word in capitals where its host is unknown."""

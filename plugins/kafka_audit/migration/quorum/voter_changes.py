@@ -7,14 +7,14 @@ removed resigns); KAFKA-19850 (auto join adds a removed controller again, as lon
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from kafka_audit.model.voters import VOTERS
-from kafka_audit.compare.addresses import canonical_address, canonical_text
+from kafka_audit.compare.addresses import is_among
 from kafka_audit.migration.items import HeadedItem
-from kafka_audit.migration.quorum.facts import SERVERS, QuorumFacts, majority
+from kafka_audit.migration.quorum.facts import QuorumFacts, majority
 from kafka_audit.migration.quorum.planned_steps import PlannedStep, StepCommands
 from kafka_audit.migration.quorum.preconditions import files_are_read, gate_item, size_is_safe, voters_follow
 from kafka_audit.model.commands import setting
 from kafka_audit.model.text import counted, listing
+from kafka_audit.model.voters import SERVERS, VOTERS, servers_named
 
 _UNKNOWN_DIRECTORY = "DIRECTORY_ID"
 
@@ -126,14 +126,10 @@ def _leaving_voter(facts: QuorumFacts, change: VoterChange) -> Iterator[HeadedIt
 
 def _lost_servers(facts: QuorumFacts, leaving: Collection[int]) -> Iterator[HeadedItem]:
     """Yield nodes that would find no voter at their next start."""
-    gone = {canonical_address(*facts.addresses[node]) for node in leaving if node in facts.addresses}
+    gone = [facts.addresses[node] for node in leaving if node in facts.addresses]
     for node in facts.nodes:
-        servers = [part.strip() for part in facts.value(node, SERVERS).split(",") if part.strip()]
-        if (
-            node not in leaving
-            and servers
-            and {canonical_text(server) for server in servers} <= {canonical_text(f"{host}:{port}") for host, port in gone}
-        ):
+        servers = servers_named(facts.value(node, SERVERS))
+        if node not in leaving and servers and all(is_among(server, gone) for server in servers):
             kind = "broker" if node in facts.brokers else "controller"
             message = f"{SERVERS} of {kind} {node} names only voters that leave: it finds no quorum when it starts again"
             yield gate_item("blockers", "KA213", f"{kind}/{node}", message, "Add a voter that stays, and restart it first.")
