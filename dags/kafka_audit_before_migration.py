@@ -17,6 +17,10 @@ KINDS = {
     "listeners-or-security": "listener or security change",
     "new-network": "exposing to a new network",
     "moving-hosts": "moving hosts",
+    "dynamic-quorum": "static to dynamic quorum",
+    "quorum-voters": "adding or removing voters",
+    "controller-hosts": "moving or renaming controllers",
+    "controller-certificates": "new certificates of controllers",
 }
 
 DOC = """
@@ -28,7 +32,8 @@ manually; it only reads.
 * A no-go fails the task `decide`; its log contains the whole report. Fix the blockers and trigger the DAG again.
 * Otherwise **Browse → Required Actions** asks for an approval. Without an answer within `KAFKA_AUDIT_APPROVAL_HOURS` (24), it is
   rejected.
-* **Kafka audit** next to each run shows the report, go or no-go.
+* **Kafka audit** next to each run shows the report, go or no-go. For a change of the metadata quorum it shows the steps in order,
+  with commands, and what breaks between two of them.
 * If approved, the snapshot is the baseline for `kafka_audit_after_migration`.
 * On the command line: `kafka-audit before-migration CLUSTER --kind zookeeper-to-kraft`.
 """
@@ -37,7 +42,10 @@ PARAMS = {
     "cluster": Param(type="string", minLength=1, title="Cluster", description="A name in the cluster file."),
     "kind": Param("zookeeper-to-kraft", type="string", enum=[*KINDS], values_display=KINDS, title="Kind of change"),
     "node_ids": Param(
-        None, type=["null", "string"], title="Node ids of the KRaft controllers", description="ZooKeeper to KRaft: 3000,3001,3002"
+        None,
+        type=["null", "string"],
+        title="Node ids of the KRaft controllers",
+        description="ZooKeeper to KRaft: 3000,3001,3002. Adding or removing voters: all voters after the change.",
     ),
     "proposed": Param(
         None,
@@ -53,7 +61,8 @@ PARAMS = {
         items={"type": "string"},
         title="Proposed advertised addresses",
         description="One per line: 0: CLIENT://kafka-0.example.com:9092, or CLIENT://kafka-{broker_id}.example.com:9092 for all. "
-        "They are probed now, from the worker and from the vantages below.",
+        "Moving or renaming controllers: 3000: CONTROLLER://kafka-c0.example.com:9093. They are probed now, from the worker and "
+        "from the vantages below.",
     ),
     "kafka_version": Param(
         None,

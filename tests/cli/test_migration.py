@@ -75,6 +75,8 @@ def test_a_proposed_address_is_tried_from_here(run):
         ),
         ("before-migration", ["--kind", "new-network", "--proposed", "/nowhere"], "/nowhere"),
         ("before-migration", ["--kind", "new-network", "--advertised", "k:9092"], "must have the form N: LISTENER://HOST:PORT"),
+        ("before-migration", ["--kind", "quorum-voters"], "quorum-voters requires the node ids of all voters after the change"),
+        ("before-migration", ["--kind", "controller-hosts"], "controller-hosts requires the new addresses"),
         ("after-migration", [], "no baseline of cluster 'prod'; create one"),
     ],
 )

@@ -19,7 +19,8 @@ KRAFT = {"brokers": {0: "k:9092"}, "views": {0: "full"}, "mode": "kraft", "zooke
 
 
 def proposed(*lines, cluster=CLUSTER):
-    return addresses.proposed_registrations(addresses.parse_addresses(lines), small_cluster.view(cluster))
+    view = small_cluster.view(cluster)
+    return addresses.proposed_registrations(addresses.parse_addresses(lines), view.inter_broker.brokers, view)
 
 
 def told(endpoints):

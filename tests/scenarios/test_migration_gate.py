@@ -1,13 +1,11 @@
 """From ZooKeeper to KRaft on 3.9.1: what stands in the way is found one by one, then the way is free, and gone."""
 
-import json
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import pytest
 import yaml
 
+from scenarios.gates import gate_of
 from testbed import Bed
 from testbed.acls import Acl
 from testbed.disks import add_disk
@@ -39,19 +37,7 @@ def cluster(bed):
 
 @pytest.fixture
 def gate(bed, tmp_path):
-    """Run a command of the gate; returns its exit code and report."""
-
-    def run(command, entry, *options):
-        config = tmp_path / "clusters.yaml"
-        config.write_text(json.dumps({"clusters": {"prod": entry}}))
-        where = ["--config", str(config), "--out", str(tmp_path / "store"), "--format", "json"]
-        done = bed.worker.popen(
-            [sys.executable, "-m", "kafka_audit.cli", command, "prod", *where, *options], stdout=subprocess.PIPE, cwd=tmp_path
-        )
-        said, _ = done.communicate()
-        return SimpleNamespace(code=done.returncode, report=json.loads(said))
-
-    return run
+    return gate_of(bed, tmp_path)
 
 
 def codes(items):

@@ -243,7 +243,7 @@ def _change(parser: argparse.ArgumentParser) -> None:
     _cluster(parser)
     _store(parser)
     parser.add_argument("--kind", required=True, metavar="KIND", help="the kind of change; see above")
-    parser.add_argument("--node-ids", default="", metavar="ID,ID", help="node ids of the new KRaft controllers")
+    parser.add_argument("--node-ids", default="", metavar="ID,ID", help="node ids of the new KRaft controllers, or of all voters")
     parser.add_argument("--proposed", nargs="+", default=[], metavar="FILE", help="proposed server.properties")
     parser.add_argument(
         "--advertised",

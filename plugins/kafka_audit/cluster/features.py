@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from kafka_audit.model.tables import BrokerFeature
 
-METADATA_VERSION = "metadata.version"
+METADATA_VERSION, KRAFT_VERSION = "metadata.version", "kraft.version"
 NO_EPOCH_BUMP = 12
 """metadata.version 3.6-IV0: a shrinking ISR no longer raises the leader epoch (KAFKA-15021)."""
 
@@ -44,6 +44,11 @@ def cluster_features(rows: Iterable[BrokerFeature]) -> Mapping[str, Feature]:
         differs = len(set(levels)) > 1 or not everywhere
         found[name] = Feature(name=name, finalized=newest.finalized, supported=supported, differs=differs)
     return found
+
+
+def first_level(release: str) -> int:
+    """Return the first level of a release's metadata.version: only this release and later ones support it."""
+    return _FIRST_LEVEL[release]
 
 
 def metadata_release(level: int) -> str:

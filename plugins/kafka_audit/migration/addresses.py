@@ -73,12 +73,14 @@ def _parsed(text: str, where: str) -> Iterator[Wording]:
         yield Wording(broker_id=broker, listener=canonical_listener(match["listener"]), host=host, port=int(match["port"]))
 
 
-def proposed_registrations(wordings: Iterable[Wording], view: ClusterView) -> tuple[RegisteredEndpoint, ...]:
-    """Return what each broker would advertise; a line about one broker counts more than one about all."""
+def proposed_registrations(
+    wordings: Iterable[Wording], everyone: Iterable[int], view: ClusterView
+) -> tuple[RegisteredEndpoint, ...]:
+    """Return what each node would advertise; a line about one node counts more than one about `everyone`."""
     between = view.inter_broker
     found: dict[tuple[int, str], RegisteredEndpoint] = {}
     for wording in sorted(wordings, key=lambda wording: wording.broker_id is not None):
-        for broker in between.brokers if wording.broker_id is None else [wording.broker_id]:
+        for broker in everyone if wording.broker_id is None else [wording.broker_id]:
             found[broker, wording.listener] = RegisteredEndpoint(
                 sample=0,
                 broker_id=broker,

@@ -7,7 +7,8 @@ from typing import Any
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.migration import addresses
-from kafka_audit.migration.plan import TITLES, Kind, Plan
+from kafka_audit.migration.plan import OF_QUORUM, TITLES, Kind, Plan
+from kafka_audit.migration.quorum.afterwards import certificate_differences, quorum_differences, quorum_outcomes
 from kafka_audit.model.finding import Resource, Severity, Status
 from kafka_audit.model.tables import RegisteredEndpoint, Snapshot, SnapshotInfo
 from kafka_audit.model.text import clean, counted
@@ -23,6 +24,10 @@ _MEANT: Mapping[Kind, frozenset[str]] = {
     Kind.LISTENERS: frozenset({"endpoint"}),
     Kind.EXPOSURE: frozenset({"endpoint"}),
     Kind.HOSTS: frozenset({"endpoint", "broker_came", "broker_went"}),
+    Kind.DYNAMIC_QUORUM: frozenset({"kraft_version"}),
+    Kind.QUORUM_VOTERS: frozenset({"quorum_voters"}),
+    Kind.CONTROLLER_HOSTS: frozenset(),
+    Kind.CONTROLLER_CERTIFICATES: frozenset({"certificate"}),
 }
 _ADDRESSES = ("listeners", "advertised.", "listener.", "inter.broker.listener", "control.plane.listener")
 _SECURITY = ("security.", "sasl.", "ssl.", "authorizer.", "super.users", "principal.", "allow.everyone")
@@ -36,6 +41,10 @@ _KEYS: Mapping[Kind, tuple[str, ...]] = {
     Kind.LISTENERS: (*_ADDRESSES, *_SECURITY),
     Kind.EXPOSURE: _ADDRESSES,
     Kind.HOSTS: (*_ADDRESSES, "log.dir", "broker.rack"),
+    Kind.DYNAMIC_QUORUM: ("controller.quorum.",),
+    Kind.QUORUM_VOTERS: ("controller.quorum.",),
+    Kind.CONTROLLER_HOSTS: ("controller.quorum.", "listeners", "advertised.listeners"),
+    Kind.CONTROLLER_CERTIFICATES: ("ssl.", "listener.name.", "super.users"),
 }
 """Settings that a kind of change means to change, by how their names begin."""
 
@@ -52,10 +61,18 @@ def report_after_change(
         baseline: the gate's report, as it was kept: what was to be done.
         now: with a time zone.
     """
-    changes = [*_modes(before, after), *document["changes"]]
     plan = Plan.from_dict(baseline["plan"])
     proposed = tuple(RegisteredEndpoint(**entry) for entry in baseline.get("advertised", ()))
-    not_advertised, untold = addresses.afterwards(proposed, ClusterView.of_files(after))
+    was, is_now = ClusterView.of_files(before), ClusterView.of_files(after)
+    changes = [*_modes(before, after), *quorum_differences(was, is_now), *document["changes"]]
+    if plan.kind is Kind.CONTROLLER_CERTIFICATES:
+        changes += certificate_differences(was, is_now)
+    if plan.kind in OF_QUORUM:
+        outcomes = quorum_outcomes(plan, was, is_now, proposed)
+        not_advertised = [outcome for outcome in outcomes if isinstance(outcome, str)]
+        untold = [outcome for outcome in outcomes if not isinstance(outcome, str)]
+    else:
+        not_advertised, untold = addresses.afterwards(proposed, is_now)
     meant = [change for change in changes if _is_meant(change, plan, proposed)]
     not_meant = [change for change in changes if not _is_meant(change, plan, proposed)]
     not_done = [*_not_done(after, plan), *not_advertised]

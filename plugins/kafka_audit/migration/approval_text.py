@@ -18,6 +18,10 @@ def approval_body(report: Mapping[str, Any]) -> str:
     """Return the report of the gate, blockers first."""
     parts = [text for section in sections.before_change_sections(report) if section.lines for text in _section(section)]
     whole = "The tab **Kafka audit** of this run contains the complete report."
+    if steps := len(report.get("steps", ())):
+        whole = (
+            f"The tab **Kafka audit** of this run contains the complete report and the {counted(steps, 'step')} of the change."
+        )
     return "\n".join([*(parts or ["There are no blockers and no open points.", ""]), whole])
 
 

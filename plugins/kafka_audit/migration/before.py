@@ -16,6 +16,7 @@ from kafka_audit.migration import addresses, reachability
 from kafka_audit.migration.items import GateItem, GateItems
 from kafka_audit.migration.plan import TITLES, Kind, Plan
 from kafka_audit.migration.proposed_listeners import ProposedListeners
+from kafka_audit.migration.quorum.change import quorum_items, quorum_steps, voters_agreed
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Finding, Severity, Status, as_text
 from kafka_audit.model.tables import PlannedNode, Verdict
@@ -48,6 +49,7 @@ def report_before_change(
     items = GateItems()
     _audit(document, plan, items)
     _gate(document, view, plan, now.date(), items)
+    _quorum(view, plan, tried, now.date(), items)
     _proposed(view, plan, now.date(), items)
     _addresses(view, plan, tried, now.date(), items)
     for name in plan.vantages:
@@ -74,6 +76,7 @@ def report_before_change(
             name: [asdict(entry) for entry in getattr(items, name)]
             for name in ("blockers", "warnings", "not_known", "information")
         },
+        "steps": [step.as_dict() for step in quorum_steps(view, plan, tried.by_lines)],
     }
 
 
@@ -115,6 +118,18 @@ def _gate(document: Mapping[str, Any], view: ClusterView, plan: Plan, today: dat
     judged = judge(planned, kind="gate")
     for finding in findings.findings_with_lifecycle(planned, judged, mutes=(), previous_report=None, today=today):
         _sort(finding, "gate", Severity.HIGH, items)
+
+
+def _quorum(view: ClusterView, plan: Plan, tried: ProposedListeners, today: date, items: GateItems) -> None:
+    """Judge a change of the quorum. What it must have is a blocker, and is not told by the audit as well."""
+    judged = voters_agreed(view, plan)
+    told = {(judgement.code, judgement.resource) for judgement in judged}
+    for kept in (items.blockers, items.warnings, items.not_known):
+        kept[:] = [item for item in kept if (item.code, item.resource) not in told]
+    for finding in findings.findings_with_lifecycle(view, judged, mutes=(), previous_report=None, today=today):
+        _sort(finding, "gate", Severity.LOW, items)
+    for headed in quorum_items(view, plan, tried.by_lines):
+        items.add(headed)
 
 
 def _verdicts(document: Mapping[str, Any]) -> Iterator[Verdict]:
@@ -171,12 +186,16 @@ def _sort(finding: Finding, source: str, least: Severity, items: GateItems) -> N
         items.not_known.append(item)
 
 
+def _owner(plan: Plan) -> str:
+    return "controller" if plan.kind is Kind.CONTROLLER_HOSTS else "broker"
+
+
 def _addresses(view: ClusterView, plan: Plan, tried: ProposedListeners, today: date, items: GateItems) -> None:
     """Judge the planned advertised addresses: each one, compared with all others, and by their probes."""
     for item in (
-        *addresses.misplaced(tried.by_lines, view),
+        *(() if plan.kind is Kind.CONTROLLER_HOSTS else addresses.misplaced(tried.by_lines, view)),
         *addresses.contradictions(tried.proposed),
-        *reachability.reachability_items(tried.new, tried.probes, plan.vantages, tried.between),
+        *reachability.reachability_items(tried.new, tried.probes, plan.vantages, tried.between, _owner(plan)),
     ):
         items.add(item)
     if not tried.new:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kafka_audit.model.text import clean, our_line
-from kafka_audit.report.remedies import LONGEST_PARAGRAPH
-from kafka_audit.report.text import clean_prose, wrap
+from kafka_audit.report.remedies import LONGEST_PARAGRAPH, step_lines, step_text
+from kafka_audit.report.text import clean_prose, remedy_text, wrap
 
 _INDENT = " " * 6
 _MOST = 50
@@ -22,6 +22,7 @@ def before_change_text(report: Mapping[str, Any], *, width: int) -> str:
     sections = ("BLOCKERS", "blockers"), ("WARNINGS", "warnings"), ("NOT KNOWN", "not_known"), ("NOTES", "information")
     for title, key in sections:
         lines += _section(title, [_item(item, width) for item in report[key]])
+    lines += _section("STEPS", [_step(number, step, width) for number, step in enumerate(report.get("steps", ()), 1)])
     return "\n".join(lines) + "\n"
 
 
@@ -50,6 +51,14 @@ def _item(item: Mapping[str, str], width: int) -> list[str]:
     source = "" if item["source"] == "audit" else f" [{clean(item['source'])}]"
     sentence = f"{item['code']} {clean(item['resource'])}{source}: {our_line(item['message'], 1000)}"
     return [*wrap(sentence, width, "    "), *_remedy(item["remedy"], width)]
+
+
+def _step(number: int, step: Mapping[str, Any], width: int) -> list[str]:
+    return [
+        *wrap(remedy_text(step_text(step)), width, f"{number:>4}  ", _INDENT),
+        *(f"{_INDENT}  {line}" for line in step_lines(step)),
+        *(wrap(clean_prose(f"Until the next step: {step['halfway']}"), width, _INDENT) if step["halfway"] else ()),
+    ]
 
 
 def _remedy(text: str, width: int) -> Iterator[str]:

@@ -21,6 +21,10 @@ class Kind(StrEnum):
     LISTENERS = "listeners-or-security"
     EXPOSURE = "new-network"
     HOSTS = "moving-hosts"
+    DYNAMIC_QUORUM = "dynamic-quorum"
+    QUORUM_VOTERS = "quorum-voters"
+    CONTROLLER_HOSTS = "controller-hosts"
+    CONTROLLER_CERTIFICATES = "controller-certificates"
 
 
 TITLES = {
@@ -29,7 +33,13 @@ TITLES = {
     Kind.LISTENERS: "listener or security change",
     Kind.EXPOSURE: "exposing to a new network",
     Kind.HOSTS: "moving hosts",
+    Kind.DYNAMIC_QUORUM: "static to dynamic quorum",
+    Kind.QUORUM_VOTERS: "adding or removing voters",
+    Kind.CONTROLLER_HOSTS: "moving or renaming controllers",
+    Kind.CONTROLLER_CERTIFICATES: "new certificates of controllers",
 }
+OF_QUORUM = frozenset({Kind.DYNAMIC_QUORUM, Kind.QUORUM_VOTERS, Kind.CONTROLLER_HOSTS, Kind.CONTROLLER_CERTIFICATES})
+"""Changes of the metadata quorum, which have ordered steps."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +48,10 @@ class Plan:
 
     Attributes:
         kind: which kind.
-        node_ids: of the KRaft controllers to be.
+        node_ids: of the KRaft controllers to be; for voters, of all that are to vote afterwards.
         proposed: paths of the server.properties that brokers are to run with, as `lint` takes them.
-        advertised: addresses that brokers are to advertise, a line each, as `addresses.parse_addresses` takes them.
+        advertised: addresses that brokers are to advertise, or controllers where these are moved: a line each, as
+            `addresses.parse_addresses` takes them.
         version: the release that brokers are to run, by which proposed files are judged.
         vantages: names in the cluster file from which every broker must be reached.
         strict: from which severity on a finding of the audit or of proposed files is a blocker.
@@ -86,7 +97,8 @@ def plan(  # noqa: PLR0913 -- what a form asks
     """Return a plan that makes sense.
 
     Raises:
-        UsageError: an unknown kind, severity or release, a node id that is no number, or an address that is none.
+        UsageError: an unknown kind, severity or release, a node id that is no number, an address that is none, or a change of
+            voters or of controllers' hosts that does not say which.
     """
     addresses.parse_addresses(lines := tuple(advertised))
     kinds = [str(known_kind) for known_kind in Kind]
@@ -99,6 +111,12 @@ def plan(  # noqa: PLR0913 -- what a form asks
     except ValueError as error:
         msg = f"node ids: {error}"
         raise UsageError(msg) from None
+    if kind == Kind.QUORUM_VOTERS and not numbers:
+        msg = f"{kind} requires the node ids of all voters after the change, such as 3000,3001,3003"
+        raise UsageError(msg)
+    if kind == Kind.CONTROLLER_HOSTS and not any(line.strip() for line in lines):
+        msg = f"{kind} requires the new addresses, such as 3000: CONTROLLER://kafka-c0.example.com:9093"
+        raise UsageError(msg)
     if version is not None:
         try:
             nearest_release(version)

@@ -1,7 +1,7 @@
 """Try what a plan would let brokers advertise, before any of them does."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafka_audit.checks import catalogue
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
@@ -12,7 +12,7 @@ from kafka_audit.lint import files, reading
 from kafka_audit.lint.against import advertised_by_member
 from kafka_audit.lint.members import Member
 from kafka_audit.migration import addresses
-from kafka_audit.migration.plan import Plan
+from kafka_audit.migration.plan import Kind, Plan
 from kafka_audit.model.cluster import WORKER, Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import Probe, RegisteredEndpoint
@@ -26,7 +26,7 @@ class ProposedListeners:
     """Addresses that a plan gives to brokers.
 
     Attributes:
-        by_lines: those of its lines.
+        by_lines: those of its lines; of controllers, if these are moved.
         proposed: those, and those of its files.
         new: those that no broker advertises yet, each listener of a broker once.
         probes: of the new addresses.
@@ -61,16 +61,29 @@ def probe_proposed_listeners(
         UsageError: a proposed file is not there.
     """
     between, members = view.inter_broker, files.serving(plan.proposed, catalogue())
-    by_lines = addresses.proposed_registrations(addresses.parse_addresses(plan.advertised), view)
+    by_lines = planned_endpoints(plan, view)
     proposed = (*(endpoint for member in members for endpoint in advertised_by_member(member, 0) if endpoint.host), *by_lines)
     new = addresses.new_endpoints({(endpoint.broker_id, endpoint.listener): endpoint for endpoint in proposed}.values(), view)
     probed: tuple[Probe, ...] = ()
     if new:
         say(f"probing {counted(len(new), 'proposed address', 'proposed addresses')} …")
         probed = proposed_endpoints.probe_proposed_endpoints(cluster, new, plan.vantages, between.brokers, secrets)
-    return ProposedListeners(
-        by_lines=by_lines, proposed=proposed, new=new, probes=probed, between=frozenset(_between(between, members))
-    )
+    among = set(_between(between, members))
+    if plan.kind is Kind.CONTROLLER_HOSTS:
+        among |= {(endpoint.broker_id, endpoint.listener) for endpoint in by_lines}
+    return ProposedListeners(by_lines=by_lines, proposed=proposed, new=new, probes=probed, between=frozenset(among))
+
+
+def planned_endpoints(plan: Plan, view: ClusterView) -> tuple[RegisteredEndpoint, ...]:
+    """Return the addresses in the lines of a plan: of brokers, or of the voters of the metadata quorum."""
+    between, wordings = view.inter_broker, addresses.parse_addresses(plan.advertised)
+    if plan.kind is not Kind.CONTROLLER_HOSTS:
+        return addresses.proposed_registrations(wordings, between.brokers, view)
+    voters = sorted(node for node, row in view.quorum.now.replicas.items() if row.voter)
+    # Brokers know the protocol of a controller whose file was not read.
+    known = next(filter(None, map(between.controller_protocol, between.brokers)), "")
+    found = addresses.proposed_registrations(wordings, voters, view)
+    return tuple(replace(endpoint, protocol=endpoint.protocol or known) for endpoint in found)
 
 
 def _between(between: InterBroker, members: Sequence[Member]) -> Iterator[tuple[int, str]]:

@@ -24,6 +24,7 @@ def reachability_items(
     probes: Iterable[Probe],
     vantages: Iterable[str],
     between: Collection[tuple[int, str]],
+    owner: str = "broker",
 ) -> Iterator[HeadedItem]:
     """Yield what the probes of new addresses show, and where none was made that decides.
 
@@ -32,6 +33,7 @@ def reachability_items(
         probes: a row for each layer of each probe; a probe ends at the first layer that did not work.
         vantages: names of those that must reach them. Where there are any, the worker need not.
         between: brokers and their listeners on which other brokers, or the controller, come to them. Only these are for brokers.
+        owner: whose addresses they are, `broker` or `controller`.
     """
     found, names = probe_results(probes, (), frozenset()), tuple(vantages)
     on_brokers = {probe.vantage for probe in found if probe.from_broker is not None}
@@ -40,7 +42,7 @@ def reachability_items(
         own = [probe for probe in found if (probe.broker_id, probe.listener) == (endpoint.broker_id, endpoint.listener)]
         own = [probe for probe in own if probe.from_broker is None or among_brokers]
         for probe in own:
-            headed = _probe_item(endpoint, probe)
+            headed = _probe_item(endpoint, probe, owner)
             idle = (
                 probe.vantage == WORKER and names and headed.item.code == "KA301" and headed.heading in {"blockers", "not_known"}
             )
@@ -51,18 +53,18 @@ def reachability_items(
                 needs = (
                     f"To know: a vantage {clean(name)} with a command, and no `skip` of {endpoint.listener}, in the cluster file"
                 )
-                message = f"Cannot determine whether {clean(name)} reaches {_proposed(endpoint)}"
+                message = f"Cannot determine whether {clean(name)} reaches {_proposed(endpoint, owner)}"
                 yield _open(f"vantage {clean(name)}", endpoint, message, needs)
         if not own and not names:
             needs = f"To know: remove `{clean(endpoint.listener)}: skip` from the cluster file"
-            yield _open(SOURCE, endpoint, f"Cannot determine whether any client reaches {_proposed(endpoint)}", needs)
+            yield _open(SOURCE, endpoint, f"Cannot determine whether any client reaches {_proposed(endpoint, owner)}", needs)
         if among_brokers and all(probe.from_broker is None for probe in own):
             needs = "To know: a vantage with role broker, on the hosts of the brokers"
-            yield _open(SOURCE, endpoint, f"Cannot determine whether the other brokers reach {_proposed(endpoint)}", needs)
+            yield _open(SOURCE, endpoint, f"Cannot determine whether the other brokers reach {_proposed(endpoint, owner)}", needs)
 
 
-def _probe_item(endpoint: RegisteredEndpoint, probe: ProbeResult) -> HeadedItem:
-    where, source = _proposed(endpoint), f"vantage {clean(probe.vantage)}"
+def _probe_item(endpoint: RegisteredEndpoint, probe: ProbeResult, owner: str) -> HeadedItem:
+    where, source = _proposed(endpoint, owner), f"vantage {clean(probe.vantage)}"
     origin = clean(probe.vantage) if probe.from_broker is None else f"broker {probe.from_broker}"
     broken, doubt = probe.outcome == "failed", probe.unknown
     if not broken and doubt is not None and doubt.layer in _BEFORE_API:
@@ -80,12 +82,12 @@ def _probe_item(endpoint: RegisteredEndpoint, probe: ProbeResult) -> HeadedItem:
         message = f"{origin} does not reach {where}: {probe.layer}, {clean(probe.error or 'failed')}"
         remedy = _REMEDIES.get(probe.layer or "", "").format(host=clean(endpoint.host), origin=origin)
     elif probe.answered_by not in {None, endpoint.broker_id}:
-        code, message = "KA111", f"{where} leads {origin} to broker {probe.answered_by}"
+        code, message = "KA111", f"{where} leads {origin} to {owner} {probe.answered_by}"
         remedy = "Correct the port forward, the proxy or the DNS record before the change"
     elif probe.answered_by is not None:
-        heading, message = "information", f"{origin} reaches {where}, and that broker answers"
+        heading, message = "information", f"{origin} reaches {where}, and that {owner} answers"
     else:
-        heading, message = "warnings", f"{origin} reaches {where}; the broker that answers is unknown"
+        heading, message = "warnings", f"{origin} reaches {where}; the {owner} that answers is unknown"
         remedy = "This requires a login, or DescribeConfigs on Cluster. To know: an audit after the change (KA111)"
     return HeadedItem(
         heading, GateItem(source=source, code=code, resource=endpoint_resource(endpoint), message=message, remedy=remedy)
@@ -98,5 +100,5 @@ def _open(source: str, endpoint: RegisteredEndpoint, message: str, remedy: str) 
     )
 
 
-def _proposed(endpoint: RegisteredEndpoint) -> str:
-    return f"{endpoint_text(endpoint)}, the proposed address of broker {endpoint.broker_id}"
+def _proposed(endpoint: RegisteredEndpoint, owner: str) -> str:
+    return f"{endpoint_text(endpoint)}, the proposed address of {owner} {endpoint.broker_id}"

@@ -1,0 +1,153 @@
+"""What a snapshot shows of the metadata quorum that is to be changed: who votes, who follows, who is found where."""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from kafka_audit.cluster.features import KRAFT_VERSION, METADATA_VERSION, first_level
+from kafka_audit.cluster.listeners.inter_broker import TLS
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import HostPort, address_text
+from kafka_audit.compare.listener_names import canonical_listener
+from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
+from kafka_audit.model.tables import BrokerFeature, QuorumReplica
+from kafka_audit.model.voters import quorum_addresses, voter_addresses
+
+_AUTO_JOIN = "controller.quorum.auto.join.enable"
+_UPGRADES_KRAFT_VERSION = "4.1"
+"""The first release that upgrades a static quorum (KAFKA-16538): earlier voters do not report their directory to the leader."""
+
+
+class QuorumFacts:
+    """The quorum in the newest sample, with the settings of the nodes that have to find it."""
+
+    def __init__(self, view: ClusterView) -> None:
+        """Keep the view; everything is computed when it is first asked for."""
+        self.view = view
+        self._now = view.quorum.now
+
+    @cached_property
+    def leader(self) -> int | None:
+        """The leader; None if the quorum was not read."""
+        return None if self._now.newest is None else self._now.newest.leader_id
+
+    @cached_property
+    def voters(self) -> Mapping[int, QuorumReplica]:
+        """Voters by node id."""
+        return {node: row for node, row in sorted(self._now.replicas.items()) if row.voter}
+
+    @cached_property
+    def observers(self) -> frozenset[int]:
+        """Nodes that follow without a vote: brokers, and controllers that were not added."""
+        return frozenset(self._now.replicas) - frozenset(self.voters)
+
+    @property
+    def has_times(self) -> bool:
+        """Whether the leader reports when each voter was caught up (Kafka 3.3)."""
+        return bool(self._now.behind_ms)
+
+    @property
+    def late(self) -> frozenset[int]:
+        """Nodes that are behind in the newest sample."""
+        return self._now.late
+
+    @cached_property
+    def late_twice(self) -> frozenset[int]:
+        """Nodes that are behind in both samples; none without a second one."""
+        before = self.view.quorum.before
+        return self.late & (frozenset() if before is None else before.late)
+
+    @cached_property
+    def is_dynamic(self) -> bool:
+        """Whether the voters are in the metadata log."""
+        feature = self.view.features.get(KRAFT_VERSION)
+        return self._now.is_dynamic or bool(feature and feature.finalized)
+
+    @cached_property
+    def brokers(self) -> tuple[int, ...]:
+        """Brokers that do not vote."""
+        return tuple(node for node in self.view.inter_broker.brokers if node not in self.voters)
+
+    @cached_property
+    def nodes(self) -> tuple[int, ...]:
+        """Every node that has to find the quorum: voters, other controllers with a file, and brokers."""
+        return tuple(sorted({*self.voters, *self.view.settings.controllers, *self.view.inter_broker.brokers}))
+
+    def value(self, node: int, key: str) -> str:
+        """Return a setting of a node, "" where it is unset or unknown."""
+        return self.view.settings.get(node, key).value or ""
+
+    def is_read(self, node: int) -> bool:
+        """Return whether the settings of a node are known: by its file, or for a broker by DescribeConfigs."""
+        return self.has_file(node) or node in self.view.settings.answers
+
+    def has_file(self, node: int) -> bool:
+        """Return whether server.properties of a node was read."""
+        return node in self.view.settings.files or node in self.view.settings.controllers
+
+    def is_controller(self, node: int) -> bool:
+        """Return whether a node has the controller role by its settings."""
+        return "controller" in self.value(node, "process.roles")
+
+    def joins_by_itself(self, node: int) -> bool | None:
+        """Return whether a controller joins the voters by itself (Kafka 4.2); None if its settings are unknown."""
+        found = self.view.settings.get(node, _AUTO_JOIN)
+        return (found.value or "").strip().lower() == "true" if found.known else None
+
+    def upgrades_kraft_version(self, node: int) -> bool | None:
+        """Return whether a voter runs Kafka 4.1 or later; None if unknown.
+
+        A finalized metadata.version of 4.1 shows it for every node, because the controller refuses a level that one of the
+        registered brokers and controllers does not support. Otherwise only a node that is a broker, too, reports its levels.
+        """
+        needed, finalized = first_level(_UPGRADES_KRAFT_VERSION), self.view.features.get(METADATA_VERSION)
+        if finalized is not None and (finalized.finalized or 0) >= needed:
+            return True
+        supported = [
+            row.max_supported
+            for row in self.view.of(BrokerFeature)
+            if (row.broker_id, row.feature) == (node, METADATA_VERSION) and row.max_supported is not None
+        ]
+        return max(supported) >= needed if supported else None
+
+    def listeners(self, node: int) -> tuple[str, ...]:
+        """Return the listeners of controllers that a node names, the one that it uses itself first."""
+        names = (canonical_listener(name) for name in self.value(node, CONTROLLERS).split(","))
+        return tuple(filter(None, names))
+
+    @cached_property
+    def tls(self) -> bool | None:
+        """Whether the controllers' listener has TLS; None if no node reports its protocol."""
+        protocols = set(filter(None, map(self.view.inter_broker.controller_protocol, self.nodes)))
+        return bool(protocols & TLS) if protocols else None
+
+    @cached_property
+    def endpoints(self) -> Mapping[int, HostPort]:
+        """Where the leader has the other voters reach each of them; none before Kafka 3.9."""
+        return quorum_addresses(self._now.addresses, self.view.settings.of_controllers)
+
+    @cached_property
+    def addresses(self) -> Mapping[int, HostPort]:
+        """Where controllers are found: voters as the leader or most nodes have it, others as their own files advertise them."""
+        voters = voter_addresses(self._now.addresses, self.view.settings.of_controllers)
+        advertised = {node: address for node in self.nodes for address in self.advertised(node)}
+        return {**advertised, **voters}
+
+    def advertised(self, node: int, *keys: str) -> tuple[HostPort, ...]:
+        """Return the address that a controller's settings give its listener, none where they do not name a host.
+
+        `keys`: where to look. What `advertised.listeners` leaves out is advertised as in `listeners` (Kafka 3.9).
+        """
+        for key in keys or (KEY, INSTEAD):
+            for entry in entries({INSTEAD: self.value(node, key)}):
+                if entry.listener in self.listeners(node)[:1] and entry.host and entry.port and self.is_controller(node):
+                    return ((entry.host, entry.port),)
+        return ()
+
+    def address(self, node: int) -> str:
+        """Return HOST:PORT of a controller, with a word in capitals where its host is unknown."""
+        return address_text(*self.addresses.get(node, (f"HOST_OF_{node}", 9093)))
+
+
+def majority(voters: int) -> int:
+    """Return how many of that many voters have to be up."""
+    return voters // 2 + 1
