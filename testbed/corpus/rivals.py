@@ -109,7 +109,7 @@ def hang_reads(scene: Scene, broker: int, topic: str, partition: int) -> None:
     variables = {"LD_PRELOAD": str(library), "BED_HANGS": f"/{topic}-{partition}/", "BED_HANGS_WHILE": str(hangs)}
     scene.cluster.brokers[broker].server.environment = variables
     scene.cluster.restart_brokers({broker: {}})
-    scene.cluster.await_settled()
+    await_isr(scene, topic, partition, [*scene.cluster.brokers])  # out of sync, it would not be elected
     elect_preferred(scene)
     hangs.touch()
     scene.cluster.produce(topic, partition, 1)

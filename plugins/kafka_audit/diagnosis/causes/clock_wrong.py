@@ -34,6 +34,10 @@ def clock_wrong(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         if mine and elsewhere and probe.repeated and probe.failure is not None and probe.failure in _OUT_OF_DATE:
             text = f"{probe.failure.words} there, by the clock of that host, and valid elsewhere"
             yield fails(f"probe from broker {probe.from_broker}'s host", text, direct=True)
+    accepting = {probe.from_broker for probe in probes if probe.role == "broker" and "tls" in probe.passed}
+    if edge.sources and accepting >= {*edge.sources}:
+        text = "the certificate is valid there, by the clock of that host"
+        yield works(f"probe from the host of {edge.who}", text, direct=True)
     days = min(facts.view.started_ms - shown.not_before_ms, shown.not_after_ms - facts.view.started_ms) // _DAY_MS
     if days >= 1:
         yield works(f"certificate of broker {edge.target}", f"a clock would have to be wrong by {days} days or more")
