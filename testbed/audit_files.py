@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from testbed.brokers import BaseCluster
     from testbed.hosts import Host
 
 
-def write_on_node(folder: Path, hosts: Mapping[str, Host]) -> Path:
+def write_on_node(folder: Path, hosts: Mapping[str, Host], variables: Mapping[str, Iterable[str]] | None = None) -> Path:
     """Write the script ``on-node ID COMMAND…``, which runs a command on the host of that broker or controller; return its path.
 
-    It is for the worker host: from there no user namespace has to be entered, whoever made the bed.
+    It is for the worker host: from there no user namespace has to be entered, whoever made the bed. `variables` has the prefix
+    of a command that gives it the environment of a node, whose clock is its host's.
     """
-    cases = "".join(f'  {node}) shift; exec nsenter -t {host.holder.pid} -n -m -- "$@" ;;\n' for node, host in hosts.items())
+    cases = "".join(
+        f'  {node}) shift; exec nsenter -t {host.holder.pid} -n -m -- {_words((variables or {}).get(node, ()))}"$@" ;;\n'
+        for node, host in hosts.items()
+    )
     script = folder / "on-node"
     script.write_text(
         "#!/bin/sh\n# on-node ID COMMAND…: run a command on the host of that broker or controller\n"
@@ -26,6 +31,10 @@ def write_on_node(folder: Path, hosts: Mapping[str, Host]) -> Path:
     )
     script.chmod(0o755)
     return script
+
+
+def _words(command: Iterable[str]) -> str:
+    return "".join(f"{shlex.quote(word)} " for word in command)
 
 
 def clusters_yaml(cluster: BaseCluster, name: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from testbed.errors import BedError
 
 RESOLVE_SECONDS = 600
+_PLAIN = 2  # colons of coordinates without a classifier, which Ivy is not asked for
 COMPLETE = "COMPLETE"  # marker: one jar name a line, written last
 
 
@@ -142,6 +143,31 @@ def tool_jars(version: str) -> Path:
     return _cached(f"kafka-tools-{version}", coordinates, wanted.without)
 
 
+def mirror_jars(version: str) -> Path:
+    """Return a folder with all jars that MirrorMaker 2 of this version needs.
+
+    Args:
+        version: a key of `RELEASES`, 2.4 or later.
+
+    Raises:
+        BedError: unknown version, or neither Maven nor Ivy could resolve it.
+    """
+    wanted = release(version)
+    coordinates = (f"org.apache.kafka:connect-mirror:{version}", *wanted.extra)
+    return _cached(f"kafka-mirror-{version}", coordinates, wanted.without, main="connect-mirror-")
+
+
+def tier_jars(version: str) -> Path:
+    """Return a folder with the jar of Kafka's tests that has a plugin for tiered storage, and nothing else.
+
+    Brokers look for a class in it first, so what they have themselves must not be there twice.
+
+    Raises:
+        BedError: Maven is missing, or could not resolve it.
+    """
+    return _cached(f"kafka-tiers-{version}", (f"org.apache.kafka:kafka-storage:{version}:test",), ("*:*",), main="kafka-storage-")
+
+
 def s3a_jars() -> Path:
     """Return a folder with the jars by which the installed Spark reads S3: 15 MB.
 
@@ -207,6 +233,9 @@ def _publish(jars: Path, target: Path, main: str) -> None:
 
 def _resolve(coordinates: tuple[str, ...], without: tuple[str, ...], work: Path, jars: Path) -> None:
     maven = shutil.which("mvn")
+    if maven is None and any(one.count(":") > _PLAIN for one in coordinates):
+        message = f"no mvn on PATH, which {coordinates[0]} needs: install Maven (Debian: maven)"
+        raise BedError(message)
     command = _maven(maven, coordinates, without, work, jars) if maven else _ivy(coordinates, without, work, jars)
     tool = "Maven" if maven else "Ivy"
     try:
@@ -227,8 +256,8 @@ def _maven(maven: str, coordinates: tuple[str, ...], without: tuple[str, ...], w
     )
     dependencies = "".join(
         f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
-        f"<exclusions>{left_out}</exclusions></dependency>"
-        for group, artifact, version in (one.split(":") for one in coordinates)
+        f"{''.join(f'<classifier>{one}</classifier>' for one in classifier)}<exclusions>{left_out}</exclusions></dependency>"
+        for group, artifact, version, *classifier in (one.split(":") for one in coordinates)
     )
     (work / "pom.xml").write_text(
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'

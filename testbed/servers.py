@@ -75,12 +75,16 @@ class Server:
         if self.is_running:
             return
         self.write_config()
-        variables = ["env", *(f"{name}={value}" for name, value in self.environment.items())]
-        command = [*variables, *self.java(), self.main_class, str(self.config_file)]
+        command = [*self.variables, *self.java(), self.main_class, str(self.config_file)]
         with (self.log_dir / "console.log").open("a") as console:
             self.process = self.host.popen(
                 command, cwd=self.folder, stdout=console, stderr=subprocess.STDOUT, start_new_session=True
             )
+
+    @property
+    def variables(self) -> list[str]:
+        """The prefix of a command that gives it the environment of the process."""
+        return ["env", *(f"{name}={value}" for name, value in self.environment.items())] if self.environment else []
 
     def write_config(self) -> None:
         """Write the properties file and make the folder for logs."""

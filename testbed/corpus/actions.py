@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from testbed import topics
+from testbed import tiers, topics
 from testbed.acls import Acl, auditor_grants
 from testbed.brokers import STEP_SECONDS
 from testbed.corpus.tools import filled, printed_commands
@@ -19,12 +19,15 @@ from testbed.disks import CHECKPOINT_SECONDS, add_disk
 from testbed.errors import BedError
 from testbed.faults import cross_forwards, cut_from_quorum, heal_quorum, rolling_restart, stale_leader, start_second_process
 from testbed.log_segments import write_offset_commits
+from testbed.migration import Migration
+from testbed.mirror import mirror
 from testbed.names import Nameserver, own_names
 from testbed.servers import SOFT_STOP_SECONDS, ZOOKEEPER_PORT, Server, zookeeper
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from testbed.cluster import Cluster
     from testbed.corpus.catalogue import Step
     from testbed.corpus.scene import Scene
     from testbed.hosts import Host
@@ -847,6 +850,42 @@ def load_slowly(scene: Scene, broker: int, commits: int) -> None:
             path.unlink()
     write_offset_commits(folder / f"{0:020}.log", commits)
     set_properties(scene, {broker: {"offsets.load.buffer.size": "1"}})
+
+
+@action
+def await_tiered(scene: Scene, topic: str) -> None:
+    """Wait until segments of a topic are in the tier, and the first one is deleted at the brokers."""
+    tiers.await_tiered(scene.cluster, topic)
+
+
+# --- beside the cluster ---
+
+
+@action
+def begin_migration(scene: Scene, elections: int) -> None:
+    """Let KRaft controllers take over and write to ZooKeeper, and elect them again until their epoch is the higher one."""
+    cluster = scene.zookeeper
+    before = _written_epochs(cluster)
+    moving = Migration(scene.bed, cluster)
+    scene.entry["controllers"] = [*cluster.controller_addresses]
+    moving.start_controllers()
+    moving.prepare_brokers()
+    for _ in range(elections):
+        moving.restart_controllers()
+    moving.prepare_brokers()  # leaders move, and their states carry KRaft's epoch
+    if max(_written_epochs(cluster)) <= max(before):
+        message = f"no state of a partition has an epoch above {max(before)}"
+        raise BedError(message)
+
+
+def _written_epochs(cluster: Cluster) -> set[int]:
+    return {state["controller_epoch"] for state in cluster.partition_states().values()}
+
+
+@action
+def start_mirror(scene: Scene, topic: str) -> None:
+    """Mirror a topic from and to a second cluster with MirrorMaker 2."""
+    mirror(scene.bed, scene.cluster, topic)
 
 
 # --- the auditor ---

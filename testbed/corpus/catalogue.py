@@ -69,6 +69,7 @@ class Preset:
         audit: keys of the cluster's entry in clusters.yaml, over what the bed writes; None takes one away.
         population: what `testbed.population` gives the cluster before the first audit: ``whole``, ``few`` or nothing.
         controller_files: whether the auditor has the files of KRaft controllers too.
+        tiered: whether brokers have tiered storage; in KRaft for brokers that are controllers too, which have to know of it.
     """
 
     security: str | None = None
@@ -80,6 +81,7 @@ class Preset:
     audit: Mapping[str, Any] = field(default_factory=dict)
     population: Literal["whole", "few"] | None = None
     controller_files: bool = False
+    tiered: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

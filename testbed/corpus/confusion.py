@@ -30,7 +30,7 @@ _LOGIN_FAULTS = {
     "untrusted_certificate": "certificate",
     "tls_versions_differ": "certificate",
     "client_certificate_refused": "certificate",
-    "clock_wrong": "certificate",
+    "clock_wrong": "clock",
     "mechanism_not_offered": "mechanism",
     "wrong_credentials": "credential",
     "no_mapping_rule": "principal",

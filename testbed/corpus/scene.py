@@ -17,6 +17,7 @@ from testbed.errors import BedError
 from testbed.population import populate
 from testbed.population.contents import FEW, WHOLE
 from testbed.security import AUDITOR, Listener, Security
+from testbed.tiers import tier_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -145,6 +146,8 @@ def started(bed: Bed, preset: Preset, version: str) -> Scene:
     """Start the cluster of a preset, create its topics, populate it, and wait until it is whole."""
     release, zookeeper = VERSIONS[version]
     options = _options(preset, zookeeper=zookeeper)
+    if preset.tiered:
+        options["properties"] = {**tier_properties(release, bed.folder), **(options["properties"] or {})}
     security, settle = options["security"], options["settle"]
     cluster: BaseCluster
     if zookeeper:

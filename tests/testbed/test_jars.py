@@ -3,6 +3,7 @@
 import pytest
 
 from testbed import BedError, kafka_jars
+from testbed.jars import tier_jars
 
 FAKE_MAVEN = """#!/bin/sh
 echo call >> "{calls}"
@@ -57,6 +58,22 @@ def test_a_maven_that_fails_publishes_nothing_and_is_quoted(cache, maven):
     with pytest.raises(BedError, match=r"Maven could not resolve org.apache.kafka:kafka_2.13:3.9.1(.|\n)*Could not resolve dep"):
         kafka_jars("3.9.1")
     assert list(cache.iterdir()) == []
+
+
+@pytest.mark.usefixtures("cache")
+def test_the_jar_of_kafkas_tests_comes_alone(maven):
+    calls = maven("#!/bin/sh\ncp pom.xml {calls}\nmkdir jars; touch jars/kafka-storage-4.3.0-test.jar\n")
+    assert [jar.name for jar in tier_jars("4.3.0").glob("*.jar")] == ["kafka-storage-4.3.0-test.jar"]
+    asked = calls.read_text()
+    assert "<artifactId>kafka-storage</artifactId><version>4.3.0</version><classifier>test</classifier>" in asked
+    assert "<exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion>" in asked
+
+
+@pytest.mark.usefixtures("cache")
+def test_without_maven_the_jar_of_kafkas_tests_is_not_to_be_had(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BedError, match=r"no mvn on PATH, which org.apache.kafka:kafka-storage:4.3.0:test needs"):
+        tier_jars("4.3.0")
 
 
 def test_without_maven_and_java_the_message_says_what_to_install(cache, tmp_path, monkeypatch):

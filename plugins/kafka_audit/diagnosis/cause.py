@@ -56,6 +56,11 @@ def closed_at_once(probe: ProbeResult, edge: Edge) -> bool:
     return mine and probe.repeated and probe.failed is not None and probe.failed.failure is ReadFailure.CLOSED_AT_ONCE
 
 
+def unanswered(probe: ProbeResult) -> bool:
+    """Return whether, in two samples, a request that fits in a packet and reads no disk gets no answer on an open connection."""
+    return probe.repeated and probe.layer == "api" and probe.failure is ReadFailure.TIMEOUT
+
+
 @dataclass(frozen=True, kw_only=True)
 class CauseKind:
     """What a reader calls causes with one remedy; causes of one `group` are told apart at the failing side only."""

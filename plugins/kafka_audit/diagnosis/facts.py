@@ -125,7 +125,11 @@ class Facts:
         if edge.kind == FOLLOW:
             return tuple(row for row in self.view.logs.to_controllers(edge.target) if shown_by(row) == code)
         found = self.view.logs.counting(code, edge.target, None if edge.listener is None else edge.listener.name)
-        return tuple(row for row in found if not edge.sources or row.broker_id in {*edge.sources, edge.target})
+        return tuple(row for row in found if not edge.sources or self._concerns(row, edge))
+
+    def _concerns(self, row: LogLine, edge: Edge) -> bool:
+        refused = {*self.view.logs.refused(row)}
+        return bool(refused & {*edge.sources}) or refused == {edge.target} == {row.broker_id}
 
     def symptom(self, broker: int) -> str | None:
         """Return what shows in two samples that a broker does not get what its controller or its followers exchange with it."""

@@ -1,6 +1,6 @@
 """Reasons for failed logins between brokers: the presented certificate, the offered mechanisms, the known users."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from kafka_audit.cluster.answers.log_lines import says
@@ -16,7 +16,7 @@ from kafka_audit.model.text import brokers
 class Fault:
     """One reason for which a login from `sources` at a broker's listener fails, for a sentence; `repair` is the remedy."""
 
-    kind: str  # certificate, mechanism, credential, principal
+    kind: str  # certificate, clock, mechanism, credential, principal
     text: str
     repair: str
     sources: tuple[int, ...]
@@ -36,15 +36,26 @@ def login_faults(view: ClusterView, broker: int, listener: Listener) -> tuple[Fa
     return tuple(faults)
 
 
-def fault_of_line(line: LogLine) -> Fault:
-    """Return the fault that a line of a log reports of a login."""
+def fault_of_line(line: LogLine, refused: tuple[int, ...]) -> Fault:
+    """Return the fault that a line of a log reports of a login of these brokers."""
     broker, kind = line.about_broker, login_fault(line)
     repair = {
         "certificate": f"give broker {broker} a certificate that broker {line.broker_id} accepts",
         "mechanism": f"add the mechanism of broker {line.broker_id} to sasl.enabled.mechanisms of broker {broker}",
         "credential": f"add the user and password of broker {line.broker_id} at broker {broker}",
+        "principal": _rule_for(refused, broker),
     }[kind]
-    return Fault(kind=kind, text=says(line), repair=repair, sources=(line.broker_id,))
+    return Fault(kind=kind, text=says(line), repair=repair, sources=refused)
+
+
+def fault_of_clock(text: str, sources: tuple[int, ...]) -> Fault:
+    """Return the fault that the clocks of these brokers' hosts are."""
+    repair = f"set the clock{'' if len(sources) == 1 else 's'} of {brokers(sources)} by a time server, and keep it running (NTP)"
+    return Fault(kind="clock", text=text, repair=repair, sources=sources)
+
+
+def _rule_for(sources: Collection[int], broker: int | None) -> str:
+    return f"add a rule that maps {brokers(sources)}, or DEFAULT at the end, to the rules of broker {broker}"
 
 
 def _certificate(view: ClusterView, broker: int, listener: Listener) -> Iterator[Fault]:
@@ -114,5 +125,5 @@ def _principal(view: ClusterView, broker: int, listener: Listener) -> Iterator[F
         if used is not None and used.name == listener.name and (fails := view.inter_broker.principal(kind[0], broker).fails):
             nameless.setdefault(fails, []).extend(kind)
     for fails, sources in nameless.items():
-        repair = f"add a rule that maps {brokers(sources)}, or DEFAULT at the end, to the rules of broker {broker}"
+        repair = _rule_for(sources, broker)
         yield Fault(kind="principal", text=fails, repair=repair, sources=tuple(sources), confidence=Confidence.INFERRED)

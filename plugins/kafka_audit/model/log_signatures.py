@@ -13,6 +13,9 @@ from typing import Any
 
 from kafka_audit.model.tables.logs import LogLine
 
+NO_PRINCIPAL = "no_principal"
+"""A line about the certificate of a client, which may be a broker: its detail is the name that no rule maps."""
+
 _ALL, _ZOOKEEPER = "1.1 - 4.3", "1.1 - 3.9"
 # Whose connections go from broker to broker, or to a controller; an AdminClient or a producer inside a broker is a client.
 _PART = (
@@ -149,6 +152,16 @@ SIGNATURES: tuple[Signature, ...] = (
         by_reason=(("ClusterAuthorizationException", "KA401"),),
         own=True,
         names_principal=True,
+    ),
+    _signature(
+        NO_PRINCIPAL,
+        "Failed to map name for ",
+        r"Failed to map name for '(?P<detail>.{1,300}?)' based on SSL principal mapping rules",
+        versions="2.2 - 4.3",
+        means="its mapping rules derive no principal from the name in a certificate",
+        supports="KA412",
+        repeats=True,
+        own=True,
     ),
     _signature(
         "append_failed",
@@ -302,6 +315,8 @@ def shown_by(line: LogLine) -> str | None:
 
 
 def login_fault(line: LogLine) -> str:
-    """Return why the login of a line fails: certificate, mechanism or credential."""
+    """Return why the login of a line fails: certificate, mechanism, principal or credential."""
+    if line.signature == NO_PRINCIPAL:
+        return "principal"
     lower = f"{line.detail or ''} {line.exception or ''} {line.text}".lower()
     return next((fault for part, fault in _LOGIN_FAULTS if part in lower), "credential")

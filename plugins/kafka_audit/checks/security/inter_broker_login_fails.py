@@ -31,10 +31,11 @@ def inter_broker_login_fails(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     The login of other brokers does not match this broker. The certificate that the auditor received has expired, is not yet
     valid, or lacks the advertised name while names are verified. Or the mechanism is not offered. Or the user or the password
-    is not in the broker's file, or not among ZooKeeper's SCRAM users. Or its mapping rules derive no principal from a
-    certificate or Kerberos name (KA404). Measured if a certificate or files show it, or the log of a rejected broker that is
-    newer than the start of both brokers and still repeated. HIGH if the broker was accepted before, or shows no symptom yet:
-    the next connection fails.
+    is not in the broker's file, or not among ZooKeeper's SCRAM users. Or a probe from the host of a broker takes the certificate
+    for out of date, and others accept it: the clock of that host is wrong. Or its mapping rules derive no principal from a
+    certificate or Kerberos name (KA404). Measured if a certificate or files show it, or the log of a rejected broker, or of
+    this one where no rule matches, that is newer than the start of both brokers and still repeated. HIGH if the broker was
+    accepted before, or shows no symptom yet: the next connection fails.
 
     Inferred: the view is empty or stale, and each cause but a refused login or handshake is ruled out. Suspected: others are
     not ruled out, and only this one is suggested: TLS versions or ciphers of both sides do not meet, or the issuer of the
@@ -49,8 +50,8 @@ def inter_broker_login_fails(view: ClusterView) -> Iterator[Judgement]:
     verified. The check does not apply to PLAINTEXT.
 
     ## What to do
-    To see the error, run `grep -E 'Authentication failed|SSL handshake failed' controller.log server.log` on {source} and read
-    the newest lines.
+    To see the error, run `grep -E 'Authentication failed|SSL handshake failed' controller.log server.log` on {source}, and
+    `grep 'Failed to map name' server.log` on broker {broker}, and read the newest lines.
 
     To repair it: {repair}. Certificates can be changed on a running broker; for all else restart broker {broker}.
     For SCRAM users run `kafka-configs.sh --bootstrap-server BROKER:9092 --alter --entity-type users` with `--entity-name

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.causes.clock_wrong import clock_wrong
 from kafka_audit.diagnosis.facts import Facts, facts_of
-from kafka_audit.diagnosis.login_faults import Fault, fault_of_line
+from kafka_audit.diagnosis.login_faults import Fault, fault_of_clock, fault_of_line
 from kafka_audit.diagnosis.solver import diagnosed
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import brokers, start_upper
@@ -58,7 +59,7 @@ class _Login:
         faults = self._facts.logins(self._broker, self._listener)
         sure = next((fault for fault in faults if fault.confidence is Confidence.MEASURED and not self._refuted(fault)), None)
         if sure is None and self._lines:
-            sure = fault_of_line(self._lines[0])
+            sure = fault_of_line(self._lines[0], self._view.logs.refused(self._lines[0]))
         if sure is not None:
             return Status.FAIL, Confidence.MEASURED, sure, {}
         return self._by_view(faults[0] if faults else None)
@@ -74,6 +75,9 @@ class _Login:
         if doubt is None and fits:
             why = "certificate, mechanism and password match, as far as they apply"
             return Status.PASS, Confidence.MEASURED, None, {"why": why}
+        clock = None if diagnosis is None else next((one for one in diagnosis.measured if one.cause.observe is clock_wrong), None)
+        if clock is not None:
+            return Status.FAIL, Confidence.MEASURED, fault_of_clock(clock.shown_by[0].text, clock.edge.sources), {}
         confidence = None if diagnosis is None else diagnosis.confidence("login")
         if diagnosis is not None and confidence is not None:
             rivals = tuple(kind.named(self._code) for kind in diagnosis.rivals("login"))

@@ -11,7 +11,7 @@ from functools import cached_property
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.compare.addresses import address_text, canonical_text
-from kafka_audit.model.log_signatures import BY_ID, shown_by
+from kafka_audit.model.log_signatures import BY_ID, NO_PRINCIPAL, shown_by
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import clean, counted
 
@@ -41,13 +41,18 @@ class LogLines:
         return tuple(row for row in rows if row.sample == last)
 
     def lines_of(self, code: str, broker: int) -> tuple[LogLine, ...]:
-        """Return every line that shows the fault of a check at a broker, whether it counts or not."""
-        return tuple(row for row in self._rows if row.about_broker == broker and shown_by(row) == code)
+        """Return every line that shows the fault of a check at a broker, whether it counts or not; none of a mere client."""
+        own = (row for row in self._rows if row.about_broker == broker and shown_by(row) == code)
+        return tuple(row for row in own if row.signature != NO_PRINCIPAL or self.refused(row))
 
     def counting(self, code: str, broker: int, listener: str | None = None) -> tuple[LogLine, ...]:
         """Return the lines that count, the controller's first; `listener` leaves out those that name another one's address."""
         found = (row for row in self.lines_of(code, broker) if self._counts(row) and self._concerns(row, broker, listener))
         return tuple(sorted(found, key=lambda row: (row.broker_id != self._between.controller, row.signature == _EITHER)))
+
+    def refused(self, row: LogLine) -> tuple[int, ...]:
+        """Return the brokers whose login fails by a line: the one that wrote it, or those that show the certificate in it."""
+        return self._between.shown_by(row.detail or "") if row.signature == NO_PRINCIPAL else (row.broker_id,)
 
     def to_controllers(self, broker: int) -> tuple[LogLine, ...]:
         """Return the lines of a KRaft broker about its connections to the controllers that count."""
@@ -63,7 +68,10 @@ class LogLines:
         return _goes_on(row) if BY_ID[row.signature].repeats else row.since_start > 0
 
     def _concerns(self, row: LogLine, broker: int, listener: str | None) -> bool:
-        """Return whether a line names an address that the broker advertises, as far as it names one."""
+        """Return whether a line names an address that the broker advertises, or another broker, as far as it names one."""
+        if row.signature == NO_PRINCIPAL:
+            used = map(self._between.listener, (other for other in self.refused(row) if other != broker))
+            return any(one is not None and listener in {None, one.name} for one in used)
         ends = self._between.endpoints.get(broker, {}).values()
         meant = [end for end in ends if listener in {None, end.listener}]
         if row.address is not None and meant:

@@ -198,6 +198,19 @@ class InterBroker:
             found.setdefault(kind, []).append(broker)
         return tuple(map(tuple, found.values()))
 
+    def shown_by(self, subject: str) -> tuple[int, ...]:
+        """Return the brokers whose certificate on their inter-broker listener has a subject: as clients they show it, too."""
+        return tuple(broker for broker in self.brokers if subject in self._subjects.get(broker, ()))
+
+    @cached_property
+    def _subjects(self) -> Mapping[int, set[str]]:
+        found: dict[int, set[str]] = {}
+        for row in self._samples.of(Certificate):
+            used = self.listener(row.broker_id)
+            if used is not None and used.name == row.listener:
+                found.setdefault(row.broker_id, set()).add(row.subject)
+        return found
+
     @cached_property
     def users(self) -> Mapping[str, tuple[int, ...]]:
         """Brokers by the name of their inter-broker listener."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import PACKETS, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import PACKETS, EdgeObservation, cause, fails, let_in, unanswered, works
 from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.tables import ControllerProbeFromBroker
@@ -58,8 +58,12 @@ def _to_broker(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     own = {probe.from_broker: probe for probe in probes if probe.from_broker in edge.sources}
     for source in sorted({*facts.paths(edge.target, listener).losing} & {*edge.sources}):
         yield fails(f"probe from broker {source}'s host", LOST, direct=True)
+    if not edge.sources or len(own) < len(edge.sources):
+        return
+    if all(map(unanswered, own.values())):
+        yield works(f"probe from the host of {edge.who}", "a small request gets no answer either", direct=True)
     carried = [(probe.sent if edge.kind == CONTROL else probe.received) or 0 for probe in own.values()]
-    if edge.sources and len(own) == len(edge.sources) and min(carried) >= _LARGE:
+    if min(carried) >= _LARGE:
         text = f"a request of {_LARGE} bytes arrives" if edge.kind == CONTROL else f"an answer of {_LARGE} bytes arrives"
         yield works(f"probe from the host of {edge.who}", text, direct=True)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kafka_audit.diagnosis.cause import LOGIN, EdgeObservation, cause, fails, let_in, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
+from kafka_audit.diagnosis.handshakes import login_lines
 
 _MAPPED = ("GSSAPI", None)
 
@@ -13,10 +14,10 @@ _MAPPED = ("GSSAPI", None)
     kind=LOGIN,
     layer=4,
     edges=(CONTROL, REPLICATE),
-    decided_by="the mapping rules in server.properties of broker {target}, and the certificates of {sources}",
+    decided_by="`Failed to map name` in server.log of broker {target}, or the mapping rules in its server.properties",
 )
 def no_mapping_rule(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
-    """Only the subject of a certificate (SSL) and a Kerberos name pass through rules."""
+    """Only the subject of a certificate (SSL) and a Kerberos name pass through rules. Its own log names what no rule maps."""
     yield from let_in(edge)
     if edge.listener is None or edge.listener.protocol is None:
         return
@@ -25,6 +26,7 @@ def no_mapping_rule(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         with_what = "PLAINTEXT" if edge.listener.protocol == "PLAINTEXT" else ", ".join(sorted(filter(None, mechanisms)))
         yield works("protocol", f"the brokers' listener is {with_what}", direct=True)
         return
+    yield from login_lines(facts.lines(edge, "KA412"), "principal")
     faults = [fault for fault in facts.logins(edge.target, edge.listener) if fault.kind == "principal"]
     for fault in faults:
         yield fails(f"rules of broker {edge.target}", fault.text)

@@ -26,6 +26,7 @@ from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
 _HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
 _LOGIN = {
     "certificate": "its certificate is not accepted",
+    "clock": "their clock is wrong",
     "mechanism": "it does not offer the mechanism",
     "credential": "it does not accept user or password",
     "principal": "no mapping rule matches",

@@ -191,7 +191,10 @@ def _see_login(case: Case) -> Step:
     return Step(
         kind="see",
         text=f"See it yourself (reads only): {login_log(case)}, newest lines, and what is shown there.",
-        commands=(command("grep -E 'Authentication failed|SSL handshake failed' server.log | tail -3"), *shows),
+        commands=(
+            command("grep -E 'Authentication failed|SSL handshake failed|Failed to map name' server.log | tail -3"),
+            *shows,
+        ),
     )
 
 
@@ -200,11 +203,12 @@ def _login(case: Case) -> Iterable[Step]:
     kinds = {root.text("kind") for root in case.roots}
     texts = [clean(text) for text in repairs if text]
     restart = f"A restart of {brokers(case.brokers)}: running brokers take no other login, only certificates and SCRAM users."
+    costs = {"certificate": "None: the running broker reads the keystore.", "clock": "None: each handshake reads the clock."}
     yield Step(
         kind="quick",
         text=f"Repair the login: {'; '.join(texts[:_FIRST]) or 'compare users, passwords and certificates with the others'}.",
         commands=tuple(_keystore(case)) if "certificate" in kinds else (),
-        cost=f"{'None: the running broker reads the keystore.' if kinds == {'certificate'} else restart} "
+        cost=f"{costs.get(next(iter(kinds)) or '', restart) if len(kinds) == 1 else restart} "
         "The controller sends a failed update again with its next connection.",
     )
 
