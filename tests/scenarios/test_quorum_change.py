@@ -252,7 +252,8 @@ def test_a_controller_gets_another_name(bed, dynamic, tmp_path):
     name = "renamed.bed.example"
     for host in (*cluster.hosts().values(), bed.worker):
         own_names(host, tmp_path / "names", hosts={name: cluster.controllers[node].host.address})
-    planned = dynamic.before("controller-hosts", "--advertised", f"{node}: CONTROLLER://{name}:9093")
+    line = f"{node}: CONTROLLER://{name}:9093"
+    planned = dynamic.before("controller-hosts", "--vantage", "brokers", "--advertised", line)
     assert (planned.report["blockers"], planned.report["not_known"]) == ([], []), planned.report
     half, place = dynamic.after(planned), f"{cluster.controllers[node].host.address}:9093"
     assert half.report["not_done"] == [f"The quorum reaches controller {node} at {place}, not at {name}:9093."]
