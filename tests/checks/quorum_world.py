@@ -8,6 +8,7 @@ fenced:      fenced broker ids by the broker that says so.
 controllers: by address, how far the worker got: {node, layer, outcome, error, needs}.
 controllers_from: by broker id and address, how far a probe from the broker's host got: {layer, outcome, error, needs}; {} for ok.
 voters:      by origin (`worker`, or the id of a controller) and voter, how far a probe of its address got: as `controllers_from`.
+controller_configs: by node id, what a controller reports by DescribeConfigs; `hidden` for null.
 migration:   columns of the table.
 features:    by name [lowest, highest, finalized] level, null for none; by broker id (text) what differs from that.
 """
@@ -17,6 +18,7 @@ from typing import Any
 
 from kafka_audit.model.tables import (
     BrokerFeature,
+    ControllerConfig,
     ControllerProbe,
     ControllerProbeFromBroker,
     FencedBroker,
@@ -72,6 +74,15 @@ def feature_rows(world: World) -> Iterator[Row]:
         for name, (lowest, highest, finalized) in (usual | world["features"].get(str(broker), {})).items():
             levels = {"min_supported": lowest, "max_supported": highest, "finalized": finalized, "finalized_epoch": 50}
             yield BrokerFeature(observer=f"broker:{broker}", broker_id=broker, feature=name, **levels)
+
+
+def controller_config_rows(world: World) -> Iterator[Row]:
+    """Yield what controllers report of their settings."""
+    for node, keys in world["controller_configs"].items():
+        for key, value in keys.items():
+            hidden = value == "hidden"
+            row = {"value": None if hidden else value, "source": 4, "sensitive": hidden}
+            yield ControllerConfig(observer=f"controller@c{node}:9093", node_id=node, key=key, **row)
 
 
 def _quorum(sample: int, world: World) -> Iterator[Row]:

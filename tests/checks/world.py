@@ -36,7 +36,7 @@ from functools import reduce
 from typing import Any
 
 from checks.ensemble_world import ensemble
-from checks.quorum_world import feature_rows, quorum_rows
+from checks.quorum_world import controller_config_rows, feature_rows, quorum_rows
 from checks.secured_world import files, secured
 from checks.storage_world import reads_of_disks, stored
 from kafka_audit.collect.probes.reported_values import reported_values
@@ -134,7 +134,7 @@ def _snapshot(name: str, worlds: list[World], times: Mapping[int, World]) -> Sna
     rows: list[Row] = []
     if worlds:
         rows += [SnapshotInfo(**worlds[-1]["info"], samples=len(worlds)), *_configs(worlds[-1]), *files(worlds[-1])]
-        rows += feature_rows(worlds[-1])
+        rows += [*feature_rows(worlds[-1]), *controller_config_rows(worlds[-1])]
     for number, world in enumerate(worlds, start=1):
         started = world["info"]["started_ms"] + 6000 * number
         sample = {"sample": number, "started_ms": started, "finished_ms": started + 400, "reason": "first"} | times.get(

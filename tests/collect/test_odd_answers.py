@@ -24,6 +24,7 @@ from kafka_audit.collect.brokers.metadata import MetadataError
 from kafka_audit.collect.brokers.quorum import quorum
 from kafka_audit.collect.connections.protocol.primitive_types import WireError
 from kafka_audit.collect.logs.lines import scan
+from kafka_audit.collect.nodes import Nodes
 from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.properties import sources
 from kafka_audit.collect.queue_vantages import QueueAnswer
@@ -468,7 +469,7 @@ def test_half_characters_of_a_properties_file_become_whole_ones(tmp_path):
     (tmp_path / "a").write_text("broker.id=1\nbroker.rack=\\ud800\nk\\udc00=1\n")
     (tmp_path / "b").write_text(f'broker.id=2\nsasl.jaas.config={JAAS} username="u\\ud800" password="\\ud800";\n')
     (tmp_path / "c").write_text("broker.id=99999999999\n")
-    rows = sources.read_properties_files([str(tmp_path / name) for name in "abc"], [], 1, 5.0, time.monotonic() + 10)
+    rows = sources.read_properties_files([str(tmp_path / name) for name in "abc"], Nodes(), 1, 5.0, time.monotonic() + 10)
     assert [misfit(row) for row in rows if misfit(row)] == []
     assert {row.username for row in rows if isinstance(row, PropertyLogin)} == {"u\ufffd"}
     (read,) = [row for row in rows if isinstance(row, SourceRead) and row.outcome == "failed"]

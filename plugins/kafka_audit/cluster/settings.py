@@ -1,16 +1,16 @@
 """Settings of brokers: by server.properties, otherwise by DescribeConfigs. A hidden value is set and unknown.
 
-A node with the controller role alone is no broker: its file is kept apart, and no check of brokers finds it.
+A node with the controller role alone is no broker: its file and its answer are kept apart, and no check of brokers finds them.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.model.advertised_listeners import CONTROLLERS
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, PropertyLogin
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, ControllerConfig, PropertyLogin
 from kafka_audit.model.voters import VOTERS
 
 AUTHORIZER, ROLES = "authorizer.class.name", "process.roles"
@@ -38,7 +38,7 @@ _NOT_TOLD = Setting(state="unset", source="DescribeConfigs")
 _UNREAD = Setting(state="unread")
 
 
-def _is_hidden(config: BrokerConfig | None) -> bool:
+def _is_hidden(config: BrokerConfig | ControllerConfig | None) -> bool:
     return config is not None and config.value is None and (config.sensitive or config.key in _NULL_IS_SET)
 
 
@@ -63,9 +63,34 @@ class Settings:
 
     @cached_property
     def controllers(self) -> frozenset[int]:
-        """Nodes that have the controller role alone, by their files; they answer no DescribeConfigs that is asked."""
-        roles = {node: lines[ROLES].value or "" for node, lines in self._every_file.items() if ROLES in lines}
+        """Nodes that have the controller role alone, by their files, or by what they answer at an address of the cluster file."""
+        roles = {node: lines[ROLES].value or "" for node, lines in self._answers_of_controllers.items() if ROLES in lines}
+        roles |= {node: lines[ROLES].value or "" for node, lines in self._every_file.items() if ROLES in lines}
         return frozenset(node for node, text in roles.items() if {role.strip() for role in text.split(",")} == {"controller"})
+
+    @cached_property
+    def _answers_of_controllers(self) -> Mapping[int, Mapping[str, ControllerConfig]]:
+        found: dict[int, dict[str, ControllerConfig]] = defaultdict(dict)
+        for row in self._samples.of(ControllerConfig):
+            found[row.node_id][row.key] = row
+        return found
+
+    def _reported(self, node: int) -> Mapping[str, BrokerConfig] | Mapping[str, ControllerConfig]:
+        """Return what a node answers; a broker that is a controller too answers the same at both listeners."""
+        return self.answers.get(node) or self._answers_of_controllers.get(node, {})
+
+    def party(self, node: int) -> str:
+        """Return what a node is called: `broker 2`, or `controller 200`, which is no broker."""
+        return f"{'controller' if node in self.controllers else 'broker'} {node}"
+
+    def peers(self, brokers: Iterable[int], node: int) -> tuple[int, ...]:
+        """Return the nodes of the kind of a node: the controllers that are no brokers, else all of these brokers."""
+        return tuple(sorted(self.controllers)) if node in self.controllers else tuple(brokers)
+
+    @cached_property
+    def combined(self) -> frozenset[int]:
+        """Brokers that are controllers too, by their files or their own answers."""
+        return frozenset(node for node in self.brokers if "controller" in (self.get(node, ROLES).value or ""))
 
     @cached_property
     def files(self) -> Mapping[int, Mapping[str, BrokerProperty]]:
@@ -107,23 +132,27 @@ class Settings:
             return answered
         if broker in self._every_file:
             return _NOT_IN_FILE
-        config = self.answers.get(broker, {}).get(key)
-        if _is_hidden(config):
+        if _is_hidden(self._reported(broker).get(key)):
             return Setting(state="hidden", source="DescribeConfigs")
-        return _NOT_TOLD if broker in self.answers else _UNREAD
+        return _NOT_TOLD if self._reported(broker) else _UNREAD
+
+    def is_emptied(self, node: int, key: str) -> bool:
+        """Return whether a key is set to nothing, which is not the same as not set where Kafka's default is null."""
+        line = self._every_file.get(node, {}).get(key) or self._reported(node).get(key)
+        return line is not None and line.value == ""
 
     def running(self, broker: int, key: str) -> Setting:
         """Return one setting with which the broker runs: its answer; the file only for what that hides, or without an answer.
 
         The file may be newer than the broker's start, so what both report differently holds for the next start.
         """
-        answered, config = self._answered(broker, key), self.answers.get(broker, {}).get(key)
+        answered, reported = self._answered(broker, key), self._reported(broker)
         if answered is not None:
             return answered
-        return self.get(broker, key) if broker not in self.answers or _is_hidden(config) else _NOT_TOLD
+        return self.get(broker, key) if not reported or _is_hidden(reported.get(key)) else _NOT_TOLD
 
     def _answered(self, broker: int, key: str) -> Setting | None:
-        config = self.answers.get(broker, {}).get(key)
+        config = self._reported(broker).get(key)
         return Setting(state="set", value=config.value, source="DescribeConfigs") if config is not None and config.value else None
 
     def at(self, broker: int, listener: str, key: str) -> Setting:

@@ -381,7 +381,7 @@ class ClusterView:
     @cached_property
     def reads(self) -> Reads:
         """Whose each read is."""
-        return Reads(self._moments.samples, self.last_reads)
+        return Reads(self._moments.samples, self.last_reads, self.controller_nodes)
 
     @cached_property
     def settings(self) -> Settings:
@@ -417,6 +417,13 @@ class ClusterView:
     def quorum(self) -> Quorum:
         """The metadata quorum of KRaft."""
         return Quorum(self._moments.samples)
+
+    @cached_property
+    def controller_nodes(self) -> frozenset[int]:
+        """Controllers that are no brokers: by their files, or voters of the quorum that nothing shows to be brokers."""
+        voters = {node for node, row in self.quorum.now.replicas.items() if row.voter}
+        listed = {row.broker_id for rows in self.listed.values() for row in rows}
+        return self.settings.controllers | frozenset(voters - listed - set(self.inter_broker.brokers))
 
     @cached_property
     def features(self) -> Mapping[str, Feature]:

@@ -21,6 +21,7 @@ from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.protocol.conversation import ClientOptions, quiet
 from kafka_audit.collect.connections.targets import Target, bootstrap_targets, flat, registered_targets
+from kafka_audit.collect.nodes import Nodes
 from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.progress import MANY, BrokerProgress
 from kafka_audit.collect.properties.sources import read_properties_files
@@ -338,8 +339,8 @@ class Sampler:
         silent = {*brokers} - answers.keys()
         if not silent or not self._cluster.properties:
             return answers
-        until = time.monotonic() + self._budget.left() * _FILE_SHARE
-        files = read_properties_files(self._cluster.properties, silent, number, self._cluster.limits.read_s, until)
+        until, silent_nodes = time.monotonic() + self._budget.left() * _FILE_SHARE, Nodes(brokers=tuple(sorted(silent)))
+        files = read_properties_files(self._cluster.properties, silent_nodes, number, self._cluster.limits.read_s, until)
         return settings_of(files, BrokerProperty) | answers
 
     def _jobs_on_brokers(self, number: int, brokers: Iterable[Sequence[Target]]) -> list[_Job]:

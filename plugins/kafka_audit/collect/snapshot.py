@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 
 from kafka_audit import __version__
 from kafka_audit.bounds.kept_brokers import Vouchers, keep_brokers
-from kafka_audit.collect.brokers.broker_view import API_VERSIONS, CONFIGS
+from kafka_audit.collect.brokers.broker_view import API_VERSIONS
 from kafka_audit.collect.brokers.consumer_groups import GROUPS
 from kafka_audit.collect.brokers.listener_names import with_listener_names
+from kafka_audit.collect.brokers.node_configs import CONFIGS
 from kafka_audit.collect.brokers.privileged_reads import LOG_DIRS, REASSIGNMENTS
 from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
 from kafka_audit.collect.brokers.views import ViewBook
@@ -24,6 +25,7 @@ from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.priorities import brokers_by_registration, named_brokers
 from kafka_audit.collect.connections.targets import behind_proxies
 from kafka_audit.collect.logs import sources as logs
+from kafka_audit.collect.nodes import nodes
 from kafka_audit.collect.properties import sources as properties
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.collect.rows.collected import Collected, merged
@@ -49,6 +51,7 @@ from kafka_audit.model.tables import (
     BrokerApi,
     BrokerConfig,
     BrokerView,
+    ControllerConfig,
     DynamicConfig,
     GroupMember,
     LogDirReplica,
@@ -73,6 +76,7 @@ from kafka_audit.model.text import counted
 _ONCE: Mapping[type[Row], str | tuple[str, ...]] = MappingProxyType(
     {
         BrokerConfig: CONFIGS,
+        ControllerConfig: CONFIGS,
         BrokerApi: API_VERSIONS,
         LogDirReplica: LOG_DIRS,
         GroupMember: GROUPS,
@@ -155,12 +159,14 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take_snapshot`
     if cluster.properties:
         say(f"reading {counted(len(cluster.properties), 'path')} of server.properties …")
         until = time.monotonic() + budget.left() / (1 if cluster.logs is None else 2)
-        rows += properties.read_properties_files(cluster.properties, kept.ids, number, cluster.limits.read_s, until, budget)
+        known = nodes(kept.ids, rows, cluster.limits.brokers)
+        rows += properties.read_properties_files(cluster.properties, known, number, cluster.limits.read_s, until, budget)
         rows += sampler.ask_scram_users(rows, number, budget.part(budget.left() / (1 if cluster.logs is None else 2)))
     if cluster.logs is not None:
-        say("reading the end of the brokers' logs …")
+        say("reading the end of the logs …")
         registered = [row for row in samples.taken[-1].rows if isinstance(row, RegisteredBroker)]
-        rows += logs.read_logs(cluster, kept.ids, registered, number, budget, logins.passwords())
+        known = nodes(kept.ids, rows, cluster.limits.brokers)  # the files may name more controllers
+        rows += logs.read_logs(cluster, known, registered, number, budget, logins.passwords())
     # A registry that was left out means that brokers run without it, though the cluster file still names one.
     kraft = cluster.zookeeper is None or runs_without_zookeeper(samples.newest().rows)
     return replace(found, rows=without_impossible_names(rows, number)), number, kraft

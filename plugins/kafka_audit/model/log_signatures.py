@@ -2,7 +2,8 @@
 
 The texts are from the classes of 1.1.1, 2.8.2, 3.9.1 and 4.3.0 (`RequestSendThread`, `KafkaController`, `NetworkClient`,
 `AclAuthorizer`, `UnifiedLog`, `LogManager`, `KafkaServer`, `ZooKeeperClient`, `ClientCnxn`, `ReplicationControlManager`,
-`ShutdownableThread`, `AbstractFetcherThread`, `LogCleaner`). Those of an exhausted process are Java's.
+`ShutdownableThread`, `AbstractFetcherThread`, `LogCleaner`, `ControllerApis`, `ProcessTerminatingFaultHandler`,
+`LoggingFaultHandler`, `BrokerLifecycleManager`). Those of an exhausted process are Java's.
 """
 
 import re
@@ -60,6 +61,9 @@ def _signature(name: str, marker: str, pattern: str, **more: Any) -> Signature: 
     usual = {"versions": _ALL, "log": "server.log"}
     return Signature(id=name, marker=marker, pattern=re.compile(pattern), **(usual | more))
 
+
+NO_ACL_READ = "AuthorizerNotReadyException"
+"""What StandardAuthorizer answers to all but super users until its controller has read the metadata log."""
 
 _NOT_CONNECTED = (
     ("AuthenticationException", "KA412"),
@@ -293,6 +297,47 @@ SIGNATURES: tuple[Signature, ...] = (
         means="it could not open more files or connections",
         supports="KA321",
         own=True,
+    ),
+    _signature(
+        "controller_refuses",
+        "Unexpected error handling request ",
+        r"\[ControllerApis nodeId=\d{1,10}\] Unexpected error handling request RequestHeader\(apiKey="
+        r"(?:VOTE|BEGIN_QUORUM_EPOCH|END_QUORUM_EPOCH|FETCH|FETCH_SNAPSHOT|(?:BROKER|CONTROLLER)_REGISTRATION|BROKER_HEARTBEAT"
+        r"|ALTER_PARTITION|ALLOCATE_PRODUCER_IDS), apiVersion=\d{1,5}, clientId=(?:raft-client-)?(?P<about>\d{1,10}),",
+        versions="2.8 - 4.3 (KRaft)",
+        means="the controller rejects its request, because the principal has no ClusterAction or no ACL was read yet",
+        by_reason=(("ClusterAuthorizationException", "KA223"), (NO_ACL_READ, "KA223")),
+        repeats=True,
+        names_principal=True,
+    ),
+    _signature(
+        "fatal_fault",
+        "Encountered fatal fault: ",
+        r"Encountered fatal fault: (?P<detail>.{1,300}?)(?: \([\w.$]{1,200}\))?$",
+        versions="3.3 - 4.3 (KRaft)",
+        means="it ended itself",
+        # A request that a controller rejects ends who sent it.
+        by_reason=(("Received cluster authorization error in response", "KA223"), ("", "KA224")),
+        own=True,
+    ),
+    _signature(
+        "metadata_fault",
+        " fault: ",
+        r"Encountered (?P<detail>(?:metadata (?:loading|publishing)|quorum controller|initial broker metadata loading) fault: "
+        r".{1,300}?)(?: \([\w.$]{1,200}\))?$",
+        versions="3.3 - 4.3 (KRaft)",
+        means="it did not load or apply a part of the metadata",
+        supports="KA224",
+        own=True,
+    ),
+    _signature(
+        "stale_epoch",
+        "received error STALE_BROKER_EPOCH",
+        r"Broker (?P<about>\d{1,10}) sent a heartbeat request but received error STALE_BROKER_EPOCH",
+        versions="2.8 - 4.3 (KRaft)",
+        means="the controllers reject its heartbeats, because they know a newer registration of it",
+        supports="KA212",
+        repeats=True,
     ),
 )
 

@@ -105,10 +105,15 @@ def listing(items: Iterable[object], limit: int = 10) -> str:
 
 def brokers(ids: Iterable[int], limit: int = 6) -> str:
     """Return `broker 2`, `brokers 0, 1 and 2`, or `12 brokers` beyond `limit` (a headline must stay short)."""
+    return named_nodes("broker", ids, limit)
+
+
+def named_nodes(kind: str, ids: Iterable[int], limit: int = 6) -> str:
+    """Return the same of nodes of any kind: `controllers 200 and 201`."""
     found = sorted(set(ids))
     if len(found) > limit:
-        return f"{len(found)} brokers"
-    return f"broker{'' if len(found) == 1 else 's'} {listing(found)}"
+        return f"{len(found)} {kind}s"
+    return f"{kind}{'' if len(found) == 1 else 's'} {listing(found)}"
 
 
 def ranges(ids: Iterable[int]) -> str:

@@ -27,7 +27,10 @@ registered before, and lines in this part count. A line that
 Kafka repeats while the fault lasts must still be written when the log is read, because a normal start logs dozens of them. A line
 that counts turns an inferred cause into a measured one, and the finding quotes it. The time zone of a host comes from the line
 about its registration, from the modification time of the file, or from a line that is written between two reads. If the time zone
-is unknown, the line is shown and decides nothing. Clocks of brokers and of the auditor may differ by ten seconds."""
+is unknown, the line is shown and decides nothing. Clocks of brokers and of the auditor may differ by ten seconds.
+
+KRaft controllers write these lines, too: `{node_id}` in `logs` stands for each broker and each controller, `{controller_id}` for
+each controller that is no broker. A controller registers nowhere, so its lines count since its last start."""
 
 
 def check_markdown(check: Check) -> str:

@@ -15,6 +15,7 @@ from kafka_audit.model.tables import (
     BrokerIdentity,
     BrokerProperty,
     Certificate,
+    ControllerConfig,
     ControllerProbe,
     ControllerProbeFromBroker,
     LogLine,
@@ -49,7 +50,8 @@ def of_one_answer(row: Row) -> tuple[type[Row], str] | None:
     Of a broker's settings none is left where one is lost: a setting that is not there counts as not set.
     """
     observer = getattr(row, "observer", None)
-    return (type(row), observer) if isinstance(observer, str) and observer.startswith("broker") else None
+    of_node = isinstance(observer, str) and (observer.startswith("broker") or isinstance(row, ControllerConfig))
+    return (type(row), observer) if of_node and isinstance(observer, str) else None
 
 
 def source(row: Row) -> tuple[str, str]:

@@ -23,6 +23,7 @@ from kafka_audit.model.quorum import LATE_MS, behind_ms, late
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerView,
+    ControllerConfig,
     ControllerProbe,
     FencedBroker,
     PropertyLogin,
@@ -115,14 +116,45 @@ def test_the_leading_controller_is_told_with_its_node_id():
     assert set(outcomes(rows).values()) == {"answered"}
 
 
-def test_a_controller_that_follows_answers_and_no_more():
+def test_a_controller_that_follows_says_who_it_is_and_what_it_is_set_to():
     node = QuorumNode(201, {55: (0, 2), 60: (0, 2)})
     node.partition_error = 6  # NOT_LEADER_OR_FOLLOWER: a definite no
+    node.configs |= {"process.roles": ("controller", False), "ssl.key.password": ("hunter2", True)}
     rows = ask_controller(node)
-    assert of(rows, QuorumView) == of(rows, QuorumReplica) == []
+    assert of(rows, QuorumView) == of(rows, QuorumReplica) == of(rows, BrokerConfig) == []
     (probe,) = of(rows, ControllerProbe)
-    assert (probe.node_id, probe.layer, probe.outcome) == (None, "api", "ok")
+    assert (probe.node_id, probe.layer, probe.outcome) == (201, "api", "ok")
+    assert outcomes(rows) == dict.fromkeys(("ApiVersions", "DescribeQuorum", "DescribeConfigs BROKER"), "answered")
+    assert {(row.node_id, row.key, row.value) for row in of(rows, ControllerConfig)} == {
+        (201, "broker.id", "201"), (201, "process.roles", "controller"), (201, "ssl.key.password", None),
+    }  # fmt: skip
+
+
+def test_a_controller_before_kafka_3_7_has_no_settings():
+    node = QuorumNode(201, {55: (0, 2)})
+    node.partition_error = 6
+    del node.apis[32]
+    rows = ask_controller(node)
+    (probe,) = of(rows, ControllerProbe)
+    assert (probe.node_id, of(rows, ControllerConfig)) == (None, [])
     assert outcomes(rows) == dict.fromkeys(("ApiVersions", "DescribeQuorum"), "answered")
+
+
+def test_a_controller_that_does_not_describe_its_settings_says_which_right_it_needs():
+    node = QuorumNode(200, {55: (0, 2)})
+    node.may_describe_configs = False
+    rows = ask_controller(node)
+    (probe,) = of(rows, ControllerProbe)
+    assert (probe.node_id, of(rows, ControllerConfig)) == (200, [])
+    (failed,) = [row for row in of(rows, SourceRead) if row.outcome == "failed"]
+    assert (failed.operation, failed.needs) == ("DescribeConfigs BROKER", "DescribeConfigs on Cluster")
+
+
+def test_a_server_in_a_controllers_place_that_names_no_id_has_no_settings():
+    node = QuorumNode(200, {55: (0, 2)})
+    node.refusal = "no such broker"
+    rows = ask_controller(node)
+    assert (of(rows, ControllerConfig), set(outcomes(rows).values())) == ([], {"answered"})
 
 
 def test_a_controller_that_refuses_connections_is_rows():

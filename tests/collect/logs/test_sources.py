@@ -9,6 +9,7 @@ import pytest
 
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.logs import sources, tails
+from kafka_audit.collect.nodes import Nodes
 from kafka_audit.model.cluster import Cluster, Limits, Logs
 from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import LogLine, RegisteredBroker, SourceRead
@@ -37,9 +38,15 @@ def registration(broker, ms, czxid=41):
     )  # fmt: skip
 
 
-def read(logs, brokers=(0,), registered=(), settle_s=0.3):
+def read(logs, brokers=(0,), registered=(), settle_s=0.3, controllers=()):
     cluster = Cluster(name="c", logs=logs, limits=Limits(settle_s=settle_s, read_s=5))
-    rows = sources.read_logs(cluster, brokers, registered, 1, Budget(deadline=time.monotonic() + 60))
+    rows = sources.read_logs(
+        cluster,
+        Nodes(brokers=tuple(brokers), controllers=tuple(controllers)),
+        registered,
+        1,
+        Budget(deadline=time.monotonic() + 60),
+    )
     return [r for r in rows if isinstance(r, LogLine)], [r for r in rows if isinstance(r, SourceRead)]
 
 
@@ -188,6 +195,8 @@ def test_of_each_log_the_newest_files_are_read(tmp_path):
         (Logs(paths=("{tmp}/nothing.log",)), (0,), "no such file"),
         (Logs(paths=("{tmp}/server.log",)), (0, 1), "no broker id"),
         (Logs(paths=("{tmp}/{broker_id}.log",)), (), "no broker id"),
+        (Logs(paths=("{tmp}/{node_id}.log",)), (), "no broker id"),
+        (Logs(paths=("{tmp}/{controller_id}.log",)), (0,), "no broker id"),
         (Logs(command=("no-such-program-here",)), (0,), "cannot run"),
         (Logs(command=("sh", "-c", "echo forbidden >&2; exit 3")), (0,), "the command failed"),
         (Logs(command=("sleep", "60")), (0,), "timeout"),
@@ -196,7 +205,7 @@ def test_of_each_log_the_newest_files_are_read(tmp_path):
 def test_what_cannot_be_read_is_a_row_that_says_what_is_needed(tmp_path, logs, brokers, error):
     filled = Logs(paths=tuple(one.replace("{tmp}", str(tmp_path)) for one in logs.paths), command=logs.command)
     cluster = Cluster(name="c", logs=filled, limits=Limits(read_s=0.5))
-    (row,) = sources.read_logs(cluster, brokers, (), 1, Budget(deadline=time.monotonic() + 20))
+    (row,) = sources.read_logs(cluster, Nodes(brokers=brokers), (), 1, Budget(deadline=time.monotonic() + 20))
     assert (row.outcome, row.error) == ("failed", error)
     assert row.needs
     assert row.message
@@ -220,3 +229,32 @@ def test_a_command_gets_no_password(monkeypatch):
     )
     (row,), _ = read(Logs(command=(sys.executable, "-c", script)))
     assert row.detail == "/none"
+
+
+DENIED = """{at} ERROR [ControllerApis nodeId=200] Unexpected error handling request RequestHeader(apiKey=VOTE, apiVersion=1, \
+clientId=raft-client-201, correlationId=13, headerVersion=2) -- VoteRequestData() with context RequestContext(\
+principal=User:ANONYMOUS, listenerName=ListenerName(CONTROLLER)) (kafka.server.ControllerApis)
+org.apache.kafka.common.errors.ClusterAuthorizationException: Request is not authorized.
+"""
+STARTED = "{at} INFO [ControllerServer id=200] Starting controller (kafka.server.ControllerServer)\n"
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_lines_of_a_controller_count_since_its_start_or_from_the_beginning_of_what_was_read(tmp_path, started):
+    end = now() - 1000
+    text = DENIED.format(at=at(end - 60_000)) + (STARTED.format(at=at(end - 30_000)) if started else "")
+    (tmp_path / "0.log").write_text("")
+    (tmp_path / "200.log").write_text(text + "".join(DENIED.format(at=at(end - ago)) for ago in (2000, 1000, 0)))
+    os.utime(tmp_path / "200.log", (end / 1000, end / 1000))
+    (row,), asked = read(Logs(paths=(f"{tmp_path}/{{node_id}}.log",)), controllers=(200,))
+    assert [read.observer for read in asked] == ["logs:0", "logs:200"]
+    assert (row.broker_id, row.about_broker, row.detail, shown_by(row)) == (200, 201, "User:ANONYMOUS", "KA223")
+    assert (row.matches, row.since_start) == (4, 3 if started else 4)
+
+
+def test_each_placeholder_stands_for_the_nodes_of_its_role(tmp_path):
+    for node in (0, 200):
+        (tmp_path / f"{node}.log").write_text("")
+    for placeholder, observers in (("broker_id", {0}), ("controller_id", {200}), ("node_id", {0, 200})):
+        _, asked = read(Logs(command=("cat", f"{tmp_path}/{{{placeholder}}}.log")), controllers=(200,))
+        assert {read.observer for read in asked if read.outcome == "answered"} == {f"logs:{node}" for node in observers}

@@ -6,8 +6,9 @@ import time
 import pytest
 from upath import UPath
 
+from kafka_audit.collect.nodes import Nodes, nodes
 from kafka_audit.collect.properties import sources
-from kafka_audit.model.tables import BrokerProperty, PropertyLogin, SourceRead
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, PropertyLogin, QuorumReplica, SourceRead
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 
@@ -27,8 +28,10 @@ def files(tmp_path):
     return write
 
 
-def read(paths, brokers=(0, 1, 2), read_s=2.0):
-    return sources.read_properties_files(paths, brokers, 1, read_s, time.monotonic() + 30)
+def read(paths, brokers=(0, 1, 2), read_s=2.0, controllers=()):
+    return sources.read_properties_files(
+        paths, Nodes(brokers=tuple(sorted(brokers)), controllers=controllers), 1, read_s, time.monotonic() + 30
+    )
 
 
 def of(rows, table):
@@ -53,6 +56,41 @@ def test_a_template_is_filled_with_each_broker(files):
     assert reads(rows) == {"properties:0": ANSWERED, "properties:2": ANSWERED}
     found = {(row.broker_id, row.key): (row.value, row.line, row.source) for row in of(rows, BrokerProperty)}
     assert found[2, "listeners"] == ("PLAINTEXT://h2:9092", 2, files.template.replace("{broker_id}", "2"))
+
+
+def test_placeholders_of_controllers_are_filled_with_theirs(files):
+    paths = files(s0=text(0), s200="process.roles=controller\nnode.id=200\n")
+    both = files.template.replace("broker_id", "node_id")
+    assert reads(read([both], brokers=(0,), controllers=(200,))) == {"properties:0": ANSWERED, "properties:200": ANSWERED}
+    alone = files.template.replace("broker_id", "controller_id")
+    assert reads(read([files.template, alone], brokers=(0,), controllers=(200,))).keys() == {"properties:0", "properties:200"}
+    needed = failure(read([alone, paths[0]], brokers=(0,)))
+    assert (needed.needs, needed.observer) == (
+        "an answer to DescribeQuorum, or paths without {controller_id}",
+        f"properties:{alone}",
+    )
+
+
+def test_the_quorum_settings_and_files_name_controllers():
+    common = {"source": "s", "secret": False, "line": 1}
+    rows = [
+        QuorumReplica(
+            sample=1, observer="broker:0", replica_id=200, voter=True, directory_id=None, log_end_offset=1,
+            last_fetch_ms=None, last_caught_up_ms=None,
+        ),
+        QuorumReplica(
+            sample=1, observer="broker:0", replica_id=7, voter=False, directory_id=None, log_end_offset=1,
+            last_fetch_ms=None, last_caught_up_ms=None,
+        ),
+        BrokerConfig(
+            observer="broker:0", broker_id=0, key="controller.quorum.voters", value="200@c0:9093, 201@c1:9093,1@b1:9093",
+            source=4, sensitive=False,
+        ),
+        BrokerProperty(**common, broker_id=202, key="process.roles", value=" controller "),
+        BrokerProperty(**common, broker_id=8, key="process.roles", value="broker"),
+    ]  # fmt: skip
+    assert nodes([1, 0], rows, 10) == Nodes(brokers=(0, 1), controllers=(200, 201, 202))
+    assert nodes([1, 0], rows, 2).controllers == (200, 201)
 
 
 def test_a_list_may_come_in_any_order_and_the_id_inside_decides(files):

@@ -5,6 +5,7 @@ repeats it for as long as the fault lasts, it must have been going on when the l
 of such lines, too. A line of unknown time never counts.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -42,7 +43,8 @@ class LogLines:
 
     def lines_of(self, code: str, broker: int) -> tuple[LogLine, ...]:
         """Return every line that shows the fault of a check at a broker, whether it counts or not; none of a mere client."""
-        own = (row for row in self._rows if row.about_broker == broker and shown_by(row) == code)
+        about = (row for row in self._rows if row.about_broker == broker and not _is_to_controllers(row))
+        own = (row for row in about if shown_by(row) == code)
         return tuple(row for row in own if row.signature != NO_PRINCIPAL or self.refused(row))
 
     def counting(self, code: str, broker: int, listener: str | None = None) -> tuple[LogLine, ...]:
@@ -56,8 +58,24 @@ class LogLines:
 
     def to_controllers(self, broker: int) -> tuple[LogLine, ...]:
         """Return the lines of a KRaft broker about its connections to the controllers that count."""
-        own = (row for row in self._rows if row.broker_id == broker and row.part and not row.part.startswith(_BETWEEN))
+        own = (row for row in self._rows if row.broker_id == broker and _is_to_controllers(row))
         return tuple(row for row in own if shown_by(row) in {"KA302", "KA412"} and self._counts(row))
+
+    def of_nodes(self, code: str) -> tuple[LogLine, ...]:
+        """Return the lines of all nodes, of controllers above all, that show the fault of a check and count."""
+        return self._counting_by_code.get(code, ())
+
+    def since_start(self, code: str) -> tuple[LogLine, ...]:
+        """Return the lines of all nodes that show it and are newer than the starts of both nodes, repeated or not."""
+        return tuple(row for row in self._rows if row.since_start and shown_by(row) == code)
+
+    @cached_property
+    def _counting_by_code(self) -> Mapping[str, tuple[LogLine, ...]]:
+        found: dict[str, list[LogLine]] = {}
+        for row in self._rows:
+            if (code := shown_by(row)) is not None and self._counts(row):
+                found.setdefault(code, []).append(row)
+        return {code: tuple(rows) for code, rows in found.items()}
 
     def _counts(self, row: LogLine) -> bool:
         if row.since_start is None or row.last_ms is None or row.last_ms > row.read_ms + SOON_MS:
@@ -89,6 +107,11 @@ class LogLines:
         return f"broker {broker}{f' at {clean(ends[0].host)}' if ends else ''}"
 
 
+def _is_to_controllers(row: LogLine) -> bool:
+    """Return whether a line is about a connection to a controller's listener: it says nothing about listeners of brokers."""
+    return bool(row.part) and not (row.part or "").startswith(_BETWEEN)
+
+
 def _goes_on(row: LogLine) -> bool:
     if row.since_start is None or row.since_start < _TWICE or row.last_ms is None or row.since_ms is None:
         return False
@@ -96,11 +119,11 @@ def _goes_on(row: LogLine) -> bool:
     return row.read_ms - row.last_ms <= max(SOON_MS, _OFTEN * usual)
 
 
-def says(row: LogLine) -> str:
+def says(row: LogLine, party: str = "broker") -> str:
     """Return the content of a line, for a sentence: `server.log of broker 0 says Authentication failed`."""
     what = f"{BY_ID[row.signature].means}: {row.detail}" if row.detail and BY_ID[row.signature].own else row.detail
     what = what or BY_ID[row.signature].means
-    return f"{_log(row)} of broker {row.broker_id} says {clean(what)}"
+    return f"{_log(row)} of {party} {row.broker_id} says {clean(what)}"
 
 
 def quoted(row: LogLine) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from kafka_audit.cluster.samples import Samples
@@ -18,10 +18,11 @@ LOGS = "logs:"
 class Reads:
     """The reads of one snapshot."""
 
-    def __init__(self, samples: Samples, last: tuple[SourceRead, ...]) -> None:
-        """Keep the snapshot, and those of its reads that count, each as it ended when it was asked last."""
+    def __init__(self, samples: Samples, last: tuple[SourceRead, ...], controllers: Collection[int] = ()) -> None:
+        """Keep the snapshot, those of its reads that count, each as it ended when it was asked last, and who is no broker."""
         self._samples = samples
         self.last = last
+        self._controllers = {str(node) for node in controllers}
 
     @cached_property
     def by_resource(self) -> Mapping[str, Sequence[SourceRead]]:
@@ -35,8 +36,8 @@ class Reads:
     def resources(self) -> Mapping[str, str]:
         """The resource that each asked broker's or controller's reads are about, by observer.
 
-        An address of the cluster file that no broker registered is the broker that the socket says it is, where it says so. A
-        broker's logs are its own word, too.
+        An address of the cluster file that no broker registered is the broker that the socket says it is, where it says so. The
+        logs of a node are its own word, too.
         """
         answered = {
             row.address: row.answered_by
@@ -49,7 +50,8 @@ class Reads:
                 name = read.observer[len("broker:") :]
                 found[read.observer] = f"broker/{answered.get(read.target, name)}"
             elif read.observer.startswith(LOGS) and read.observer[len(LOGS) :].isdecimal():
-                found[read.observer] = f"broker/{read.observer[len(LOGS) :]}"
+                node = read.observer[len(LOGS) :]
+                found[read.observer] = f"{'controller' if node in self._controllers else 'broker'}/{node}"
             elif read.observer.startswith("controller@"):
                 found[read.observer] = read.observer.replace("@", "/", 1)
         return found

@@ -3,7 +3,6 @@
 What ApiVersions does not offer is not asked. What the broker, the network or a missing right refuses is a `SourceRead` row.
 """
 
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,9 +12,10 @@ from typing import Any
 from kafka.protocol.admin import DescribeClusterRequest, DescribeConfigsRequest, DescribeQuorumRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from kafka_audit.collect.brokers import answers, topic_configs
+from kafka_audit.collect.brokers import answers, node_configs, topic_configs
 from kafka_audit.collect.brokers.features import feature_rows
 from kafka_audit.collect.brokers.metadata import VERSIONS, MetadataError
+from kafka_audit.collect.brokers.node_configs import CONFIGS, MAY_DESCRIBE_CONFIGS
 from kafka_audit.collect.brokers.privileged_reads import ProtectedReads
 from kafka_audit.collect.brokers.quorum import FENCED_FROM, fenced
 from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
@@ -26,8 +26,7 @@ from kafka_audit.collect.connections.targets import PLAINTEXT, UNREGISTERED, Tar
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.probes.endpoint_probes import ProbeStep
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.secret_keys import LONGEST_KEY, is_secret
-from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, Asking, ReadError, any_answer
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     BrokerApi,
@@ -41,22 +40,12 @@ from kafka_audit.model.tables import (
 )
 
 API_VERSIONS, METADATA, CLUSTER = "ApiVersions", "Metadata", "DescribeCluster"
-CONFIGS, IDENTITY = "DescribeConfigs BROKER", "DescribeConfigs identity"
+IDENTITY = "DescribeConfigs identity"
 PLANNED = (API_VERSIONS, METADATA, IDENTITY)
 """What every address is asked for; each broker is asked for its configuration as well, once."""
 
-MAY_DESCRIBE_CONFIGS = "DescribeConfigs on Cluster"
-MOST_SETTINGS, MOST_SETTINGS_TEXT = 10_000, 1024 * 1024
-"""Settings of one broker that are taken, and characters of all their names and values: Kafka's 300 have 20,000 together, and each
-listener adds 50 of its own."""
-
-_BROKER_RESOURCE = 4
-_NOBODY = "2147483647"  # no broker has this id, and error 42 names the id of the one that was asked
-_EXPECTED = re.compile(r"expected (\d{1,10}) or empty")
-_UNNAMED = -1
 _NEEDS_KAFKA = "a broker that names its id in the error, as Apache Kafka does"
 _DESCRIBE_CONFIGS_OPERATION = 10
-_DEFAULT_SOURCE, _STATIC_SOURCE = 5, 4
 _MOST_APIS = 1000
 _NO_COMMON_VERSION = "no version of Metadata is supported by both sides"
 
@@ -193,7 +182,9 @@ class BrokerAsker:
         request = DescribeClusterRequest(version=version, include_cluster_authorized_operations=True, **all_of_them)
         self._rows += (
             asking.read(
-                self._rows, CLUSTER, lambda: self._rights(conversation, _checked(conversation.ask(request)), asking.observer)
+                self._rows,
+                CLUSTER,
+                lambda: self._rights(conversation, node_configs.checked(conversation.ask(request)), asking.observer),
             )
             or ()
         )
@@ -228,30 +219,21 @@ class BrokerAsker:
         self._rows += asking.read(self._rows, CONFIGS, lambda: self._configs(conversation, target)) or ()
 
     def _configs(self, conversation: Conversation, target: Target) -> tuple[BrokerConfig, ...]:
-        """Return the broker's settings; raises ReadError. One without a name may be any, so then none of them is known."""
-        entries = answers.each(self._describe(conversation, str(target.broker_id)).configs, "settings")
-        answers.once((answers.checked_name(entry.name, "a setting") for entry in entries), "a setting")
-        conversation.add_rows(len(entries), _honest_size(entries))
+        """Return the broker's settings; raises ReadError."""
+        self._demand_right()
+        entries = node_configs.settings_of_node(conversation, str(target.broker_id))
         return tuple(self._config(target, entry) for entry in entries)
 
-    def _config(self, target: Target, entry: Any) -> BrokerConfig:  # noqa: ANN401 -- see _describe
+    def _config(self, target: Target, entry: Any) -> BrokerConfig:  # noqa: ANN401 -- kafka-python's messages are untyped
         self._options.budget.demand_time()  # values are read for secrets
-        return _config(target, entry)
+        return BrokerConfig(observer=target.observer, broker_id=target.broker_id, **node_configs.columns_of(entry))
 
-    def _describe(self, conversation: Conversation, name: str) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
-        """Ask for the configuration of the broker of that name; raises ReadError."""
+    def _demand_right(self) -> None:
+        """Raise ReadError where the broker has said that this auditor may not ask for settings."""
         if not self._may_describe_configs:
             raise ReadError(
                 ReadFailure.NOT_AUTHORIZED, "not tried: DescribeCluster does not list this right", MAY_DESCRIBE_CONFIGS
             )
-        resource = DescribeConfigsRequest.DescribeConfigsResource(
-            resource_type=_BROKER_RESOURCE, resource_name=name, configuration_keys=None
-        )
-        version = conversation.version(DescribeConfigsRequest)
-        results = answers.each(conversation.ask(DescribeConfigsRequest(version=version, resources=[resource])).results, "results")
-        if len(results) != 1:
-            raise ReadError(ReadFailure.UNEXPECTED_ANSWER, f"{len(results)} results for one broker")
-        return _checked(results[0])
 
     def _ask_identity(
         self, asking: Asking, conversation: Conversation, target: Target, cluster_id: str | None
@@ -263,7 +245,7 @@ class BrokerAsker:
         found = asking.read(reads, IDENTITY, lambda: self._refused_as(conversation))
         self._rows += reads
         (read,) = (row for row in reads if isinstance(row, SourceRead))
-        unnamed, found = found == _UNNAMED, None if found == _UNNAMED else found
+        unnamed, found = found == node_configs.UNNAMED, None if found == node_configs.UNNAMED else found
         if unnamed:
             step = ProbeStep("identity", "unknown", ReadFailure.NOT_SUPPORTED.words, None, _NEEDS_KAFKA, read.elapsed_ms)
         elif found is None:
@@ -310,47 +292,6 @@ class BrokerAsker:
         self._rows += reads.ask_quorum()
 
     def _refused_as(self, conversation: Conversation) -> int:
-        """Return the id in the refusal, `_UNNAMED` for one that names none; raises ReadError if it was not answered.
-
-        Servers that speak Kafka's protocol and are not Kafka refuse in other words, or answer for whatever id they are asked.
-        """
-        try:
-            self._describe(conversation, _NOBODY)
-        except ReadError as error:
-            if error.error != "INVALID_REQUEST":
-                raise
-            match = _EXPECTED.search(error.message or "")
-            return _UNNAMED if match is None else answers.int32(int(match[1]), "the broker's id")
-        return _UNNAMED
-
-
-def _checked(message: Any) -> Any:  # noqa: ANN401 -- see BrokerAsker._describe
-    """Return an answer without error; raises ReadError with Kafka's name of the error and the missing right."""
-    demand(message.error_code, message.error_message, {CLUSTER_DENIED: MAY_DESCRIBE_CONFIGS})
-    return message
-
-
-def _honest_size(entries: Sequence[Any]) -> int:
-    """Return how many characters settings have; raises ReadError for more than any broker has, before any of them is read."""
-    longest = max((len(entry.name) for entry in entries), default=0)
-    if longest > LONGEST_KEY:
-        answers.refuse_answer(f"a setting with a name of {longest} characters")
-    size = sum(len(entry.name) + len(entry.value or "") for entry in entries)
-    if len(entries) > MOST_SETTINGS or size > MOST_SETTINGS_TEXT:
-        message = f"{len(entries)} settings of {size} characters, more than {MOST_SETTINGS} or {MOST_SETTINGS_TEXT}"
-        raise ReadError(ReadFailure.TOO_LARGE, message, "fewer and shorter settings of this broker")
-    return size
-
-
-def _config(target: Target, entry: Any) -> BrokerConfig:  # noqa: ANN401 -- see BrokerAsker._describe
-    """Return a setting's row. What a broker calls harmless may be a secret all the same: by its key, or as its value shows."""
-    default = bool(getattr(entry, "is_default", False))
-    sensitive = bool(entry.is_sensitive) or is_secret(entry.name, entry.value or "")
-    return BrokerConfig(
-        observer=target.observer,
-        broker_id=target.broker_id,
-        key=entry.name,
-        value=None if sensitive else entry.value,
-        source=entry.config_source if entry.config_source >= 0 else _DEFAULT_SOURCE if default else _STATIC_SOURCE,
-        sensitive=sensitive,
-    )
+        """Return the id that the broker names, `UNNAMED` for none; raises ReadError if it was not answered."""
+        self._demand_right()
+        return node_configs.id_of_node(conversation)

@@ -1,7 +1,7 @@
 """Ask for the metadata quorum: brokers pass the question on to its leader, controllers in the cluster file answer themselves.
 
-A controller is asked for nothing but DescribeQuorum: for DescribeCluster it wants Alter on Cluster, which no auditor should hold.
-So a controller that does not lead says that it answers, and no more.
+A controller is asked for DescribeQuorum, and from Kafka 3.7 on for its settings, for which DescribeConfigs on Cluster is enough.
+For DescribeCluster it wants Alter on Cluster, which no auditor should hold.
 """
 
 import base64
@@ -9,12 +9,14 @@ import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from kafka.protocol.admin import DescribeQuorumRequest
+from kafka.protocol.admin import DescribeConfigsRequest, DescribeQuorumRequest
 
 from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.brokers.inter_broker_endpoints import settings_of
+from kafka_audit.collect.brokers.node_configs import CONFIGS, controller_settings
 from kafka_audit.collect.connections.credentials import NotAsked
 from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation, demand
 from kafka_audit.collect.connections.targets import (
@@ -261,7 +263,7 @@ def observer(target: Target) -> str:
 
 
 class ControllerAsker:
-    """Reads one controller at its address: whether it answers, and if it leads, the quorum."""
+    """Reads one controller at its address: whether it answers, what it is set to, and if it leads, the quorum."""
 
     def __init__(self, target: Target, sample: int, options: ClientOptions) -> None:
         """Take the address; `options.read_s` bounds every read."""
@@ -305,7 +307,7 @@ class ControllerAsker:
         return tuple(self._asking.failed(operation, error) for operation in PLANNED)
 
     def _converse(self) -> int | None:
-        """Ask at one connection; return the node id of a controller that leads. Raises ReadError."""
+        """Ask at one connection; return the node id of a controller that leads or names it. Raises ReadError."""
         started = time.monotonic()
         host, port = self._target.dialled
         with Conversation(host, port, self._options.at(self._target)) as conversation:
@@ -318,4 +320,10 @@ class ControllerAsker:
             # It answers as the leader or not at all, so that the leader's id is its own.
             rows = [replace(row, node_id=row.leader_id) if isinstance(row, QuorumView) else row for row in reported or ()]
             self._rows += rows
-            return next((row.node_id for row in rows if isinstance(row, QuorumView)), None)
+            leader = next((row.node_id for row in rows if isinstance(row, QuorumView)), None)
+            if conversation.version(DescribeConfigsRequest) is None:
+                return leader
+            read = partial(controller_settings, conversation, self._asking.observer)
+            settings = self._asking.read(self._rows, CONFIGS, read) or ()
+            self._rows += settings
+            return leader if leader is not None else next((row.node_id for row in settings), None)

@@ -26,6 +26,7 @@ _PRINCIPAL = re.compile(r"(?:\bsession=Session\(|\bprincipal=)(?P<name>[^\s()]{1
 _REGISTERED = re.compile(
     r"Registered broker (\d{1,10}) at path \S{1,300} with addresses: .{0,2000}?(?:czxid \(broker epoch\): (\d{1,19})|$)"
     r"|Successfully registered broker (\d{1,10}) with broker epoch"
+    r"|\[ControllerServer id=(\d{1,10})\] Starting controller\b|Starting controller \(kafka\.server\.ControllerServer\)"
 )
 
 _STARTS = ("Transition from SHUTDOWN to STARTING", "] starting (kafka.server.KafkaServer)")
@@ -58,7 +59,8 @@ class Scan:
     """What one log says, or several one after the other.
 
     `newest` is the latest time in it, `begun` the first one, or that of the last start of its broker in it. `registered` is the
-    last registration of the broker: when, and the znode's czxid where it is told.
+    last registration of the broker: when, and the znode's czxid where it is told; of a controller, which registers nowhere, its
+    last start.
     """
 
     matches: tuple[SignatureMatch, ...]
@@ -98,8 +100,8 @@ def scan(text: str, broker: int) -> Scan:
         if begun is None or any(marker in line for marker in _STARTS):
             begun = current
         matches.extend(_matches(lines, number, current, broker))
-        match = _REGISTERED.search(line) if "egistered broker" in line else None
-        if match is not None and current is not None and int(match[1] or match[3]) == broker:
+        match = _REGISTERED.search(line) if "egistered broker" in line or "Starting controller" in line else None
+        if match is not None and current is not None and int(match[1] or match[3] or match[4] or broker) == broker:
             registered = (current, int(match[2]) if match[2] else None)
     return Scan(matches=tuple(matches), newest=newest, begun=begun, registered=registered)
 

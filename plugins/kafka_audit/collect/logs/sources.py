@@ -1,4 +1,4 @@
-"""Read the logs that the cluster file names, all brokers side by side; what fails is a row."""
+"""Read the logs that the cluster file names, all nodes side by side; what fails is a row."""
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -9,14 +9,15 @@ from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.logs import rows, tails
 from kafka_audit.collect.logs.rows import Tail
 from kafka_audit.collect.logs.tails import LogSource
+from kafka_audit.collect.nodes import BROKER, CONTROLLER, Nodes, filled, placeholder_in
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean_line
 from kafka_audit.model.cluster import Cluster, Logs
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import LogLine, RegisteredBroker, Row
 
-PLACEHOLDER = "{broker_id}"
 _LANES = 16
+_NEEDS = {"brokers": "an answer from ZooKeeper or a broker", "controllers": "an answer to DescribeQuorum"}
 
 _Answer = tuple[Tail, ...] | ReadError
 
@@ -28,19 +29,19 @@ def operation(place: LogSource) -> str:
 
 def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what to keep from commands
     cluster: Cluster,
-    brokers: Collection[int],
+    nodes: Nodes,
     registered: Iterable[RegisteredBroker],
     sample: int,
     budget: Budget,
     passwords: Collection[str] = (),
 ) -> tuple[Row, ...]:
-    """Return what brokers wrote, and a `SourceRead` row for each log and each failure.
+    """Return what brokers and controllers wrote, and a `SourceRead` row for each log and each failure.
 
     If one read does not show the time zone of a host, and it matters, its logs are read again after `limits.settle_s`.
 
     Args:
         cluster: an entry of the cluster file that has `logs`.
-        brokers: all known ids.
+        nodes: all known ids.
         registered: ZooKeeper's newest rows; none in KRaft.
         sample: number of the sample of the rows.
         budget: the audit's: its end, and the rows of all logs.
@@ -49,7 +50,7 @@ def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what t
     if cluster.logs is None:
         return ()
     reader = _LogReader(cluster, budget.deadline, command_vantages.command_environment(cluster, passwords, cluster.logs.env))
-    places, failed = _places(cluster.logs, sorted(brokers))
+    places, failed = _places(cluster.logs, nodes)
     found: list[Row] = [_asking(place, sample).failed(operation(place), error) for place, error in failed]
     answers = reader.read(places)
     reported = {row.broker_id: row for row in registered}
@@ -64,7 +65,9 @@ def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what t
     newest = {broker: later.get(broker, first) for broker, first in by_broker.items()}
     zones = {broker: rows.zone(some, reported.get(broker), by_broker[broker]) for broker, some in newest.items()}
     own = {broker: rows.start_ms(some, zones[broker]) for broker, some in newest.items()}
-    starts = {broker: start for broker, start in own.items() if start is not None}
+    # A controller registers nowhere. If the end of its log does not show its last start, all of it was written since then.
+    starts = dict.fromkeys(nodes.controllers, 0)
+    starts |= {broker: start for broker, start in own.items() if start is not None}
     starts |= {broker: row.registered_ms for broker, row in reported.items()}
     # ZooKeeper has each registration; in KRaft mode only the log of a broker shows it, of which the end is read.
     begun = {} if reported else {broker: rows.begun_ms(some, zones[broker]) for broker, some in newest.items()}
@@ -124,26 +127,28 @@ class _LogReader:
             return error
 
 
-def _places(logs: Logs, brokers: Sequence[int]) -> tuple[list[LogSource], list[tuple[LogSource, ReadError]]]:
-    """Return the places to read, and the places of an unknown broker."""
+def _places(logs: Logs, nodes: Nodes) -> tuple[list[LogSource], list[tuple[LogSource, ReadError]]]:
+    """Return the places to read, and the places of an unknown node."""
     places: list[LogSource] = []
     failed: list[tuple[LogSource, ReadError]] = []
     for given in (logs.command,) if logs.command else tuple((path,) for path in logs.paths):
-        named = any(PLACEHOLDER in word for word in given)
-        if named or len(brokers) == 1:
-            places += [_place(logs, given, broker) for broker in brokers]
-        if not brokers or (not named and len(brokers) > 1):
-            reason = "the brokers are unknown" if not brokers else f"one place for {len(brokers)} brokers"
-            needs = "an answer from ZooKeeper or a broker" if not brokers else "{broker_id} in `logs` of the cluster file"
-            place = _place(logs, given, None)
-            failed.append((place, ReadError(ReadFailure.NO_BROKER_ID, f"{place.target}: {reason}", needs)))
+        placeholder = placeholder_in(given)
+        ids = nodes.of(placeholder or BROKER)
+        if ids and (placeholder or len(ids) == 1):
+            places += [_place(logs, given, node) for node in ids]
+            continue
+        whose = "controllers" if placeholder == CONTROLLER else "brokers"
+        reason = f"one place for {len(ids)} brokers" if ids else f"the {whose} are unknown"
+        needs = f"{BROKER} in `logs` of the cluster file" if ids else _NEEDS[whose]
+        place = _place(logs, given, None)
+        failed.append((place, ReadError(ReadFailure.NO_BROKER_ID, f"{place.target}: {reason}", needs)))
     return places, failed
 
 
-def _place(logs: Logs, given: Sequence[str], broker: int | None) -> LogSource:
-    filled = tuple(word if broker is None else word.replace(PLACEHOLDER, str(broker)) for word in given)
-    number = -1 if broker is None else broker
-    return LogSource(broker=number, command=filled) if logs.command else LogSource(broker=number, path=filled[0])
+def _place(logs: Logs, given: Sequence[str], node: int | None) -> LogSource:
+    words = tuple(given) if node is None else filled(given, node)
+    number = -1 if node is None else node
+    return LogSource(broker=number, command=words) if logs.command else LogSource(broker=number, path=words[0])
 
 
 def _asking(place: LogSource, sample: int) -> Asking:

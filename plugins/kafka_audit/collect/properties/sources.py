@@ -14,6 +14,7 @@ from kafka_audit.bounds import regular_files
 from kafka_audit.bounds.regular_files import FileRefusedError
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.collect.nodes import BROKER, CONTROLLER, Nodes, filled, placeholder_in
 from kafka_audit.collect.properties import rows
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
 from kafka_audit.configuration.files import java
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from upath import UPath
 
 OPERATION = "properties"
-PLACEHOLDER = "{broker_id}"
 MOST_BYTES = 1024 * 1024
 _LANES = 16
 _OWN = (OSError, ImportError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, EOFError)
@@ -51,7 +51,7 @@ _RAISED = (
 
 @dataclass(frozen=True, kw_only=True)
 class _File:
-    """A file to read; `broker_id` is the id that its path was filled with."""
+    """A file to read; `broker_id` is the id of the node that its path was filled with."""
 
     path: str
     source: str
@@ -73,21 +73,21 @@ class _Content:
 
 
 def read_properties_files(  # noqa: PLR0913, PLR0917 -- what, and within which bounds
-    paths: Sequence[str], brokers: Iterable[int], sample: int, read_s: float, deadline: float, budget: Budget | None = None
+    paths: Sequence[str], nodes: Nodes, sample: int, read_s: float, deadline: float, budget: Budget | None = None
 ) -> tuple[Row, ...]:
     """Return the settings and logins of all files, and a `SourceRead` row for each file and each failure.
 
     Args:
-        paths: paths or URLs; `{broker_id}` is filled with each id of `brokers`.
-        brokers: all known ids.
+        paths: paths or URLs; `{broker_id}`, `{controller_id}` or `{node_id}` is filled with each of these ids.
+        nodes: all known ids.
         sample: number of the sample of the rows.
         read_s: bound of each file, in seconds.
         deadline: bound of all, of `time.monotonic()`.
         budget: the audit's, for rows: those of files are counted before they are opened.
     """
-    known, budget = sorted(set(brokers)), budget or Budget()
-    files = _files(paths, known)
-    found: list[Row] = [_unfilled(path, sample) for path in paths if PLACEHOLDER in path and not known]
+    budget = budget or Budget()
+    files = _files(paths, nodes)
+    found: list[Row] = [_unfilled(path, of, sample) for path in paths if (of := placeholder_in([path])) and not nodes.of(of)]
     try:
         budget.add_rows(len(files))
     except ReadError as error:
@@ -114,14 +114,14 @@ def read_properties_files(  # noqa: PLR0913, PLR0917 -- what, and within which b
     return tuple(found)
 
 
-def _files(paths: Iterable[str], brokers: Sequence[int]) -> list[_File]:
-    filled: dict[str, int | None] = {}
+def _files(paths: Iterable[str], nodes: Nodes) -> list[_File]:
+    found: dict[str, int | None] = {}
     for path in paths:
-        if PLACEHOLDER in path:
-            filled |= {path.replace(PLACEHOLDER, str(broker)): broker for broker in brokers}
+        if of := placeholder_in([path]):
+            found |= {filled([path], node)[0]: node for node in nodes.of(of)}
         else:
-            filled[path] = None
-    return [_File(path=path, source=path_without_login(path), broker_id=broker) for path, broker in filled.items()]
+            found[path] = None
+    return [_File(path=path, source=path_without_login(path), broker_id=node) for path, node in found.items()]
 
 
 def _login(path: str) -> str:
@@ -146,10 +146,13 @@ def path_without_login(path: str) -> str:
     return path.replace(f"://{login}", "://", 1) if login else path
 
 
-def _unfilled(path: str, sample: int) -> Row:
+def _unfilled(path: str, placeholder: str, sample: int) -> Row:
     source = path_without_login(path)
-    needs = "an answer from ZooKeeper or a broker, or paths without {broker_id}"
-    error = ReadError(ReadFailure.NO_BROKER_ID, f"{source}: the brokers are unknown", needs)
+    whose, asked = ("controllers", "DescribeQuorum") if placeholder == CONTROLLER else ("brokers", "Metadata")
+    needs = f"an answer to {asked}, or paths without {placeholder}"
+    if placeholder == BROKER:
+        needs = f"an answer from ZooKeeper or a broker, or paths without {BROKER}"
+    error = ReadError(ReadFailure.NO_BROKER_ID, f"{source}: the {whose} are unknown", needs)
     return _File(path=path, source=source, broker_id=None).asking(sample).failed(OPERATION, error)
 
 

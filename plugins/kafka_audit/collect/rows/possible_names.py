@@ -15,6 +15,7 @@ from kafka_audit.model.tables import (
     AclHolder,
     BrokerConfig,
     BrokerFeature,
+    ControllerConfig,
     DynamicConfig,
     EligibleReplicas,
     EnsembleServer,
@@ -34,6 +35,7 @@ _NAMES: Mapping[type[Row], tuple[str, Mapping[str, NameKind]]] = MappingProxyTyp
     {
         Acl: ("ACLs", {"resource_name": NameKind.RESOURCE, "principal": NameKind.PRINCIPAL, "host": NameKind.RESOURCE}),
         BrokerConfig: ("DescribeConfigs BROKER", {"key": NameKind.SETTING}),
+        ControllerConfig: ("DescribeConfigs BROKER", {"key": NameKind.SETTING}),
         BrokerFeature: ("ApiVersions", {"feature": NameKind.SETTING}),
         DynamicConfig: ("zookeeper /config/brokers", {"key": NameKind.SETTING}),
         EligibleReplicas: ("DescribeTopicPartitions", {"topic": NameKind.TOPIC}),

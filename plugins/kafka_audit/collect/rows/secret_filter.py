@@ -24,6 +24,7 @@ from kafka_audit.model.tables import (
     TABLES,
     BrokerConfig,
     BrokerProperty,
+    ControllerConfig,
     DynamicConfig,
     Row,
     TopicConfig,
@@ -115,11 +116,11 @@ def _texts(row: Row) -> Iterator[str]:
 
 
 def _without_setting(row: Row, judged: Callable[[str, str], bool]) -> Row:
-    if not isinstance(row, BrokerConfig | DynamicConfig | BrokerProperty):
+    if not isinstance(row, BrokerConfig | ControllerConfig | DynamicConfig | BrokerProperty):
         return row
     if row.value is None or not judged(row.key, row.value):
         return row
-    if isinstance(row, BrokerConfig):
+    if isinstance(row, BrokerConfig | ControllerConfig):
         return replace(row, value=None, sensitive=True)
     return replace(row, value=None, secret=True)
 

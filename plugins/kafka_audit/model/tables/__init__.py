@@ -66,6 +66,7 @@ from kafka_audit.model.tables.views import (
     BrokerConfig,
     BrokerFeature,
     BrokerView,
+    ControllerConfig,
     Reassignment,
     ViewBroker,
     ViewPartition,
@@ -91,6 +92,7 @@ __all__ = [
     "Certificate",
     "Column",
     "Columns",
+    "ControllerConfig",
     "ControllerProbe",
     "ControllerProbeFromBroker",
     "DynamicConfig",
@@ -186,6 +188,7 @@ TABLES: tuple[type[Row], ...] = (
     ControllerProbe,
     ControllerProbeFromBroker,
     VoterProbe,
+    ControllerConfig,
     Migration,
 )
 """Every table of a snapshot, in the order in which data flows."""

@@ -76,6 +76,21 @@ class BrokerConfig(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ControllerConfig(Row):
+    """One key of DescribeConfigs(BROKER), as a KRaft controller of the cluster file answers it itself (Kafka 3.7 and later).
+
+    A broker that is a controller too is in both tables. `value` is null as in broker_config.
+    """
+
+    observer: str
+    node_id: int
+    key: str
+    value: str | None
+    source: int  # as in broker_config
+    sensitive: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class BrokerApi(Row):
     """One API range from ApiVersions."""
 
