@@ -1,13 +1,149 @@
 """Nodes that have the controller role alone: whatever is known of their files, no check judges them as brokers."""
 
+import pytest
+
 from checks.cases import base, cases
 from checks.world import snapshots
 from cluster_views import cluster_views
 from kafka_audit.checks import catalogue
 from kafka_audit.checks.run import judge
+from kafka_audit.model.finding import Status
 
-QUORUM = {"KA213", "KA215"}
-"""Checks of the quorum, which read the files of all its nodes."""
+QUORUM = {"KA213", "KA215", "KA225", "KA704"}
+"""Checks of the quorum and of what controllers decide, which read the files of all its nodes."""
+
+AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+NODES, CONTROLLERS = (0, 1, 2), (200, 201, 202)
+VOTERS = ",".join(f"{node}@10.0.1.{node - 190}:9093" for node in CONTROLLERS)
+PROTOCOL_MAP = "INTERNAL:SASL_SSL,CLIENT:SASL_SSL,CONTROLLER:{}"
+
+PLAIN = {"mechanism": "PLAIN", "user": "kafka", "password": "p"}
+LOGIN = {
+    "sasl.mechanism.controller.protocol": "PLAIN",
+    "listener.name.controller.sasl.enabled.mechanisms": "PLAIN",
+    "listener.name.controller.plain.sasl.jaas.config": "hidden",
+}
+TLS = {
+    "listener.name.controller.ssl.client.auth": "required",
+    "listener.name.controller.ssl.keystore.location": "/etc/kafka/controller.p12",
+    "listener.name.controller.ssl.truststore.location": "/etc/kafka/ca.p12",
+}
+OF_PROTOCOL = {
+    "PLAINTEXT": ({}, "User:ANONYMOUS"),
+    "SASL_PLAINTEXT": (LOGIN, "User:kafka"),
+    "SASL_SSL": (LOGIN | TLS, "User:kafka"),
+    "SSL": (TLS, "User:CN=controller"),
+}
+"""By protocol between controllers: what their files, and those of brokers, hold besides, and who they are to each other."""
+
+
+def dedicated(protocol, *, authorizer=True):
+    """Return a healthy cluster of three brokers and three controllers, the files of all six in `properties`."""
+    settings, principal = OF_PROTOCOL[protocol]
+    both = {
+        "controller.quorum.voters": VOTERS,
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": PROTOCOL_MAP.format(protocol),
+        "default.replication.factor": "3",
+        "min.insync.replicas": "2",
+        **({"authorizer.class.name": AUTHORIZER} if authorizer else {}),
+        **settings,
+    }
+    internal = {
+        "inter.broker.listener.name": "INTERNAL",
+        "sasl.mechanism.inter.broker.protocol": "PLAIN",
+        "sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.internal.plain.sasl.jaas.config": "hidden",
+        "listener.name.client.plain.sasl.jaas.config": "hidden",
+        "ssl.keystore.location": "/etc/kafka/broker.p12",
+        "ssl.truststore.location": "/etc/kafka/ca.p12",
+        "offsets.topic.replication.factor": "3",
+        "transaction.state.log.replication.factor": "3",
+        "auto.create.topics.enable": "false",
+        "log.dirs": "/data",
+    }
+    files, brokers = {}, {}
+    for node in NODES:
+        ends = {name: f"SASL_SSL://10.0.0.{10 + node}:{port}" for name, port in (("INTERNAL", 9092), ("CLIENT", 9094))}
+        brokers[node] = {"listeners": {"PLAINTEXT": "absent", **ends}}
+        listeners = ",".join(f"{name}://10.0.0.{10 + node}:{end.rpartition(':')[2]}" for name, end in ends.items())
+        own = {"process.roles": "broker", "node.id": str(node), "listeners": listeners, "advertised.listeners": listeners}
+        files[node] = {**own, **both, **internal, **({"super.users": "User:kafka;User:admin"} if authorizer else {})}
+    for node in CONTROLLERS:
+        own = {"process.roles": "controller", "node.id": str(node), "listeners": f"CONTROLLER://10.0.1.{node - 190}:9093"}
+        supers = {"super.users": f"{principal};User:admin"} if authorizer else {}
+        files[node] = {**own, **both, **supers, "log.dirs": "/data"}
+    logins = [
+        {"broker": [*NODES], "listener": name, **PLAIN, "side": side}
+        for name in ("INTERNAL", "CLIENT")
+        for side in ("client", "server")
+    ]
+    logins += [
+        {"broker": [*NODES, *CONTROLLERS], "listener": "CONTROLLER", **PLAIN, "side": side}
+        for side in ("client", "server")
+        if protocol.startswith("SASL")
+    ]
+    now = {
+        "info": {"mode": "kraft"},
+        "zookeeper": "none",
+        "brokers": brokers,
+        "apis": {55: [0, 2], 60: [0, 2]},
+        "configs": {
+            "authorizer.class.name": AUTHORIZER if authorizer else "",
+            "inter.broker.listener.name": "INTERNAL",
+            "offsets.topic.replication.factor": "3",
+            "transaction.state.log.replication.factor": "3",
+            "process.roles": "broker",
+        },
+        "quorum": {
+            "leader": 200,
+            "epoch": 7,
+            "high_watermark": 9000,
+            "voters": dict.fromkeys(CONTROLLERS, 0),
+            "observers": dict.fromkeys(NODES, 0),
+        },
+        "controllers": {f"10.0.1.{node - 190}:9093": {"node": 200 if node == 200 else None} for node in CONTROLLERS},
+        "properties": files,
+        "logins": logins,
+        "topics": {"payments": {"config": {"min.insync.replicas": "1"}}},
+    }
+    reads = [{"observer": f"{source}:{node}", "operation": source} for source in ("properties", "logs") for node in files]
+    return {"now": now | {"reads": reads}}
+
+
+def judged(world):
+    """Return what every check says of a world."""
+    return judge(cluster_views({"w": snapshots(base(), "w", world)})["w"], catalogue())
+
+
+@pytest.mark.parametrize("authorizer", [True, False])
+@pytest.mark.parametrize("protocol", OF_PROTOCOL)
+def test_a_healthy_cluster_of_dedicated_controllers_has_no_finding(protocol, authorizer):
+    said = judged(dedicated(protocol, authorizer=authorizer))
+    assert [(one.code, one.resource, one.evidence) for one in said if one.status is Status.FAIL] == []
+    as_brokers = tuple(f"broker/{node}" for node in CONTROLLERS)
+    assert [(one.code, one.resource) for one in said if one.resource.startswith(as_brokers)] == []
+    unknown = [(one.code, one.resource) for one in said if one.status is Status.UNKNOWN]
+    assert [resource for _, resource in unknown if resource.startswith("controller/")] == []
+
+
+def test_the_files_of_these_controllers_would_be_those_of_faulty_brokers():
+    """The same files with the role of a broker: so that the test above shows something."""
+    world = dedicated("SASL_PLAINTEXT")
+    for node in CONTROLLERS:
+        world["now"]["properties"][node]["process.roles"] = "broker"
+    as_brokers = {one.code for one in judged(world) if one.status is Status.FAIL and one.resource.startswith("broker/20")}
+    assert as_brokers >= {"KA312", "KA401"}
+
+
+@pytest.mark.parametrize("source", ["properties", "logs"])
+def test_what_was_not_read_of_a_controller_is_no_brokers(source):
+    world = dedicated("PLAINTEXT")
+    del world["now"]["properties"][201]
+    world["now"]["reads"].append(
+        {"observer": f"{source}:201", "operation": source, "error": "no such file", "needs": "a readable file"}
+    )
+    assert [(one.code, one.resource) for one in judged(world) if one.resource.startswith("broker/201")] == []
 
 
 def test_files_of_controllers_change_no_judgement_of_brokers():

@@ -36,6 +36,7 @@ from kafka_audit.model.tables import (
     BrokerIdentity,
     BrokerProperty,
     BrokerView,
+    ControllerConfig,
     ControllerProbe,
     LeadershipAnswer,
     Probe,
@@ -116,7 +117,7 @@ OF_BROKERS: Tables = frozenset(
     if any(
         read.startswith(("Describe", "ListOffsets", "ListGroups", "Metadata", "ApiVersions", "read_committed")) for read in reads
     )
-) - {ControllerProbe}
+) - {ControllerConfig, ControllerProbe}
 
 
 def each(observer: str, operation: str) -> tuple[tuple[str, str], ...]:
@@ -147,7 +148,9 @@ SOURCES = {
         differences=frozenset({FormerLeaderState}),
     ),
     "views": Source(tables=filled_by("Metadata"), reads=of_brokers("Metadata"), views=True),
-    "settings": Source(tables=filled_by("DescribeConfigs BROKER"), reads=of_brokers("DescribeConfigs BROKER")),
+    "settings": Source(
+        tables=filled_by("DescribeConfigs BROKER") - {ControllerConfig}, reads=of_brokers("DescribeConfigs BROKER")
+    ),
     "identities": Source(tables=filled_by("DescribeConfigs identity"), reads=of_brokers("DescribeConfigs identity")),
     "coordinators": Source(tables=filled_by("ListGroups"), reads=of_brokers("ListGroups")),
     "disks": Source(tables=filled_by("DescribeLogDirs"), reads=of_brokers("DescribeLogDirs")),
@@ -168,7 +171,7 @@ SOURCES = {
         adds=each("broker:{}", "DescribeQuorum"),
     ),
     "controllers": Source(
-        tables=frozenset({ControllerProbe}),
+        tables=frozenset({ControllerConfig, ControllerProbe}),
         reads=lambda read: read.observer.startswith("controller@"),
         adds=(("controller@c1:9093", "ApiVersions"),),
     ),

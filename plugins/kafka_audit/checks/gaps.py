@@ -51,6 +51,8 @@ def no_files(view: ClusterView, code: str) -> Iterator[Judgement]:
     failed = [read for read in view.last_reads if read.operation == "properties" and read.outcome == "failed"]
     for read in failed:
         name = read.observer.partition(":")[2]
+        if name.isdigit() and int(name) in view.controller_nodes:
+            continue
         resource = f"broker/{name}" if name.isdigit() else "cluster"
         needs = read.needs or f"a readable server.properties at {read.target}"
         subject = f"broker {name}" if name.isdigit() else "every broker"
@@ -90,6 +92,24 @@ def no_quorum(view: ClusterView, code: str, subject: str) -> Iterator[Judgement]
     elif view.quorum.now.newest is None:
         error, needs = view.quorum.unread()
         yield view.judge(code, "cluster", Status.UNKNOWN, who=subject, error=error, needs=needs)
+
+
+def controller_logs(view: ClusterView, code: str, failing: Collection[int]) -> Iterator[Judgement]:
+    """Yield what a check of controllers' logs says of those that show no fault, or of which none was read."""
+    nodes = view.controller_nodes | view.settings.combined
+    reads = {node: read for read in view.last_reads for node in nodes if read.observer == f"logs:{node}"}
+    if not reads:
+        reason = "the cluster file names no `logs` of controllers"
+        yield from () if failing else (view.judge(code, "cluster", Status.NOT_APPLICABLE, reason=reason),)
+    for node, read in sorted(reads.items()):
+        evidence = {"node": node, "who": f"controller {node}"}
+        if node in failing:
+            continue
+        if read.outcome == "failed":
+            needs = read.needs or f"the log of controller {node}"
+            yield view.judge(code, f"controller/{node}", Status.UNKNOWN, evidence, error=read.error or "not read", needs=needs)
+        else:
+            yield view.judge(code, f"controller/{node}", Status.PASS, evidence)
 
 
 def no_ensemble(view: ClusterView, code: str, table: type[ZookeeperMember | ZookeeperNode]) -> Iterator[Judgement]:

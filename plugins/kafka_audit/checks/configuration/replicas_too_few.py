@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.checks.alike_brokers import one_finding
-from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, defaults, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker, SnapshotInfo
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, ControllerConfig, DynamicConfig, RegisteredBroker, SnapshotInfo
 
 _FACTOR, _IN_SYNC = "default.replication.factor", "min.insync.replicas"
 _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log.replication.factor"), 3
@@ -16,11 +16,11 @@ _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log
 @check(
     code="KA707",
     severity=Severity.MEDIUM,
-    needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
+    needs=(BrokerConfig, ControllerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "New topics on {who} get too little replication by default: {fault}",
-        Status.PASS: "New topics on broker {broker} get {factor} replicas by default, with min.insync.replicas {in_sync}",
+        Status.FAIL: "New topics {of} {who} get too little replication by default: {fault}",
+        Status.PASS: "New topics {of} {who} get {factor} replicas by default{with}",
         Status.UNKNOWN: "Cannot determine whether new topics on {who} get enough replication by default ({error})",
         Status.NOT_APPLICABLE: "More replicas are not possible: {reason}",
     },
@@ -30,13 +30,15 @@ def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
 
     ## Why it matters
     A topic that is created without explicit settings gets these defaults. With one replica, every restart of a broker is an
-    outage of its partitions, and every failed disk loses data. With `min.insync.replicas=1`, a write with `acks=all` may be on
-    a single broker.
+    outage of its partitions, and every failed disk loses data. With `min.insync.replicas=1`, a write with `acks=all` may be on a
+    single broker. In KRaft, brokers give their defaults to topics that are created automatically; a topic that is created without
+    a number of replicas (`kafka-topics.sh --create`) gets the default of the leading controller.
 
     ## Fails when
     `default.replication.factor` is below 3 (with two brokers: below 2). Or `min.insync.replicas` is 1 with three replicas or
     more, or is not below the number of replicas, so that all writes with `acks=all` fail if one broker stops. Or the defaults
-    create the internal topics of offsets and transactions with fewer replicas. Kafka's own defaults are 1 and 1.
+    create the internal topics of offsets and transactions with fewer replicas. Kafka's own defaults are 1 and 1. Of a controller
+    that is no broker, `default.replication.factor` counts, by its file.
 
     ## Not known when
     The settings of the broker were not read (DescribeConfigs or server.properties), or only one file was read and the number of
@@ -47,9 +49,10 @@ def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
     None of these conditions holds. The check does not apply to a cluster of one broker, and does not check existing topics.
 
     ## What to do
-    On all brokers: `default.replication.factor=3`, `min.insync.replicas=2`, internal topics with 3; the first here is {key}.
-    `min.insync.replicas` is dynamic and applies to existing topics at once: first see that those have 3 replicas, or their
-    producers with `acks=all` stop. Existing topics get replicas by `kafka-reassign-partitions.sh` only.
+    On all brokers: `default.replication.factor=3`, `min.insync.replicas=2`, internal topics with 3; the first here is {key}. On
+    all controllers in KRaft: `default.replication.factor=3`, and a restart, one controller at a time. `min.insync.replicas` is
+    dynamic and applies to existing topics at once: first see that those have 3 replicas, or their producers with `acks=all` stop.
+    Existing topics get replicas by `kafka-reassign-partitions.sh` only.
 
     With eligible leader replicas (KIP-966; Kafka 4.0, on in new clusters from 4.1) `min.insync.replicas` in server.properties has
     no effect: the setting of the cluster holds, and can be changed but not deleted. `kafka-configs.sh --bootstrap-server
@@ -79,9 +82,31 @@ def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
             yield unknown_judgement(effective, "KA707", broker, f"{', '.join(sorted(found.keys() - known.keys()))} unknown")
         else:
             weak = tuple(_weak(known, min(_ENOUGH, size)))
-            evidence = {"broker": broker, "who": f"broker {broker}", "factor": known[_FACTOR], "in_sync": known[_IN_SYNC]}
+            evidence = {"broker": broker, "who": f"broker {broker}", "of": "on", "factor": known[_FACTOR]}
+            evidence |= {"in_sync": known[_IN_SYNC], "with": f", with min.insync.replicas {known[_IN_SYNC]}"}
             reported = {"key": weak[0][0], "fault": "; ".join(text for _, text in weak)} if weak else {}
             yield view.judge("KA707", resource, Status.FAIL if weak else Status.PASS, {**evidence, **reported})
+    for node in sorted(effective.settings.controllers):
+        yield _at_controller(effective, node, size)
+
+
+def _at_controller(effective: Effective, node: int, size: int) -> Judgement:
+    setting = effective.settings.get(node, _FACTOR)
+    text = (setting.value or next(iter(defaults(_FACTOR)), None) or "").strip()
+    view, resource, who = effective.view, f"controller/{node}", f"controller {node}"
+    if size == 1 and effective.between.asked and effective.brokers:
+        return view.judge("KA707", resource, Status.NOT_APPLICABLE, reason="the cluster has one broker")
+    if size == 1:
+        error, needs = "the number of brokers is unknown", "the files of the brokers"
+        return view.judge("KA707", resource, Status.UNKNOWN, who=who, error=error, needs=needs)
+    if not setting.known or not text.isdecimal():
+        needs = f"server.properties of {who}, as it reads the file"
+        return view.judge("KA707", resource, Status.UNKNOWN, who=who, error=f"{_FACTOR} unknown", needs=needs)
+    factor, enough = int(text), min(_ENOUGH, size)
+    evidence: dict[str, object] = {"node": node, "who": who, "of": "of", "factor": factor, "with": ""}
+    if factor >= enough:
+        return view.judge("KA707", resource, Status.PASS, evidence)
+    return view.judge("KA707", resource, Status.FAIL, evidence, key=_FACTOR, fault=f"{_FACTOR} is {factor}")
 
 
 def _weak(known: Mapping[str, int], enough: int) -> Iterator[tuple[str, str]]:

@@ -8,8 +8,16 @@ from kafka_audit.checks.configuration.effective import Effective, Value, unknown
 from kafka_audit.checks.configuration.unclean_rules import UNCLEAN, not_yet_used
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker
-from kafka_audit.model.text import start_upper
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    BrokerProperty,
+    ControllerConfig,
+    DynamicConfig,
+    QuorumReplica,
+    QuorumView,
+    RegisteredBroker,
+)
+from kafka_audit.model.text import named_nodes, start_upper
 
 _FOR_ALL = 3  # Kafka's ConfigSource: DYNAMIC_DEFAULT_BROKER_CONFIG, which controllers use as well
 
@@ -17,7 +25,7 @@ _FOR_ALL = 3  # Kafka's ConfigSource: DYNAMIC_DEFAULT_BROKER_CONFIG, which contr
 @check(
     code="KA704",
     severity=Severity.HIGH,
-    needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
+    needs=(BrokerConfig, ControllerConfig, BrokerProperty, DynamicConfig, RegisteredBroker, QuorumView, QuorumReplica),
     by_files=True,
     says={
         Status.FAIL: "{subject} allows unclean leader elections{from}, which lose records; {key} is {value} ({source})",
@@ -39,7 +47,8 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
     Kafka 3.8, whose controllers ignore the setting: it takes effect with the upgrade to 3.9.
 
     ## Not known when
-    The settings of the broker were not read (DescribeConfigs or server.properties).
+    The settings of the broker were not read (DescribeConfigs or server.properties), or in KRaft, from Kafka 3.9 on, the file of
+    no controller that is no broker.
 
     ## Passes only when
     It is false or not set: false is the default since Kafka 0.11. Topics may override it: KA711 reports those that do.
@@ -65,6 +74,11 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
         alone = effective.settings.get(broker, "process.roles").value == "broker"
         unused = alone and (row is None or row.source != _FOR_ALL)
         yield _judged(view, f"broker/{broker}", found, Severity.LOW if later else Severity.MEDIUM if unused else None)
+    unread = view.controller_nodes - effective.settings.controllers
+    if unread and not later and not effective.settings.controllers and effective.brokers:
+        evidence = {"who": named_nodes("controller", unread), "error": "their settings were not read"}
+        evidence["needs"] = "server.properties of the controllers (`properties` in the cluster file)"
+        yield view.judge("KA704", "cluster", Status.UNKNOWN, evidence)
     for node in sorted(effective.settings.controllers):
         setting = effective.settings.get(node, UNCLEAN)
         text = (setting.value or "").strip() or None

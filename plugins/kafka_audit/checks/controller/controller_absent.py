@@ -40,8 +40,12 @@ def controller_absent(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     Every live broker tries to become the controller immediately. If `/controller` stays absent, no broker can write it: run
     `grep -E 'Session expired|NoAuth' server.log controller.log` on each broker, then check ZooKeeper's disk and quorum: `echo
-    srvr | nc ZOOKEEPER 2181`. In KRaft a leader needs a majority of the voters: start the controllers that are down, and open
-    port 9093 between them (`grep -iE 'candidate|election|unattached' server.log` on each).
+    srvr | nc ZOOKEEPER 2181`.
+
+    In KRaft a leader needs a majority of voters that accept each other. Read the log of each controller first: `grep -iE
+    'candidate|election|Authoriz|authentication|fault' server.log | tail`. If they reject each other's requests or logins, correct
+    that on all of them (KA223); a controller that was rejected ends itself again after every start. Otherwise start the
+    controllers that are down, and open port 9093 between them.
 
     ## References
     Election of the controller: `kafka.controller.KafkaController.elect`. KIP-595 (the quorum), DescribeQuorum (API 55).

@@ -8,14 +8,14 @@ from kafka_audit.checks.gaps import ONCE, no_quorum
 from kafka_audit.cluster.quorum import seconds
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import QuorumReplica, QuorumView
+from kafka_audit.model.tables import LogLine, QuorumReplica, QuorumView
 from kafka_audit.model.text import listing
 
 
 @check(
     code="KA209",
     severity=Severity.HIGH,
-    needs=(QuorumView, QuorumReplica),
+    needs=(QuorumView, QuorumReplica, LogLine),
     says={
         Status.FAIL: "{down} of {total} quorum controllers {follow} leader {leader} ({which}): {spare}",
         Status.PASS: "All {total} voters of the metadata quorum follow leader {leader}",
@@ -43,9 +43,8 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
     The leader answered, and every voter is caught up.
 
     ## What to do
-    Start {which}, or open the connection from there to the other controllers' port (9093 by convention). The end of server.log
-    on that host shows which of the two is needed: `grep -iE 'controller|fetch|UnknownHost|Connection' server.log | tail`. To
-    see the lag, run `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --replication`. Do not remove a voter
+    {step} The end of server.log on that host shows more: `grep -iE 'controller|fault|UnknownHost|Connection' server.log | tail`.
+    To see the lag, run `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --replication`. Do not remove a voter
     that will return, and do not format its disk.
 
     ## References
@@ -76,6 +75,7 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
         }
         evidence["which"] = listing(f"controller {voter}, caught up {seconds(now.behind_ms[voter])}" for voter in down)
         evidence["spare"] = _spare(spare)
+        evidence["step"] = _step(view, str(evidence["which"]))
         finding = view.judge("KA209", "cluster", Status.FAIL, evidence)
         yield replace(finding, severity=Severity.MEDIUM) if spare > 0 else finding
 
@@ -84,3 +84,11 @@ def _spare(spare: int) -> str:
     if spare > 0:
         return f"{spare} more can fail before the quorum loses its majority"
     return "losing another loses the quorum"
+
+
+def _step(view: ClusterView, which: str) -> str:
+    if any(view.logs.of_nodes("KA223")):
+        return "Do not start controllers before KA223 is resolved: one whose requests are rejected ends itself again."
+    if any(row.broker_id in view.quorum.now.late for row in view.logs.of_nodes("KA224")):
+        return "Do not start the controller that ended itself again before you have read KA224, which names the fault of its log."
+    return f"Start {which}, or open the connection from there to the other controllers' port (9093 by convention)."

@@ -7,7 +7,15 @@ from kafka_audit.checks.gaps import no_brokers, no_quorum
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, QuorumReplica, QuorumView, QuorumVoter
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    BrokerProperty,
+    BrokerView,
+    ControllerConfig,
+    QuorumReplica,
+    QuorumView,
+    QuorumVoter,
+)
 from kafka_audit.model.text import listing
 from kafka_audit.model.voters import VOTERS, addresses_clash, named_voters, quorum_addresses, usual_addresses
 
@@ -17,7 +25,7 @@ _KEY = VOTERS
 @check(
     code="KA213",
     severity=Severity.HIGH,
-    needs=(QuorumView, QuorumReplica, QuorumVoter, BrokerView, BrokerConfig, BrokerProperty),
+    needs=(QuorumView, QuorumReplica, QuorumVoter, BrokerView, BrokerConfig, ControllerConfig, BrokerProperty),
     says={
         Status.FAIL: "Node {node} names {fault}; it loses the quorum when another of them leads ({source})",
         Status.PASS: "Node {node} names the voters of the quorum ({voters})",

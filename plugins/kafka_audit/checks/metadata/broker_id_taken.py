@@ -59,7 +59,7 @@ def broker_id_taken(view: ClusterView) -> Iterator[Judgement]:
         return
     for name, read in sorted(reads.items()):
         broker = int(name) if name.isdecimal() else None
-        if broker is None:
+        if broker is None or broker in view.controller_nodes:
             continue
         evidence = {"broker": broker, "who": f"broker {broker}"}
         lines = view.logs.counting("KA114", broker)

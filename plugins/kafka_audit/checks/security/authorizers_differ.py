@@ -8,62 +8,64 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, ControllerConfig, RegisteredBroker
+from kafka_audit.model.text import start_upper
 
 
 @check(
     code="KA407",
     severity=Severity.HIGH,
-    needs=(BrokerConfig, BrokerProperty, RegisteredBroker),
+    needs=(BrokerConfig, ControllerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} runs authorizer {authorizer}, but others run {others}",
-        Status.PASS: "Broker {broker} runs {authorizer}, like the other brokers",
+        Status.FAIL: "{subject} runs authorizer {authorizer}, but others run {others}",
+        Status.PASS: "{subject} runs {authorizer}, like the other nodes",
         Status.UNKNOWN: "Cannot determine whether {who} runs the same authorizer as the others ({error})",
         Status.NOT_APPLICABLE: "No authorizers to compare: {reason}",
     },
 )
 def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers run different authorizers, or some run none.
+    """Brokers and controllers run different authorizers, or some run none.
 
     ## Why it matters
     A broker without an authorizer allows every request, regardless of ACLs, and other brokers replicate the result. Two
-    authorizer classes may evaluate the same ACLs differently.
+    authorizer classes may evaluate the same ACLs differently. In KRaft, brokers forward changes of topics, ACLs and settings to
+    the controller, which authorizes them: a controller without an authorizer lets every client delete topics.
 
     ## Fails when
-    `authorizer.class.name` of the broker differs from most brokers with an authorizer, or is not set while another broker has
-    one. MEDIUM for the old and the new name of Kafka's own class (SimpleAclAuthorizer, AclAuthorizer), which use the same ACLs.
+    `authorizer.class.name` of the node differs from most nodes with an authorizer, or is not set while another node has one. In
+    KRaft these are brokers and the controllers whose files were read. MEDIUM for the old and the new name of Kafka's own class
+    (SimpleAclAuthorizer, AclAuthorizer), which use the same ACLs.
 
     ## Not known when
     The broker did not answer DescribeConfigs, and its server.properties was not read.
 
     ## Passes only when
-    The broker runs the same class as most brokers. The check does not apply if no broker runs an authorizer.
+    The node runs the same class as most nodes. The check does not apply if no node runs an authorizer.
 
     ## What to do
-    Set the same `authorizer.class.name` on broker {broker} and restart it. Before the restart, make sure that the inter-broker
-    principal is in its `super.users`; otherwise the broker rejects its controller (KA401).
+    Set the same `authorizer.class.name` on {who} and restart it. Before the restart, make sure that the inter-broker principal,
+    on a controller that of the controllers' listener, is in its `super.users`; otherwise it rejects the others (KA401, KA223).
 
     ## References
     KIP-11, KIP-504 (authorizers).
     """
     between = view.inter_broker
-    settings = {broker: between.authorizer(broker) for broker in between.brokers}
+    nodes = (*between.brokers, *sorted(between.settings.controllers))
+    settings = {node: between.authorizer(node) for node in nodes}
     classes = Counter(setting.value for setting in settings.values() if setting.value)
     if settings and all(setting.state == "unset" for setting in settings.values()):
         reason = "no broker runs an authorizer"
         yield view.judge("KA407", "cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     usual = min(classes, key=lambda name: (-classes[name], str(name)), default=None)
-    for broker, setting in settings.items():
-        resource, evidence = (
-            f"broker/{broker}",
-            {"broker": broker, "authorizer": setting.value or "none (every request is allowed)"},
-        )
-        evidence["key"] = "authorizer.class.name"
+    for node, setting in settings.items():
+        party = between.settings.party(node)
+        resource, evidence = party.replace(" ", "/"), {"node": node, "who": party, "subject": start_upper(party)}
+        evidence |= {"authorizer": setting.value or "none (every request is allowed)", "key": "authorizer.class.name"}
         if setting.state not in {"set", "unset"} or usual is None:
-            needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
-            details = {"who": f"broker {broker}", "error": "not every broker reported its authorizer", "needs": needs}
+            needs = f"DescribeConfigs on Cluster, or server.properties of {party}"
+            details = {"who": party, "error": "not every broker reported its authorizer", "needs": needs}
             yield view.judge("KA407", resource, Status.UNKNOWN, details)
         elif setting.value == usual:
             yield view.judge("KA407", resource, Status.PASS, evidence)

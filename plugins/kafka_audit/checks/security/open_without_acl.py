@@ -6,32 +6,34 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, ControllerConfig, RegisteredBroker
+from kafka_audit.model.text import start_upper
 
 
 @check(
     code="KA408",
     severity=Severity.HIGH,
-    needs=(BrokerConfig, BrokerProperty, RegisteredBroker),
+    needs=(BrokerConfig, ControllerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Resources without ACLs {are} open to every client at broker {broker}; "
-        "allow.everyone.if.no.acl.found is true",
-        Status.PASS: "Broker {broker} denies access to resources without ACLs ({source})",
+        Status.FAIL: "Resources without ACLs {are} open to every client at {who}; allow.everyone.if.no.acl.found is true",
+        Status.PASS: "{subject} denies access to resources without ACLs ({source})",
         Status.UNKNOWN: "Cannot determine whether resources without ACLs are open to every client at {who} ({error})",
-        Status.NOT_APPLICABLE: "Broker {broker} does not use ACLs: {reason}",
+        Status.NOT_APPLICABLE: "{subject} does not use ACLs: {reason}",
     },
 )
 def open_without_acl(view: ClusterView) -> Iterator[Judgement]:
-    """A broker opens resources without ACLs to every client.
+    """A broker or controller opens resources without ACLs to every client.
 
     ## Why it matters
     A new topic is open to every client until its first ACL, and from then on closed to all other clients. Both are unexpected.
-    While the cluster resource has no ACL, any client can act as a broker.
+    While the cluster resource has no ACL, any client can act as a broker. In KRaft the controller authorizes changes of topics,
+    ACLs and settings, by its own file.
 
     ## Fails when
-    The broker has an authorizer, and server.properties sets `allow.everyone.if.no.acl.found` to true. If the running broker does
-    not report the key, it started with another file, and the key takes effect at its next start.
+    The broker, or a controller whose file was read, has an authorizer, and its server.properties sets
+    `allow.everyone.if.no.acl.found` to true. If the running broker does not report the key, it started with another file, and the
+    key takes effect at its next start.
 
     ## Not known when
     The key is set but hidden, because DescribeConfigs always hides it. Or no settings of that broker were read.
@@ -44,26 +46,27 @@ def open_without_acl(view: ClusterView) -> Iterator[Judgement]:
     only; allowed requests are logged at DEBUG, with the principal, the operation and the resource. Set
     `kafka.authorizer.logger` to DEBUG on every broker until the least frequent job has run once: in its log4j file, or until
     its restart (Kafka 2.4 and later) with `kafka-configs.sh --bootstrap-server BROKER:9092 --alter --entity-type
-    broker-loggers --entity-name {broker} --add-config kafka.authorizer.logger=DEBUG`. The log grows with every request.
+    broker-loggers --entity-name {node} --add-config kafka.authorizer.logger=DEBUG`. The log grows with every request.
 
     Add the ACLs that the log shows, and make sure that the inter-broker principal is in `super.users` or has ClusterAction
-    (KA401). Then set the key to false on broker {broker} and restart it. From then on, a client without an ACL is denied.
+    (KA401). Then set the key to false on {who} and restart it. From then on, a client without an ACL is denied.
 
     ## References
     Kafka documentation, "Authorization and ACLs".
     """
     between = view.inter_broker
-    for broker in between.brokers:
-        resource, authorizer = f"broker/{broker}", between.authorizer(broker)
+    for broker in (*between.brokers, *sorted(between.settings.controllers)):
+        party = between.settings.party(broker)
+        resource, authorizer = party.replace(" ", "/"), between.authorizer(broker)
         allows = between.allows_without_acl(broker)
         later = allows is False and view.next_start.allows_without_acl(broker) is True
-        evidence = {"broker": broker, "who": f"broker {broker}", "key": "allow.everyone.if.no.acl.found"}
+        evidence = {"node": broker, "who": party, "subject": start_upper(party), "key": "allow.everyone.if.no.acl.found"}
         evidence["are"] = "will be" if later else "are"
         if authorizer.state == "unset":
             yield view.judge("KA408", resource, Status.NOT_APPLICABLE, evidence, reason="it runs no authorizer")
         elif not authorizer.value or allows is None:
             error = "the key is set but hidden" if authorizer.value else "its settings were not read"
-            needs = f"server.properties of broker {broker} (`properties` in the cluster file)"
+            needs = f"server.properties of {party} (`properties` in the cluster file)"
             yield view.judge("KA408", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
         else:
             source = between.settings.get(broker, "allow.everyone.if.no.acl.found").source

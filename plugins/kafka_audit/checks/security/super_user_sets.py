@@ -15,9 +15,10 @@ def aside(between: InterBroker, broker: int) -> str:
     """Return why there is nothing to compare at a broker; "" where there is, or may be."""
     if between.authorizer(broker).state == "unset":
         return "it runs no authorizer"
-    others = [other for other in between.brokers if other != broker]
+    others = [other for other in between.settings.peers(between.brokers, broker) if other != broker]
     alone = all(between.authorizer(broker).state == "unset" for broker in others)
-    return ("no other broker runs an authorizer" if others else "it is the only broker") if alone else ""
+    kind = between.settings.party(broker).partition(" ")[0]
+    return (f"no other {kind} runs an authorizer" if others else f"it is the only {kind}") if alone else ""
 
 
 def usual_set(known: Mapping[int, frozenset[str]]) -> frozenset[str]:
@@ -36,17 +37,10 @@ def difference(lacking: frozenset[str], more: frozenset[str]) -> str:
 def unread_super_users(view: ClusterView, broker: int, *, hidden: bool) -> Judgement:
     """Return that a broker's super users, or all others', are not known."""
     own = view.inter_broker.super_users(broker) is None
+    party = view.settings.party(broker)
+    others = f"the other {party.partition(' ')[0]}s"
     error = (
-        f"{KEY} is set but hidden"
-        if hidden
-        else "its settings were not read"
-        if own
-        else "super users of the other brokers are unknown"
+        f"{KEY} is set but hidden" if hidden else "its settings were not read" if own else f"super users of {others} are unknown"
     )
-    whose = f"broker {broker}" if own else "the other brokers"
-    evidence = {
-        "who": f"broker {broker}",
-        "error": error,
-        "needs": f"server.properties of {whose} (`properties` in the cluster file)",
-    }
-    return view.judge("KA402", f"broker/{broker}", Status.UNKNOWN, evidence)
+    needs = f"server.properties of {party if own else others} (`properties` in the cluster file)"
+    return view.judge("KA402", party.replace(" ", "/"), Status.UNKNOWN, who=party, error=error, needs=needs)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from kafka_audit.cluster.answers.log_lines import says
 from kafka_audit.diagnosis.cause import LOADER, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import FOLLOW, Edge
 from kafka_audit.diagnosis.facts import Facts
@@ -12,11 +13,14 @@ from kafka_audit.diagnosis.facts import Facts
     layer=6,
     edges=(FOLLOW,),
     rare=True,
-    decided_by="`metadata-apply-error-count` of broker {target}, or `Error while` with MetadataLoader in its server.log",
+    decided_by="`metadata-apply-error-count` of broker {target}, or `Encountered metadata … fault` in its server.log",
 )
 def metadata_loader_failed(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
-    """The log end offset is current and the view is old: what was fetched was not applied."""
-    if edge.carries is not None and edge.effect.state == "missing":
+    """Its log says so; or the log end offset is current and the view is old: what was fetched was not applied."""
+    line = next((row for row in facts.view.logs.of_nodes("KA224") if row.broker_id == edge.target), None)
+    if line is not None:
+        yield fails(f"log of broker {edge.target}", says(line), direct=True)
+    elif edge.carries is not None and edge.effect.state == "missing":
         yield fails("quorum", f"{edge.carries}, and its view is old")
     elif edge.target in facts.view.quorum.now.late:
         yield works("quorum", f"the leader of the metadata quorum has not seen broker {edge.target} caught up")

@@ -20,6 +20,10 @@ def missing_right(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     yield from let_in(edge)
     for line in facts.lines(edge, "KA401")[:1]:
         yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
+    rejected = next(_at_controllers(facts, edge), None) if edge.kind == FOLLOW else None
+    if rejected is not None:
+        yield rejected
+        return
     authorizer = facts.between.authorizer(broker)
     if authorizer.state == "unset":
         yield works(settings, f"broker {broker} runs no authorizer", direct=True)
@@ -40,6 +44,16 @@ def missing_right(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         yield unknown(settings, f"an authorizer is set on broker {broker}" + "".join(f"; {why}" for why in open_pairs[:1]))
     else:
         yield unknown(settings, f"broker {broker} did not report whether an authorizer is set")
+
+
+def _at_controllers(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """Yield what logs report of requests of a broker that its controllers rejected."""
+    for line in facts.view.logs.of_nodes("KA223"):
+        if line.about_broker == edge.target:
+            own = line.broker_id == edge.target
+            party = f"{'broker' if own else 'controller'} {line.broker_id}"
+            text = says(line) if own else f"{party} rejects its requests as {line.detail or 'an unknown principal'}"
+            yield fails(f"log of {party}", text, direct=True)
 
 
 def _let_in_elsewhere(facts: Facts, edge: Edge) -> bool:

@@ -21,8 +21,10 @@ from kafka_audit.model.text import start_upper
 
 TABLE: tuple[Cause, ...] = (
     registry.ZOOKEEPER_UNREAD,
+    quorum.REJECTED,
     registry.NO_CONTROLLER,
     quorum.LOST_VOTE,
+    quorum.ENDED,
     quorum.NEXT_ELECTION,
     quorum.VOTERS_DOWN,
     quorum.TORN_QUORUM,

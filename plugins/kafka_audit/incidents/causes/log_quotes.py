@@ -26,6 +26,11 @@ def to_controllers(case: Case) -> tuple[Evidence, ...]:
     return _quotes(case, [row for broker in case.brokers for row in case.view.logs.to_controllers(broker)])
 
 
+def of_nodes(case: Case, code: str) -> tuple[Evidence, ...]:
+    """Return the lines of controllers and brokers that count for a check, wherever they are from."""
+    return _quotes(case, case.view.logs.of_nodes(code))
+
+
 def idle(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
     """Return lines of the kind that do not count, and so decide nothing: of unknown time, of an earlier start, or ended."""
     counting = set(counting_lines(case, codes))
@@ -38,8 +43,11 @@ def idle(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
 
 
 def _quotes(case: Case, rows: Iterable[LogLine]) -> tuple[Evidence, ...]:
-    host = case.view.logs.host
-    return tuple(Evidence(observer=f"log of {host(row.broker_id)}", text=quoted(row)) for row in [*rows][:_FIRST])
+    return tuple(Evidence(observer=f"log of {_party(case, row.broker_id)}", text=quoted(row)) for row in [*rows][:_FIRST])
+
+
+def _party(case: Case, node: int) -> str:
+    return f"controller {node}" if node in case.view.controller_nodes else case.view.logs.host(node)
 
 
 def _why(row: LogLine) -> str:

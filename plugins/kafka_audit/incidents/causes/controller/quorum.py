@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.compare.addresses import canonical_text
-from kafka_audit.incidents.causes import grouped
+from kafka_audit.incidents.causes import grouped, log_quotes
 from kafka_audit.incidents.causes.repair import connect_commands_to, do_not, prove, reconnect_commands
 from kafka_audit.incidents.causes.rule import (
+    VIEW,
     Case,
     Cause,
     Explains,
@@ -16,7 +17,7 @@ from kafka_audit.incidents.causes.rule import (
     together,
 )
 from kafka_audit.model.commands import command
-from kafka_audit.model.finding import Confidence, Finding, Step
+from kafka_audit.model.finding import Confidence, Finding, Status, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, counted, fitting, listing
 
@@ -25,6 +26,11 @@ _PASSED_ON = frozenset({"DescribeQuorum", "ListPartitionReassignments", "Describ
 
 DESCRIBE = command("kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --replication")
 """Shows the voters and how far each of them is."""
+
+_NOT_LET_IN = frozenset({"KA225"})
+"""Checks of settings with which controllers do not let each other in; what their logs show (KA223) is a cause of its own."""
+
+_REJECTED = command("grep -E 'Unexpected error handling request|Encountered fatal fault' -A1 server.log | tail -4")
 
 _LOG = command("grep -iE 'candidate|election|unattached|UnknownHost|Connection' server.log | tail -5")
 
@@ -52,6 +58,12 @@ def at_a_controller(_case: Case, symptom: Finding) -> bool:
     return symptom.resource.controller is not None
 
 
+def _first(case: Case) -> str:
+    """Return what comes before a start of controllers where a finding shows that they would not let each other in; else ""."""
+    found = {finding.code for finding in case.findings if finding.status is Status.FAIL} & _NOT_LET_IN
+    return f"First correct what {listing(sorted(found))} reports: a start alone does not help before that." if found else ""
+
+
 def no_leader_story(case: Case) -> Story:
     """Return the story that no controller leads the metadata quorum."""
     failed = failed_quorum_reads(case)
@@ -66,7 +78,8 @@ def no_leader_story(case: Case) -> Story:
             Step(kind="see", text="See it yourself on each controller's host (reads only).", commands=(_LOG,)),
             Step(
                 kind="quick",
-                text="Start the controllers that are down and allow connections between them, until a majority of voters runs.",
+                text=_first(case)
+                or "Start the controllers that are down and allow connections between them, until a majority of voters runs.",
             ),
             prove(case),
             do_not("format a controller's disk to get it up: a majority without the log loses the cluster's metadata."),
@@ -99,7 +112,10 @@ def voters_story(case: Case) -> Story:
                 text="See it yourself (reads only).",
                 commands=(DESCRIBE, *reconnect_commands(failed_quorum_reads(case), limit=3)),
             ),
-            Step(kind="quick", text="Start the controllers that are down, or allow connections to their port from the others."),
+            Step(
+                kind="quick",
+                text=_first(case) or "Start the controllers that are down, or allow connections to their port from the others.",
+            ),
             prove(case),
             do_not("restart another controller before these follow again: without a majority no leader can be elected."),
         ),
@@ -177,6 +193,60 @@ def next_election_story(case: Case) -> Story:
     )
 
 
+def between_controllers(case: Case, symptom: Finding) -> bool:
+    """Explain, where controllers are rejected, a quorum without leader, and voters that lag and reject or are rejected.
+
+    What only brokers are denied leaves the quorum as it is.
+    """
+    parties = {number for root in case.roots for number in (root.number("node"), *root.numbers("from"))}
+    rejected = {number for root in case.roots for number in root.numbers("from")} - set(case.view.inter_broker.brokers)
+    return bool(rejected) and (symptom.code == "KA201" or bool(parties & set(symptom.numbers("controllers"))))
+
+
+def of_rejected(case: Case, symptom: Finding) -> bool:
+    """Explain what is about brokers that controllers rejected, and about addresses of brokers whose id is not known then."""
+    rejected = {number for root in case.roots for number in root.numbers("from")} - case.view.controller_nodes
+    broker = symptom.resource.broker
+    return bool(rejected) and symptom.resource.type == "broker" and (broker is None or broker in rejected)
+
+
+def of_ended(case: Case, symptom: Finding) -> bool:
+    """Explain voters that lag where each of them ended itself."""
+    return set(symptom.numbers("controllers")) <= {root.number("node") for root in case.roots}
+
+
+def without_leader(case: Case, symptom: Finding) -> bool:
+    """Explain what a quorum without leader leads to, where rejected requests are why it has none."""
+    absent = (finding for finding in case.findings if finding.code == "KA201" and finding.status is Status.FAIL)
+    return any(between_controllers(case, finding) for finding in absent) or at_a_controller(case, symptom)
+
+
+def rejected_story(case: Case) -> Story:
+    """Return the story: which controllers reject whom."""
+    first = case.roots[0]
+    subject = f"{first.text('subject')} rejects requests of {first.text('whom')}"
+    principal = clean(first.text("principal"), 40)
+    return Story(
+        headline=fitting(
+            [
+                f"{subject}, as {principal} {first.text('cause')}",
+                subject,
+                "Controllers reject requests of other nodes",
+            ]
+        ),
+        impact="Rejected controllers do not vote, rejected brokers do not start; from Kafka 3.4 on both end themselves.",
+        confidence=case.confidence(),
+        why="The logs of these nodes report it, and still did when they were read.",
+        speaks_for=(*evidence_of(case.roots), *log_quotes.of_nodes(case, "KA223")),
+        steps=(
+            do_not("start or restart controllers before this is corrected: those that are rejected end themselves again."),
+            Step(kind="see", text="See it yourself on each controller's host (reads only).", commands=(_REJECTED,)),
+            *((Step(kind="quick", text=first.remedy),) if first.remedy else ()),
+            prove(case),
+        ),
+    )
+
+
 LOST_VOTE = Cause(
     codes=("KA214",),
     meaning="a controller follows the metadata quorum without a vote",
@@ -191,6 +261,26 @@ NEXT_ELECTION = Cause(
     cases=together,
     story=next_election_story,
     explains=(Explains(codes=("KA001", "KA211", "KA216"), where=at_an_unreached_voter),),
+)
+
+REJECTED = Cause(
+    codes=("KA223",),
+    meaning="controllers reject the requests of each other or of brokers",
+    cases=together,
+    story=rejected_story,
+    explains=(
+        Explains(codes=("KA201", "KA209"), where=between_controllers),
+        Explains(codes=(*VIEW, "KA001", "KA203", "KA210", "KA211", "KA212", "KA601", "KA602"), where=without_leader),
+        Explains(codes=("KA001", "KA113", "KA210", "KA212", "KA301"), where=of_rejected),
+    ),
+)
+
+ENDED = Cause(
+    codes=("KA224",),
+    meaning="a controller or broker ended itself, or did not apply a part of the metadata",
+    cases=together,
+    story=grouped.story,
+    explains=(Explains(codes=("KA209",), where=of_ended),),
 )
 
 VOTERS_DOWN = Cause(

@@ -1,0 +1,127 @@
+"""KA223."""
+
+from collections.abc import Iterator, Sequence
+
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import NO_QUORUM, controller_logs
+from kafka_audit.cluster.answers.log_lines import when
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.log_signatures import NO_ACL_READ
+from kafka_audit.model.tables import BrokerProperty, BrokerView, LogLine, QuorumReplica, QuorumView
+from kafka_audit.model.text import counted, listing, named_nodes
+
+_REFUSES = "controller_refuses"
+
+
+@check(
+    code="KA223",
+    severity=Severity.CRITICAL,
+    needs=(LogLine, QuorumView, QuorumReplica, BrokerView, BrokerProperty),
+    says={
+        Status.FAIL: "{subject} rejects requests of {whom}, as {principal} {cause}: {why}",
+        Status.PASS: "The log of controller {node} reports no request of another node that it rejects",
+        Status.UNKNOWN: "Cannot determine whether {who} rejects requests of other nodes ({error})",
+        Status.NOT_APPLICABLE: "Rejected requests are not compared: {reason}",
+    },
+)
+def requests_refused(view: ClusterView) -> Iterator[Judgement]:
+    """A controller rejects the requests of other controllers or of brokers, because their principal may not act there.
+
+    ## Why it matters
+    Votes and fetches of controllers, and registrations, heartbeats and fetches of brokers, require ClusterAction at the
+    controller. From Kafka 3.4 on, a node whose fetch or vote is rejected ends itself: it looks like a node that is down, and ends
+    again after every start. Controllers that reject each other elect no leader.
+
+    ## Fails when
+    The log of a controller reports, still repeated, that it rejects such requests: the principal has no ClusterAction, or it is
+    not in `super.users` and the controller has read no ACL yet. Once is enough, if the node that was rejected does not answer and
+    does not follow the metadata log. Or a node reports since its last start that it ended itself because a controller rejected
+    its request.
+
+    ## Not known when
+    The log of a controller was not read, though `logs` in the cluster file names it.
+
+    ## Passes only when
+    The log was read and has no such line. The check does not apply if `logs` names no log of a controller, and not with
+    ZooKeeper, where KA401 is about the same right.
+
+    ## What to do
+    Do not start nodes before this is corrected: those that are rejected end themselves again. Add {principal} to `super.users`
+    in server.properties of every controller, separated by a semicolon, restart controllers one by one, and then start the nodes
+    that ended. For brokers an ACL with ClusterAction on the cluster is enough; for controllers it is not, because they read
+    ACLs after they have elected a leader.
+
+    The log of the controller has the principal: `grep 'Unexpected error handling request' server.log | tail -1`. It is that of
+    the controllers' listener: the user in its `sasl.jaas.config`, or the subject of a certificate. Without a login it is
+    User:ANONYMOUS, and every client that reaches the port then has the same rights.
+
+    ## References
+    `kafka.server.ControllerApis`; `org.apache.kafka.raft.KafkaRaftClient.handleTopLevelError`; KIP-801 (StandardAuthorizer).
+    """
+    if not view.kraft:
+        yield view.judge("KA223", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        return
+    rows = view.logs.of_nodes("KA223")
+    alive, counting = _alive(view), set(rows)
+    refusals = [row for row in rows if row.signature == _REFUSES]
+    # A node that ends itself repeats nothing: of one that is not seen since then, its only request counts.
+    refusals += [
+        row
+        for row in view.logs.since_start("KA223")
+        if row.signature == _REFUSES and row not in counting and row.about_broker not in alive
+    ]
+    refusing = {row.broker_id for row in refusals}
+    for controller in sorted(refusing):
+        yield _refused_by(view, controller, [row for row in refusals if row.broker_id == controller])
+    ended = {row.broker_id: row for row in rows if row.signature != _REFUSES}
+    for node in sorted(ended.keys() - {row.about_broker for row in refusals}):
+        yield _ended(view, ended[node])
+    yield from controller_logs(view, "KA223", refusing | ended.keys())
+
+
+def _refused_by(view: ClusterView, controller: int, lines: Sequence[LogLine]) -> Judgement:
+    sources = sorted({row.about_broker for row in lines if row.about_broker is not None})
+    principals = sorted({row.detail for row in lines if row.detail})
+    newest = max(lines, key=lambda row: row.last_ms or 0)
+    early = all(NO_ACL_READ in (row.exception or row.text) for row in lines)
+    often = counted(sum(row.since_start or 0 for row in lines), "time")
+    evidence = _evidence(controller, sources, principals) | {
+        "subject": f"Controller {controller}",
+        "whom": _parties(view, sources) or "other nodes",
+        "cause": "is not in its super.users and it has read no ACL" if early else "has no ClusterAction",
+        "why": f"its log reports it {often}, last {when(newest)}",
+    }
+    return view.judge("KA223", f"controller/{controller}", Status.FAIL, evidence)
+
+
+def _ended(view: ClusterView, row: LogLine) -> Judgement:
+    party = _party(view, row.broker_id)
+    evidence = _evidence(row.broker_id, [row.broker_id], []) | {
+        "subject": "A controller",
+        "whom": party,
+        "cause": "may not act there",
+        "why": f"{party} ended itself, last {when(row)}",
+    }
+    return view.judge("KA223", party.replace(" ", "/"), Status.FAIL, evidence)
+
+
+def _evidence(node: int, sources: Sequence[int], principals: Sequence[str]) -> dict[str, object]:
+    principal = listing(principals, 2) or "its principal"
+    return {"node": node, "from": tuple(sources), "principals": tuple(principals), "principal": principal, "key": "super.users"}
+
+
+def _alive(view: ClusterView) -> frozenset[int]:
+    """Return the nodes that follow the metadata log, or answer."""
+    now = view.quorum.now
+    return frozenset(now.replicas.keys() - now.late) | now.answering
+
+
+def _parties(view: ClusterView, nodes: Sequence[int]) -> str:
+    kinds = {"controller": [node for node in nodes if node in view.controller_nodes]}
+    kinds["broker"] = [node for node in nodes if node not in view.controller_nodes]
+    return " and ".join(named_nodes(kind, held) for kind, held in kinds.items() if held)
+
+
+def _party(view: ClusterView, node: int) -> str:
+    return f"controller {node}" if node in view.controller_nodes else f"broker {node}"
