@@ -140,6 +140,15 @@ def test_a_small_matrix_uses_the_width(shown):
     assert page.locator("details.filters summary").is_hidden(), "there is room for the form"
 
 
+def test_the_text_below_the_matrix_names_row_and_column_of_the_cell_and_keys_reach_the_last_one(shown):
+    page = shown("small", DESK)
+    row = page.locator("table.mx tbody tr", has_text="broker 1")
+    row.locator("td").first.click()
+    assert page.locator("#cell").inner_text().startswith("broker 1 → broker 0: ")
+    row.locator("td").first.press("End")
+    assert page.locator("#cell").inner_text().startswith("broker 1 → broker 2: ")
+
+
 def test_equal_findings_of_several_brokers_are_one_row_that_opens(shown):
     page = shown("small", DESK)
     row = page.locator("#list tbody tr")

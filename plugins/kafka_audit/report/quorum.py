@@ -14,6 +14,8 @@ _MOST = 4000
 _EACH = 8
 """Nodes that the line lists one by one."""
 
+_NO_DELAY_MS = 50
+
 
 def build_quorum(view: ClusterView) -> dict[str, Any] | None:
     """Return the quorum of the newest sample, JSON-ready; None where the metadata is in ZooKeeper alone."""
@@ -64,11 +66,15 @@ def quorum_text(quorum: Mapping[str, Any]) -> str:
 
 def _listed(rows: Sequence[Mapping[str, Any]], leader: int) -> str:
     """Return nodes one by one; of many, those that are caught up in one, and those that are not as far as they are few."""
-    near = [row for row in rows if row["state"] == "caught_up" and row["id"] != leader] if len(rows) > _EACH else []
-    others = [row for row in rows if row not in near]
+    parts: dict[bool, list[Mapping[str, Any]]] = {True: [], False: []}
+    for row in rows:
+        parts[len(rows) > _EACH and row["state"] == "caught_up" and row["id"] != leader].append(row)
+    near, others = parts[True], parts[False]
     each = [f"{row['id']} ({_behind(row, leader)})" for row in others[:_EACH]]
     if near:
-        each.append(f"{short(_ids(near))} (at most {_duration(max(row['behind_ms'] for row in near))} behind)")
+        furthest = max(near, key=lambda row: row["behind_ms"])
+        most = "" if furthest["behind_ms"] < _NO_DELAY_MS else "at most "
+        each.append(f"{short(_ids(near))} ({most}{_behind(furthest, leader)})")
     if others[_EACH:]:
         each.append(f"{short(_ids(others[_EACH:]))} (see findings.json)")
     return ", ".join(each) or "none"
@@ -83,8 +89,12 @@ def _behind(row: Mapping[str, Any], leader: int) -> str:
         return "leader"
     if row["state"] == "unknown":
         return "delay not reported" if row["behind_records"] is None else f"{row['behind_records']} records behind"
+    if row["behind_ms"] is None:
+        return "never caught up under this leader"
+    if row["behind_ms"] < _NO_DELAY_MS:
+        return "caught up"
     records = f", {row['behind_records']} records" if row["state"] == "behind" and row["behind_records"] is not None else ""
-    return "never caught up under this leader" if row["behind_ms"] is None else f"{_duration(row['behind_ms'])}{records} behind"
+    return f"{_duration(row['behind_ms'])}{records} behind"
 
 
 def _duration(ms: int) -> str:

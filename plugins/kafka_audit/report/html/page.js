@@ -66,7 +66,7 @@
   for (const table of all("table.mx")) {
     const grid = all("tbody tr", table).map(row => all("td", row));
     const output = document.getElementById(table.dataset.says);
-    const heads = all("thead th", table).slice(1).map(one => one.dataset.name);
+    const heads = all("thead th", table).map(one => one.dataset.name);
     if (output) output.textContent = "Select a cell for its reason.";
     const place = cell => {
       const row = grid.findIndex(cells => cells.includes(cell));

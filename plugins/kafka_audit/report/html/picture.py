@@ -29,9 +29,10 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """The label of a row or column: a short name, all ids if the name omits them, a note."""
+    """The label of a row or column: a short name, the same for a sentence, all ids if the name omits them, a note."""
 
     name: str
+    called: str
     spelt: str
     note: str
 
@@ -147,10 +148,11 @@ def _called(role: str, nodes: Sequence[int | str]) -> tuple[str, str]:
 
 def _column(drawn: Mapping[str, Any], group: Sequence[MatrixColumn], *, dense: bool) -> Head:
     nodes, first = [column.node for column in group], group[0]
-    name, spelt = _called("broker" if first.broker else "controller", nodes)
-    in_short = f"{'' if first.broker else 'ctl '}{spelt_nodes(nodes)}"
+    called, spelt = _called("broker" if first.broker else "controller", nodes)
+    name = called if first.broker or spelt else f"ctl {spelt_nodes(nodes)}"
     is_controller = first.broker and (first.controller or nodes == [drawn["controller"]])
-    return Head(name=in_short if dense else name, spelt=spelt, note="controller" if is_controller else "")
+    note = "controller" if is_controller else ""
+    return Head(name=str(nodes[0]) if dense and first.broker else name, called=called, spelt=spelt, note=note)
 
 
 def _row(group: Sequence[MatrixRow]) -> Head:
@@ -159,7 +161,8 @@ def _row(group: Sequence[MatrixRow]) -> Head:
     is_named = len(group) > 1 or (group[0].broker is None and group[0].controller is not None)
     note = "" if is_named else clean(group[0].note)
     spelt = ", ".join(text for _, text in named if text)
-    return Head(name=", ".join([*(name for name, _ in named), *others]), spelt=spelt, note=note)
+    name = ", ".join([*(name for name, _ in named), *others])
+    return Head(name=name, called=name, spelt=spelt, note=note)
 
 
 def _legend(drawn: Mapping[str, Any], shown: str) -> list[tuple[str, str, str, int, tuple[str, ...]]]:
