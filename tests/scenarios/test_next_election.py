@@ -15,6 +15,8 @@ from testbed.topics import finalize_feature
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 SETTLE_S = 15
+ELECTIONS = ("KA203", "cluster")
+"""Voters that do not reach each other elect again and again: 29 times in a minute, seen."""
 
 
 @pytest.fixture
@@ -50,15 +52,15 @@ def judged(report):
     return found["status"], found["severity"], found["confidence"]
 
 
-def healthy(audits):
-    """Audit a whole quorum from each place; return its leader."""
+def healthy(audits, but=frozenset()):
+    """Audit a whole quorum from each place; return its leader. `but`: what the history shows all the same."""
     whole = audits.by_command("hosts", "--all")
-    assert whole.code == 0, whole.said
     assert judged(whole.report)[0] == "PASS", whole.said
+    assert failing(whole.report, at_least="HIGH") <= but, whole.said
     for name in ("worker", "brokers"):
         run = audits.by_command(name, "--all")
-        assert run.code == 0, run.said
         assert judged(run.report)[0] == "UNKNOWN", run.said
+        assert failing(run.report, at_least="HIGH") <= but, run.said
     return leader_of(whole.report)
 
 
@@ -101,7 +103,7 @@ def test_a_firewall_before_a_voter_of_a_static_quorum(bed, tmp_path):
     for host in sources:
         bed.heal(host, target)
     cluster.await_settled()
-    healthy(audits)
+    healthy(audits, but={ELECTIONS})
 
 
 def test_a_voter_of_a_dynamic_quorum_advertises_an_address_where_nothing_listens(bed, tmp_path):
@@ -126,4 +128,4 @@ def test_a_voter_of_a_dynamic_quorum_advertises_an_address_where_nothing_listens
     proven(audits, cluster, leader)
     restart_with(right)
     cluster.await_settled()
-    healthy(audits)
+    healthy(audits, but={ELECTIONS})
