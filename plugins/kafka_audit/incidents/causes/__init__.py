@@ -11,7 +11,7 @@ from dataclasses import replace
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import grouped, refused_logins, undecided, unread_sources
 from kafka_audit.incidents.causes.controller import behind_controllers, cut_from_controllers, quorum, registry
-from kafka_audit.incidents.causes.listeners import addresses, cut_off, internal_names, unreachable_endpoints
+from kafka_audit.incidents.causes.listeners import addresses, cut_off, exhausted_process, internal_names, unreachable_endpoints
 from kafka_audit.incidents.causes.rule import Case, Cause, Story
 from kafka_audit.incidents.causes.security import refused_broker
 from kafka_audit.incidents.causes.storage import dead_disk, missing_replicas
@@ -34,6 +34,7 @@ TABLE: tuple[Cause, ...] = (
     addresses.ANSWERS_IN_TURN,
     addresses.WRONG_ANSWER,
     registry.BROKER_GONE,
+    exhausted_process.EXHAUSTED,
     unreachable_endpoints.DEAD_ENDPOINT,
     cut_from_controllers.CUT_FROM_CONTROLLERS,
     cut_off.CUT_OFF,

@@ -1,0 +1,32 @@
+"""KA321: a broker ran out of memory or file handles: its port is open, and it does not answer, or not all of its threads work."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kafka_audit.cluster.listeners.probes import LAYERS
+from kafka_audit.incidents.causes import grouped
+from kafka_audit.incidents.causes.rule import LOST_REPLICAS, Case, Cause, Explains, at_the_broker
+from kafka_audit.model.finding import Finding
+
+
+def by_broker(case: Case) -> Iterable[Case]:
+    """Take each broker as one fault."""
+    return (replace(case, roots=(root,)) for root in case.roots)
+
+
+def not_answered(case: Case, symptom: Finding) -> bool:
+    """Explain an endpoint whose connection opens: what keeps it closed is no lack of the process."""
+    return at_the_broker(case, symptom) and symptom.text("layer") not in LAYERS[:2]
+
+
+EXHAUSTED = Cause(
+    codes=("KA321",),
+    meaning="a broker ran out of memory, file handles or memory maps, and its process stays up",
+    cases=by_broker,
+    story=grouped.story,
+    explains=(
+        Explains(codes=("KA301",), where=not_answered),
+        Explains(codes=("KA001", "KA617"), where=at_the_broker),
+        LOST_REPLICAS,
+    ),
+)
