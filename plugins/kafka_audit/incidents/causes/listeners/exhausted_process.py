@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.cluster.listeners.probes import LAYERS
 from kafka_audit.incidents.causes import grouped
 from kafka_audit.incidents.causes.rule import LOST_REPLICAS, Case, Cause, Explains, at_the_broker
 from kafka_audit.model.finding import Finding
@@ -16,7 +15,7 @@ def by_broker(case: Case) -> Iterable[Case]:
 
 def not_answered(case: Case, symptom: Finding) -> bool:
     """Explain an endpoint whose connection opens: what keeps it closed is no lack of the process."""
-    return at_the_broker(case, symptom) and symptom.text("layer") not in LAYERS[:2]
+    return at_the_broker(case, symptom) and symptom.text("layer") not in {"dns", "tcp"}
 
 
 EXHAUSTED = Cause(
