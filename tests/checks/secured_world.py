@@ -2,7 +2,7 @@
 
 acls:       a list of `[principal, operation]`, or with `permission, host, resource type, name, pattern` after that. ZooKeeper and
             brokers with an authorizer hold it; `acls_of` by broker id or `zookeeper`: another list, or `unread`.
-properties: server.properties by broker id; `hidden` for a secret.
+properties: server.properties by broker id; `hidden` for a secret. `file_releases`: the release by whose rules lint judges each.
 logins:     {broker, listener, mechanism, side, user, password}, one line of a JAAS text each; `broker` may be a list.
 scram:      users by mechanism.
 authorities: by subject, {issuer, days, again: days of a second one of that name}.
@@ -27,6 +27,7 @@ from kafka_audit.model.tables import (
     BrokerProperty,
     Certificate,
     DynamicConfig,
+    FileRelease,
     LogLine,
     Probe,
     PropertyLogin,
@@ -111,6 +112,7 @@ def files(world: World) -> Iterator[Row]:
             secret = value == "hidden"
             row = {"source": f"server-{broker}.properties", "broker_id": broker, "key": key, "line": line, "secret": secret}
             yield BrokerProperty(**row, value=None if secret else value)
+    yield from (FileRelease(node_id=node, version=version) for node, version in world["file_releases"].items())
     for one in world["logins"]:
         for broker in many(one["broker"]):
             row = {key: one[key] for key in ("listener", "mechanism", "side")} | {"username": one["user"]}

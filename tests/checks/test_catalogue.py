@@ -25,7 +25,6 @@ RETIRED = {"KA112", "KA309", "KA502", "KA709", "KA710"}
 NOT_OF_FILES = {
     "KA307": "the certificates that brokers present decide; settings say only how bad a wrong name is",
     "KA302": "probes and views decide whether brokers reach each other",
-    "KA213": "compares the files with DescribeQuorum",
     "KA218": "the addresses of voters are in its answers or in the settings; probes decide",
     "KA219": "compares the files with the addresses in the quorum",
     "KA214": "compares the files with the quorum's voters",

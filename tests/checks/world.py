@@ -110,7 +110,7 @@ def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot |
     base = merged(base, case.get("world", {}))
     now = merged(base, case.get("now", {}))
     if case.get("files_alone"):
-        rows = tuple(files(now | {"brokers": {}, "dynamic": {}, "scram": {}}))
+        rows = (SnapshotInfo(**now["info"], samples=0), *files(now | {"brokers": {}, "dynamic": {}, "scram": {}}))
         return Snapshot(snapshot_id=name, cluster="base", cluster_id=f"id of {name}", rows=rows), None
     worlds = [merged(now, case.get("before", {})), now][2 - case.get("samples", 2) :]
     current = _snapshot(name, [_with_files(world, usual) for world in worlds], case.get("sample_times", {}))

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import VERSIONS, definitions, version_numbers
-from kafka_audit.model.tables import BrokerApi, BrokerConfig
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, FileRelease
 
 _DEFAULT = 5  # ConfigSource of a default: the software's own version
 _FETCH, _DESCRIBE_TRANSACTIONS = 1, 65
@@ -16,8 +16,14 @@ def releases(view: ClusterView, broker: int) -> tuple[str, ...]:
 
     The default of `inter.broker.protocol.version` is the software's version. Where it is overridden or gone (Kafka 4), the APIs
     on offer show the major version: DescribeTransactions came with 3.0, the oldest Fetch versions went with 4.0. A key that
-    only newer releases of Kafka 4 define shows the first of those.
+    only newer releases of Kafka 4 define shows the first of those. Lint gives the release of each file.
     """
+    given = tuple(row.version for row in view.of(FileRelease) if row.node_id == broker)
+    return given or _running(view, broker)
+
+
+def _running(view: ClusterView, broker: int) -> tuple[str, ...]:
+    """Return the same of a running broker, by its own answers."""
     reported = [row.value for row in view.of(BrokerConfig) if _is_default(row, broker) and row.value]
     if reported:
         minor = reported[0].partition("-")[0]

@@ -97,6 +97,11 @@ class Settings:
         """Keys of each broker's server.properties; a broker without an entry has no file that was read."""
         return {node: lines for node, lines in self._every_file.items() if node not in self.controllers}
 
+    @property
+    def every_file(self) -> Mapping[int, Mapping[str, BrokerProperty]]:
+        """The same of brokers and controllers."""
+        return self._every_file
+
     @cached_property
     def answers(self) -> Mapping[int, Mapping[str, BrokerConfig]]:
         """Keys that each broker reports by DescribeConfigs."""

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.gaps import no_quorum
+from kafka_audit.checks.gaps import NO_QUORUM, no_quorum
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.voters import SERVERS, VOTERS, usual_voters, voters_named
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import QuorumReplica, QuorumView, SnapshotInfo
+from kafka_audit.model.tables import BrokerProperty, QuorumReplica, QuorumView, SnapshotInfo
 from kafka_audit.model.text import counted
 
 _FEWEST = 3
@@ -15,7 +16,8 @@ _FEWEST = 3
 @check(
     code="KA217",
     severity=Severity.MEDIUM,
-    needs=(QuorumView, QuorumReplica, SnapshotInfo),
+    needs=(QuorumView, QuorumReplica, SnapshotInfo, BrokerProperty),
+    by_files=True,
     says={
         Status.FAIL: "The metadata quorum has {size}: {why}",
         Status.PASS: "The metadata quorum has {size}, of which {spare} can fail",
@@ -33,11 +35,12 @@ def quorum_size_weak(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     The leader of the quorum lists one or two voters: MEDIUM. It lists another even number: LOW. Observers do not vote and do not
-    count.
+    count. `lint` counts the ids in `controller.quorum.voters`, as most files name them.
 
     ## Not known when
-    DescribeQuorum was denied or not answered. The check does not apply to a cluster of which the cluster file says
-    `expect: {single_broker: true}`.
+    DescribeQuorum was denied or not answered; for `lint`, the files name `controller.quorum.bootstrap.servers` only (a dynamic
+    quorum, Kafka 3.9 and later), because the voters are in the metadata log then. The check does not apply to a cluster of which
+    the cluster file says `expect: {single_broker: true}`.
 
     ## Passes only when
     The leader lists three voters or more, and an odd number. KA209 reports voters that do not follow.
@@ -52,6 +55,9 @@ def quorum_size_weak(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-595 (quorum), KIP-853 (dynamic quorum); Kafka documentation, "KRaft", "Controllers".
     """
+    if not view.inter_broker.asked:
+        yield _by_files(view)
+        return
     yield from no_quorum(view, "KA217", "a controller")
     now = view.quorum.now
     if now.newest is None:
@@ -59,14 +65,31 @@ def quorum_size_weak(view: ClusterView) -> Iterator[Judgement]:
     if view.info is not None and view.info.expect_single_broker:
         yield view.judge("KA217", "cluster", Status.NOT_APPLICABLE, reason="the cluster file expects a single broker")
         return
-    voters = tuple(sorted(node for node, row in now.replicas.items() if row.voter))
+    yield _judged(view, tuple(sorted(node for node, row in now.replicas.items() if row.voter)))
+
+
+def _judged(view: ClusterView, voters: tuple[int, ...], key: str | None = None) -> Judgement:
     count, spare = len(voters), (len(voters) - 1) // 2
-    evidence: dict[str, object] = {"size": counted(count, "voter"), "voters": voters, "spare": spare}
+    evidence: dict[str, object] = {"size": counted(count, "voter"), "voters": voters, "spare": spare, "key": key}
     if count >= _FEWEST and count % 2:
-        yield view.judge("KA217", "cluster", Status.PASS, evidence)
-        return
+        return view.judge("KA217", "cluster", Status.PASS, evidence)
     alone = "no leader can be elected while it is down"
     either = "no leader can be elected while either of them is down"
     even = f"{count - 1} voters tolerate the same number of failures ({spare})"
     evidence["why"] = even if spare else alone if count == 1 else either
-    yield view.judge("KA217", "cluster", Status.FAIL, evidence, severity=Severity.LOW if spare else None)
+    return view.judge("KA217", "cluster", Status.FAIL, evidence, severity=Severity.LOW if spare else None)
+
+
+def _by_files(view: ClusterView) -> Judgement:
+    """Judge the voters that most files name."""
+    if not view.kraft:
+        return view.judge("KA217", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+    settings = view.settings
+    voters = usual_voters(voters_named(settings.get(node, VOTERS).value) for node in settings.every_file)
+    if voters:
+        return _judged(view, voters, VOTERS)
+    dynamic = any(settings.get(node, SERVERS).state == "set" for node in settings.every_file)
+    key = SERVERS if dynamic else VOTERS
+    error = "the voters are in the metadata log" if dynamic else f"no file has a {VOTERS} that is known"
+    needs = "an audit of the running cluster" if dynamic else "the file as the node gets it"
+    return view.judge("KA217", "cluster", Status.UNKNOWN, error=error, needs=needs, key=key)

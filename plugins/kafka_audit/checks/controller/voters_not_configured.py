@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers, no_quorum
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.voters import other_listener, usual_voters
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
@@ -20,14 +21,16 @@ from kafka_audit.model.text import listing
 from kafka_audit.model.voters import VOTERS, addresses_clash, named_voters, quorum_addresses, usual_addresses
 
 _KEY = VOTERS
+_LOSES, _NOT_FOUND = "it loses the quorum when another of them leads", "no other node finds it there"
 
 
 @check(
     code="KA213",
     severity=Severity.HIGH,
     needs=(QuorumView, QuorumReplica, QuorumVoter, BrokerView, BrokerConfig, ControllerConfig, BrokerProperty),
+    by_files=True,
     says={
-        Status.FAIL: "Node {node} names {fault}; it loses the quorum when another of them leads ({source})",
+        Status.FAIL: "Node {node} names {fault}; {effect} ({source})",
         Status.PASS: "Node {node} names the voters of the quorum ({voters})",
         Status.UNKNOWN: "Cannot determine whether {who} names the voters of the quorum ({error})",
         Status.NOT_APPLICABLE: "No configured voters to compare: {reason}",
@@ -44,11 +47,13 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     The node ids in `controller.quorum.voters` of a broker or controller differ from the voters that DescribeQuorum reports.
     MEDIUM if the ids are the same, and the node names another port or another IP address for a voter than most nodes (the leader
-    reports what it names itself from Kafka 3.9 on).
+    reports what it names itself from Kafka 3.9 on). Or the address that a controller names for itself differs in port or IP
+    address from all its listeners in `controller.listener.names`; in a running cluster only if it does not follow the leader,
+    because a forward may lead there. `lint` compares the files with each other instead of with DescribeQuorum.
 
     ## Not known when
     DescribeQuorum was not answered, or the settings of the node were not read. The check does not apply if the voters are in the
-    metadata log (kraft.version 1), or if the node finds them by `controller.quorum.bootstrap.servers`.
+    metadata log (kraft.version 1), or if the node finds them by `controller.quorum.bootstrap.servers`, or to a single file.
 
     ## Passes only when
     Both were read and name the same node ids, and no port or IP address differs from what most nodes name. Host names are not
@@ -62,21 +67,19 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-595 (static voters), KIP-853 (voters in the metadata log).
     """
-    yield from no_quorum(view, "KA213", "a broker")
-    now = view.quorum.now
-    if now.newest is None:
+    if apart := [*_not_compared(view)]:
+        yield from apart
         return
-    if now.is_dynamic:
-        reason = "the voters are in the metadata log (kraft.version 1)"
-        yield view.judge("KA213", "cluster", Status.NOT_APPLICABLE, reason=reason)
-        return
-    voters = sorted(node for node, row in now.replicas.items() if row.voter)
+    now, asked = view.quorum.now, view.inter_broker.asked
     settings = view.settings
     nodes = sorted({*view.inter_broker.brokers, *settings.controllers})
     named_by = {node: named_voters(settings.get(node, _KEY).value) for node in nodes}
-    leads = now.newest.leader_id
+    leads = -1 if now.newest is None else now.newest.leader_id
     reported = {} if named_by.get(leads) else quorum_addresses(now.addresses, settings.of_controllers)
     usual = usual_addresses([*named_by.values(), reported])
+    voters = sorted(node for node, row in now.replicas.items() if row.voter) or [*usual_voters(named_by.values())]
+    right = "the quorum has" if asked else "most files name"
+    single = not asked and sum(bool(named) for named in named_by.values()) == 1
     for node in nodes:
         resource = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
         found = settings.get(node, _KEY)
@@ -86,9 +89,12 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
             "voters": tuple(voters),
             "source": found.source,
             "key": _KEY,
+            "effect": _LOSES,
         }
         named = sorted(named_by[node])
         others = [voter for voter in named if voter in usual and addresses_clash(named_by[node][voter], usual[voter])]
+        late = node in now.late or not asked
+        listens = other_listener(settings, node, named_by[node][node]) if node in named and late else None
         if found.state == "unset":
             reason = f"node {node} has no {_KEY}"
             yield view.judge("KA213", resource, Status.NOT_APPLICABLE, reason=reason)
@@ -96,13 +102,28 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
             needs = f"DescribeConfigs on Cluster, or server.properties of node {node} (`properties` in the cluster file)"
             yield view.judge("KA213", resource, Status.UNKNOWN, evidence, error=f"{_KEY} is unknown", needs=needs)
         elif named != voters:
-            fault = f"voters {listing(map(str, named))}, but the quorum has voters {listing(map(str, voters))}"
+            fault = f"voters {listing(map(str, named))}, but {right} voters {listing(map(str, voters))}"
             yield view.judge("KA213", resource, Status.FAIL, evidence | {"named": tuple(named), "fault": fault})
+        elif listens:
+            evidence |= {"fault": f"itself at {address_text(*named_by[node][node])}, but listens on {listens}"}
+            yield view.judge("KA213", resource, Status.FAIL, evidence | {"named": tuple(named), "effect": _NOT_FOUND})
         elif others:
             here, there = (address_text(*place[others[0]]) for place in (named_by[node], usual))
             evidence |= {"named": tuple(named), "fault": f"voter {others[0]} at {here}, but most nodes name {there}"}
             evidence["elsewhere"] = tuple(others)
             yield view.judge("KA213", resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
+        elif single:
+            yield view.judge("KA213", resource, Status.NOT_APPLICABLE, reason="no other file names voters")
         else:
             yield view.judge("KA213", resource, Status.PASS, evidence | {"named": tuple(named)})
-    yield from no_brokers(view, "KA213")
+    if not nodes:
+        yield from no_brokers(view, "KA213")
+
+
+def _not_compared(view: ClusterView) -> Iterator[Judgement]:
+    """Yield why there is no quorum to compare with: the files alone are compared with each other."""
+    if view.inter_broker.asked or not view.kraft:
+        yield from no_quorum(view, "KA213", "a broker")
+    if view.quorum.now.is_dynamic:
+        reason = "the voters are in the metadata log (kraft.version 1)"
+        yield view.judge("KA213", "cluster", Status.NOT_APPLICABLE, reason=reason)

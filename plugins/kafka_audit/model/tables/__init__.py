@@ -28,7 +28,7 @@ from kafka_audit.model.tables.asked import (
     SourceRead,
 )
 from kafka_audit.model.tables.logs import LogLine
-from kafka_audit.model.tables.planned import PlannedNode, Verdict
+from kafka_audit.model.tables.planned import FileRelease, PlannedNode, Verdict
 from kafka_audit.model.tables.quorum import (
     ControllerProbe,
     ControllerProbeFromBroker,
@@ -99,6 +99,7 @@ __all__ = [
     "EligibleReplicas",
     "EnsembleServer",
     "FencedBroker",
+    "FileRelease",
     "GroupCoordinator",
     "GroupMember",
     "LeadershipAnswer",

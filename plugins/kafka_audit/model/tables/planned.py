@@ -1,4 +1,4 @@
-"""Input of a migration gate in addition to the snapshot; never stored."""
+"""Input of a migration gate or of lint in addition to the snapshot; never stored."""
 
 from dataclasses import dataclass
 
@@ -21,3 +21,11 @@ class Verdict(Row):
     status: str  # as in findings.json
     error: str | None = None  # the reason if the status is UNKNOWN
     needs: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRelease(Row):
+    """The release by whose rules lint judges the file of a node."""
+
+    node_id: int
+    version: str  # one of `configuration.definitions.VERSIONS`

@@ -1,0 +1,177 @@
+"""KA713."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import NO_QUORUM, no_files
+from kafka_audit.cluster.listeners.inter_broker import DEFAULT_MECHANISM, InterBroker
+from kafka_audit.cluster.releases import releases
+from kafka_audit.cluster.settings import ROLES
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.voters import SERVERS, VOTERS, voters_named
+from kafka_audit.compare.listener_names import canonical_listener
+from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.model.advertised_listeners import CONTROLLERS
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, FileRelease, QuorumReplica, QuorumView, SnapshotInfo
+from kafka_audit.model.text import counted, listing
+
+_MECHANISM, _ENABLED, _MAP = "sasl.mechanism.controller.protocol", "sasl.enabled.mechanisms", "listener.security.protocol.map"
+_JAAS, _CALLBACK = ".sasl.jaas.config", "sasl.server.callback.handler.class"
+_SCRAM_SINCE = (3, 5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Login:
+    """How a node logs in at controllers, by its file."""
+
+    node: int
+    listener: str
+    mechanism: str
+    key: str  # the line to look at
+    roles: str
+
+
+@check(
+    code="KA713",
+    severity=Severity.CRITICAL,
+    needs=(BrokerProperty, FileRelease, BrokerConfig, BrokerApi, QuorumView, QuorumReplica, SnapshotInfo),
+    by_files=True,
+    says={
+        Status.FAIL: "Node {node} cannot log in to controllers with {mechanism} ({listener}): {why}",
+        Status.PASS: "Node {node} logs in to controllers with {mechanism}, which they enable",
+        Status.UNKNOWN: "Cannot determine whether {who} can log in to controllers ({error})",
+        Status.NOT_APPLICABLE: "{who} needs no login at controllers: {reason}",
+    },
+)
+def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
+    """A node logs in to controllers with a mechanism that they do not enable, or that cannot work before there is a leader.
+
+    ## Why it matters
+    KafkaConfig does not validate these keys. A broker that cannot log in to controllers never opens its port for clients, and
+    controllers that cannot log in to each other elect no leader.
+
+    ## Fails when
+    The first listener in `controller.listener.names` uses SASL, and `sasl.mechanism.controller.protocol` of a node is not among
+    the `sasl.enabled.mechanisms` of that listener at a controller whose file was read. Both are GSSAPI if they are not set:
+    `sasl.mechanism.inter.broker.protocol` does not count here. Or the file has JAAS configurations of other mechanisms of that
+    listener, and none of this one.
+
+    Or it is SCRAM: up to Kafka 3.4 no controller in KRaft knows SCRAM users. From 3.5 on the users are in the metadata log, which
+    controllers read after they have elected a leader. HIGH for a controller of several that logs in with SCRAM: if all of them
+    stop, none can vote again. `--add-scram` of `kafka-storage.sh format` helps brokers and a single controller only.
+
+    ## Not known when
+    A value contains a placeholder, or no file of a controller was read. Whether a SCRAM user exists is in the metadata log.
+
+    ## Passes only when
+    Every controller whose file was read enables the mechanism. The check does not apply to a listener without SASL, or with
+    ZooKeeper.
+
+    ## What to do
+    Set `sasl.mechanism.controller.protocol` on every node to a mechanism that the listener enables on all controllers, for
+    example PLAIN with TLS; first add that mechanism to `sasl.enabled.mechanisms` of the controllers and restart them one by one,
+    while a majority follows (KA209). Brokers may use SCRAM for their own login, if the controllers use another mechanism.
+
+    ## References
+    KIP-595, KIP-900 (SCRAM in KRaft); `kafka.raft.KafkaRaftManager.buildNetworkClient`; `kafka.server.ControllerServer`.
+    """
+    nodes = sorted(view.settings.every_file)
+    if nodes and not any(view.settings.get(node, ROLES).state != "unset" for node in nodes):
+        yield view.judge("KA713", "cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
+        return
+    yield from (_judged(view, node) for node in nodes)
+    if not nodes:
+        yield from no_files(view, "KA713")
+
+
+def _judged(view: ClusterView, node: int) -> Judgement:
+    between, settings = view.next_start, view.settings
+    resource = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
+    who = f"node {node}"
+    hidden = [key for key in (ROLES, CONTROLLERS, _MAP, _MECHANISM) if settings.get(node, key).state == "hidden"]
+    if hidden:
+        facts = {
+            "who": who,
+            "key": hidden[0],
+            "error": f"{hidden[0]} contains a placeholder",
+            "needs": f"the file as {who} reads it",
+        }
+        return view.judge("KA713", resource, Status.UNKNOWN, facts)
+    listener = canonical_listener((settings.get(node, CONTROLLERS).value or "").split(",")[0])
+    protocol = between.protocol(node, listener) or "PLAINTEXT"
+    if not protocol.startswith("SASL"):
+        reason = f"listener {listener} is {protocol}" if listener else f"it names no listener in {CONTROLLERS}"
+        return view.judge("KA713", resource, Status.NOT_APPLICABLE, who=who.capitalize(), reason=reason)
+    login = _Login(
+        node=node,
+        listener=listener,
+        mechanism=settings.get(node, _MECHANISM).value or DEFAULT_MECHANISM,
+        key=settings.first_set(node, _MECHANISM, _MAP),
+        roles=settings.get(node, ROLES).value or "",
+    )
+    evidence: dict[str, object] = {"node": node, "who": who, "key": login.key}
+    evidence |= {"mechanism": login.mechanism, "listener": listener}
+    fault = _not_enabled(between, login) or _without_text(between, login)
+    if fault:
+        return view.judge("KA713", resource, Status.FAIL, evidence, why=fault)
+    if login.mechanism.startswith("SCRAM-") and not _kept_elsewhere(between, login):
+        return _scram(view, resource, login, evidence)
+    if not _controllers(between):
+        missing = {"error": "no file of a controller was read", "needs": "server.properties of the controllers"}
+        return view.judge("KA713", resource, Status.UNKNOWN, evidence | missing)
+    return view.judge("KA713", resource, Status.PASS, evidence)
+
+
+def _controllers(between: InterBroker) -> list[int]:
+    settings = between.settings
+    return [node for node in sorted(settings.every_file) if "controller" in (settings.get(node, ROLES).value or "")]
+
+
+def _not_enabled(between: InterBroker, login: _Login) -> str:
+    """Return which controllers do not enable the mechanism of a login, "" for none."""
+    enabled = {node: between.settings.at(node, login.listener, _ENABLED) for node in _controllers(between)}
+    lists = {node: (setting.value or DEFAULT_MECHANISM) for node, setting in enabled.items() if setting.known}
+    without = [node for node, text in lists.items() if login.mechanism not in {part.strip() for part in text.split(",")}]
+    if not without:
+        return ""
+    default = "" if between.settings.get(login.node, _MECHANISM).value else f"{_MECHANISM} is not set; "
+    verb = "enables" if len(without) == 1 else "enable"
+    return f"{default}{counted(len(without), 'controller')} ({listing(without)}) {verb} {lists[without[0]]}"
+
+
+def _without_text(between: InterBroker, login: _Login) -> str:
+    """Return that the file logs in to that listener with other mechanisms only."""
+    prefix = f"listener.name.{login.listener.lower()}."
+    lines = between.settings.every_file[login.node]
+    others = sorted(key for key in lines if key.startswith(prefix) and key.endswith(_JAAS))
+    own = f"{prefix}{login.mechanism.lower()}{_JAAS}"
+    return "" if not others or own in lines else f"the file has {others[0]}, and no {own}"
+
+
+def _kept_elsewhere(between: InterBroker, login: _Login) -> bool:
+    key = f"{login.mechanism.lower()}.{_CALLBACK}"
+    return any(between.settings.at(node, login.listener, key).state in {"set", "hidden"} for node in _controllers(between))
+
+
+def _scram(view: ClusterView, resource: str, login: _Login, evidence: dict[str, object]) -> Judgement:
+    """Judge a login with SCRAM, whose users are in the metadata log."""
+    known = releases(view, login.node)
+    if known and version_numbers(known[-1]) < _SCRAM_SINCE:
+        why = f"controllers of Kafka {known[-1]} have no SCRAM users (from 3.5 on)"
+        return view.judge("KA713", resource, Status.FAIL, evidence, why=why)
+    settings = view.settings
+    servers = (settings.get(login.node, SERVERS).value or "").count(":")
+    voters = len(voters_named(settings.get(login.node, VOTERS).value)) or servers
+    if "controller" in login.roles and max(voters, len(_controllers(view.next_start))) > 1:
+        why = "SCRAM users are in the metadata log, and controllers that all start read it after they have elected a leader"
+        return view.judge("KA713", resource, Status.FAIL, evidence, why=why, severity=Severity.HIGH)
+    now = view.quorum.now
+    if login.node in now.replicas and login.node not in now.late:
+        return view.judge("KA713", resource, Status.PASS, evidence)
+    missing = {
+        "error": "its SCRAM user is in the metadata log",
+        "needs": "a log formatted with --add-scram, or an audit of the cluster",
+    }
+    return view.judge("KA713", resource, Status.UNKNOWN, evidence | missing)
