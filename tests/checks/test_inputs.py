@@ -227,6 +227,7 @@ OTHER_EVIDENCE = {
     ("KA412", "logs"): "logs are read where the cluster file names them",
     ("KA413", "registrations"): "a file that names no listener has the default one, which reads no rules",
     ("KA413", "zookeeper"): "a file that names no listener has the default one, which reads no rules",
+    ("KA716", "files"): "the brokers themselves say what is set",
 }
 """Where a check may pass, or not apply, though a source that showed the fault was not read: what is left decides."""
 

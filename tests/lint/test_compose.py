@@ -123,7 +123,8 @@ def test_a_controller_alone_is_not_asked_what_brokers_are(lint):
     text = ALONE.replace("broker,controller", "controller").replace("CLIENTS://:9092,BROKERS://:9094,", "")
     text = "".join(line for line in text.splitlines(keepends=True) if "ADVERTISED" not in line and "INTER_BROKER" not in line)
     file = lint(text)
-    assert (file["starts"], file["findings"]) == (True, [])
+    assert (file["starts"], set(_failed(file))) == (True, {"KA217"})
+    assert not [one for one in file["findings"] if one["resource"]["name"].startswith("broker/")]
 
 
 CONFLUENT = ALONE.replace("apache/kafka:4.3.0", "confluentinc/cp-kafka:8.0.0")

@@ -92,7 +92,7 @@ def test_files_that_keep_the_judge_busy_together_are_refused_together(folder, ca
     monkeypatch.setattr(files, "SECONDS", 2.0)
     own = judging.members.snapshot_from_files
     monkeypatch.setattr(
-        judging.members, "snapshot_from_files", lambda group, key: time.sleep(60) if len(group) > 1 else own(group, key)
+        judging.members, "snapshot_from_files", lambda group, *rest: time.sleep(60) if len(group) > 1 else own(group, *rest)
     )
     code, paths, said = linted(capsys, ".")
     assert (code, paths) == (2, ["third.properties"])

@@ -83,9 +83,12 @@ def _linted(targets: Sequence[LintTarget], rules: Rules, note: Callable[[tuple[s
     sources, errors = reading.read_lint_targets(targets, rules.checks, note, on_host=rules.on_host)
     order = {id(broker): number for number, broker in enumerate(broker for source in sources for broker in source.brokers)}
     found = []
-    for group in members.cluster_groups(sources):
+    groups = members.cluster_groups(sources)
+    others = members.of_the_same_ensemble(groups)
+    for place, group in enumerate(groups):
         note(tuple(dict.fromkeys(member.source.path for member in group)))
-        found += [(order[id(member.broker)], linted_file) for member, linted_file in judging.linted(group, rules)]
+        for member, linted_file in judging.linted(group, rules, others.get(place, ())):
+            found.append((order[id(member.broker)], linted_file))
     return Outcome(files=tuple(linted_file for _, linted_file in sorted(found, key=lambda pair: pair[0])), errors=tuple(errors))
 
 

@@ -24,9 +24,12 @@ from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import listing
 
 REFUSED = "KA310"
+_CHROOT = "KA716"
 _OWN_PAGE = {StartRule.NOT_ADVERTISED: "KA311", StartRule.NOT_MAPPED: "KA311", StartRule.MECHANISM_NOT_ENABLED: "KA406"}
 """Refusals with their own check, which reports them instead of KA310."""
 
+_OF_CONTROLLERS = frozenset({"KA213", "KA217", "KA704", "KA713", "KA714", "KA715", "KA719"})
+"""Checks that judge nodes with the controller role alone; the others say that no broker is known where there are only such."""
 
 _QUIET = frozenset({Status.PASS, Status.NOT_APPLICABLE})
 
@@ -58,12 +61,22 @@ def configuration_checks(checks: Mapping[str, Check]) -> Mapping[str, Check]:
     return {code: check for code, check in checks.items() if check.by_files}
 
 
-def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
-    """Return the findings of each broker of a group; findings of the group are listed with the first."""
+def linted(group: Group, rules: Rules, others: Group = ()) -> list[tuple[Member, Linted]]:
+    """Return the findings of each broker of a group; findings of the group are listed with the first.
+
+    Args:
+        group: the nodes of a cluster.
+        rules: by what is judged.
+        others: nodes that have the same ZooKeeper, and another chroot.
+    """
     judged = [_judged(member, rules.version) for member in group]
-    snapshot = members.snapshot_from_files(group, secrets.token_bytes(32))
+    releases = {judged_member.member.broker_id: judged_member.release.version for judged_member in judged}
+    snapshot = members.snapshot_from_files(group, secrets.token_bytes(32), releases)
     view = ClusterView.of_files(snapshot)
-    by_files = list(_by_files(group, snapshot, view, rules))
+    chroots = [*_chroots(group, others, rules)]
+    elsewhere = {judgement.resource for judgement in chroots}
+    alone = _by_files(group, snapshot, view, rules)
+    by_files = [judgement for judgement in alone if judgement.code != _CHROOT or judgement.resource not in elsewhere] + chroots
     judged = [_with_own_page(judged_member, by_files) for judged_member in judged]
     judgements = [*_one_word(judged, by_files), *(_started(judgement, by_files) for judgement in judged)]
     if rules.against is not None:
@@ -92,11 +105,27 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
 
 
 def _by_files(group: Group, snapshot: Snapshot, view: ClusterView, rules: Rules) -> Iterator[Judgement]:
-    """Yield the judgements of brokers; nodes that are controllers only have none but KafkaConfig's."""
-    if any(member.serves for member in group):
-        neighbours = {member.broker_id: member.broker.neighbours for member in group}
-        yield from judge(view, configuration_checks(rules.checks))
-        yield from addresses.address_judgements(snapshot, rules.checks, neighbours)
+    """Yield the judgements of nodes; without a broker, those of controllers alone."""
+    found = judge(view, configuration_checks(rules.checks))
+    if not any(member.serves for member in group):
+        yield from (judgement for judgement in found if judgement.code in _OF_CONTROLLERS)
+        return
+    neighbours = {member.broker_id: member.broker.neighbours for member in group}
+    yield from found
+    yield from addresses.address_judgements(snapshot, rules.checks, neighbours)
+
+
+def _chroots(group: Group, others: Group, rules: Rules) -> Iterator[Judgement]:
+    """Yield in what chroots differ from those of other nodes: they are no cluster together, and compared in nothing else."""
+    if not others:
+        return
+    view = ClusterView.of_files(members.snapshot_from_files((*group, *others), secrets.token_bytes(32)))
+    own = {f"broker/{member.broker_id}" for member in group}
+    yield from (
+        judgement
+        for judgement in judge(view, {_CHROOT: rules.checks[_CHROOT]})
+        if judgement.resource in own and judgement.status is Status.FAIL
+    )
 
 
 def _with_own_page(judged_member: _JudgedMember, by_files: Sequence[Judgement]) -> _JudgedMember:
@@ -159,11 +188,11 @@ def _one_word(judged: Iterable[_JudgedMember], by_files: Iterable[Judgement]) ->
 
 def _about(group: Group, found: Iterable[Finding]) -> Mapping[int, list[Finding]]:
     """Return the findings of each broker; those of no broker in the group are listed with the first."""
-    by_name = {f"broker/{member.broker_id}": member.broker_id for member in group}
+    by_name = {f"{kind}/{member.broker_id}": member.broker_id for member in group for kind in ("broker", "controller")}
     about: dict[int, list[Finding]] = {member.broker_id: [] for member in group}
     for finding in found:
-        broker = finding.resource.root
-        about[by_name.get(broker, group[0].broker_id)].append(finding)
+        node = "/".join(finding.resource.name.split("/", 2)[:2])
+        about[by_name.get(node, group[0].broker_id)].append(finding)
     return about
 
 

@@ -3,20 +3,27 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations, permutations
 from pathlib import PurePath
+from types import MappingProxyType
 
 from kafka_audit import __version__
+from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.collect.properties import rows
 from kafka_audit.collect.rows.source_reads import Asking, ReadError
+from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.configuration.files.described import Described
+from kafka_audit.lint import twins
 from kafka_audit.lint.reading import Source
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import BrokerProperty, Row, Snapshot, SnapshotInfo
+from kafka_audit.model.tables import BrokerProperty, FileRelease, Row, Snapshot, SnapshotInfo
+from kafka_audit.model.text import listing
 
 FIRST_GENERATED_ID = 1001
 """What ZooKeeper gives to the first broker of a cluster that names no id (`reserved.broker.max.id` + 1)."""
 
+_MOST_CHROOTS = 4
 _CLUSTER = ("zookeeper.connect", "controller.quorum.voters", "controller.quorum.bootstrap.servers")
 _ADDRESS = re.compile(r"(?<![^\s,@/])[^\s,@/]+:\d+")
 
@@ -28,6 +35,7 @@ class Member:
     source: Source
     broker: Described
     broker_id: int
+    twins: tuple[str, ...] = ()  # other files that give another node of the cluster the same id
 
     def value(self, key: str) -> str:
         """Return a setting, "" where it is unset or not known."""
@@ -54,8 +62,9 @@ def cluster_groups(sources: Iterable[Source]) -> tuple[Group, ...]:
     """Return the brokers of each cluster together, in the order of their first file.
 
     Brokers are of one cluster where a resource of Strimzi says so, or where they share an address of ZooKeeper (with its chroot)
-    or of the controllers' quorum. Where two of them have the same id, each folder is a separate cluster; where two of one folder
-    do, they are variants of each other, and each is judged alone.
+    or of the controllers' quorum. Where two of them have the same id, each folder is a separate cluster, unless each has the file
+    of one node only. Where two of one folder do, they are variants of each other, and each is judged alone, unless they are two
+    nodes (`twins.py`): then the first is judged with the cluster, and the others alone.
     """
     every = [(source, broker) for source in sources for broker in source.brokers]
     found: list[Group] = []
@@ -64,14 +73,67 @@ def cluster_groups(sources: Iterable[Source]) -> tuple[Group, ...]:
     return tuple(found)
 
 
+def of_the_same_ensemble(groups: Sequence[Group]) -> Mapping[int, Group]:
+    """Return by place of a group the nodes of others that may be of the same cluster but for their chroot.
+
+    They are in the same folder, name a server of the same ZooKeeper, and have other ids. More than a few chroots in one ZooKeeper
+    are as many clusters.
+    """
+    by_server: defaultdict[tuple[frozenset[PurePath], str], list[int]] = defaultdict(list)
+    for place, group in enumerate(groups):
+        folders = frozenset(PurePath(member.source.path).parent for member in group)
+        for server in _servers(group) if len(folders) == 1 else ():
+            by_server[folders, server].append(place)
+    found: defaultdict[int, set[int]] = defaultdict(set)
+    for sharing in by_server.values():
+        for place, other in permutations(sharing, 2) if len(sharing) <= _MOST_CHROOTS else ():
+            if {member.broker_id for member in groups[place]}.isdisjoint(member.broker_id for member in groups[other]):
+                found[place].add(other)
+    return {place: tuple(member for other in sorted(others) for member in groups[other]) for place, others in found.items()}
+
+
+def _servers(group: Group) -> frozenset[str]:
+    """Return the addresses of ZooKeeper's servers; an address that each host has itself is none."""
+    texts = (member.value("zookeeper.connect").partition("/")[0] for member in group)
+    found = (address for text in texts for address in _ADDRESS.findall(text))
+    return frozenset(canonical_text(address) for address in found if not means_itself(address.rpartition(":")[0]))
+
+
 def _distinct(held: _Held, split: Callable[[_Held], Iterable[_Held]]) -> Iterator[Group]:
     ids = [_id(source, broker) for source, broker in held]
-    reported = [broker for broker in ids if broker is not None]
-    if len(set(reported)) == len(reported):
+    by_id: defaultdict[int, list[int]] = defaultdict(list)
+    for index, own in enumerate(ids):
+        if own is not None:
+            by_id[own].append(index)
+    twice = {own: indexes for own, indexes in by_id.items() if indexes[1:]}
+    if not twice:
         yield _members(held, ids)
-        return
-    for part in split(held):
-        yield from _distinct(part, _alone)
+    elif _is_one_cluster(held) and all(twins.are_two_nodes(held[one][1], held[two][1]) for one, two in _pairs(twice.values())):
+        spare = {index for indexes in twice.values() for index in indexes[1:]}
+        names = {indexes[0]: tuple(_place(*held[index]) for index in indexes[1:]) for indexes in twice.values()}
+        kept = [index for index in range(len(held)) if index not in spare]
+        group = _members([held[index] for index in kept], [ids[index] for index in kept])
+        yield tuple(replace(member, twins=names.get(index, ())) for index, member in zip(kept, group, strict=True))
+        for index in sorted(spare):
+            yield _members([held[index]], [ids[index]])
+    else:
+        for part in split(held):
+            yield from _distinct(part, _alone)
+
+
+def _pairs(groups: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:
+    return (pair for group in groups for pair in combinations(group, 2))
+
+
+def _is_one_cluster(held: _Held) -> bool:
+    """Return whether files are in one folder, or each folder has the file of one node: others may be copies of a cluster."""
+    folders = [list(part) for part in _by_folder(held)]
+    ids = {_id(source, broker) for source, broker in held}
+    return len(folders) == 1 or (len(ids) > 1 and all(len(part) == 1 for part in folders))
+
+
+def _place(source: Source, broker: Described) -> str:
+    return f"{source.path} ({broker.inside})" if broker.inside else source.path
 
 
 def _by_folder(held: _Held) -> Iterable[_Held]:
@@ -134,15 +196,16 @@ def _connected(sets: Sequence[frozenset[str]]) -> Iterator[list[int]]:
     yield from sorted(joined.values())
 
 
-def snapshot_from_files(group: Group, key: bytes) -> Snapshot:
+def snapshot_from_files(group: Group, key: bytes, releases: Mapping[int, str] = MappingProxyType({})) -> Snapshot:
     """Return what an audit would know of a group by its files alone.
 
     Args:
-        group: brokers of one cluster; controllers that serve no client are judged by KafkaConfig only.
+        group: brokers and controllers of one cluster.
         key: of the HMAC that passwords become.
+        releases: by node, the release by whose rules its file is judged.
     """
-    brokers = [member for member in group if member.serves]
-    found = [row for member in brokers for row in configuration_rows(member, key)]
+    found = [row for member in group for row in configuration_rows(member, key)]
+    found += [FileRelease(node_id=node, version=version) for node, version in releases.items()]
     kraft = any(member.value("process.roles") for member in group)
     return Snapshot(snapshot_id="lint", cluster="files", cluster_id="files", rows=(_info(kraft=kraft), *found))
 
@@ -157,6 +220,9 @@ def configuration_rows(member: Member, key: bytes) -> Iterator[Row]:
         line = held[name].line if name in held else 1
         yield BrokerProperty(source=path, broker_id=broker_id, key=name, value=None, secret=False, line=line)
     asking = Asking(sample=1, observer=f"properties:{broker_id}", target=path)
+    if member.twins:
+        places = listing((_place(member.source, member.broker), *member.twins), 3)
+        yield asking.failed("properties node.id", ReadError(ReadFailure.TWO_FILES, places, f"one file for node {broker_id}"))
     for login in rows.login_rows(reported, path, broker_id, key):
         yield login if isinstance(login, Row) else asking.failed(f"properties {login[0]}", login[1])
     for name, there in member.stores.items():
