@@ -1,0 +1,164 @@
+"""KA717."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kafka_audit.checks import check
+from kafka_audit.checks.alike_brokers import one_finding
+from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
+from kafka_audit.cluster.settings import ROLES
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.voters import VOTERS, voters_named
+from kafka_audit.differences.tables import InternalTopic
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    BrokerProperty,
+    DynamicConfig,
+    RegisteredBroker,
+    RegisteredPartition,
+    RegisteredTopic,
+    SnapshotInfo,
+)
+from kafka_audit.model.text import counted
+
+_MIN_ISR, _DEFAULT = "min.insync.replicas", "default.replication.factor"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Topic:
+    """An internal topic that brokers create when it is first used."""
+
+    name: str
+    factor: str  # the key of its replicas
+    min_isr: str  # the key of what its writes require in sync
+    stops: str
+    severity: Severity = Severity.HIGH
+
+
+_TOPICS = (
+    _Topic(
+        name="__consumer_offsets",
+        factor="offsets.topic.replication.factor",
+        min_isr=_MIN_ISR,
+        stops="Consumer groups",
+    ),
+    _Topic(
+        name="__transaction_state",
+        factor="transaction.state.log.replication.factor",
+        min_isr="transaction.state.log.min.isr",
+        stops="Transactions",
+    ),
+    _Topic(
+        name="__share_group_state",
+        factor="share.coordinator.state.topic.replication.factor",
+        min_isr="share.coordinator.state.topic.min.isr",
+        stops="Share groups",
+        severity=Severity.MEDIUM,
+    ),
+)
+_NEW = _Topic(
+    name="new topics", factor=_DEFAULT, min_isr=_MIN_ISR, stops="Topics with default settings", severity=Severity.MEDIUM
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fault:
+    """What cannot be, and the line to look at."""
+
+    topic: _Topic
+    key: str
+    text: str
+
+
+@check(
+    code="KA717",
+    severity=Severity.HIGH,
+    needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker, RegisteredTopic, RegisteredPartition, SnapshotInfo),
+    by_files=True,
+    says={
+        Status.FAIL: "{stops} cannot work on {who}: {fault}",
+        Status.PASS: "The replicas that broker {broker} gives to new topics exist, and suffice for their writes",
+        Status.UNKNOWN: "Cannot determine whether {who} can create its internal topics ({error})",
+    },
+)
+def factors_impossible(view: ClusterView) -> Iterator[Judgement]:
+    """Internal or new topics require more replicas than there are brokers, or more in sync than they have.
+
+    ## Why it matters
+    Kafka creates `__consumer_offsets`, `__transaction_state` and `__share_group_state` at first use, with the factors in the
+    settings. If there are fewer brokers, it does not create them: clients repeat FindCoordinator and see no error. If more
+    replicas are required in sync than there are, every write to them is refused, and commits and transactions time out.
+
+    ## Fails when
+    The topic does not exist yet, and its factor is above the number of brokers: those that are registered, or whose files were
+    read, or that `controller.quorum.voters` names where controllers are brokers. Or its min ISR is above its factor:
+    `transaction.state.log.min.isr` and `share.coordinator.state.topic.min.isr` are 2 if they are not set, and
+    `__consumer_offsets` has the `min.insync.replicas` of the broker. MEDIUM for share groups, and for
+    `default.replication.factor` and `min.insync.replicas`, with which other topics are created.
+
+    ## Not known when
+    The settings of the broker were not read, or only one file was read and the number of brokers is unknown.
+
+    ## Passes only when
+    None of these conditions holds. Topics that exist have their own factor and min ISR (KA605, KA609).
+
+    ## What to do
+    Set {key} on all brokers to a value that the cluster can have: with three brokers and more, factors of 3 and a min ISR of 2;
+    with one broker, 1 for all of them. Restart the brokers. A topic that exists keeps its replicas:
+    `kafka-reassign-partitions.sh` changes them.
+
+    ## References
+    `kafka.server.DefaultAutoTopicCreationManager`; KIP-115; Kafka documentation, "Broker Configs".
+    """
+    effective = Effective(view)
+    yield from unread_judgements(effective, "KA717")
+    yield from one_finding(view, "KA717", _judged(effective, _size(effective)))
+
+
+def _size(effective: Effective) -> int:
+    """Return how many brokers there are, as far as anything shows."""
+    view, settings = effective.view, effective.settings
+    ids, combined = set(effective.brokers), False
+    for broker in effective.brokers:
+        combined |= "controller" in (settings.get(broker, ROLES).value or "")
+    if combined:
+        ids |= {voter for broker in effective.brokers for voter in voters_named(settings.get(broker, VOTERS).value)}
+    return max(len(ids), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
+
+
+def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
+    view = effective.view
+    exist = {row.topic for row in view.differences.of(InternalTopic)}
+    topics = [*(topic for topic in _TOPICS if topic.name not in exist), _NEW]
+    for broker in filter(effective.was_read, effective.brokers):
+        keys = sorted({key for topic in topics for key in (topic.factor, topic.min_isr)})
+        values = {key: effective.get(broker, key) for key in keys}
+        faults = [*_faults(topics, values, None if size == 1 and not effective.between.asked else size)]
+        unknown = [key for key, value in values.items() if not value.known]
+        if faults:
+            first = faults[0]
+            evidence = {"broker": broker, "who": f"broker {broker}", "key": first.key, "brokers_known": size}
+            evidence |= {"stops": first.topic.stops, "fault": "; ".join(fault.text for fault in faults)}
+            yield view.judge("KA717", f"broker/{broker}", Status.FAIL, evidence, severity=first.topic.severity)
+        elif unknown:
+            yield unknown_judgement(effective, "KA717", broker, f"{', '.join(unknown)} unknown")
+        elif size == 1 and not effective.between.asked:
+            error, needs = "the number of brokers is unknown", "the files of the other brokers"
+            yield unknown_judgement(effective, "KA717", broker, error, needs)
+        else:
+            yield view.judge("KA717", f"broker/{broker}", Status.PASS, broker=broker)
+
+
+def _faults(topics: list[_Topic], values: Mapping[str, Value], size: int | None) -> Iterator[_Fault]:
+    """Yield what cannot be; `size` is the number of brokers, None where it is not known."""
+    for topic in topics:
+        factor, required = values[topic.factor], values[topic.min_isr]
+        if factor.number is None or (topic.severity is Severity.MEDIUM and not factor.explicit and not required.explicit):
+            continue
+        if size is not None and factor.number > size:
+            yield _Fault(topic=topic, key=topic.factor, text=f"{topic.factor} is {factor.number}, with {counted(size, 'broker')}")
+        elif required.number is not None and required.number > factor.number:
+            key = topic.min_isr if required.explicit else topic.factor
+            text = f"{topic.min_isr} is {required.number}, with {counted(factor.number, 'replica')} ({topic.factor})"
+            yield _Fault(topic=topic, key=key, text=text)
