@@ -1,0 +1,156 @@
+"""KA719."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_files
+from kafka_audit.cluster.releases import releases
+from kafka_audit.cluster.settings import ROLES, Settings
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.listener_names import canonical_listener
+from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.configuration.near_keys import known_keys, nearest_keys
+from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, parts
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerFeature, BrokerProperty, FileRelease
+
+_KEY = re.compile(r"[A-Za-z0-9._-]{1,200}")
+_PREFIX = re.compile(r"listener\.name\.([^.]+)\.(.+)", re.IGNORECASE)
+_JAAS, _IBP, _MIN_ISR = "sasl.jaas.config", "inter.broker.protocol.version", "min.insync.replicas"
+_ELR, _ELR_SINCE = "eligible.leader.replicas.version", (4, 1)
+_SESSION, _TICK_MS = "zookeeper.session.timeout.ms", 2000
+_LISTENERS = (INSTEAD, KEY)
+_OTHERS = ("inter.broker.listener.name", "control.plane.listener.name", CONTROLLERS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ignored:
+    """A key of a file that has no effect."""
+
+    key: str
+    why: str
+    severity: Severity = Severity.MEDIUM
+    meant: str | None = None
+
+
+@check(
+    code="KA719",
+    severity=Severity.MEDIUM,
+    needs=(BrokerProperty, FileRelease, BrokerConfig, BrokerApi, BrokerFeature),
+    by_files=True,
+    says={
+        Status.FAIL: "Node {node} sets {key} without effect: {why}",
+        Status.PASS: "Every setting in the file of node {node} that Kafka knows has an effect",
+        Status.UNKNOWN: "Cannot determine whether settings of {who} have an effect ({error})",
+    },
+)
+def setting_ignored(view: ClusterView) -> Iterator[Judgement]:
+    """A key in server.properties has no effect: it is misspelt, or Kafka does not use it there.
+
+    ## Why it matters
+    Kafka keeps keys that it does not know for plugins, and starts. The default holds instead of the value in the file: records
+    expire after a week, or a listener accepts clients without certificates. The file looks as if it said otherwise.
+
+    ## Fails when
+    MEDIUM, with every release:
+    - No release defines the key, and it differs from a key of Kafka by one letter, its case or its separators. Or it is a key of
+      topics (`retention.ms`), which brokers have under another name.
+    - `listener.name.EXTERNAL.…` in upper case: Kafka reads these keys with the listener, and the mechanism, in lower case.
+    - `sasl.jaas.config` without listener and mechanism, or without mechanism (Kafka 1.1 and later).
+    - `min.insync.replicas` of a broker, with eligible leader replicas (Kafka 4.0 and later, on in new clusters from 4.1): the
+      value of the cluster holds, and is another one. A new cluster takes it from the file of a controller.
+
+    LOW:
+    - `listener.name.…` of a listener that the file does not name.
+    - `inter.broker.protocol.version` in KRaft (Kafka 3.3 to 3.9): the feature metadata.version decides.
+    - `zookeeper.session.timeout.ms` below 2 or above 20 ticks of ZooKeeper's usual 2,000 ms: the server limits it.
+
+    ## Not known when
+    No server.properties was read.
+
+    ## Passes only when
+    None of these conditions holds. Keys below `listener.name.`, `sasl.`, `rsm.config.`, `rlmm.config.`, `confluent.` and other
+    prefixes of plugins are not compared with Kafka's, nor those that begin like the key of a class that is not Kafka's own.
+
+    ## What to do
+    Decide what {key} is meant to do on node {node} ({why}), and set the right key or remove the line. Before the restart read
+    what will change: `kafka-configs.sh --bootstrap-server BROKER:9092 --describe --all --entity-type brokers --entity-name
+    {node}` shows what holds now. If a plugin reads the key, mute KA719 for it.
+
+    ## References
+    `org.apache.kafka.common.config.AbstractConfig.logUnused`; `org.apache.kafka.common.network.ListenerName.configPrefix`;
+    `org.apache.kafka.common.security.JaasContext.loadServerContext`; KIP-778, KIP-966.
+    """
+    settings = view.settings
+    for node in sorted(settings.every_file):
+        kind = "controller" if node in settings.controllers else "broker"
+        found = {ignored.key: ignored for ignored in _ignored(view, node) if _KEY.fullmatch(ignored.key)}
+        for ignored in found.values():
+            resource = f"{kind}/{node}/config/{ignored.key}"
+            facts = {"node": node, "key": ignored.key, "why": ignored.why, "meant": ignored.meant}
+            yield view.judge("KA719", resource, Status.FAIL, facts, severity=ignored.severity)
+        if not found:
+            yield view.judge("KA719", f"{kind}/{node}", Status.PASS, node=node)
+    yield from no_files(view, "KA719") if not settings.every_file else ()
+
+
+def _ignored(view: ClusterView, node: int) -> Iterator[_Ignored]:
+    lines = view.settings.every_file[node]
+    for key, meant in nearest_keys({key: line.value for key, line in lines.items()}):
+        yield _Ignored(key=key, why=f"Kafka has no such key; did you mean {meant}?", meant=meant)
+    yield from _of_listeners(view.settings, node, lines)
+    if _JAAS in lines:
+        why = "brokers read listener.name.LISTENER.MECHANISM.sasl.jaas.config, in lower case"
+        yield _Ignored(key=_JAAS, why=why)
+    known = releases(view, node)
+    minor = version_numbers(known[0])[:2] if len(known) == 1 else ()
+    if _IBP in lines and view.settings.get(node, ROLES).value and (3, 3) <= minor < (4,):
+        yield _Ignored(key=_IBP, why="in KRaft the feature metadata.version decides", severity=Severity.LOW)
+    decides = _min_isr_of_cluster(view, node, minor)
+    if decides and lines[_MIN_ISR].value not in {None, decides}:
+        why = f"with eligible leader replicas the value of the cluster holds, which is {decides}"
+        yield _Ignored(key=_MIN_ISR, why=why)
+    session = lines[_SESSION].value if _SESSION in lines else None
+    if session and session.strip().isdecimal() and not 2 * _TICK_MS <= int(session) <= 20 * _TICK_MS:
+        why = "a ZooKeeper with its usual tickTime of 2,000 ms limits it to 4,000 to 40,000 ms"
+        yield _Ignored(key=_SESSION, why=why, severity=Severity.LOW)
+
+
+def _min_isr_of_cluster(view: ClusterView, node: int, minor: tuple[int, ...]) -> str | None:
+    """Return the min ISR that holds in place of a broker's file, as far as that is known.
+
+    A running cluster reports it. A new one takes it from the file of the controller that is active when the feature is enabled.
+    """
+    settings = view.settings
+    if _MIN_ISR not in settings.every_file[node] or node in settings.controllers:
+        return None
+    if view.inter_broker.asked:
+        feature, answer = view.features.get(_ELR), settings.answers.get(node, {}).get(_MIN_ISR)
+        return answer.value if answer is not None and feature is not None and feature.finalized else None
+    votes = [other for other in settings.every_file if "controller" in (settings.get(other, ROLES).value or "")]
+    values = {settings.get(other, _MIN_ISR).value or "1" for other in votes if settings.get(other, _MIN_ISR).known}
+    return values.pop() if minor >= _ELR_SINCE and node not in votes and len(values) == 1 else None
+
+
+def _of_listeners(settings: Settings, node: int, lines: Mapping[str, BrokerProperty]) -> Iterator[_Ignored]:
+    """Yield keys of one listener that Kafka does not read: in upper case, without mechanism, of no listener."""
+    values = {key: settings.get(node, key) for key in (*_LISTENERS, *_OTHERS)}
+    lists = [name for key in _LISTENERS for name, _ in parts(values[key].value or ("PLAINTEXT://" if key == INSTEAD else ""))]
+    named = {canonical_listener(name) for key in _OTHERS for name in (values[key].value or "").split(",")}
+    unknown = any(setting.state == "hidden" for setting in values.values())
+    for key in lines:
+        match = _PREFIX.fullmatch(key)
+        if match is None:
+            continue
+        listener, setting = match[1], match[2]
+        lower = setting.lower()  # but for keys of plugins
+        is_known = lower in known_keys() or lower.partition(".")[2] in known_keys()
+        right = f"listener.name.{listener.lower()}.{lower if is_known else setting}"
+        if key != right:
+            yield _Ignored(key=key, why=f"Kafka reads {right}", meant=right)
+        elif setting == _JAAS:
+            yield _Ignored(key=key, why="Kafka reads it with the mechanism before sasl.jaas.config")
+        elif not unknown and canonical_listener(listener) not in {*lists, *named}:
+            yield _Ignored(key=key, why=f"the file names no listener {canonical_listener(listener)}", severity=Severity.LOW)
