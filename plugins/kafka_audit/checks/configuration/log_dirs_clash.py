@@ -1,0 +1,158 @@
+"""KA720."""
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.cluster.releases import releases
+from kafka_audit.cluster.settings import ROLES
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, FileRelease, RegisteredBroker
+
+_DIRS, _DIR, _METADATA, _TIERED = "log.dirs", "log.dir", "metadata.log.dir", "remote.log.storage.system.enable"
+_DEFAULT, _TEMPORARY = "/tmp/kafka-logs", ("/tmp", "/var/tmp")  # noqa: S108 -- Kafka's default, compared and not used
+_PARTITION = re.compile(r".+-\d+")
+_TIERED_ALONE, _TIERED_ANY = (3, 6), (3, 8)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fault:
+    """What is wrong with the directories of a node, and the line to look at."""
+
+    key: str
+    text: str
+    severity: Severity
+
+
+@check(
+    code="KA720",
+    severity=Severity.CRITICAL,
+    needs=(BrokerConfig, BrokerProperty, BrokerApi, FileRelease, RegisteredBroker),
+    by_files=True,
+    says={
+        Status.FAIL: "The log directories of node {node} are not safe: {fault}",
+        Status.PASS: "Node {node} has a log directory for each entry, and none below /tmp",
+        Status.UNKNOWN: "Cannot determine whether the log directories of {who} are safe ({error})",
+    },
+)
+def log_dirs_clash(view: ClusterView) -> Iterator[Judgement]:
+    """Log directories are the same, inside each other, below /tmp, or on the disk of the metadata log.
+
+    ## Why it matters
+    KafkaConfig accepts any paths. Later a broker refuses to start, or loses its data with the next cleaning of /tmp, or stops as
+    a whole where one of several disks fails.
+
+    ## Fails when
+    Of a broker: `log.dirs` has one directory twice, or one directory, or `metadata.log.dir` in KRaft, is inside another:
+    CRITICAL, because the broker does not start ("Duplicate log directory found", "is not in the form of topic-partition"). If
+    its name ends in a hyphen and a number, Kafka takes it for a partition. `remote.log.storage.system.enable` is true with
+    several log directories in Kafka 3.6 or 3.7: CRITICAL, because the broker does not start ("Tiered storage is not supported
+    with multiple log dirs").
+
+    Of any node: a directory is below /tmp, or `log.dirs` is not set and is /tmp/kafka-logs: MEDIUM, because hosts delete there
+    what is old, or everything when they start. In KRaft a broker has several log directories, and the metadata log is in one of
+    them, as it is if `metadata.log.dir` is not set: LOW, because the whole node halts where that disk fails, and not its replicas
+    alone.
+
+    ## Not known when
+    The settings of the broker were not read, or contain a placeholder, or its release is unknown and decides.
+
+    ## Passes only when
+    All directories are known and none of these conditions holds. Paths are compared as text: links and mounts are not followed. A
+    node that is a controller only keeps no partitions, so that its directories may be inside each other.
+
+    ## What to do
+    Give each entry of `log.dirs` on node {node} a directory of its own, on a disk that outlasts a restart, and the metadata log
+    a directory outside of them. First stop the node and move the data, with `meta.properties`, to the new place: a directory
+    that is removed from `log.dirs` is lost for its partitions.
+
+    ## References
+    `kafka.log.LogManager.createAndValidateLogDirs`; `kafka.server.ReplicaManager.handleLogDirFailure`; KIP-112, KIP-405, KIP-858.
+    """
+    settings = view.settings
+    for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
+        resource = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
+        unknown = _unknown(view, node)
+        if unknown:
+            facts = {"who": f"node {node}", "key": unknown[0], "error": f"{unknown[1]} is unknown"}
+            facts["needs"] = f"DescribeConfigs on Cluster, or server.properties of node {node} as it gets it"
+            yield view.judge("KA720", resource, Status.UNKNOWN, facts)
+            continue
+        faults = sorted(_faults(view, node), key=lambda fault: -fault.severity)
+        if faults:
+            text = "; ".join(fault.text for fault in faults)
+            facts = {"node": node, "key": faults[0].key, "fault": text}
+            yield view.judge("KA720", resource, Status.FAIL, facts, severity=faults[0].severity)
+        else:
+            yield view.judge("KA720", resource, Status.PASS, node=node)
+    if not settings.controllers:
+        yield from no_brokers(view, "KA720")
+
+
+def _unknown(view: ClusterView, node: int) -> tuple[str, str] | None:
+    """Return the line to look at, and what is unknown of a node's directories, if anything is."""
+    settings = view.settings
+    found = {key: settings.get(node, key) for key in (_DIRS, _DIR, _METADATA, ROLES)}
+    hidden = next((key for key, setting in found.items() if not setting.known), None)
+    if hidden is None and not found[_DIRS].value and not found[_DIR].value and node not in settings.every_file:
+        hidden = _DIRS  # brokers report their defaults as well
+    if hidden:
+        return hidden, hidden
+    several = "," in (found[_DIRS].value or "") and _is_tiered(view, node)
+    return (_TIERED, "its release") if several and _tiered_alone(view, node) is None else None
+
+
+def _is_tiered(view: ClusterView, node: int) -> bool:
+    return (view.settings.get(node, _TIERED).value or "").lower() == "true"
+
+
+def _tiered_alone(view: ClusterView, node: int) -> bool | None:
+    """Return whether a node is of a release that has tiered storage for one directory only; None where that is not known."""
+    found = {_TIERED_ALONE <= version_numbers(version) < _TIERED_ANY for version in releases(view, node)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _faults(view: ClusterView, node: int) -> Iterator[_Fault]:
+    settings = view.settings
+    key = settings.first_set(node, _DIRS, _DIR)
+    value = settings.get(node, _DIRS).value or settings.get(node, _DIR).value or _DEFAULT
+    dirs = [posixpath.normpath(part.strip()) for part in value.split(",") if part.strip()]
+    roles = settings.get(node, ROLES).value or ""
+    metadata = settings.get(node, _METADATA).value if roles else None
+    own = posixpath.normpath(metadata.strip()) if metadata and metadata.strip() else None
+    if node not in settings.controllers:
+        yield from _clashes(dirs, key, own)
+        if dirs[1:] and _is_tiered(view, node) and _tiered_alone(view, node):
+            text = f"with tiered storage Kafka 3.6 and 3.7 do not start with {len(dirs)} log directories"
+            yield _Fault(key=_TIERED, text=text, severity=Severity.CRITICAL)
+        if roles and dirs[1:] and (own is None or own in dirs):
+            text = f"the metadata log is in {own or dirs[0]}, one of {len(dirs)}: if that disk fails, the node halts"
+            yield _Fault(key=_METADATA if own else key, text=text, severity=Severity.LOW)
+    used = [own] if own and node in settings.controllers else [*dirs, *([own] if own else ())]
+    lost = [path for path in used if path in _TEMPORARY or path.startswith(tuple(f"{place}/" for place in _TEMPORARY))]
+    if lost:
+        default = "" if settings.get(node, key).value or lost[0] == own else f"{_DIRS} is not set and "
+        where = _METADATA if lost[0] == own and own not in dirs else key
+        yield _Fault(key=where, text=f"{default}{lost[0]} is a directory for temporary files", severity=Severity.MEDIUM)
+
+
+def _clashes(dirs: Sequence[str], key: str, metadata: str | None) -> Iterator[_Fault]:
+    """Yield directories that a broker does not start with."""
+    twice = sorted({path for path in dirs if dirs.count(path) > 1})
+    if twice:
+        yield _Fault(key=key, text=f"{twice[0]} is there twice, and the broker does not start", severity=Severity.CRITICAL)
+    # Sorted by their parts, a directory is next to the first one below it.
+    ordered = sorted({*dirs, *([metadata] if metadata else ())}, key=lambda path: path.split("/"))
+    for outer, inner in pairwise(ordered):
+        below = inner.removeprefix(outer.rstrip("/") + "/")
+        if outer in dirs and below != inner:
+            where = _METADATA if inner == metadata and inner not in dirs else key
+            taken = "takes it for a partition" if _PARTITION.fullmatch(below.split("/")[0]) else "does not start"
+            yield _Fault(key=where, text=f"{inner} is inside {outer}, and the broker {taken}", severity=Severity.CRITICAL)
+            return
