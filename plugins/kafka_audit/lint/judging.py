@@ -28,8 +28,8 @@ _CHROOT = "KA716"
 _OWN_PAGE = {StartRule.NOT_ADVERTISED: "KA311", StartRule.NOT_MAPPED: "KA311", StartRule.MECHANISM_NOT_ENABLED: "KA406"}
 """Refusals with their own check, which reports them instead of KA310."""
 
-_OF_CONTROLLERS = frozenset({"KA213", "KA217", "KA704", "KA713", "KA714", "KA715", "KA719"})
-"""Checks that judge nodes with the controller role alone; the others say that no broker is known where there are only such."""
+_OF_QUORUM = frozenset({"KA217"})
+"""Checks of the cluster that its controllers alone decide; others say of it that no broker is known."""
 
 _QUIET = frozenset({Status.PASS, Status.NOT_APPLICABLE})
 
@@ -105,10 +105,10 @@ def linted(group: Group, rules: Rules, others: Group = ()) -> list[tuple[Member,
 
 
 def _by_files(group: Group, snapshot: Snapshot, view: ClusterView, rules: Rules) -> Iterator[Judgement]:
-    """Yield the judgements of nodes; without a broker, those of controllers alone."""
+    """Yield the judgements of nodes; without a broker, those of controllers and of their quorum alone."""
     found = judge(view, configuration_checks(rules.checks))
     if not any(member.serves for member in group):
-        yield from (judgement for judgement in found if judgement.code in _OF_CONTROLLERS)
+        yield from (judgement for judgement in found if judgement.resource != "cluster" or judgement.code in _OF_QUORUM)
         return
     neighbours = {member.broker_id: member.broker.neighbours for member in group}
     yield from found

@@ -13,6 +13,7 @@ from kafka_audit.model.tables import (
     BrokerProperty,
     ControllerConfig,
     DynamicConfig,
+    FileRelease,
     QuorumReplica,
     QuorumView,
     RegisteredBroker,
@@ -25,7 +26,16 @@ _FOR_ALL = 3  # Kafka's ConfigSource: DYNAMIC_DEFAULT_BROKER_CONFIG, which contr
 @check(
     code="KA704",
     severity=Severity.HIGH,
-    needs=(BrokerConfig, ControllerConfig, BrokerProperty, DynamicConfig, RegisteredBroker, QuorumView, QuorumReplica),
+    needs=(
+        BrokerConfig,
+        ControllerConfig,
+        BrokerProperty,
+        DynamicConfig,
+        RegisteredBroker,
+        QuorumView,
+        QuorumReplica,
+        FileRelease,
+    ),
     by_files=True,
     says={
         Status.FAIL: "{subject} allows unclean leader elections{from}, which lose records; {key} is {value} ({source})",
