@@ -193,6 +193,7 @@ def common_properties(host: Host, folder: Path, *, brokers: int) -> dict[str, st
         "offsets.topic.replication.factor": replicas,
         "offsets.topic.num.partitions": "3",
         "transaction.state.log.replication.factor": replicas,
+        "transaction.state.log.min.isr": str(min(2, brokers)),
         "transaction.state.log.num.partitions": "3",
         "group.initial.rebalance.delay.ms": "0",
         "log.cleaner.dedupe.buffer.size": "4194304",  # taken from the heap at start; the default is half of it
