@@ -23,7 +23,7 @@ _SCRAM_SINCE = (3, 5)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Login:
+class _ControllerLogin:
     """How a node logs in at controllers, by its file."""
 
     node: int
@@ -104,7 +104,7 @@ def _judged(view: ClusterView, node: int) -> Judgement:
     if not protocol.startswith("SASL"):
         reason = f"listener {listener} is {protocol}" if listener else f"it names no listener in {CONTROLLERS}"
         return view.judge("KA713", resource, Status.NOT_APPLICABLE, who=who.capitalize(), reason=reason)
-    login = _Login(
+    login = _ControllerLogin(
         node=node,
         listener=listener,
         mechanism=settings.get(node, _MECHANISM).value or DEFAULT_MECHANISM,
@@ -129,7 +129,7 @@ def _controllers(between: InterBroker) -> list[int]:
     return [node for node in sorted(settings.every_file) if "controller" in (settings.get(node, ROLES).value or "")]
 
 
-def _not_enabled(between: InterBroker, login: _Login) -> str:
+def _not_enabled(between: InterBroker, login: _ControllerLogin) -> str:
     """Return which controllers do not enable the mechanism of a login, "" for none."""
     enabled = {node: between.settings.at(node, login.listener, _ENABLED) for node in _controllers(between)}
     lists = {node: (setting.value or DEFAULT_MECHANISM) for node, setting in enabled.items() if setting.known}
@@ -141,7 +141,7 @@ def _not_enabled(between: InterBroker, login: _Login) -> str:
     return f"{default}{counted(len(without), 'controller')} ({listing(without)}) {verb} {lists[without[0]]}"
 
 
-def _without_text(between: InterBroker, login: _Login) -> str:
+def _without_text(between: InterBroker, login: _ControllerLogin) -> str:
     """Return that the file logs in to that listener with other mechanisms only."""
     prefix = f"listener.name.{login.listener.lower()}."
     lines = between.settings.every_file[login.node]
@@ -150,12 +150,12 @@ def _without_text(between: InterBroker, login: _Login) -> str:
     return "" if not others or own in lines else f"the file has {others[0]}, and no {own}"
 
 
-def _kept_elsewhere(between: InterBroker, login: _Login) -> bool:
+def _kept_elsewhere(between: InterBroker, login: _ControllerLogin) -> bool:
     key = f"{login.mechanism.lower()}.{_CALLBACK}"
     return any(between.settings.at(node, login.listener, key).state in {"set", "hidden"} for node in _controllers(between))
 
 
-def _scram(view: ClusterView, resource: str, login: _Login, evidence: dict[str, object]) -> Judgement:
+def _scram(view: ClusterView, resource: str, login: _ControllerLogin, evidence: dict[str, object]) -> Judgement:
     """Judge a login with SCRAM, whose users are in the metadata log."""
     known = releases(view, login.node)
     if known and version_numbers(known[-1]) < _SCRAM_SINCE:

@@ -26,7 +26,7 @@ _MIN_ISR, _DEFAULT = "min.insync.replicas", "default.replication.factor"
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Topic:
+class _CreatedTopic:
     """An internal topic that brokers create when it is first used."""
 
     name: str
@@ -37,19 +37,19 @@ class _Topic:
 
 
 _TOPICS = (
-    _Topic(
+    _CreatedTopic(
         name="__consumer_offsets",
         factor="offsets.topic.replication.factor",
         min_isr=_MIN_ISR,
         stops="Consumer groups",
     ),
-    _Topic(
+    _CreatedTopic(
         name="__transaction_state",
         factor="transaction.state.log.replication.factor",
         min_isr="transaction.state.log.min.isr",
         stops="Transactions",
     ),
-    _Topic(
+    _CreatedTopic(
         name="__share_group_state",
         factor="share.coordinator.state.topic.replication.factor",
         min_isr="share.coordinator.state.topic.min.isr",
@@ -57,16 +57,16 @@ _TOPICS = (
         severity=Severity.MEDIUM,
     ),
 )
-_NEW = _Topic(
+_NEW = _CreatedTopic(
     name="new topics", factor=_DEFAULT, min_isr=_MIN_ISR, stops="Topics with default settings", severity=Severity.MEDIUM
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Fault:
+class _Impossible:
     """What cannot be, and the line to look at."""
 
-    topic: _Topic
+    topic: _CreatedTopic
     key: str
     text: str
 
@@ -150,15 +150,17 @@ def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
             yield view.judge("KA717", f"broker/{broker}", Status.PASS, broker=broker)
 
 
-def _faults(topics: list[_Topic], values: Mapping[str, Value], size: int | None) -> Iterator[_Fault]:
+def _faults(topics: list[_CreatedTopic], values: Mapping[str, Value], size: int | None) -> Iterator[_Impossible]:
     """Yield what cannot be; `size` is the number of brokers, None where it is not known."""
     for topic in topics:
         factor, required = values[topic.factor], values[topic.min_isr]
         if factor.number is None or (topic.severity is Severity.MEDIUM and not factor.explicit and not required.explicit):
             continue
         if size is not None and factor.number > size:
-            yield _Fault(topic=topic, key=topic.factor, text=f"{topic.factor} is {factor.number}, with {counted(size, 'broker')}")
+            yield _Impossible(
+                topic=topic, key=topic.factor, text=f"{topic.factor} is {factor.number}, with {counted(size, 'broker')}"
+            )
         elif required.number is not None and required.number > factor.number:
             key = topic.min_isr if required.explicit else topic.factor
             text = f"{topic.min_isr} is {required.number}, with {counted(factor.number, 'replica')} ({topic.factor})"
-            yield _Fault(topic=topic, key=key, text=text)
+            yield _Impossible(topic=topic, key=key, text=text)

@@ -22,7 +22,7 @@ _TIERED_ALONE, _TIERED_ANY = (3, 6), (3, 8)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Fault:
+class _UnsafeDirectory:
     """What is wrong with the directories of a node, and the line to look at."""
 
     key: str
@@ -118,7 +118,7 @@ def _tiered_alone(view: ClusterView, node: int) -> bool | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _faults(view: ClusterView, node: int) -> Iterator[_Fault]:
+def _faults(view: ClusterView, node: int) -> Iterator[_UnsafeDirectory]:
     settings = view.settings
     key = settings.first_set(node, _DIRS, _DIR)
     value = settings.get(node, _DIRS).value or settings.get(node, _DIR).value or _DEFAULT
@@ -130,23 +130,25 @@ def _faults(view: ClusterView, node: int) -> Iterator[_Fault]:
         yield from _clashes(dirs, key, own)
         if dirs[1:] and _is_tiered(view, node) and _tiered_alone(view, node):
             text = f"with tiered storage Kafka 3.6 and 3.7 do not start with {len(dirs)} log directories"
-            yield _Fault(key=_TIERED, text=text, severity=Severity.CRITICAL)
+            yield _UnsafeDirectory(key=_TIERED, text=text, severity=Severity.CRITICAL)
         if roles and dirs[1:] and (own is None or own in dirs):
             text = f"the metadata log is in {own or dirs[0]}, one of {len(dirs)}: if that disk fails, the node halts"
-            yield _Fault(key=_METADATA if own else key, text=text, severity=Severity.LOW)
+            yield _UnsafeDirectory(key=_METADATA if own else key, text=text, severity=Severity.LOW)
     used = [own] if own and node in settings.controllers else [*dirs, *([own] if own else ())]
     lost = [path for path in used if path in _TEMPORARY or path.startswith(tuple(f"{place}/" for place in _TEMPORARY))]
     if lost:
         default = "" if settings.get(node, key).value or lost[0] == own else f"{_DIRS} is not set and "
         where = _METADATA if lost[0] == own and own not in dirs else key
-        yield _Fault(key=where, text=f"{default}{lost[0]} is a directory for temporary files", severity=Severity.MEDIUM)
+        yield _UnsafeDirectory(key=where, text=f"{default}{lost[0]} is a directory for temporary files", severity=Severity.MEDIUM)
 
 
-def _clashes(dirs: Sequence[str], key: str, metadata: str | None) -> Iterator[_Fault]:
+def _clashes(dirs: Sequence[str], key: str, metadata: str | None) -> Iterator[_UnsafeDirectory]:
     """Yield directories that a broker does not start with."""
     twice = sorted({path for path in dirs if dirs.count(path) > 1})
     if twice:
-        yield _Fault(key=key, text=f"{twice[0]} is there twice, and the broker does not start", severity=Severity.CRITICAL)
+        yield _UnsafeDirectory(
+            key=key, text=f"{twice[0]} is there twice, and the broker does not start", severity=Severity.CRITICAL
+        )
     # Sorted by their parts, a directory is next to the first one below it.
     ordered = sorted({*dirs, *([metadata] if metadata else ())}, key=lambda path: path.split("/"))
     for outer, inner in pairwise(ordered):
@@ -154,5 +156,7 @@ def _clashes(dirs: Sequence[str], key: str, metadata: str | None) -> Iterator[_F
         if outer in dirs and below != inner:
             where = _METADATA if inner == metadata and inner not in dirs else key
             taken = "takes it for a partition" if _PARTITION.fullmatch(below.split("/")[0]) else "does not start"
-            yield _Fault(key=where, text=f"{inner} is inside {outer}, and the broker {taken}", severity=Severity.CRITICAL)
+            yield _UnsafeDirectory(
+                key=where, text=f"{inner} is inside {outer}, and the broker {taken}", severity=Severity.CRITICAL
+            )
             return

@@ -10,8 +10,8 @@ from kafka_audit.report.text import Paint, clean, clean_prose, counted, listing,
 
 _INDENT = " " * 10
 _STARTS = {True: "starts", False: "does not start", None: "unknown whether it starts"}
-_AFTER_CONFIG = frozenset({"KA413", "KA414"})
-"""What a broker refuses once KafkaConfig has accepted its file, and does not start either."""
+_AFTER_CONFIG = frozenset({"KA413", "KA414", "KA720"})
+"""What a broker refuses once KafkaConfig has accepted its file, and does not start either, where it is CRITICAL."""
 
 
 def lint_text(files: Sequence[Linted], *, show_all: bool, width: int, color: bool) -> str:
@@ -33,7 +33,8 @@ class _LintPage:
         shown = shown_findings(file, show_all=self.show_all)
         failed = [linted for linted in shown if linted.finding.status is Status.FAIL and not linted.finding.muted]
         name = clean(f"{file.path} ({file.inside})" if file.inside else file.path, 500)
-        later = file.starts is True and any(linted.finding.code in _AFTER_CONFIG for linted in failed)
+        grave = {linted.finding.code for linted in failed if linted.finding.severity is Severity.CRITICAL}
+        later = file.starts is True and not grave.isdisjoint(_AFTER_CONFIG)
         verdict = "does not start, although KafkaConfig accepts it" if later else _STARTS[file.starts]
         verdict = f"{verdict}{'' if failed else ', no findings'}"
         yield f"{self.paint('bold', name)}: {self.paint('good' if file.starts and not later else 'CRITICAL', verdict)}"

@@ -1,0 +1,105 @@
+"""KA722."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.alike_brokers import one_finding
+from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
+from kafka_audit.cluster.releases import releases
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, DynamicConfig, FileRelease, RegisteredBroker
+
+_TYPE, _AFTER = "log.message.timestamp.type", "log.message.timestamp.after.max.ms"
+_BOTH = "log.message.timestamp.difference.max.ms"
+_SINCE, _BOUNDED = (3, 6), (4,)
+_NO_BOUND, _HOUR_MS, _YEAR_MS = 2**63 - 1, 3_600_000, 366 * 86_400_000
+
+
+@check(
+    code="KA722",
+    severity=Severity.LOW,
+    needs=(BrokerConfig, BrokerProperty, DynamicConfig, BrokerApi, FileRelease, RegisteredBroker),
+    by_files=True,
+    says={
+        Status.FAIL: "Records with a time far in the future are accepted on {who} ({key}); segments are deleted too late",
+        Status.PASS: "Broker {broker} rejects records with a time far in the future, or sets their time itself",
+        Status.UNKNOWN: "Cannot determine whether {who} rejects records with a time far in the future ({error})",
+        Status.NOT_APPLICABLE: "Broker {broker} cannot bound the time of records alone: {reason}",
+    },
+)
+def future_records_accepted(view: ClusterView) -> Iterator[Judgement]:
+    """Clients set the time of records, and the broker accepts any time in the future.
+
+    ## Why it matters
+    A segment is deleted by the latest time in it. One record of a client whose clock is wrong, or that writes microseconds, keeps
+    its segment and all later ones until that time, and the disk fills up.
+
+    ## Fails when
+    `log.message.timestamp.type` is CreateTime (the default), and `log.message.timestamp.after.max.ms` allows more than a year. In
+    Kafka 3.6 to 3.9 it is unlimited if it is not set, and `log.message.timestamp.difference.max.ms` neither; from Kafka 4.0 on it
+    is one hour.
+
+    ## Not known when
+    The settings of the broker were not read, contain a placeholder, or its release is unknown.
+
+    ## Passes only when
+    The bound is at most a year, or the type is LogAppendTime. Topics may override both. The check does not apply before Kafka
+    3.6, where the only bound (`log.message.timestamp.difference.max.ms`) also rejects old records.
+
+    ## What to do
+    Set `log.message.timestamp.after.max.ms=3600000` on {who}, after you made sure that no client writes later times on purpose.
+    It is dynamic: `kafka-configs.sh --bootstrap-server BROKER:9092 --alter --entity-type brokers --entity-default --add-config
+    log.message.timestamp.after.max.ms=3600000`.
+
+    ## References
+    KIP-937 (the two bounds), KIP-1030 (the default of Kafka 4.0).
+    """
+    effective = Effective(view)
+    yield from unread_judgements(effective, "KA722")
+    yield from one_finding(view, "KA722", _judged(effective))
+
+
+def _judged(effective: Effective) -> Iterator[Judgement]:
+    view = effective.view
+    for broker in filter(effective.was_read, effective.brokers):
+        kind, after, both = (effective.get(broker, key) for key in (_TYPE, _AFTER, _BOTH))
+        evidence: dict[str, object] = {"broker": broker, "who": f"broker {broker}", "key": _AFTER}
+        hidden = next((value.key for value in (kind, after, both) if not value.known), None)
+        bound = _default(effective, broker)
+        for value in (both, after):
+            if value.explicit and value.number not in {None, _NO_BOUND}:
+                bound = value.number
+        if hidden:
+            yield unknown_judgement(effective, "KA722", broker, f"{hidden} is unknown")
+        elif kind.text == "LogAppendTime":
+            yield view.judge("KA722", f"broker/{broker}", Status.PASS, evidence)
+        elif bound is None:
+            yield unknown_judgement(effective, "KA722", broker, "its release is unknown")
+        elif bound < 0:
+            reason = "before Kafka 3.6 one bound holds for old and for future records"
+            yield view.judge("KA722", f"broker/{broker}", Status.NOT_APPLICABLE, evidence, reason=reason)
+        else:
+            yield view.judge("KA722", f"broker/{broker}", Status.FAIL if bound > _YEAR_MS else Status.PASS, evidence)
+
+
+def _default(effective: Effective, broker: int) -> int | None:
+    """Return the bound of a broker that sets none; -1 before there was one, None where the release is unknown and decides.
+
+    A key that a running broker does not report is one that its release does not have.
+    """
+    explicit = effective.get(broker, _AFTER)
+    answers = effective.settings.answers.get(broker, {})
+    if _AFTER in answers:
+        return explicit.number
+    known = [
+        (-1 if version < _SINCE else _NO_BOUND if version < _BOUNDED else _HOUR_MS) for version in _versions(effective, broker)
+    ]
+    defaults = {-1} if answers and not known else {*known}
+    default = defaults.pop() if len(defaults) == 1 else None
+    return _NO_BOUND if explicit.explicit and default != -1 else default
+
+
+def _versions(effective: Effective, broker: int) -> list[tuple[int, ...]]:
+    return [version_numbers(version) for version in releases(effective.view, broker)]
