@@ -13,6 +13,7 @@ controller.listener.names=CTRL
 listeners=CTRL://c{id}.example.com:9093
 listener.security.protocol.map=CTRL:PLAINTEXT
 log.dirs=/data
+default.replication.factor=3
 """
 BROKER = """process.roles=broker
 node.id={id}
@@ -67,9 +68,14 @@ def quorum(**changed):
 def test_controllers_are_judged_beside_their_brokers_at_their_lines(lint):
     careless = CONTROLLER.format(id=102, voters=VOTERS) + "unclean.leader.election.enable=true\nlog.retention.hour=2\n"
     found = lint(quorum(c102=careless), "--kafka-version", "3.9.1")
-    assert lines(found["c102.properties"], "KA704") == [("controller/102", 8)]
-    assert lines(found["c102.properties"], "KA719") == [("controller/102/config/log.retention.hour", 9)]
+    assert lines(found["c102.properties"], "KA704") == [("controller/102", 9)]
+    assert lines(found["c102.properties"], "KA719") == [("controller/102/config/log.retention.hour", 10)]
     assert not [path for path, failed in found.items() if path.startswith("c") and failed and path != "c102.properties"]
+
+
+def test_topics_get_the_factor_of_the_controllers_file(lint):
+    found = lint(quorum(c101=CONTROLLER.format(id=101, voters=VOTERS).replace("default.replication.factor=3\n", "")))
+    assert [path for path in found if path.startswith("c") and lines(found[path], "KA707")] == ["c101.properties"]
 
 
 def test_a_sound_quorum_gives_nothing_new(lint):

@@ -98,7 +98,8 @@ def factors_impossible(view: ClusterView) -> Iterator[Judgement]:
     `default.replication.factor` and `min.insync.replicas`, with which other topics are created.
 
     ## Not known when
-    The settings of the broker were not read, or only one file was read and the number of brokers is unknown.
+    The settings of the broker were not read. Or only one file was read, or one without an id, which may be that of several
+    brokers: then the number of brokers is unknown.
 
     ## Passes only when
     None of these conditions holds. Topics that exist have their own factor and min ISR (KA605, KA609).
@@ -116,25 +117,28 @@ def factors_impossible(view: ClusterView) -> Iterator[Judgement]:
     yield from one_finding(view, "KA717", _judged(effective, _size(effective)))
 
 
-def _size(effective: Effective) -> int:
-    """Return how many brokers there are, as far as anything shows."""
+def _size(effective: Effective) -> int | None:
+    """Return how many brokers there are, as far as anything shows; None where files alone do not."""
     view, settings = effective.view, effective.settings
     ids, combined = set(effective.brokers), False
     for broker in effective.brokers:
         combined |= "controller" in (settings.get(broker, ROLES).value or "")
     if combined:
         ids |= {voter for broker in effective.brokers for voter in voters_named(settings.get(broker, VOTERS).value)}
-    return max(len(ids), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
+    size = max(len(ids), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
+    # A file without an id may be that of several brokers.
+    named = all(any(settings.get(broker, key).value for key in ("node.id", "broker.id")) for broker in effective.brokers)
+    return size if effective.between.asked or (size > 1 and named) else None
 
 
-def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
+def _judged(effective: Effective, size: int | None) -> Iterator[Judgement]:
     view = effective.view
     exist = {row.topic for row in view.differences.of(InternalTopic)}
     topics = [*(topic for topic in _TOPICS if topic.name not in exist), _NEW]
     for broker in filter(effective.was_read, effective.brokers):
         keys = sorted({key for topic in topics for key in (topic.factor, topic.min_isr)})
         values = {key: effective.get(broker, key) for key in keys}
-        faults = [*_faults(topics, values, None if size == 1 and not effective.between.asked else size)]
+        faults = [*_faults(topics, values, size)]
         unknown = [key for key, value in values.items() if not value.known]
         if faults:
             first = faults[0]
@@ -143,7 +147,7 @@ def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
             yield view.judge("KA717", f"broker/{broker}", Status.FAIL, evidence, severity=first.topic.severity)
         elif unknown:
             yield unknown_judgement(effective, "KA717", broker, f"{', '.join(unknown)} unknown")
-        elif size == 1 and not effective.between.asked:
+        elif size is None:
             error, needs = "the number of brokers is unknown", "the files of the other brokers"
             yield unknown_judgement(effective, "KA717", broker, error, needs)
         else:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_audit.checks import check
-from kafka_audit.checks.gaps import no_files
+from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import ROLES, Settings
 from kafka_audit.cluster.view import ClusterView
@@ -14,12 +14,13 @@ from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.configuration.near_keys import known_keys, nearest_keys
 from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, parts
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerFeature, BrokerProperty, FileRelease
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerFeature, BrokerProperty, FileRelease, RegisteredBroker
 
 _KEY = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _PREFIX = re.compile(r"listener\.name\.([^.]+)\.(.+)", re.IGNORECASE)
 _JAAS, _IBP, _MIN_ISR = "sasl.jaas.config", "inter.broker.protocol.version", "min.insync.replicas"
 _ELR, _ELR_SINCE = "eligible.leader.replicas.version", (4, 1)
+_DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG
 _SESSION, _TICK_MS = "zookeeper.session.timeout.ms", 2000
 _LISTENERS = (INSTEAD, KEY)
 _OTHERS = ("inter.broker.listener.name", "control.plane.listener.name", CONTROLLERS)
@@ -38,11 +39,11 @@ class _Ignored:
 @check(
     code="KA719",
     severity=Severity.MEDIUM,
-    needs=(BrokerProperty, FileRelease, BrokerConfig, BrokerApi, BrokerFeature),
+    needs=(BrokerProperty, FileRelease, BrokerConfig, BrokerApi, BrokerFeature, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Node {node} sets {key} without effect: {why}",
-        Status.PASS: "Every setting in the file of node {node} that Kafka knows has an effect",
+        Status.PASS: "Every key that node {node} sets has an effect, or belongs to a plugin",
         Status.UNKNOWN: "Cannot determine whether settings of {who} have an effect ({error})",
     },
 )
@@ -68,7 +69,7 @@ def setting_ignored(view: ClusterView) -> Iterator[Judgement]:
     - `zookeeper.session.timeout.ms` below 2 or above 20 ticks of ZooKeeper's usual 2,000 ms: the server limits it.
 
     ## Not known when
-    No server.properties was read.
+    Neither server.properties nor DescribeConfigs of the node was read. `lint` does not know what ZooKeeper's ticks are.
 
     ## Passes only when
     None of these conditions holds. Keys below `listener.name.`, `sasl.`, `rsm.config.`, `rlmm.config.`, `confluent.` and other
@@ -84,21 +85,33 @@ def setting_ignored(view: ClusterView) -> Iterator[Judgement]:
     `org.apache.kafka.common.security.JaasContext.loadServerContext`; KIP-778, KIP-966.
     """
     settings = view.settings
-    for node in sorted(settings.every_file):
-        kind = "controller" if node in settings.controllers else "broker"
-        found = {ignored.key: ignored for ignored in _ignored(view, node) if _KEY.fullmatch(ignored.key)}
+    for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
+        party = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
+        lines = _lines(settings, node)
+        if lines is None:
+            needs = f"DescribeConfigs on Cluster, or server.properties of node {node} (`properties` in the cluster file)"
+            yield view.judge("KA719", party, Status.UNKNOWN, who=f"node {node}", error="its settings were not read", needs=needs)
+            continue
+        found = {ignored.key: ignored for ignored in _ignored(view, node, lines) if _KEY.fullmatch(ignored.key)}
         for ignored in found.values():
-            resource = f"{kind}/{node}/config/{ignored.key}"
             facts = {"node": node, "key": ignored.key, "why": ignored.why, "meant": ignored.meant}
-            yield view.judge("KA719", resource, Status.FAIL, facts, severity=ignored.severity)
+            yield view.judge("KA719", f"{party}/config/{ignored.key}", Status.FAIL, facts, severity=ignored.severity)
         if not found:
-            yield view.judge("KA719", f"{kind}/{node}", Status.PASS, node=node)
-    yield from no_files(view, "KA719") if not settings.every_file else ()
+            yield view.judge("KA719", party, Status.PASS, node=node)
+    if not settings.controllers:
+        yield from no_brokers(view, "KA719")
 
 
-def _ignored(view: ClusterView, node: int) -> Iterator[_Ignored]:
-    lines = view.settings.every_file[node]
-    for key, meant in nearest_keys({key: line.value for key, line in lines.items()}):
+def _lines(settings: Settings, node: int) -> Mapping[str, str | None] | None:
+    """Return what a node sets: its file, else what it reports, which has all keys of its file; None where neither was read."""
+    if node in settings.every_file:
+        return {key: line.value for key, line in settings.every_file[node].items()}
+    answers = settings.answers.get(node)
+    return None if answers is None else {key: row.value for key, row in answers.items() if row.source != _DEFAULT_SOURCE}
+
+
+def _ignored(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> Iterator[_Ignored]:
+    for key, meant in nearest_keys(lines):
         yield _Ignored(key=key, why=f"Kafka has no such key; did you mean {meant}?", meant=meant)
     yield from _of_listeners(view.settings, node, lines)
     if _JAAS in lines:
@@ -109,11 +122,11 @@ def _ignored(view: ClusterView, node: int) -> Iterator[_Ignored]:
     if _IBP in lines and view.settings.get(node, ROLES).value and (3, 3) <= minor < (4,):
         yield _Ignored(key=_IBP, why="in KRaft the feature metadata.version decides", severity=Severity.LOW)
     decides = _min_isr_of_cluster(view, node, minor)
-    if decides and lines[_MIN_ISR].value not in {None, decides}:
+    if decides and lines.get(_MIN_ISR) not in {None, decides}:
         why = f"with eligible leader replicas the value of the cluster holds, which is {decides}"
         yield _Ignored(key=_MIN_ISR, why=why)
-    session = lines[_SESSION].value if _SESSION in lines else None
-    if session and session.strip().isdecimal() and not 2 * _TICK_MS <= int(session) <= 20 * _TICK_MS:
+    session = (lines.get(_SESSION) or "").strip()
+    if session.isdecimal() and not 2 * _TICK_MS <= int(session) <= 20 * _TICK_MS:
         why = "a ZooKeeper with its usual tickTime of 2,000 ms limits it to 4,000 to 40,000 ms"
         yield _Ignored(key=_SESSION, why=why, severity=Severity.LOW)
 
@@ -124,7 +137,7 @@ def _min_isr_of_cluster(view: ClusterView, node: int, minor: tuple[int, ...]) ->
     A running cluster reports it. A new one takes it from the file of the controller that is active when the feature is enabled.
     """
     settings = view.settings
-    if _MIN_ISR not in settings.every_file[node] or node in settings.controllers:
+    if _MIN_ISR not in settings.every_file.get(node, {}) or node in settings.controllers:
         return None
     if view.inter_broker.asked:
         feature, answer = view.features.get(_ELR), settings.answers.get(node, {}).get(_MIN_ISR)
@@ -134,7 +147,7 @@ def _min_isr_of_cluster(view: ClusterView, node: int, minor: tuple[int, ...]) ->
     return values.pop() if minor >= _ELR_SINCE and node not in votes and len(values) == 1 else None
 
 
-def _of_listeners(settings: Settings, node: int, lines: Mapping[str, BrokerProperty]) -> Iterator[_Ignored]:
+def _of_listeners(settings: Settings, node: int, lines: Mapping[str, str | None]) -> Iterator[_Ignored]:
     """Yield keys of one listener that Kafka does not read: in upper case, without mechanism, of no listener."""
     values = {key: settings.get(node, key) for key in (*_LISTENERS, *_OTHERS)}
     lists = [name for key in _LISTENERS for name, _ in parts(values[key].value or ("PLAINTEXT://" if key == INSTEAD else ""))]
