@@ -120,7 +120,8 @@ def factors_impossible(view: ClusterView) -> Iterator[Judgement]:
 def _size(effective: Effective) -> int | None:
     """Return how many brokers there are, as far as anything shows; None where files alone do not."""
     view, settings = effective.view, effective.settings
-    ids, combined = set(effective.brokers), False
+    # One that is down is known by what is assigned to it.
+    ids, combined = set(effective.brokers) | (set(view.known_brokers) if effective.between.asked else set()), False
     for broker in effective.brokers:
         combined |= "controller" in (settings.get(broker, ROLES).value or "")
     if combined:
@@ -136,9 +137,13 @@ def _judged(effective: Effective, size: int | None) -> Iterator[Judgement]:
     exist = {row.topic for row in view.differences.of(InternalTopic)}
     topics = [*(topic for topic in _TOPICS if topic.name not in exist), _NEW]
     for broker in filter(effective.was_read, effective.brokers):
-        keys = sorted({key for topic in topics for key in (topic.factor, topic.min_isr)})
+        reported = effective.settings.answers.get(broker, {})
+        by_file = broker in effective.settings.files or not reported
+        # A running broker reports its defaults as well: a key that it does not report, its release does not have.
+        own = [topic for topic in topics if by_file or topic.factor in reported]
+        keys = sorted({key for topic in own for key in (topic.factor, topic.min_isr)})
         values = {key: effective.get(broker, key) for key in keys}
-        faults = [*_faults(topics, values, size)]
+        faults = [*_faults(own, values, size)]
         unknown = [key for key, value in values.items() if not value.known]
         if faults:
             first = faults[0]
@@ -147,6 +152,8 @@ def _judged(effective: Effective, size: int | None) -> Iterator[Judgement]:
             yield view.judge("KA717", f"broker/{broker}", Status.FAIL, evidence, severity=first.topic.severity)
         elif unknown:
             yield unknown_judgement(effective, "KA717", broker, f"{', '.join(unknown)} unknown")
+        elif not own:
+            yield unknown_judgement(effective, "KA717", broker, "it reports no factor")
         elif size is None:
             error, needs = "the number of brokers is unknown", "the files of the other brokers"
             yield unknown_judgement(effective, "KA717", broker, error, needs)
