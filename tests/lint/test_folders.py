@@ -73,11 +73,6 @@ def test_controllers_are_judged_beside_their_brokers_at_their_lines(lint):
     assert not [path for path, failed in found.items() if path.startswith("c") and failed and path != "c102.properties"]
 
 
-def test_topics_get_the_factor_of_the_controllers_file(lint):
-    found = lint(quorum(c101=CONTROLLER.format(id=101, voters=VOTERS).replace("default.replication.factor=3\n", "")))
-    assert [path for path in found if path.startswith("c") and lines(found[path], "KA707")] == ["c101.properties"]
-
-
 def test_a_sound_quorum_gives_nothing_new(lint):
     new = {"KA213", "KA217", *(f"KA{number}" for number in range(713, 726))}
     assert not new & {one["code"] for failed in lint(quorum()).values() for one in failed}

@@ -24,6 +24,7 @@ FIRST_GENERATED_ID = 1001
 """What ZooKeeper gives to the first broker of a cluster that names no id (`reserved.broker.max.id` + 1)."""
 
 _MOST_CHROOTS = 4
+_MOST_TWINS = 10  # files with one id; more of them are examples, or copies of a cluster
 _CLUSTER = ("zookeeper.connect", "controller.quorum.voters", "controller.quorum.bootstrap.servers")
 _ADDRESS = re.compile(r"(?<![^\s,@/])[^\s,@/]+:\d+")
 
@@ -108,7 +109,11 @@ def _distinct(held: _Held, split: Callable[[_Held], Iterable[_Held]]) -> Iterato
     twice = {own: indexes for own, indexes in by_id.items() if indexes[1:]}
     if not twice:
         yield _members(held, ids)
-    elif _is_one_cluster(held) and all(twins.are_two_nodes(held[one][1], held[two][1]) for one, two in _pairs(twice.values())):
+    elif (
+        max(map(len, twice.values())) <= _MOST_TWINS
+        and _is_one_cluster(held)
+        and all(twins.are_two_nodes(held[one][1], held[two][1]) for one, two in _pairs(twice.values()))
+    ):
         spare = {index for indexes in twice.values() for index in indexes[1:]}
         names = {indexes[0]: tuple(_place(*held[index]) for index in indexes[1:]) for indexes in twice.values()}
         kept = [index for index in range(len(held)) if index not in spare]
