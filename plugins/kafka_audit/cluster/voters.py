@@ -1,47 +1,21 @@
-"""Where the voters of the metadata quorum are reached, by what nodes are set to."""
+"""The voters of the metadata quorum, compared between the settings of nodes."""
 
-import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_audit.cluster.settings import ROLES, Settings
-from kafka_audit.compare.addresses import HostPort, address_text, canonical_address
-from kafka_audit.compare.hosts import ip_address_of
+from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, AdvertisedListener, entries
+from kafka_audit.model.voters import addresses_clash
 
-VOTERS, SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
-
-_VOTER = re.compile(r"\s{0,9}(\d{1,10})@(\S{1,300}):(\d{1,5})\s{0,9}")
 _ANY_ADDRESS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 -- compared, not bound
-
-
-def voters_named(setting: str | None) -> Mapping[int, HostPort]:
-    """Return the addresses of voters in `controller.quorum.voters`, by node id."""
-    matches = (_VOTER.fullmatch(part) for part in (setting or "").split(","))
-    return {int(match[1]): (match[2].strip("[]"), int(match[3])) for match in matches if match is not None}
 
 
 def usual_voters(named: Iterable[Mapping[int, HostPort]]) -> tuple[int, ...]:
     """Return the ids that most nodes name, of equally many the larger set."""
     kinds = Counter(tuple(sorted(addresses)) for addresses in named if addresses)
     return min(kinds, key=lambda ids: (-kinds[ids], -len(ids), ids), default=())
-
-
-def usual_addresses(named: Iterable[Mapping[int, HostPort]]) -> Mapping[int, HostPort]:
-    """Return the address that more than half of these nodes name for a voter."""
-    found: dict[int, Counter[HostPort]] = defaultdict(Counter)
-    for addresses in named:
-        for voter, address in addresses.items():
-            found[voter][canonical_address(*address)] += 1
-    most = {voter: counts.most_common(1)[0] for voter, counts in found.items()}
-    return {voter: address for voter, (address, count) in most.items() if count * 2 > found[voter].total()}
-
-
-def addresses_clash(one: HostPort, other: HostPort) -> bool:
-    """Return whether two addresses cannot be one: a host may have many names, and no two ports or IP addresses are the same."""
-    (host, port), (usual, usual_port) = canonical_address(*one), canonical_address(*other)
-    return port != usual_port or (host != usual and None not in {ip_address_of(host), ip_address_of(usual)})
 
 
 def other_listener(settings: Settings, node: int, named: HostPort) -> str | None:

@@ -9,13 +9,13 @@ from kafka_audit.cluster.listeners.inter_broker import DEFAULT_MECHANISM, InterB
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import ROLES
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.cluster.voters import SERVERS, VOTERS, voters_named
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.model.advertised_listeners import CONTROLLERS
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, FileRelease, QuorumReplica, QuorumView, SnapshotInfo
 from kafka_audit.model.text import counted, listing
+from kafka_audit.model.voters import SERVERS, VOTERS, named_voters
 
 _MECHANISM, _ENABLED, _MAP = "sasl.mechanism.controller.protocol", "sasl.enabled.mechanisms", "listener.security.protocol.map"
 _JAAS, _CALLBACK = ".sasl.jaas.config", "sasl.server.callback.handler.class"
@@ -163,7 +163,7 @@ def _scram(view: ClusterView, resource: str, login: _ControllerLogin, evidence: 
         return view.judge("KA713", resource, Status.FAIL, evidence, why=why)
     settings = view.settings
     servers = (settings.get(login.node, SERVERS).value or "").count(":")
-    voters = len(voters_named(settings.get(login.node, VOTERS).value)) or servers
+    voters = len(named_voters(settings.get(login.node, VOTERS).value)) or servers
     if "controller" in login.roles and max(voters, len(_controllers(view.next_start))) > 1:
         why = "SCRAM users are in the metadata log, and controllers that all start read it after they have elected a leader"
         return view.judge("KA713", resource, Status.FAIL, evidence, why=why, severity=Severity.HIGH)

@@ -8,7 +8,6 @@ from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
 from kafka_audit.cluster.settings import ROLES
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.cluster.voters import VOTERS, voters_named
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
@@ -21,6 +20,7 @@ from kafka_audit.model.tables import (
     SnapshotInfo,
 )
 from kafka_audit.model.text import counted
+from kafka_audit.model.voters import VOTERS, named_voters
 
 _MIN_ISR, _DEFAULT = "min.insync.replicas", "default.replication.factor"
 
@@ -125,7 +125,7 @@ def _size(effective: Effective) -> int | None:
     for broker in effective.brokers:
         combined |= "controller" in (settings.get(broker, ROLES).value or "")
     if combined:
-        ids |= {voter for broker in effective.brokers for voter in voters_named(settings.get(broker, VOTERS).value)}
+        ids |= {voter for broker in effective.brokers for voter in named_voters(settings.get(broker, VOTERS).value)}
     size = max(len(ids), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
     # A file without an id may be that of several brokers.
     named = all(any(settings.get(broker, key).value for key in ("node.id", "broker.id")) for broker in effective.brokers)

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_QUORUM, no_quorum
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.cluster.voters import SERVERS, VOTERS, usual_voters, voters_named
+from kafka_audit.cluster.voters import usual_voters
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerProperty, QuorumReplica, QuorumView, SnapshotInfo
 from kafka_audit.model.text import counted
+from kafka_audit.model.voters import SERVERS, VOTERS, named_voters
 
 _FEWEST = 3
 
@@ -85,7 +86,7 @@ def _by_files(view: ClusterView) -> Judgement:
     if not view.kraft:
         return view.judge("KA217", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
     settings = view.settings
-    voters = usual_voters(voters_named(settings.get(node, VOTERS).value) for node in settings.every_file)
+    voters = usual_voters(named_voters(settings.get(node, VOTERS).value) for node in settings.every_file)
     if voters:
         return _judged(view, voters, VOTERS)
     dynamic = any(settings.get(node, SERVERS).state == "set" for node in settings.every_file)
