@@ -123,8 +123,16 @@ def test_a_controller_alone_is_not_asked_what_brokers_are(lint):
     text = ALONE.replace("broker,controller", "controller").replace("CLIENTS://:9092,BROKERS://:9094,", "")
     text = "".join(line for line in text.splitlines(keepends=True) if "ADVERTISED" not in line and "INTER_BROKER" not in line)
     file = lint(text)
-    assert (file["starts"], set(_failed(file))) == (True, {"KA217"})
+    assert (file["starts"], set(_failed(file))) == (True, {"KA217", "KA720"})
     assert not [one for one in file["findings"] if one["resource"]["name"].startswith("broker/")]
+
+
+def test_a_misspelt_variable_is_named_at_its_line(lint):
+    text = ALONE + "      KAFKA_LOG_RETENTION_HOUR: '2'\n      KAFKA_HEAP_OPT: -Xmx1g\n"
+    found = [one for one in lint(text)["findings"] if (one["code"], one["status"]) == ("KA719", "FAIL")]
+    assert [(one["evidence"]["meant"], one["evidence"]["line"]) for one in found] == [
+        ("log.retention.hours", len(ALONE.splitlines()) + 1)
+    ]
 
 
 CONFLUENT = ALONE.replace("apache/kafka:4.3.0", "confluentinc/cp-kafka:8.0.0")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kafka_audit.checks import check
+from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import ROLES
@@ -36,8 +37,8 @@ class _UnsafeDirectory:
     needs=(BrokerConfig, BrokerProperty, BrokerApi, FileRelease, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "The log directories of node {node} are not safe: {fault}",
-        Status.PASS: "Node {node} has a log directory for each entry, and none below /tmp",
+        Status.FAIL: "The log directories of {who} are not safe: {fault}",
+        Status.PASS: "Each entry of log.dirs of {who} is a directory of its own, and none is below /tmp",
         Status.UNKNOWN: "Cannot determine whether the log directories of {who} are safe ({error})",
     },
 )
@@ -68,31 +69,36 @@ def log_dirs_clash(view: ClusterView) -> Iterator[Judgement]:
     node that is a controller only keeps no partitions, so that its directories may be inside each other.
 
     ## What to do
-    Give each entry of `log.dirs` on node {node} a directory of its own, on a disk that outlasts a restart, and the metadata log
+    Give each entry of `log.dirs` on {who} a directory of its own, on a disk that outlasts a restart, and the metadata log
     a directory outside of them. First stop the node and move the data, with `meta.properties`, to the new place: a directory
     that is removed from `log.dirs` is lost for its partitions.
 
     ## References
     `kafka.log.LogManager.createAndValidateLogDirs`; `kafka.server.ReplicaManager.handleLogDirFailure`; KIP-112, KIP-405, KIP-858.
     """
+    yield from one_finding(view, "KA720", _judged(view))
+    if not view.settings.controllers:
+        yield from no_brokers(view, "KA720")
+
+
+def _judged(view: ClusterView) -> Iterator[Judgement]:
     settings = view.settings
     for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
-        resource = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
+        who = f"{'controller' if node in settings.controllers else 'broker'} {node}"
+        resource = who.replace(" ", "/")
         unknown = _unknown(view, node)
         if unknown:
-            facts = {"who": f"node {node}", "key": unknown[0], "error": f"{unknown[1]} is unknown"}
-            facts["needs"] = f"DescribeConfigs on Cluster, or server.properties of node {node} as it gets it"
+            facts = {"who": who, "key": unknown[0], "error": f"{unknown[1]} is unknown"}
+            facts["needs"] = f"DescribeConfigs on Cluster, or server.properties of {who} as it gets it"
             yield view.judge("KA720", resource, Status.UNKNOWN, facts)
             continue
         faults = sorted(_faults(view, node), key=lambda fault: -fault.severity)
         if faults:
             text = "; ".join(fault.text for fault in faults)
-            facts = {"node": node, "key": faults[0].key, "fault": text}
+            facts = {"broker": node, "who": who, "key": faults[0].key, "fault": text}
             yield view.judge("KA720", resource, Status.FAIL, facts, severity=faults[0].severity)
         else:
-            yield view.judge("KA720", resource, Status.PASS, node=node)
-    if not settings.controllers:
-        yield from no_brokers(view, "KA720")
+            yield view.judge("KA720", resource, Status.PASS, who=who)
 
 
 def _unknown(view: ClusterView, node: int) -> tuple[str, str] | None:

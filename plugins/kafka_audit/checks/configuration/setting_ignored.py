@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_audit.checks import check
+from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import ROLES, Settings
@@ -42,8 +43,8 @@ class _Ignored:
     needs=(BrokerProperty, FileRelease, BrokerConfig, BrokerApi, BrokerFeature, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Node {node} sets {key} without effect: {why}",
-        Status.PASS: "Every key that node {node} sets has an effect, or belongs to a plugin",
+        Status.FAIL: "{key} has no effect on {who}: {why}",
+        Status.PASS: "Every key that is set on {who} has an effect, or belongs to a plugin",
         Status.UNKNOWN: "Cannot determine whether settings of {who} have an effect ({error})",
     },
 )
@@ -76,30 +77,35 @@ def setting_ignored(view: ClusterView) -> Iterator[Judgement]:
     prefixes of plugins are not compared with Kafka's, nor those that begin like the key of a class that is not Kafka's own.
 
     ## What to do
-    Decide what {key} is meant to do on node {node} ({why}), and set the right key or remove the line. Before the restart read
-    what will change: `kafka-configs.sh --bootstrap-server BROKER:9092 --describe --all --entity-type brokers --entity-name
-    {node}` shows what holds now. If a plugin reads the key, mute KA719 for it.
+    Decide what {key} is meant to do on {who} ({why}), and set the right key or remove the line. Before the restart read what
+    will change: `kafka-configs.sh --bootstrap-server BROKER:9092 --describe --all --entity-type brokers --entity-name ID` shows
+    what holds now. If a plugin reads the key, mute KA719 for it.
 
     ## References
     `org.apache.kafka.common.config.AbstractConfig.logUnused`; `org.apache.kafka.common.network.ListenerName.configPrefix`;
     `org.apache.kafka.common.security.JaasContext.loadServerContext`; KIP-778, KIP-966.
     """
+    yield from one_finding(view, "KA719", _judged(view))
+    if not view.settings.controllers:
+        yield from no_brokers(view, "KA719")
+
+
+def _judged(view: ClusterView) -> Iterator[Judgement]:
     settings = view.settings
     for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
-        party = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
+        who = f"{'controller' if node in settings.controllers else 'broker'} {node}"
+        party = who.replace(" ", "/")
         lines = _lines(settings, node)
         if lines is None:
-            needs = f"DescribeConfigs on Cluster, or server.properties of node {node} (`properties` in the cluster file)"
-            yield view.judge("KA719", party, Status.UNKNOWN, who=f"node {node}", error="its settings were not read", needs=needs)
+            needs = f"DescribeConfigs on Cluster, or server.properties of {who} (`properties` in the cluster file)"
+            yield view.judge("KA719", party, Status.UNKNOWN, who=who, error="its settings were not read", needs=needs)
             continue
         found = {ignored.key: ignored for ignored in _ignored(view, node, lines) if _KEY.fullmatch(ignored.key)}
         for ignored in found.values():
-            facts = {"node": node, "key": ignored.key, "why": ignored.why, "meant": ignored.meant}
+            facts = {"broker": node, "who": who, "key": ignored.key, "why": ignored.why, "meant": ignored.meant}
             yield view.judge("KA719", f"{party}/config/{ignored.key}", Status.FAIL, facts, severity=ignored.severity)
         if not found:
-            yield view.judge("KA719", party, Status.PASS, node=node)
-    if not settings.controllers:
-        yield from no_brokers(view, "KA719")
+            yield view.judge("KA719", party, Status.PASS, who=who)
 
 
 def _lines(settings: Settings, node: int) -> Mapping[str, str | None] | None:

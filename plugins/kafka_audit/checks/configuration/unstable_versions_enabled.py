@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
+from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -18,8 +19,8 @@ _KEYS = ("unstable.feature.versions.enable", "unstable.metadata.versions.enable"
     needs=(BrokerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Node {node} enables versions that are not released ({keys}); such a cluster cannot be upgraded",
-        Status.PASS: "Node {node} enables released versions only",
+        Status.FAIL: "Versions that are not released are enabled on {who} ({keys}); such a cluster cannot be upgraded",
+        Status.PASS: "Released versions only are enabled on {who}",
         Status.UNKNOWN: "Cannot determine whether {who} enables versions that are not released ({error})",
     },
 )
@@ -41,27 +42,32 @@ def unstable_versions_enabled(view: ClusterView) -> Iterator[Judgement]:
     None of these keys is true. The check does not show whether such a version is in use: KA712 reads features.
 
     ## What to do
-    Remove {keys} from server.properties of node {node}, if the cluster uses released versions only: `kafka-features.sh
+    Remove {keys} from server.properties of {who}, if the cluster uses released versions only: `kafka-features.sh
     --bootstrap-server BROKER:9092 describe` shows them, and `kafka-storage.sh version-mapping` those of the release. If it uses
     others, create a new cluster and copy the data.
 
     ## References
     KIP-1022 (features of a release); `org.apache.kafka.server.config.ServerConfigs`.
     """
+    yield from one_finding(view, "KA721", _judged(view))
+    if not view.settings.controllers:
+        yield from no_brokers(view, "KA721")
+
+
+def _judged(view: ClusterView) -> Iterator[Judgement]:
     settings = view.settings
     for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
-        resource = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
+        who = f"{'controller' if node in settings.controllers else 'broker'} {node}"
+        resource = who.replace(" ", "/")
         found = {key: settings.get(node, key) for key in _KEYS}
         hidden = next((key for key, setting in found.items() if not setting.known), None)
         enabled = tuple(key for key, setting in found.items() if (setting.value or "").strip().lower() == "true")
         if enabled:
-            facts = {"node": node, "keys": listing(enabled), "key": enabled[0]}
+            facts = {"broker": node, "who": who, "keys": listing(enabled), "key": enabled[0]}
             yield view.judge("KA721", resource, Status.FAIL, facts)
         elif hidden:
-            needs = f"DescribeConfigs on Cluster, or server.properties of node {node} as it gets it"
-            facts = {"who": f"node {node}", "error": f"{hidden} is unknown", "needs": needs}
+            needs = f"DescribeConfigs on Cluster, or server.properties of {who} as it gets it"
+            facts = {"who": who, "error": f"{hidden} is unknown", "needs": needs}
             yield view.judge("KA721", resource, Status.UNKNOWN, facts)
         else:
-            yield view.judge("KA721", resource, Status.PASS, node=node)
-    if not settings.controllers:
-        yield from no_brokers(view, "KA721")
+            yield view.judge("KA721", resource, Status.PASS, who=who)
