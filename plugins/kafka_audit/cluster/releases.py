@@ -1,10 +1,11 @@
 """The release whose rules apply to the file of a broker: its own if known, otherwise the supported releases around it."""
 
+from collections.abc import Mapping
 from itertools import pairwise
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import VERSIONS, definitions, version_numbers
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, FileRelease
+from kafka_audit.model.tables import BrokerApi, FileRelease
 
 _DEFAULT = 5  # ConfigSource of a default: the software's own version
 _FETCH, _DESCRIBE_TRANSACTIONS = 1, 65
@@ -18,35 +19,42 @@ def releases(view: ClusterView, broker: int) -> tuple[str, ...]:
     on offer show the major version: DescribeTransactions came with 3.0, the oldest Fetch versions went with 4.0. A key that
     only newer releases of Kafka 4 define shows the first of those. Lint gives the release of each file.
     """
-    given = tuple(row.version for row in view.of(FileRelease) if row.node_id == broker)
-    return given or _running(view, broker)
+    given = view.derived(_given).get(broker)
+    return (given,) if given else _running(view, broker)
+
+
+def _given(view: ClusterView) -> Mapping[int, str]:
+    return {row.node_id: row.version for row in view.of(FileRelease)}
+
+
+def _offered(view: ClusterView) -> Mapping[int, Mapping[int, BrokerApi]]:
+    found: dict[int, dict[int, BrokerApi]] = {}
+    for row in view.of(BrokerApi):
+        found.setdefault(row.broker_id, {})[row.api_key] = row
+    return found
 
 
 def _running(view: ClusterView, broker: int) -> tuple[str, ...]:
     """Return the same of a running broker, by its own answers."""
-    reported = [row.value for row in view.of(BrokerConfig) if _is_default(row, broker) and row.value]
-    if reported:
-        minor = reported[0].partition("-")[0]
+    answers = view.settings.answers.get(broker, {})
+    reported = answers.get("inter.broker.protocol.version")
+    if reported is not None and reported.value and reported.source == _DEFAULT:
+        minor = reported.value.partition("-")[0]
         exact = [version for version in VERSIONS if version.startswith(f"{minor}.")]
         return tuple(exact) or _around(version_numbers(minor))
-    offered = {row.api_key: row for row in view.of(BrokerApi) if row.broker_id == broker}
+    offered = view.derived(_offered).get(broker, {})
     fetch = offered.get(_FETCH)
     if fetch is None:
         return ()
     if fetch.min_version >= _FETCH_OF_4:
-        keys = {row.key for row in view.of(BrokerConfig) if row.broker_id == broker}
         of_4 = [version for version in VERSIONS if version_numbers(version) >= (4,)]
         for before, after in reversed([*pairwise(of_4)]):
-            if keys & (definitions(after).keys() - definitions(before).keys()):
+            if answers.keys() & (definitions(after).keys() - definitions(before).keys()):
                 return (after,)
         return _of_major(4)
     if _DESCRIBE_TRANSACTIONS in offered:
         return _of_major(3)
     return _of_major(2 if fetch.max_version >= _FETCH_OF_2 else 1)
-
-
-def _is_default(row: BrokerConfig, broker: int) -> bool:
-    return row.broker_id == broker and row.key == "inter.broker.protocol.version" and row.source == _DEFAULT
 
 
 def _of_major(major: int) -> tuple[str, ...]:

@@ -1,10 +1,12 @@
 """KA718."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from kafka_audit.checks import check
 from kafka_audit.checks.alike_brokers import one_finding
-from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.hosts import canonical_host
 from kafka_audit.configuration.definitions.values import integer
@@ -13,6 +15,8 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker, RegisteredEndpoint
 from kafka_audit.model.text import brokers, counted
 
+_NOWHERE = "the host of broker "
+_MOST = 2**31 - 1
 _LIMIT, _OVERRIDES, _FETCHERS = "max.connections.per.ip", "max.connections.per.ip.overrides", "num.replica.fetchers"
 
 
@@ -63,44 +67,56 @@ def _judged(effective: Effective) -> Iterator[Judgement]:
     view = effective.view
     read = [broker for broker in effective.brokers if effective.was_read(broker)]
     fetchers = {broker: effective.get(broker, _FETCHERS) for broker in read}
-    hosts = {broker: _hosts(view, broker) for broker in read}
+    by_host: defaultdict[str, list[int]] = defaultdict(list)
+    for broker in read:
+        for host in _hosts(view, broker) or {f"{_NOWHERE}{broker}"}:
+            by_host[host].append(broker)
     for broker in read:
         limit, overrides = effective.get(broker, _LIMIT), effective.get(broker, _OVERRIDES)
-        hidden = [value.key for value in (limit, overrides, *fetchers.values()) if not value.known]
-        if hidden and (limit.explicit or overrides.explicit or not (limit.known and overrides.known)):
-            yield unknown_judgement(effective, "KA718", broker, f"{hidden[0]} is unknown")
-            continue
-        by_host = _by_host(overrides.text or "")
-        fault = _fault(broker, limit, by_host, fetchers, hosts)
         evidence: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
-        others = [other for other in read if other != broker]
-        nowhere = [other for other in others if not hosts[other]]
-        lowest = min([limit.number or 0, *by_host.values()])
-        if fault is None and nowhere and lowest < sum(fetchers[other].number or 1 for other in others):
-            facts = {"error": f"the host of {brokers(nowhere)} is unknown", "needs": "advertised.listeners of every broker"}
-            yield view.judge("KA718", f"broker/{broker}", Status.UNKNOWN, evidence | facts)
-            continue
-        yield view.judge("KA718", f"broker/{broker}", Status.FAIL if fault else Status.PASS, evidence | (fault or {}))
+        is_limited = not limit.known or not overrides.known or bool(overrides.text) or (limit.number or 0) < _MOST
+        hidden = next((value.key for value in (limit, overrides, *fetchers.values()) if not value.known), None)
+        if not is_limited:
+            yield view.judge("KA718", f"broker/{broker}", Status.PASS, evidence)
+        elif hidden:
+            yield unknown_judgement(effective, "KA718", broker, f"{hidden} is unknown")
+        else:
+            numbers = {other: value.number or 1 for other, value in fetchers.items()}
+            yield _limited(view, evidence, _Limits(limit.number or 0, _by_host(overrides.text or "")), by_host, numbers)
 
 
-def _fault(
-    broker: int,
-    limit: Value,
-    overrides: Mapping[str, int],
-    fetchers: Mapping[int, Value],
-    hosts: Mapping[int, frozenset[str]],
-) -> dict[str, object] | None:
-    """Return the host from which the other brokers open more connections than are accepted, where there is one."""
-    others = [other for other in fetchers if other != broker]
-    for host in sorted({host for other in others for host in hosts[other] or {f"the host of broker {other}"}}):
-        sources = [other for other in others if host in (hosts[other] or {f"the host of broker {other}"})]
-        count = sum(fetchers[other].number or 1 for other in sources)
-        allowed = overrides.get(host, limit.number)
-        if allowed is not None and allowed < count:
-            key = _OVERRIDES if host in overrides else _LIMIT
+@dataclass(frozen=True)
+class _Limits:
+    """How many connections a broker accepts from one address, and from some."""
+
+    usual: int
+    by_host: Mapping[str, int]
+
+
+def _limited(
+    view: ClusterView,
+    evidence: dict[str, object],
+    limits: _Limits,
+    by_host: Mapping[str, list[int]],
+    fetchers: Mapping[int, int],
+) -> Judgement:
+    """Judge a broker that has limits by the host from which the other brokers open most above them."""
+    broker = evidence["broker"]
+    resource, nowhere = f"broker/{broker}", [host for host in by_host if host.startswith(_NOWHERE) and by_host[host] != [broker]]
+    for host in sorted(by_host):
+        sources = [other for other in by_host[host] if other != broker]
+        count, allowed = sum(fetchers[other] for other in sources), limits.by_host.get(host, limits.usual)
+        if allowed < count:
+            key = _OVERRIDES if host in limits.by_host else _LIMIT
             facts: dict[str, object] = {"limit": counted(allowed, "connection"), "key": key, "host": host, "count": count}
-            return facts | {"sources": brokers(sources), "source_brokers": tuple(sources)}
-    return None
+            facts |= {"sources": brokers(sources), "source_brokers": tuple(sources)}
+            return view.judge("KA718", resource, Status.FAIL, evidence | facts)
+    every = sum(number for other, number in fetchers.items() if other != broker)
+    if nowhere and min([limits.usual, *limits.by_host.values()]) < every:
+        unknown = brokers(other for host in nowhere for other in by_host[host])
+        facts = {"error": f"the host of {unknown} is unknown", "needs": "advertised.listeners of every broker"}
+        return view.judge("KA718", resource, Status.UNKNOWN, evidence | facts)
+    return view.judge("KA718", resource, Status.PASS, evidence)
 
 
 def _hosts(view: ClusterView, broker: int) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """KA713."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kafka_audit.checks import check
@@ -30,7 +30,7 @@ class _ControllerLogin:
     listener: str
     mechanism: str
     key: str  # the line to look at
-    roles: str
+    votes: bool  # as a controller
 
 
 @check(
@@ -81,12 +81,13 @@ def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
     if nodes and not any(view.settings.get(node, ROLES).state != "unset" for node in nodes):
         yield view.judge("KA713", "cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
         return
-    yield from (_judged(view, node) for node in nodes)
+    controllers = [node for node in nodes if "controller" in (view.settings.get(node, ROLES).value or "")]
+    yield from (_judged(view, node, controllers) for node in nodes)
     if not nodes:
         yield from no_files(view, "KA713")
 
 
-def _judged(view: ClusterView, node: int) -> Judgement:
+def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgement:
     between, settings = view.next_start, view.settings
     resource = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
     who = f"node {node}"
@@ -109,29 +110,24 @@ def _judged(view: ClusterView, node: int) -> Judgement:
         listener=listener,
         mechanism=settings.get(node, _MECHANISM).value or DEFAULT_MECHANISM,
         key=settings.first_set(node, _MECHANISM, _MAP),
-        roles=settings.get(node, ROLES).value or "",
+        votes=node in controllers,
     )
     evidence: dict[str, object] = {"node": node, "who": who, "key": login.key}
     evidence |= {"mechanism": login.mechanism, "listener": listener}
-    fault = _not_enabled(between, login) or _without_text(between, login)
+    fault = _not_enabled(between, login, controllers) or _without_text(between, login)
     if fault:
         return view.judge("KA713", resource, Status.FAIL, evidence, why=fault)
-    if login.mechanism.startswith("SCRAM-") and not _kept_elsewhere(between, login):
-        return _scram(view, resource, login, evidence)
-    if not _controllers(between):
+    if login.mechanism.startswith("SCRAM-") and not _kept_elsewhere(between, login, controllers):
+        return _scram(view, resource, login, evidence, alone=len(controllers) == 1)
+    if not controllers:
         missing = {"error": "no file of a controller was read", "needs": "server.properties of the controllers"}
         return view.judge("KA713", resource, Status.UNKNOWN, evidence | missing)
     return view.judge("KA713", resource, Status.PASS, evidence)
 
 
-def _controllers(between: InterBroker) -> list[int]:
-    settings = between.settings
-    return [node for node in sorted(settings.every_file) if "controller" in (settings.get(node, ROLES).value or "")]
-
-
-def _not_enabled(between: InterBroker, login: _ControllerLogin) -> str:
+def _not_enabled(between: InterBroker, login: _ControllerLogin, controllers: Iterable[int]) -> str:
     """Return which controllers do not enable the mechanism of a login, "" for none."""
-    enabled = {node: between.settings.at(node, login.listener, _ENABLED) for node in _controllers(between)}
+    enabled = {node: between.settings.at(node, login.listener, _ENABLED) for node in controllers}
     lists = {node: (setting.value or DEFAULT_MECHANISM) for node, setting in enabled.items() if setting.known}
     without = [node for node, text in lists.items() if login.mechanism not in {part.strip() for part in text.split(",")}]
     if not without:
@@ -150,12 +146,12 @@ def _without_text(between: InterBroker, login: _ControllerLogin) -> str:
     return "" if not others or own in lines else f"the file has {others[0]}, and no {own}"
 
 
-def _kept_elsewhere(between: InterBroker, login: _ControllerLogin) -> bool:
+def _kept_elsewhere(between: InterBroker, login: _ControllerLogin, controllers: Iterable[int]) -> bool:
     key = f"{login.mechanism.lower()}.{_CALLBACK}"
-    return any(between.settings.at(node, login.listener, key).state in {"set", "hidden"} for node in _controllers(between))
+    return any(between.settings.at(node, login.listener, key).state in {"set", "hidden"} for node in controllers)
 
 
-def _scram(view: ClusterView, resource: str, login: _ControllerLogin, evidence: dict[str, object]) -> Judgement:
+def _scram(view: ClusterView, resource: str, login: _ControllerLogin, evidence: dict[str, object], *, alone: bool) -> Judgement:
     """Judge a login with SCRAM, whose users are in the metadata log."""
     known = releases(view, login.node)
     if known and version_numbers(known[-1]) < _SCRAM_SINCE:
@@ -164,7 +160,7 @@ def _scram(view: ClusterView, resource: str, login: _ControllerLogin, evidence: 
     settings = view.settings
     servers = (settings.get(login.node, SERVERS).value or "").count(":")
     voters = len(named_voters(settings.get(login.node, VOTERS).value)) or servers
-    if "controller" in login.roles and max(voters, len(_controllers(view.next_start))) > 1:
+    if login.votes and (voters > 1 or not alone):
         why = "SCRAM users are in the metadata log, and controllers that all start read it after they have elected a leader"
         return view.judge("KA713", resource, Status.FAIL, evidence, why=why, severity=Severity.HIGH)
     now = view.quorum.now

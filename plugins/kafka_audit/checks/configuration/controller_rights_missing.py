@@ -1,6 +1,8 @@
 """KA714."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_QUORUM, no_files
@@ -96,7 +98,8 @@ def controller_rights_missing(view: ClusterView) -> Iterator[Judgement]:
     if nodes and not any(settings.get(node, ROLES).state != "unset" for node in nodes):
         yield view.judge("KA714", "cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
         return
-    yield from (_judged(view, node) for node in nodes if _has_role(view, node, "controller"))
+    peers = _peers(view)
+    yield from (_judged(view, node, peers) for node in nodes if _has_role(view, node, "controller"))
     if not nodes:
         yield from no_files(view, "KA714")
 
@@ -105,7 +108,41 @@ def _has_role(view: ClusterView, node: int, role: str) -> bool:
     return role in {part.strip() for part in (view.settings.get(node, ROLES).value or "").split(",")}
 
 
-def _judged(view: ClusterView, node: int) -> Judgement:
+@dataclass(frozen=True, kw_only=True)
+class _Peers:
+    """Nodes that connect to controllers in the same way: a thousand of them are seldom more than a few kinds."""
+
+    listener: str
+    protocol: str
+    mechanism: str
+    users: tuple[str, ...]
+    votes: bool
+
+
+def _peers(view: ClusterView) -> Mapping[_Peers, list[int]]:
+    """Return the nodes whose files were read, by how they connect to controllers."""
+    between, settings = view.next_start, view.settings
+    logins: defaultdict[int, list[PropertyLogin]] = defaultdict(list)
+    for login in view.of(PropertyLogin):
+        if login.side == "client":
+            logins[login.broker_id].append(login)
+    found: defaultdict[_Peers, list[int]] = defaultdict(list)
+    for node in sorted(settings.every_file):
+        listener = canonical_listener((settings.get(node, CONTROLLERS).value or "").split(",")[0])
+        mechanism = settings.get(node, _MECHANISM).value or DEFAULT_MECHANISM
+        own = (login for login in logins[node] if same_listener(login.listener, listener) and login.mechanism == mechanism)
+        kind = _Peers(
+            listener=listener,
+            protocol=between.protocol(node, listener) or "PLAINTEXT",
+            mechanism=mechanism,
+            users=tuple(sorted({login.username for login in own})),
+            votes=_has_role(view, node, "controller"),
+        )
+        found[kind].append(node)
+    return found
+
+
+def _judged(view: ClusterView, node: int, peers: Mapping[_Peers, Sequence[int]]) -> Judgement:
     between, settings = view.next_start, view.settings
     resource, who = f"{'controller' if node in settings.controllers else 'broker'}/{node}", f"controller {node}"
     evidence: dict[str, object] = {"node": node, "who": who, "key": settings.first_set(node, SUPER_USERS, AUTHORIZER)}
@@ -118,77 +155,68 @@ def _judged(view: ClusterView, node: int) -> Judgement:
         error = f"{AUTHORIZER} or {SUPER_USERS} is unknown" if hidden else f"{authorizer.value} uses its own rules"
         needs = f"the file as {who} reads it" if hidden else f"the authorizer log of {who}"
         return view.judge("KA714", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
-    unknown: Principal | None = None
-    denied: dict[tuple[str, str, bool], list[int]] = {}
-    for source in settings.every_file:
-        if source == node and not _has_role(view, node, "broker"):
-            continue
-        listener, principal = _principal(view, source, node)
-        names = [name for name in principal.names if name not in (supers or ())]
-        votes = source != node and _has_role(view, source, "controller")
-        refused = bool(names) and (_before_the_log(view, node) if votes else _refused(view, source, node, names))
-        if refused:
-            denied.setdefault((names[0], listener, votes), []).append(source)
-        elif refused is None or not principal.names:
-            unknown = unknown or principal
-    if denied:
-        (name, listener, votes), sources = min(denied.items(), key=lambda item: (not item[0][2], item[0]))
-        now = view.quorum.now
-        latent = all(source in now.replicas and source not in now.late for source in sources)
-        why = "it reads ACLs only after an election" if votes else "no ACL that was read allows it"
-        evidence |= {"principal": name, "listener": listener, "why": why, "nodes": tuple(sorted(sources))}
-        evidence["whom"] = (
-            f"{'controllers' if votes else 'nodes'} {listing(sorted(sources))}" if sources[1:] else f"node {sources[0]}"
-        )
-        return view.judge("KA714", resource, Status.FAIL, evidence, severity=Severity.HIGH if latent else None)
-    if unknown is not None:
-        needs = unknown.needs or f"the ACLs of the cluster, which decide where {SUPER_USERS} does not"
-        return view.judge("KA714", resource, Status.UNKNOWN, evidence, error=unknown.why, needs=needs)
+    following = view.quorum.now.replicas.keys() - view.quorum.now.late
+    undecided: Principal | None = None
+    for kind in sorted(peers, key=lambda kind: not kind.votes):  # a controller that is denied is worse than a broker
+        # Its own broker connects as well, and after an election.
+        others = [source for source in peers[kind] if source != node]
+        own = [node] if node in peers[kind] and _has_role(view, node, "broker") else []
+        for sources, votes in ((others, kind.votes), (own, False)):
+            asked = [source for source in sources if votes or source not in following]
+            if not asked:
+                continue
+            principal = _principal(view, kind, asked[0], node)
+            refused = _refused(view, node, principal, supers or frozenset(), votes=votes)
+            if refused:
+                evidence |= {"principal": principal.names[0], "listener": kind.listener, "nodes": tuple(asked)}
+                evidence["why"] = "it reads ACLs only after an election" if votes else "no ACL that was read allows it"
+                evidence["whom"] = f"{'controllers' if votes else 'nodes'} {listing(asked)}" if asked[1:] else f"node {asked[0]}"
+                severity = Severity.HIGH if following.issuperset(asked) else None
+                return view.judge("KA714", resource, Status.FAIL, evidence, severity=severity)
+            undecided = undecided or (principal if refused is None else None)
+    if undecided is not None:
+        needs = undecided.needs or f"the ACLs of the cluster, which decide where {SUPER_USERS} does not"
+        return view.judge("KA714", resource, Status.UNKNOWN, evidence, error=undecided.why, needs=needs)
     return view.judge("KA714", resource, Status.PASS, evidence)
 
 
-def _before_the_log(view: ClusterView, node: int) -> bool:
-    """Return whether a controller answers super users only until it has read the metadata log; else it may deny all others."""
-    known = releases(view, node)
-    return not known or version_numbers(known[-1]) >= _NOT_READY_SINCE or view.next_start.allows_without_acl(node) is False
+def _refused(view: ClusterView, node: int, principal: Principal, supers: frozenset[str], *, votes: bool) -> bool | None:
+    """Return whether a controller denies a principal; None where its name, ACLs or a hidden setting decide.
 
-
-def _refused(view: ClusterView, source: int, node: int, names: list[str]) -> bool | None:
-    """Return whether a controller that has read its ACLs denies a node; None where ACLs or a hidden setting decide."""
-    between, now = view.next_start, view.quorum.now
-    everyone, acls = between.allows_without_acl(node), between.cluster_acls(node)
-    if source in now.replicas and source not in now.late:
+    Until it has read the metadata log it answers super users only, and controllers elect a leader before that.
+    """
+    between, known = view.next_start, releases(view, node)
+    missing = [name for name in principal.names if name not in supers]
+    if not principal.names or (missing and len(missing) < len(principal.names)):
+        return None
+    if not missing:
         return False
+    everyone, acls = between.allows_without_acl(node), between.cluster_acls(node)
+    before_the_log = not known or version_numbers(known[-1]) >= _NOT_READY_SINCE
+    if votes and (before_the_log or everyone is False):
+        return True
     if acls is None:
         return True if everyone is False else None
     allowed = {
-        authorized(name, "", "ClusterAction", CLUSTER, acls, allow_everyone_if_no_acl=bool(everyone)).allowed for name in names
+        authorized(name, "", "ClusterAction", CLUSTER, acls, allow_everyone_if_no_acl=bool(everyone)).allowed for name in missing
     }
     return None if len(allowed) > 1 or (everyone is None and not acls) else allowed == {False}
 
 
-def _principal(view: ClusterView, source: int, target: int) -> tuple[str, Principal]:
-    """Return the listener on which a node connects to controllers, and as whom it appears there."""
-    between, settings = view.next_start, view.settings
-    names, mechanism = settings.get(source, CONTROLLERS), settings.get(source, _MECHANISM)
-    listener = canonical_listener((names.value or "").split(",")[0])
-    builder = settings.at(target, listener, _BUILDER)
+def _principal(view: ClusterView, kind: _Peers, source: int, target: int) -> Principal:
+    """Return as whom nodes of a kind appear at a controller, by one of them."""
+    settings = view.settings
+    builder = settings.at(target, kind.listener, _BUILDER)
     needs = f"server.properties of nodes {source} and {target}"
-    if not listener or builder.state == "hidden" or (builder.value and not builder.value.endswith(_DEFAULT_BUILDER)):
-        why = (
-            f"node {target} builds principals with {builder.value or 'an unknown class'}"
-            if listener
-            else "its listener is unknown"
-        )
-        return listener, Principal(names=(), certain=False, why=why, needs=needs)
-    protocol = between.protocol(source, listener) or "PLAINTEXT"
-    if protocol == "PLAINTEXT":
-        return listener, Principal(names=(ANONYMOUS,), certain=True, why=f"listener {listener} is PLAINTEXT")
-    ends = Ends(source=source, target=target, listener=listener)
-    if not protocol.startswith("SASL"):
-        asked, rules = (settings.at(target, listener, key) for key in ("ssl.client.auth", SSL_RULES))
-        return listener, by_certificate(ends, asked, rules, ())
-    used = mechanism.value or DEFAULT_MECHANISM
-    logins = (login for login in view.of(PropertyLogin) if login.broker_id == source and login.side == "client")
-    own = [login.username for login in logins if same_listener(login.listener, listener) and login.mechanism == used]
-    return listener, by_login(ends, used, own, settings.at(target, listener, KERBEROS_RULES))
+    if not kind.listener:
+        return Principal(names=(), certain=False, why=f"node {source} names no listener of controllers", needs=needs)
+    if builder.state == "hidden" or (builder.value and not builder.value.endswith(_DEFAULT_BUILDER)):
+        why = f"node {target} builds principals with {builder.value or 'an unknown class'}"
+        return Principal(names=(), certain=False, why=why, needs=needs)
+    if kind.protocol == "PLAINTEXT":
+        return Principal(names=(ANONYMOUS,), certain=True, why=f"listener {kind.listener} is PLAINTEXT")
+    ends = Ends(source=source, target=target, listener=kind.listener)
+    if not kind.protocol.startswith("SASL"):
+        asked, rules = (settings.at(target, kind.listener, key) for key in ("ssl.client.auth", SSL_RULES))
+        return by_certificate(ends, asked, rules, ())
+    return by_login(ends, kind.mechanism, kind.users, settings.at(target, kind.listener, KERBEROS_RULES))
