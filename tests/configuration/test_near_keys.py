@@ -38,6 +38,7 @@ OF_OTHERS = [
     "opts",
     "create.topics",
     "broker.id.command",
+    "logs.dir",
     "broker.zone",
 ]
 

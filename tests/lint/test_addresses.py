@@ -9,6 +9,8 @@ zookeeper.connect=zk:2181
 listeners=PLAINTEXT://:9092
 advertised.listeners={advertised}
 log.dirs=/data
+offsets.topic.replication.factor=2
+transaction.state.log.replication.factor=2
 """
 
 

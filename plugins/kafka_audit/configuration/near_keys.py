@@ -18,10 +18,12 @@ _NOT_DEFINED = frozenset(
         "authorizer.zookeeper.session.timeout.ms",
         "authorizer.zookeeper.url",
         "broker.id.command",
+        "logs.dir",
         "super.users",
     }
 )
-"""Keys of Kafka's authorizers, which KafkaConfig does not define, and a variable of an image that looks like one of its keys."""
+"""Keys of Kafka's authorizers, which KafkaConfig does not define, and those of images (wurstmeister's, Bitnami's) that look like
+keys of Kafka: Bitnami's chart writes `logs.dir`, the folder of the image's own logs, into every server.properties."""
 
 _OF_PLUGINS = re.compile(
     r"(?:listener\.name|sasl|confluent|rsm\.config|rlmm\.config|config\.providers|cruise\.control|log4j2?|strimzi)\."
