@@ -82,11 +82,11 @@ def _judged(effective: Effective) -> Iterator[Judgement]:
             yield unknown_judgement(effective, "KA718", broker, f"{hidden} is unknown")
         else:
             numbers = {other: value.number or 1 for other, value in fetchers.items()}
-            yield _limited(view, evidence, _Limits(limit.number or 0, _by_host(overrides.text or "")), by_host, numbers)
+            yield _limited(view, evidence, _AddressLimits(limit.number or 0, _by_host(overrides.text or "")), by_host, numbers)
 
 
 @dataclass(frozen=True)
-class _Limits:
+class _AddressLimits:
     """How many connections a broker accepts from one address, and from some."""
 
     usual: int
@@ -96,7 +96,7 @@ class _Limits:
 def _limited(
     view: ClusterView,
     evidence: dict[str, object],
-    limits: _Limits,
+    limits: _AddressLimits,
     by_host: Mapping[str, list[int]],
     fetchers: Mapping[int, int],
 ) -> Judgement:
