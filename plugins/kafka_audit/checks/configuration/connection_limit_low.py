@@ -122,8 +122,9 @@ def _limited(
 def _hosts(view: ClusterView, broker: int) -> frozenset[str]:
     """Return the hosts that a broker advertises, as registered, else by its settings."""
     settings = {key: view.settings.get(broker, key).value for key in (KEY, INSTEAD, CONTROLLERS)}
-    listed = [*view.inter_broker.endpoints.get(broker, {}).values()] or [*entries(settings)]
-    return frozenset(canonical_host(endpoint.host) for endpoint in listed if endpoint.host)
+    registered: list[str | None] = [endpoint.host for endpoint in view.inter_broker.endpoints.get(broker, {}).values()]
+    hosts = registered or [listener.host for listener in entries(settings)]
+    return frozenset(canonical_host(host) for host in hosts if host)
 
 
 def _by_host(overrides: str) -> Mapping[str, int]:

@@ -88,7 +88,7 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
         resource = who.replace(" ", "/")
         unknown = _unknown(view, node)
         if unknown:
-            facts = {"who": who, "key": unknown[0], "error": f"{unknown[1]} is unknown"}
+            facts: dict[str, object] = {"who": who, "key": unknown[0], "error": f"{unknown[1]} is unknown"}
             facts["needs"] = f"DescribeConfigs on Cluster, or server.properties of {who} as it gets it"
             yield view.judge("KA720", resource, Status.UNKNOWN, facts)
             continue
