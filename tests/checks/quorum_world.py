@@ -11,6 +11,7 @@ voters:      by origin (`worker`, or the id of a controller) and voter, how far 
 controller_configs: by node id, what a controller reports by DescribeConfigs; `hidden` for null.
 migration:   columns of the table.
 features:    by name [lowest, highest, finalized] level, null for none; by broker id (text) what differs from that.
+applied:     by broker id, the offset of the metadata log that it has applied, as the answer with the features has it; else 50.
 """
 
 from collections.abc import Iterator, Mapping
@@ -72,7 +73,8 @@ def feature_rows(world: World) -> Iterator[Row]:
     usual = {name: told for name, told in world["features"].items() if isinstance(told, list)}
     for broker in world["brokers"]:
         for name, (lowest, highest, finalized) in (usual | world["features"].get(str(broker), {})).items():
-            levels = {"min_supported": lowest, "max_supported": highest, "finalized": finalized, "finalized_epoch": 50}
+            levels = {"min_supported": lowest, "max_supported": highest, "finalized": finalized}
+            levels["finalized_epoch"] = world["applied"].get(broker, 50)
             yield BrokerFeature(observer=f"broker:{broker}", broker_id=broker, feature=name, **levels)
 
 

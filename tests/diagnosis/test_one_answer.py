@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import pytest
 
-from checks.cases import base
+from checks.cases import base, cases
 from checks.world import World, snapshots
 from diagnosis import subjects
 from diagnosis.claims import ids_in, ids_in_evidence
@@ -38,6 +38,13 @@ def test_a_probe_that_failed_once_is_in_no_headline():
     document = told(now, before)
     (incident,) = (one for one in document["incidents"] if one["cause"] == "KA302")
     assert ids_in(incident["headline"]) <= ids_in_evidence(document, incident)
+
+
+def test_a_broker_that_applies_nothing_does_not_lag_because_it_is_cut_off():
+    case = cases("KA210")["one_applies_nothing"]
+    (incident,) = documents({"one": snapshots(base(), "one", case)})["one"]["incidents"]
+    assert incident["headline"] == "Broker 2 most likely reads the metadata log and does not apply it"
+    assert incident["confidence"] == "inferred"
 
 
 def files() -> dict[str, list[str]]:

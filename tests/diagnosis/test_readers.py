@@ -23,7 +23,6 @@ LEFT = {
     "checks/audit/accepted_logins.py": {"BrokerView"},
     "checks/audit/vantage_far_away.py": {"Probe"},
     "checks/controller/epoch_went_back.py": {"BrokerView"},
-    "checks/controller/leadership.py": {"BrokerView"},
     "checks/controller/named_controller.py": {"BrokerView"},
     "checks/listeners/address_of_name_fails.py": {"probes_of"},
     "checks/listeners/endpoint_without_mapping.py": {"worker_probes"},

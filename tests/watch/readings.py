@@ -1,5 +1,15 @@
 """Readings in a few words: a healthy cluster of three brokers, and what differs from it."""
 
+from kafka_audit.model.read_failure import ReadFailure
+from kafka_audit.model.tables import (
+    Migration,
+    QuorumReplica,
+    QuorumView,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    Registry,
+    ViewBroker,
+)
 from kafka_audit.watch.judgement import Patience, WatchState, next_state
 from kafka_audit.watch.reading import (
     ANSWERED,
@@ -7,25 +17,36 @@ from kafka_audit.watch.reading import (
     BrokerReading,
     ControllerReading,
     Reading,
+    ReadList,
     WatchAnswer,
     WatchOutcome,
     ZookeeperReading,
 )
 
 EVERY = frozenset({0, 1, 2})
-REFUSED = WatchAnswer(outcome=WatchOutcome.FAILED, error="connection refused")
-DENIED = WatchAnswer(outcome=WatchOutcome.UNKNOWN, error="CLUSTER_AUTHORIZATION_FAILED")
+REFUSED = WatchAnswer(outcome=WatchOutcome.FAILED, error="connection refused", failure=ReadFailure.REFUSED)
+TIMEOUT = WatchAnswer(outcome=WatchOutcome.FAILED, error="timeout", failure=ReadFailure.TIMEOUT)
+DENIED = WatchAnswer(outcome=WatchOutcome.UNKNOWN, error="CLUSTER_AUTHORIZATION_FAILED", failure=ReadFailure.NOT_AUTHORIZED)
 
 
-def broker(number, **said):
+def listed(ids, **elsewhere):
+    """Return a list of these brokers, each at its address, or at the host that `b2` and so on name."""
+    places = [(number, elsewhere.get(f"b{number}", f"b{number}")) for number in sorted(ids)]
+    digest = str(places)
+    rows = (ViewBroker(brokers_digest=digest, broker_id=n, host=host, port=9092, rack=None) for n, host in places)
+    return ReadList(digest=digest, rows=tuple(rows))
+
+
+def broker(number, lists=EVERY, **said):
     return BrokerReading(
         **{
             "broker_id": number,
             "address": f"b{number}:9092",
+            "listener": "PLAINTEXT",
             "api_versions": ANSWERED,
             "metadata": ANSWERED,
             "kraft": False,
-            "lists": EVERY,
+            "listed": None if lists is None else listed(lists),
             "cluster_id": "abc",
             "controller_id": 0,
             **said,
@@ -38,14 +59,73 @@ def down(number, error="connection refused"):
     return BrokerReading(broker_id=number, address=f"b{number}:9092", api_versions=failed)
 
 
-def in_kraft(number, **said):
-    return broker(number, **{"kraft": True, "controller_id": number, "quorum": ANSWERED, "leader": 0, "leader_epoch": 7, **said})
+def led(party, leader=0, epoch=7, committed=None):
+    return QuorumView(sample=1, observer=party, node_id=None, leader_id=leader, leader_epoch=epoch, high_watermark=committed)
 
 
-def zookeeper(**said):
-    return ZookeeperReading(
-        **{"answer": ANSWERED, "brokers": EVERY, "controller": 0, "controller_epoch": 1, "cluster_id": "abc", **said}
+def in_kraft(number, leader=0, epoch=7, committed=None, **said):
+    """Return a broker in KRaft mode, which says of the quorum's leader nothing if that is None."""
+    word = None if leader is None else led(f"broker:{number}", leader, epoch, committed)
+    return broker(number, **{"kraft": True, "controller_id": number, "quorum": ANSWERED, "led": word, **said})
+
+
+def controller(address, leader=None, epoch=7):
+    """Return a controller, which leads if it names a leader."""
+    return ControllerReading(address=address, answer=ANSWERED, led=leader and led(f"controller@{address}", leader, epoch))
+
+
+def replicas(party="broker:2", **ages):
+    """Return the nodes of the quorum as the newest answer has them: voters `v200=0`, brokers `b2=15`; seconds behind, or None."""
+    now = 1_000_000
+    return tuple(
+        QuorumReplica(
+            sample=1,
+            observer=party,
+            replica_id=int(name[1:]),
+            voter=name.startswith("v"),
+            directory_id=None,
+            log_end_offset=50,
+            last_fetch_ms=now,
+            last_caught_up_ms=None if age is None else now - age * 1000,
+        )
+        for name, age in ages.items()
     )
+
+
+def zookeeper(*, answer=ANSWERED, brokers=EVERY, controller=0, claimed=False, cluster_id="abc"):
+    if not answer.answered:
+        return ZookeeperReading(answer=answer)
+    rows = [
+        Registry(
+            sample=1,
+            kafka_cluster_id=cluster_id,
+            controller_id=controller,
+            controller_epoch=1,
+            controller_mzxid=1,
+            brokers_pzxid=1,
+            zxid_before=0,
+            zxid_after=0,
+        )
+    ]
+    for number in sorted(brokers):
+        rows += [
+            RegisteredBroker(sample=1, broker_id=number, rack=None, ephemeral_owner=1, registered_ms=0, czxid=1, mzxid=1),
+            RegisteredEndpoint(
+                sample=1, broker_id=number, listener="PLAINTEXT", protocol="PLAINTEXT", host=f"b{number}", port=9092
+            ),
+        ]
+    if claimed:
+        rows.append(
+            Migration(
+                sample=1,
+                begun=True,
+                kraft_controller_id=3000,
+                kraft_controller_epoch=1,
+                metadata_offset=None,
+                metadata_epoch=None,
+            )
+        )
+    return ZookeeperReading(answer=answer, rows=tuple(rows))
 
 
 def reading(seconds, *brokers, zk="healthy", controllers=()):
@@ -61,13 +141,14 @@ def reading(seconds, *brokers, zk="healthy", controllers=()):
     )
 
 
-def kraft(seconds, *brokers, controllers=()):
+def kraft(seconds, *brokers, controllers=(), nodes=()):
     """Return a reading of a cluster in KRaft mode."""
     told = {one.broker_id: one for one in brokers}
     return Reading(
         at_ms=1_000_000 + seconds * 1000,
         brokers=tuple(told.get(number, in_kraft(number)) for number in (0, 1, 2)),
         controllers=controllers,
+        replicas=nodes,
     )
 
 
@@ -85,6 +166,6 @@ def sentences(*readings, **patience):
 
 
 __all__ = [
-    "DENIED", "EVERY", "NOT_ASKED", "REFUSED", "ControllerReading", "after", "broker", "down", "in_kraft", "kraft", "reading",
-    "sentences", "zookeeper",
+    "DENIED", "EVERY", "NOT_ASKED", "REFUSED", "TIMEOUT", "after", "broker", "controller", "down", "in_kraft", "kraft", "led",
+    "listed", "reading", "replicas", "sentences", "zookeeper",
 ]  # fmt: skip

@@ -11,9 +11,9 @@ import pytest
 from kafka.protocol.admin import DescribeQuorumResponse
 from kafka.protocol.metadata import MetadataRequest
 
-from collect.brokers.test_quorum import Node
 from collect.fakes import server
 from collect.oidc_server import make_key, oidc_server
+from collect.quorum_node import QuorumNode
 from hostile_parties.broker import HostileBroker, changed, honest_brokers
 from hostile_parties.party import announce, drip, hang, hang_up, raw
 from hostile_parties.zookeeper import NO_AUTH, HostileZookeeper, kafka_tree
@@ -21,6 +21,7 @@ from kafka_audit.collect.connections.protocol import async_conversation
 from kafka_audit.model.cluster import Cluster, Limits, Oidc, Security, Tls, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.watch import reader as reader_module
+from kafka_audit.watch.picture import leader_of
 from kafka_audit.watch.reader import Reader
 from kafka_audit.watch.reading import WatchOutcome
 from testbed.certificates import Authority
@@ -184,7 +185,7 @@ def test_a_broker_that_returns_at_another_address_is_asked_there(brokers):
 def test_zookeeper_gives_ids_controller_and_epoch(zookeeper):
     (reading,) = read(described(zookeeper=ZookeeperAccess(connect=zookeeper.address)))
     assert reading.zookeeper.answer.answered
-    assert (reading.zookeeper.brokers, reading.zookeeper.controller_epoch) == (frozenset({0, 1, 2}), 4)
+    assert (reading.zookeeper.brokers, reading.zookeeper.registry.controller_epoch) == (frozenset({0, 1, 2}), 4)
     assert outcomes(reading, "metadata") == {0: "answered", 1: "answered", 2: "answered"}
     assert all("topics" not in path for _, paths in zookeeper.asked for path in paths)
 
@@ -230,20 +231,43 @@ def test_the_quorum_is_asked_where_brokers_offer_it(brokers):
     brokers[1].script[QUORUM] = hang
     (reading,) = read(described(brokers[0]))
     assert reading.kraft
-    assert [(one.leader, one.leader_epoch) for one in reading.brokers] == [(5, 9), (None, None), (5, 9)]
+    assert [one.led and (one.led.leader_id, one.led.leader_epoch) for one in reading.brokers] == [(5, 9), None, (5, 9)]
     assert outcomes(reading, "quorum") == {0: "answered", 1: "failed", 2: "answered"}
+
+
+def test_what_a_broker_has_applied_is_in_its_answer_to_apiversions(brokers):
+    for number, one in enumerate(brokers[:2]):
+        one.apis |= {VERSIONS: (0, 4), QUORUM: (0, 0)}
+        one.script[VERSIONS] = changed(lambda answer, number=number: setattr(answer, "finalized_features_epoch", 40 + number))
+    brokers[2].apis[VERSIONS] = (0, 4)
+    (reading,) = read(described(*brokers))
+    assert [one.applied for one in reading.brokers] == [40, 41, None]
+
+
+def test_of_all_answers_about_the_quorum_the_newest_is_kept_and_one_that_names_too_many_nodes_is_not(brokers, monkeypatch):
+    with server(old := QuorumNode(200, {QUORUM: (0, 2)})) as first, server(new := QuorumNode(201, {QUORUM: (0, 2)})) as second:
+        new.leader = 201
+        addresses = tuple(f"{host}:{port}" for host, port in (first, second))
+        (reading,) = read(described(brokers[0], controllers=addresses))
+        monkeypatch.setattr(reader_module, "_MOST_CONTROLLERS", 1 - QUICK.brokers)
+        (bounded,) = read(described(brokers[0], controllers=addresses))
+    assert old.leader != new.leader
+    assert len({row.observer for row in reading.replicas}) == 1
+    assert {row.voter for row in reading.replicas} == {True, False}
+    assert bounded.replicas == ()
 
 
 def test_controllers_are_asked_for_the_quorum_alone_which_needs_no_right_to_alter(brokers):
     with (
-        server(Node(200, {QUORUM: (0, 2), CLUSTER: (0, 2)})) as leads,
-        server(follower := Node(201, {QUORUM: (0, 2)})) as follows,
+        server(QuorumNode(200, {QUORUM: (0, 2), CLUSTER: (0, 2)})) as leads,
+        server(follower := QuorumNode(201, {QUORUM: (0, 2)})) as follows,
     ):
         follower.apis[CLUSTER] = (0, 2)
         follower.partition_error = 6  # NOT_LEADER_OR_FOLLOWER
         addresses = tuple(f"{host}:{port}" for host, port in (leads, follows))
         (reading,) = read(described(brokers[0], controllers=addresses))
-    assert [(one.answer.outcome.value, one.leader) for one in reading.controllers] == [("answered", 200), ("answered", None)]
+    assert [(one.answer.outcome.value, leader_of(one)) for one in reading.controllers] == [("answered", 200), ("answered", None)]
+    assert {row.replica_id for row in reading.replicas} >= {200}
     assert (len(follower.asked(QUORUM)), follower.asked(CLUSTER)) == (1, [])
 
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from kafka_audit.cluster.samples import Samples
-from kafka_audit.model.quorum import behind_ms, late, newest_view
+from kafka_audit.model.quorum import behind_ms, late, newest_view, unapplied
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import BrokerView, FencedBroker, QuorumReplica, QuorumView, QuorumVoter, SourceRead
+from kafka_audit.model.tables import BrokerFeature, BrokerView, FencedBroker, QuorumReplica, QuorumView, QuorumVoter, SourceRead
 
 OPERATION = "DescribeQuorum"
 
@@ -73,6 +73,11 @@ class QuorumSample:
         """Replicas that are behind."""
         return late(self.replicas.values())
 
+    @property
+    def leaderless(self) -> bool:
+        """Whether all observers that answer name no leader."""
+        return bool(self.views) and all(view.leader_id < 0 for view in self.views)
+
 
 def _by_fenced(rows: tuple[FencedBroker, ...]) -> Mapping[int, frozenset[int]]:
     return {
@@ -103,6 +108,27 @@ class Quorum:
     def reads(self) -> tuple[SourceRead, ...]:
         """How asking for the quorum ended, of each party."""
         return tuple(read for read in self._samples.last_reads if read.operation == OPERATION)
+
+    @cached_property
+    def unapplied(self) -> Mapping[int, int]:
+        """Brokers that fetched what was committed in the sample before and did not apply it, with the offset they applied."""
+        before = None if self.before is None else self.before.newest
+        if before is None or self.now.newest is None:
+            return {}
+        applied: dict[int, int] = {}
+        for row in self._samples.of(BrokerFeature):  # of both samples, without their numbers
+            if row.finalized_epoch is not None and row.broker_id in self.now.answering:
+                applied[row.broker_id] = max(row.finalized_epoch, applied.get(row.broker_id, 0))
+        stale = unapplied(applied, self.now.replicas, before.high_watermark, self.now.newest.high_watermark)
+        return {broker: applied[broker] for broker in sorted(stale)}
+
+    @cached_property
+    def unanswered(self) -> tuple[SourceRead, ...]:
+        """The reads of all brokers, if each of them gives its view and none an answer of a leader; nothing otherwise."""
+        asked = [read for read in self.reads if read.observer.startswith("broker")]
+        silent = [read for read in asked if read.outcome == "failed" and read.failure is not ReadFailure.NOT_AUTHORIZED]
+        viewed = {row.observer for row in self._samples.at(BrokerView, self._samples.numbers[0])}
+        return tuple(silent) if len(silent) == len(asked) and viewed.issuperset(read.observer for read in silent) else ()
 
     def unread(self) -> tuple[str, str]:
         """Return why no observer reported the quorum, and what the audit needs."""

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from kafka_audit.cluster.broker_lists import unregistered
 from kafka_audit.cluster.registry import RegistrySample
+from kafka_audit.cluster.samples import Samples
 from kafka_audit.model.tables import BrokerView
 
 
@@ -28,9 +29,10 @@ class HeldView:
 class HeldViews:
     """The views of one sample."""
 
-    def __init__(self, registry: RegistrySample) -> None:
-        """Keep the registry of the same sample."""
+    def __init__(self, registry: RegistrySample, samples: Samples | None = None) -> None:
+        """Keep the registry of the same sample; `samples` has more views than those that it was made of."""
         self._registry = registry
+        self._samples = samples or registry.samples
 
     @cached_property
     def all(self) -> tuple[HeldView, ...]:
@@ -38,7 +40,7 @@ class HeldViews:
         registry = self._registry
         answered = unregistered(registry.samples, registry.sample)
         right = None if registry.state is None else registry.state.kafka_cluster_id
-        return tuple(self._held(row, right, answered) for row in registry.samples.at(BrokerView, registry.sample))
+        return tuple(self._held(row, right, answered) for row in self._samples.at(BrokerView, registry.sample))
 
     @cached_property
     def by_name(self) -> Mapping[str, tuple[HeldView, ...]]:

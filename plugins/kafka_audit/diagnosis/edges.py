@@ -153,6 +153,9 @@ class Edges:
         signs += [listed] if listed is not None and listed.unlisted else []
         if any(sign.settled for sign in signs):
             return Effect(state="missing", text=f"the view of broker {broker} is older than those of others")
+        applied = self._view.quorum.unapplied.get(broker)
+        if applied is not None:
+            return Effect(state="missing", text=f"broker {broker} applies no metadata after offset {applied}")
         fetched = self.fetched(broker)
         if fetched.state != "missing" and signs:
             return Effect(state="passing", text=f"the view of broker {broker} was old in one sample only")

@@ -1,4 +1,4 @@
-"""How far each replica of the metadata log is behind, by the leader's own clock. Pure."""
+"""How far nodes of the metadata quorum are behind, and how many elections are too many. Pure."""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,6 +7,16 @@ from kafka_audit.model.tables import QuorumReplica, QuorumView
 LATE_MS = 10_000
 """From here on a replica is behind: a controller fences a broker that it has not heard for 9 s (broker.session.timeout.ms), and
 voters without contact for 2 s start an election. A working voter was caught up within half a second."""
+
+_TERMS = 2
+"""How many epochs an election takes at most, where votes are split."""
+
+_FEWEST_VOTERS = 3
+
+
+def most_elections(voters: int) -> int:
+    """Return by how much the epoch may rise if each voter is restarted once: a rolling restart moves the leader that often."""
+    return _TERMS * max(voters, _FEWEST_VOTERS)
 
 
 def newest_view(views: Iterable[QuorumView]) -> QuorumView | None:
@@ -30,3 +40,21 @@ def behind_ms(replicas: Iterable[QuorumReplica]) -> Mapping[int, int | None]:
 def late(replicas: Iterable[QuorumReplica]) -> frozenset[int]:
     """Return the replicas of one answer that are behind."""
     return frozenset(number for number, behind in behind_ms(replicas).items() if behind is None or behind > LATE_MS)
+
+
+def unapplied(
+    applied: Mapping[int, int], replicas: Mapping[int, QuorumReplica], before: int | None, now: int | None
+) -> frozenset[int]:
+    """Return the brokers that have fetched what was committed a while ago, and have not applied it, although the log moves.
+
+    Args:
+        applied: the offset of the newest record that each broker has applied now, as ApiVersions gives it:
+            `finalized_features_epoch` (`KRaftMetadataCache.features`).
+        replicas: what the leader knows of the brokers. One that fetches nothing applies nothing either, and lags.
+        before: the high watermark at that time, which is the offset of the next record; None if it is unknown.
+        now: the high watermark now. Where it stands still, the last record may be one that leaves nothing to apply.
+    """
+    if before is None or now is None or now <= before:
+        return frozenset()
+    ends = {broker: row.log_end_offset for broker, row in replicas.items() if row.log_end_offset is not None}
+    return frozenset(broker for broker, offset in applied.items() if offset + 1 < min(before, ends.get(broker, before)))

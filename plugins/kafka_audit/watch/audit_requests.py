@@ -115,8 +115,8 @@ class _Memory:
             return SavedWatch()
 
     async def write(self, saved: SavedWatch) -> None:
-        """Write what is remembered if it changed, but for the time of the reading."""
-        compared = replace(saved, state=replace(saved.state, at_ms=0))
+        """Write what is remembered if it changed, but for what each reading changes."""
+        compared = replace(saved, state=replace(saved.state, at_ms=0, committed=None))
         if compared == self._written or time.monotonic() < self._not_before:
             return
         try:

@@ -14,6 +14,6 @@ _OURS = LASTING | {
 def failed_answer(error: ReadError | TimeoutError) -> WatchAnswer:
     """Return what a failed read is: a fault, or nothing known where the auditor may not ask."""
     if isinstance(error, TimeoutError):
-        return WatchAnswer(outcome=WatchOutcome.FAILED, error=ReadFailure.TIMEOUT.words)
+        return WatchAnswer(outcome=WatchOutcome.FAILED, error=ReadFailure.TIMEOUT.words, failure=ReadFailure.TIMEOUT)
     outcome = WatchOutcome.UNKNOWN if error.failure in _OURS else WatchOutcome.FAILED
-    return WatchAnswer(outcome=outcome, error=clean_line(error.error))
+    return WatchAnswer(outcome=outcome, error=clean_line(error.error), failure=error.failure)

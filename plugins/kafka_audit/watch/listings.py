@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -11,9 +11,10 @@ from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
 from kafka_audit.collect.connections.protocol.async_conversation import in_thread
 from kafka_audit.collect.connections.protocol.conversation import demand
 from kafka_audit.collect.rows.source_reads import ReadError
-from kafka_audit.compare.addresses import canonical_address, is_among
+from kafka_audit.compare.addresses import HostPort, canonical_address, is_among
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import RegisteredEndpoint
+from kafka_audit.model.tables import RegisteredEndpoint, ViewBroker
+from kafka_audit.watch.reading import ReadList
 
 MOST_NEW = 100
 """Brokers that one view lists and that are not known there, which are kept once any broker is known."""
@@ -28,14 +29,14 @@ class Listing:
     """What a view lists.
 
     Attributes:
-        ids: of brokers: all that are known, and the first `MOST_NEW` others.
+        brokers: all that are known, and the first `MOST_NEW` others.
         elsewhere: brokers that are not known at that address, as many.
-        nowhere: those of `ids` that it lists at an address that no broker has.
+        nowhere: those of `brokers` that it lists at an address that no broker has.
         cluster_id: None where it names none.
         controller_id: -1 where it names none.
     """
 
-    ids: frozenset[int]
+    brokers: ReadList
     elsewhere: tuple[ListedBroker, ...]
     nowhere: frozenset[int]
     cluster_id: str | None
@@ -57,6 +58,7 @@ class Listings:
         self._most_listed = MOST_LISTED * most
         self._most_new = MOST_NEW if known else most
         self._contents: dict[tuple[int, bool, bytes], Listing] = {}
+        self._lists: dict[str, ReadList] = {}
         self._turn = asyncio.Semaphore(1)
 
     async def listing(self, body: bytes, version: int, dialled: tuple[str, int]) -> Listing:
@@ -88,13 +90,25 @@ class Listings:
             for broker in sorted(brokers)
             if broker.broker_id in ids and not is_among((broker.host, broker.port), self._known.get(broker.broker_id, ()))
         )
+        nowhere = frozenset(ids.intersection(answer.nowhere))
+        places = dict.fromkeys(nowhere, ("", -1))
+        places |= {broker.broker_id: (broker.host, broker.port) for broker in brokers if broker.broker_id in ids}
         return Listing(
-            ids=frozenset(ids),
-            nowhere=frozenset(ids.intersection(answer.nowhere)),
+            brokers=self._shared(sorted(places.items())),
+            nowhere=nowhere,
             elsewhere=tuple(islice(elsewhere, self._most_new)),
             cluster_id=answer.cluster_id,
             controller_id=answer.controller_id,
         )
+
+    def _shared(self, places: Sequence[tuple[int, HostPort]]) -> ReadList:
+        """Return a list of brokers, one object for all equal ones: a broker that was restarted gives it in another order."""
+        digest = hashlib.blake2b(repr(places).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        found = self._lists.get(digest)
+        if found is None:
+            rows = (ViewBroker(brokers_digest=digest, broker_id=n, host=host, port=port, rack=None) for n, (host, port) in places)
+            found = self._lists[digest] = ReadList(digest=digest, rows=tuple(rows))
+        return found
 
 
 def _demand_no_topics(count: int) -> None:

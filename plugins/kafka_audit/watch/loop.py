@@ -4,7 +4,9 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
+from functools import partial
 
+from kafka_audit.collect.connections.protocol.async_conversation import in_thread
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.watch.judgement import Patience, WatchState, new_suspicions, next_state
 from kafka_audit.watch.reader import Reader
@@ -16,6 +18,9 @@ EVERY_S = 20.0
 
 LEAST_S = 2.0
 """Seconds between readings, at least."""
+
+JUDGED_S = 30.0
+"""Seconds in which a reading is judged, on a thread: one of 2,000 brokers takes longer than a loop may be held up."""
 
 _SOONER = 4
 
@@ -50,6 +55,7 @@ async def steps(
     while True:
         began = time.monotonic()
         reading = await reader.read(state.endpoints, state.known_ms)
-        before, state = state, next_state(state, reading, patience, cluster.expect.cluster_id)
+        judge = partial(next_state, state, reading, patience, cluster.expect.cluster_id)
+        before, state = state, await in_thread(judge, JUDGED_S)
         yield WatchStep(reading=reading, state=state, new=new_suspicions(before, state))
         await asyncio.sleep(max(0.0, began + pause_s(state, every_s) - time.monotonic()))

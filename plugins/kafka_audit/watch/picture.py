@@ -32,8 +32,9 @@ def cells(reading: Reading) -> dict[str, Cells]:
 def _zookeeper(reading: ZookeeperReading) -> Cells:
     if not reading.answer.answered:
         return (_DASH, _DASH, _word(reading.answer), _DASH, _DASH)
-    controller = "KRaft" if reading.claimed else _known(reading.controller)
-    epoch = "" if reading.controller_epoch is None else f", epoch {reading.controller_epoch}"
+    registry = reading.registry
+    controller = "KRaft" if reading.claimed else _known(None if registry is None else registry.controller_id)
+    epoch = "" if registry is None or registry.controller_epoch is None else f", epoch {registry.controller_epoch}"
     return (_DASH, _DASH, ranges(reading.brokers) or "none", f"{controller}{epoch}", _DASH)
 
 
@@ -42,13 +43,18 @@ def _broker(reading: BrokerReading, *, kraft: bool) -> Cells:
         return (_word(reading.api_versions), _word(reading.metadata), _DASH, _DASH, _DASH)
     listed = ranges(reading.lists or ()) or "none"
     controller = _DASH if kraft else _known(reading.controller_id)
-    quorum = f"leader {_known(reading.leader)}" if reading.quorum.answered else _word(reading.quorum)
+    quorum = f"leader {_known(leader_of(reading))}" if reading.quorum.answered else _word(reading.quorum)
     return (_word(reading.api_versions), _word(reading.metadata), listed, controller, quorum)
 
 
 def _controller(reading: ControllerReading) -> Cells:
-    quorum = f"leader {_known(reading.leader)}" if reading.answer.answered else _word(reading.answer)
+    quorum = f"leader {_known(leader_of(reading))}" if reading.answer.answered else _word(reading.answer)
     return (_DASH, _DASH, _DASH, _DASH, quorum)
+
+
+def leader_of(reading: BrokerReading | ControllerReading) -> int | None:
+    """Return the leader of the quorum that a party reports, -1 for none; None where it reports nothing."""
+    return None if reading.led is None else reading.led.leader_id
 
 
 def _known(number: int | None) -> str:
@@ -147,18 +153,19 @@ def document(cluster: str, reading: Reading, state: WatchState) -> dict[str, Any
         "zookeeper": None if zookeeper is None else _zookeeper_json(zookeeper),
         "brokers": [_broker_json(broker, kraft=reading.kraft) for broker in reading.brokers],
         "controllers": [
-            {"address": one.address, "answer": _answer_json(one.answer), "leader": one.leader} for one in reading.controllers
+            {"address": one.address, "answer": _answer_json(one.answer), "leader": leader_of(one)} for one in reading.controllers
         ],
     }
 
 
 def _zookeeper_json(reading: ZookeeperReading) -> Mapping[str, Any]:
+    registry = reading.registry
     return {
         "answer": _answer_json(reading.answer),
         "brokers": sorted(reading.brokers),
-        "controller": reading.controller,
-        "controller_epoch": reading.controller_epoch,
-        "cluster_id": reading.cluster_id,
+        "controller": registry and registry.controller_id,
+        "controller_epoch": registry and registry.controller_epoch,
+        "cluster_id": registry and registry.kafka_cluster_id,
     }
 
 
@@ -172,8 +179,8 @@ def _broker_json(reading: BrokerReading, *, kraft: bool) -> Mapping[str, Any]:
         "lists": None if reading.lists is None else sorted(reading.lists),
         "controller": None if kraft else reading.controller_id,
         "cluster_id": reading.cluster_id,
-        "quorum_leader": reading.leader,
-        "quorum_epoch": reading.leader_epoch,
+        "quorum_leader": leader_of(reading),
+        "quorum_epoch": reading.led and reading.led.leader_epoch,
     }
 
 

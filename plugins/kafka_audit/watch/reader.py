@@ -8,9 +8,10 @@ import asyncio
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 
 from kafka.protocol.admin import DescribeQuorumRequest
@@ -18,7 +19,7 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_audit.bounds.kept_brokers import Vouchers, keep_brokers
 from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker
-from kafka_audit.collect.brokers.quorum import controllers, quorum_leader, quorum_request
+from kafka_audit.collect.brokers.quorum import controllers, observer, quorum_request, quorum_rows, quorum_view
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins, ListenerSecurity
 from kafka_audit.collect.connections.protocol.async_conversation import AsyncConversation, Lookups, in_thread
@@ -42,11 +43,11 @@ from kafka_audit.collect.rows.source_reads import (
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import RegisteredEndpoint
+from kafka_audit.model.tables import QuorumReplica, QuorumView, RegisteredEndpoint, Row
+from kafka_audit.watch.electorate import HALF, electorate, shares
 from kafka_audit.watch.failed_reads import failed_answer
 from kafka_audit.watch.listings import Listing, Listings
 from kafka_audit.watch.login_turns import LoginTurn, LoginTurns
-from kafka_audit.watch.observe import HALF, electorate, shares
 from kafka_audit.watch.reading import (
     ANSWERED,
     BrokerReading,
@@ -72,6 +73,7 @@ LOGINS_S = 900.0
 _LATE, _NO_LOGIN = "not asked in time", "no login in time"
 _LANES = 64
 _LOGINS_READ_S = 5.0  # for what logins need, a token or a ticket; the rest of a reading is for the brokers
+_MOST_CONTROLLERS = 100
 _MOST_BYTES = 1024 * 1024  # of one answer: Metadata without topics has 60 for each broker
 _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
 
@@ -115,7 +117,8 @@ class Reader:
             UsageError: an address in the cluster file cannot be used.
         """
         self._cluster = cluster
-        self._bounded = replace(cluster, limits=replace(cluster.limits, bytes=_MOST_BYTES))
+        nodes = cluster.limits.brokers + _MOST_CONTROLLERS
+        self._bounded = replace(cluster, limits=replace(cluster.limits, bytes=_MOST_BYTES, rows=nodes))
         self._secrets = secrets
         self._read_s = min(READ_S, cluster.limits.read_s)
         self._behind = behind_proxies(cluster)
@@ -126,6 +129,7 @@ class Reader:
         self._logins: ClusterLogins
         self._logins_end: float | None = None
         self._vouched: Mapping[int, None] = {}
+        self._newest_answer: tuple[tuple[bool, int, int], Callable[[], tuple[Row, ...]]] | None = None
         self._listings = Listings({}, self._behind, cluster.limits.brokers)
         bootstrap_targets(cluster, ())  # addresses that are none end it now
         controllers(cluster)
@@ -157,6 +161,7 @@ class Reader:
         began, until = now_ms(), time.monotonic() + WHOLE_S
         self._vouched = dict.fromkeys(known if vouched is None else vouched)
         self._asked: dict[object, asyncio.Future[_Heard]] = {}
+        self._newest_answer = None
         endpoints = self._kept(known)
         waiting = asyncio.ensure_future(self._znodes.read(self._logins))
         try:
@@ -191,6 +196,7 @@ class Reader:
             brokers=tuple(readings),
             controllers=tuple(controllers_read),
             zookeeper=zookeeper,
+            replicas=self._replicas(),
             endpoints=endpoints,
         )
 
@@ -338,7 +344,8 @@ class Reader:
             return _Heard(reading=_unasked(broker, target.address, _NO_LOGIN))
         try:
             async with self._login_turns.turn(target.listener, access.security, until - self._read_s) as turn:
-                return await self._converse_in_turn(BrokerReading(broker_id=broker, address=target.address), target, access, turn)
+                reading = BrokerReading(broker_id=broker, address=target.address, listener=target.listener)
+                return await self._converse_in_turn(reading, target, access, turn)
         except TimeoutError:
             return _Heard(reading=_unasked(broker, target.address, _LATE))
 
@@ -352,21 +359,24 @@ class Reader:
                     conversation = AsyncConversation(*target.dialled, self._options(access.security), self._lookups)
                     await stack.enter_async_context(conversation)
                     turn.accepted()
-                    reading = replace(reading, api_versions=ANSWERED, kraft=_offers_quorum(conversation))
+                    kraft = _offers_quorum(conversation)
+                    applied = _applied(conversation) if kraft else None
+                    reading = replace(reading, api_versions=ANSWERED, kraft=kraft, applied=applied)
                     operation = "metadata"
                     access.demand_login()
                     found = await self._metadata(conversation, target)
                     reading = replace(
                         reading,
                         metadata=ANSWERED,
-                        lists=found.ids,
+                        listed=found.brokers,
                         cluster_id=found.cluster_id,
                         controller_id=found.controller_id,
                     )
                     operation = "quorum"
-                    if reading.kraft:
-                        leader = quorum_leader(await conversation.answer(quorum_request(conversation)))
-                        reading = _with_leader(reading, leader)
+                    if kraft:
+                        vouched = target.broker_id in self._vouched or self._logins.names(target)
+                        led = await self._quorum(conversation, reading.observer, broker=reading.broker_id, vouched=vouched)
+                        reading = replace(reading, quorum=ANSWERED, led=led)
         except (ReadError, TimeoutError) as error:
             if operation == "api_versions" and conversation is not None and conversation.offers:
                 reading, operation = replace(reading, api_versions=ANSWERED), "metadata"
@@ -397,12 +407,12 @@ class Reader:
             return ControllerReading(address=target.address, answer=failed_answer(access.refused))
         try:
             async with self._login_turns.turn(target.listener, access.security, until - self._read_s) as turn:
-                leader = await self._reported_leader(target, access, turn)
+                led = await self._reported_leader(target, access, turn)
         except (ReadError, TimeoutError) as error:
             return ControllerReading(address=target.address, answer=failed_answer(error))
-        return ControllerReading(address=target.address, answer=ANSWERED, leader=leader)
+        return ControllerReading(address=target.address, answer=ANSWERED, led=led)
 
-    async def _reported_leader(self, target: Target, access: _Access, turn: LoginTurn) -> int | None:
+    async def _reported_leader(self, target: Target, access: _Access, turn: LoginTurn) -> QuorumView | None:
         async with asyncio.timeout(self._read_s + 1), AsyncExitStack() as stack:
             with any_answer():
                 conversation = AsyncConversation(*target.dialled, self._options(access.security), self._lookups)
@@ -410,8 +420,33 @@ class Reader:
                 turn.accepted()
                 if not _offers_quorum(conversation):
                     return None
-                answer = quorum_leader(await conversation.answer(quorum_request(conversation)))
-        return None if answer is None else answer[0]
+                return await self._quorum(conversation, observer(target), broker=None, vouched=True)
+
+    async def _quorum(
+        self, conversation: AsyncConversation, party: str, *, broker: int | None, vouched: bool
+    ) -> QuorumView | None:
+        """Return what a party says of the quorum's leader, None where it is a controller that does not lead; raises ReadError.
+
+        Each broker gives an answer, which has a row for each node: of all answers the newest alone is kept, those of parties that
+        are vouched for before others.
+        """
+        answer = await conversation.answer(quorum_request(conversation))
+        led = quorum_view(answer, 1, party, broker)
+        if led is not None and led.leader_id >= 0:
+            rank = (vouched, led.leader_epoch or 0, led.high_watermark or 0)
+            if self._newest_answer is None or rank > self._newest_answer[0]:
+                self._newest_answer = rank, partial(quorum_rows, conversation, answer, 1, party, broker)
+        return led
+
+    def _replicas(self) -> tuple[QuorumReplica, ...]:
+        """Return the nodes of the quorum in the newest answer; none where it makes no sense, or names more than there may be."""
+        if self._newest_answer is None:
+            return ()
+        try:
+            return tuple(row for row in self._newest_answer[1]() if isinstance(row, QuorumReplica))
+        except ReadError as error:
+            log.warning("%s: the nodes of the quorum: %s", self._cluster.name, error)
+            return ()
 
     def _options(self, security: ListenerSecurity) -> ClientOptions:
         """Return options with a budget for one connection: what one party sends takes nothing from the others."""
@@ -446,10 +481,10 @@ def _offers_quorum(conversation: AsyncConversation) -> bool:
     return DescribeQuorumRequest.API_KEY in conversation.apis
 
 
-def _with_leader(reading: BrokerReading, leader: tuple[int, int] | None) -> BrokerReading:
-    if leader is None:
-        return replace(reading, quorum=ANSWERED)
-    return replace(reading, quorum=ANSWERED, leader=leader[0], leader_epoch=leader[1])
+def _applied(conversation: AsyncConversation) -> int | None:
+    """Return the offset up to which a KRaft broker has applied the metadata log: the epoch of the features in ApiVersions 3."""
+    epoch = getattr(conversation.api_versions, "finalized_features_epoch", None)
+    return epoch if isinstance(epoch, int) and epoch >= 0 else None
 
 
 def _with_failure(reading: BrokerReading, operation: str, answer: WatchAnswer) -> BrokerReading:

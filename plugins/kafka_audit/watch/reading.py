@@ -3,8 +3,20 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
-from kafka_audit.model.tables import RegisteredEndpoint
+from kafka_audit.model.read_failure import ReadFailure
+from kafka_audit.model.tables import (
+    BOOTSTRAP,
+    Migration,
+    QuorumReplica,
+    QuorumView,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    Registry,
+    Row,
+    ViewBroker,
+)
 
 
 class WatchOutcome(StrEnum):
@@ -21,6 +33,7 @@ class WatchAnswer:
 
     outcome: WatchOutcome
     error: str | None = None
+    failure: ReadFailure | None = None
 
     @property
     def answered(self) -> bool:
@@ -38,44 +51,69 @@ NOT_ASKED = WatchAnswer(outcome=WatchOutcome.UNKNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReadList:
+    """A list of brokers in Metadata: all brokers that are known, and the first of the others. Views with equal ones share it."""
+
+    digest: str
+    rows: tuple[ViewBroker, ...] = field(repr=False)
+
+    @cached_property
+    def ids(self) -> frozenset[int]:
+        """The ids of the brokers."""
+        return frozenset(row.broker_id for row in self.rows)
+
+
+@dataclass(frozen=True, kw_only=True)
 class BrokerReading:
     """What one broker answered at one address.
 
     Attributes:
         broker_id: None for a bootstrap address of which it is not known who listens there.
         address: that was dialled.
+        listener: on which it was asked.
         api_versions: what came of ApiVersions, which needs no login.
         metadata: of Metadata without topics.
         quorum: of DescribeQuorum, which a broker passes on to the quorum's leader.
         kraft: whether it runs in KRaft mode; None if it did not answer.
         vouched: the cluster file names its address, or it was registered in an earlier reading: its view counts before others.
-        lists: ids of the brokers in its Metadata; of those that are not known, the first only.
+        listed: the brokers in its Metadata.
         controller_id: -1 where it knows none; in KRaft mode it is a random broker and means nothing.
-        leader: the quorum's, -1 where there is none.
-        leader_epoch: of that leader.
+        led: what it says of the quorum's leader.
+        applied: the offset of the newest record of the metadata log that it has applied (KRaft mode).
     """
 
     broker_id: int | None
     address: str
+    listener: str = BOOTSTRAP
     api_versions: WatchAnswer = NOT_ASKED
     metadata: WatchAnswer = NOT_ASKED
     quorum: WatchAnswer = NOT_ASKED
     kraft: bool | None = None
     vouched: bool = False
-    lists: frozenset[int] | None = None
+    listed: ReadList | None = None
     cluster_id: str | None = None
     controller_id: int | None = None
-    leader: int | None = None
-    leader_epoch: int | None = None
+    led: QuorumView | None = None
+    applied: int | None = None
+
+    @property
+    def lists(self) -> frozenset[int] | None:
+        """Ids of the brokers in its Metadata, None without an answer."""
+        return None if self.listed is None else self.listed.ids
+
+    @property
+    def observer(self) -> str:
+        """Its name in tables."""
+        return f"broker@{self.address}" if self.broker_id is None else f"broker:{self.broker_id}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ControllerReading:
-    """What a KRaft controller of the cluster file answered; `leader` as in `BrokerReading`."""
+    """What a KRaft controller of the cluster file answered; `led` as in `BrokerReading`, None where it does not lead."""
 
     address: str
     answer: WatchAnswer
-    leader: int | None = None
+    led: QuorumView | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,30 +121,45 @@ class ZookeeperReading:
     """What ZooKeeper holds; `answer` of all its znodes together.
 
     Attributes:
-        brokers: ids below /brokers/ids.
-        controller: in /controller, None where there is none.
-        controller_epoch: in /controller_epoch.
+        rows: of the tables that ZooKeeper fills: the registry, brokers and their endpoints, a migration.
         unreadable: registered brokers whose registration could not be read as a whole, and why.
-        claimed: KRaft controllers claim the cluster, which migrates: ZooKeeper is no longer the reference.
     """
 
     answer: WatchAnswer
-    brokers: frozenset[int] = frozenset()
-    controller: int | None = None
-    controller_epoch: int | None = None
-    cluster_id: str | None = None
+    rows: tuple[Row, ...] = field(default=(), repr=False)
     unreadable: Mapping[int, WatchAnswer] = field(default_factory=dict)
-    claimed: bool = False
+
+    @cached_property
+    def registry(self) -> Registry | None:
+        """The cluster as a whole."""
+        return next((row for row in self.rows if isinstance(row, Registry)), None)
+
+    @cached_property
+    def brokers(self) -> frozenset[int]:
+        """The ids below /brokers/ids."""
+        return frozenset(row.broker_id for row in self.rows if isinstance(row, RegisteredBroker)).union(self.unreadable)
+
+    @cached_property
+    def claimed(self) -> bool:
+        """Whether KRaft controllers claim the cluster, which migrates."""
+        return any(isinstance(row, Migration) and row.kraft_controller_id is not None for row in self.rows)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """One reading; `at_ms` is when it began, `endpoints` where each broker listens as far as it is known, longest known first."""
+    """One reading.
+
+    Attributes:
+        at_ms: when it began.
+        replicas: voters and observers of the metadata log, as the leader has them that answered last.
+        endpoints: where each broker listens as far as it is known, longest known first.
+    """
 
     at_ms: int
     brokers: tuple[BrokerReading, ...] = ()
     controllers: tuple[ControllerReading, ...] = ()
     zookeeper: ZookeeperReading | None = None
+    replicas: tuple[QuorumReplica, ...] = field(default=(), repr=False)
     endpoints: Mapping[int, tuple[RegisteredEndpoint, ...]] = field(default_factory=dict)
 
     @property

@@ -28,13 +28,13 @@ def encode_watch(saved: SavedWatch) -> bytes:
     document = {
         "version": _VERSION,
         "at_ms": state.at_ms,
-        "cluster_id": state.cluster_id,
         "endpoints": {
             str(number): [[getattr(place, name) for name in _ENDPOINT] for place in places]
             for number, places in state.endpoints.items()
         },
         "known_ms": {str(number): since for number, since in state.known_ms.items()},
         "away_ms": {str(number): since for number, since in sorted(state.away_ms.items())},
+        "epochs": state.epochs,
         "symptoms": {key: asdict(symptom) for key, symptom in sorted(state.symptoms.items())},
         "pacing": vars(saved.pacing) | {"audited": dict(sorted(saved.pacing.audited.items()))},
     }
@@ -50,10 +50,10 @@ def decode_watch(content: bytes) -> SavedWatch:
             raise ValueError(msg)
         state = WatchState(
             at_ms=int(document["at_ms"]),
-            cluster_id=document["cluster_id"],
             endpoints={int(number): _endpoints(int(number), places) for number, places in document["endpoints"].items()},
             known_ms={int(number): int(since) for number, since in document["known_ms"].items()},
             away_ms={int(number): int(since) for number, since in document["away_ms"].items()},
+            epochs=tuple((int(at), int(epoch)) for at, epoch in document["epochs"]),
             symptoms={key: _symptom(symptom) for key, symptom in document["symptoms"].items()},
         )
         return SavedWatch(state=state, pacing=_pacing(document["pacing"]))
@@ -73,7 +73,7 @@ def _endpoints(number: int, places: list[list[Any]]) -> tuple[RegisteredEndpoint
 
 def _symptom(document: Mapping[str, Any]) -> WatchSymptom:
     observation = dict(document["observation"])
-    for name in ("missing", "unregistered"):
+    for name in ("missing", "elsewhere"):
         observation[name] = tuple(observation[name])
     if observation["ids"] is not None:
         observation["ids"] = tuple(observation["ids"])

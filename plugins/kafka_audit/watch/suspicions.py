@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kafka_audit.model.text import brokers, clean
+from kafka_audit.model.text import brokers, clean, listing
 
 
 class WatchFault(StrEnum):
@@ -21,7 +21,12 @@ class WatchFault(StrEnum):
     ZOOKEEPER_UNREACHABLE = "zookeeper_unreachable"
     NO_QUORUM_LEADER = "no_quorum_leader"
     QUORUM_LEADER_DIFFERS = "quorum_leader_differs"
+    QUORUM_LEADERS_DIFFER = "quorum_leaders_differ"
+    QUORUM_ELECTS = "quorum_elects"
+    VOTERS_LAG = "voters_lag"
     CUT_FROM_QUORUM = "cut_from_quorum"
+    BROKER_LAGS = "broker_lags"
+    NOT_APPLIED = "not_applied"
 
 
 _DOWN = frozenset({WatchFault.NO_ANSWER, WatchFault.GONE})
@@ -38,11 +43,16 @@ _SENTENCES = {
     WatchFault.ZOOKEEPER_UNREACHABLE: "ZooKeeper does not answer: {error}",
     WatchFault.NO_QUORUM_LEADER: "The metadata quorum has no leader",
     WatchFault.QUORUM_LEADER_DIFFERS: "{party} reports {leader} of the quorum; the leader is {expected}",
+    WatchFault.QUORUM_LEADERS_DIFFER: "Brokers and controllers report different leaders of the metadata quorum",
+    WatchFault.QUORUM_ELECTS: "The metadata quorum elects a leader again and again",
+    WatchFault.VOTERS_LAG: "{voters} of the metadata quorum {follow} leader {expected}",
     WatchFault.CUT_FROM_QUORUM: "{party} gets no answer from the quorum's leader: {error}",
+    WatchFault.BROKER_LAGS: "{party} answers, but it no longer follows the metadata log of leader {expected}",
+    WatchFault.NOT_APPLIED: "{party} answers, but it applies no metadata after offset {reported_offset}",
 }
 
 MOST_NAMED = 20
-"""Broker ids that one observation names of those that a view lacks, and of those that are not registered."""
+"""Ids that one observation names of each kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +64,9 @@ class Observation:
         broker: whose, None where it is the cluster's.
         address: of the party, None where it is the cluster's.
         error: why there is no answer.
-        missing: registered brokers that a view lacks, the first `MOST_NAMED`.
-        unregistered: brokers that it lists and that are not registered, as many.
-        reported: the controller or leader that the party names; -1 for none.
+        missing: registered brokers that a view lacks, or voters that do not follow, the first `MOST_NAMED`.
+        elsewhere: brokers that a view lists at another address than they registered, as many.
+        reported: the controller or leader that the party names, -1 for none; or the offset that it has applied.
         expected: the one that is right.
         ids: the cluster id that the party reports, and the right one.
     """
@@ -66,7 +76,7 @@ class Observation:
     address: str | None = None
     error: str | None = None
     missing: tuple[int, ...] = ()
-    unregistered: tuple[int, ...] = ()
+    elsewhere: tuple[int, ...] = ()
     reported: int | None = None
     expected: int | None = None
     ids: tuple[str, str] | None = None
@@ -76,6 +86,21 @@ class Observation:
         """Name of what stays the same while details change: a broker that is dead may lose its registration meanwhile."""
         kind = "down" if self.fault in _DOWN else self.fault.value
         return f"{kind}:{self.party}"
+
+    @property
+    def may_be_restart(self) -> bool:
+        """Whether a restart looks like this for as long as it takes."""
+        is_controller = self.fault is WatchFault.NO_ANSWER and self.broker is None
+        return is_controller or self.fault in {WatchFault.GONE, WatchFault.VOTERS_LAG}
+
+    def continues(self, earlier: "Observation") -> bool:
+        """Return whether it may be the fault of an earlier observation of the same key.
+
+        Views that lack one broker after the other are a restart, and so are voters that lag in turn.
+        """
+        if self.missing or self.elsewhere:
+            return bool({*self.missing} & {*earlier.missing} or {*self.elsewhere} & {*earlier.elsewhere})
+        return (self.reported, self.expected) == (earlier.reported, earlier.expected)
 
     @property
     def party(self) -> str:
@@ -90,7 +115,10 @@ class Observation:
             party=party,
             address=clean(self.address or ""),
             error=clean(self.error or "no answer"),
-            difference=_difference(self.missing, self.unregistered),
+            difference=_difference(self.missing, self.elsewhere),
+            voters=f"Voter{'s' if len(self.missing) > 1 else ''} {listing(self.missing)}",
+            follow="does not follow" if len(self.missing) == 1 else "do not follow",
+            reported_offset=self.reported,
             reported="no controller" if self.reported in {None, -1} else f"controller {self.reported}",
             leader="no leader" if self.reported in {None, -1} else f"leader {self.reported}",
             expected=self.expected,
@@ -121,12 +149,12 @@ class Suspicion:
         return self.observation.sentence()
 
 
-def _difference(missing: tuple[int, ...], unregistered: tuple[int, ...]) -> str:
+def _difference(missing: tuple[int, ...], elsewhere: tuple[int, ...]) -> str:
     parts = []
     if missing:
         parts.append(f"does not list {_brokers(missing)}")
-    if unregistered:
-        parts.append(f"lists {_brokers(unregistered)}, not registered")
+    if elsewhere:
+        parts.append(f"lists {_brokers(elsewhere)} at another address than registered")
     return "; it ".join(parts)
 
 

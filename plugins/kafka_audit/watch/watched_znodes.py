@@ -12,13 +12,12 @@ from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.protocol.async_conversation import in_thread
 from kafka_audit.collect.rows.source_reads import Asking, ReadError
-from kafka_audit.collect.zookeeper.registered import Registered
 from kafka_audit.collect.zookeeper.session import open_session
 from kafka_audit.collect.zookeeper.znode_sample import IDS, ZnodeSample
 from kafka_audit.collect.zookeeper.znodes import parse_broker_id
 from kafka_audit.model.cluster import Cluster, ZookeeperAccess
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import RegisteredEndpoint, SourceRead
+from kafka_audit.model.tables import RegisteredEndpoint, Row, SourceRead
 from kafka_audit.watch.failed_reads import failed_answer
 from kafka_audit.watch.reading import ANSWERED, WatchAnswer, ZookeeperReading
 
@@ -41,24 +40,19 @@ class WatchedZnodes:
         if access is None:
             return None, {}
         try:
-            found, claimed, reads = await in_thread(lambda: self._control(access, logins), self._read_s + 1)
+            rows = await in_thread(lambda: self._control(access, logins), self._read_s + 1)
         except ReadError as error:
             return ZookeeperReading(answer=failed_answer(error)), {}
-        unreadable, failed = _failed_znodes(reads)
+        unreadable, failed = _failed_znodes(row for row in rows if isinstance(row, SourceRead))
         if failed is not None:
             return ZookeeperReading(answer=failed), {}
-        reading = ZookeeperReading(
-            answer=ANSWERED,
-            brokers=frozenset(found.brokers).union(unreadable),
-            controller=found.controller,
-            controller_epoch=found.controller_epoch,
-            cluster_id=found.cluster_id,
-            claimed=claimed,
-            unreadable=unreadable,
-        )
-        return reading, {number: one.endpoints for number, one in found.brokers.items() if one.endpoints}
+        endpoints: dict[int, tuple[RegisteredEndpoint, ...]] = {}
+        for row in rows:
+            if isinstance(row, RegisteredEndpoint):
+                endpoints[row.broker_id] = (*endpoints.get(row.broker_id, ()), row)
+        return ZookeeperReading(answer=ANSWERED, rows=rows, unreadable=unreadable), endpoints
 
-    def _control(self, access: ZookeeperAccess, logins: ClusterLogins) -> tuple[Registered, bool, tuple[SourceRead, ...]]:
+    def _control(self, access: ZookeeperAccess, logins: ClusterLogins) -> tuple[Row, ...]:
         """Read ZooKeeper; runs on a thread, never on two at a time. Raises ReadError."""
         if not self._turn.acquire(blocking=False):
             raise ReadError(ReadFailure.TIMEOUT, "the reading before still waits for ZooKeeper")

@@ -22,6 +22,7 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.quorum import LATE_MS, behind_ms, late
 from kafka_audit.model.tables import (
     BrokerConfig,
+    BrokerFeature,
     BrokerView,
     ControllerConfig,
     ControllerProbe,
@@ -220,6 +221,17 @@ def test_what_must_be_seen_twice():
         == 5
     )
     assert len(reasons) == 4
+
+
+@pytest.mark.parametrize(("applied", "twice"), [(70, set()), (69, {0}), (None, set())])
+def test_a_broker_that_applies_far_less_than_it_fetched_must_be_seen_twice(applied, twice):
+    levels = {"min_supported": 1, "max_supported": 29, "finalized": 29, "finalized_epoch": applied}
+    feature = BrokerFeature(observer="broker:0", broker_id=0, feature="metadata.version", **levels)
+    rows = [replace(replica(0, 0), log_end_offset=90), replace(replica(1, 0), log_end_offset=None), feature]
+    reasons = []
+    found = quorum_differences.find_quorum_differences(SampleTables(collected(rows)), reasons)
+    assert {one[1] for one in found if one[0] == "not applied"} == twice
+    assert reasons == (["the metadata log is not applied by broker 0"] if twice else [])
 
 
 def directories(*rows):

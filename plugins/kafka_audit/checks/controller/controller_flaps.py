@@ -6,6 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.controller.since_previous import gap_judgement, minutes, rounded
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.quorum import most_elections
 from kafka_audit.model.tables import QuorumReplica, QuorumView, RegisteredBroker, Registry
 
 _FEWEST = 3
@@ -13,9 +14,6 @@ _FEWEST = 3
 
 _ROLLING_RESTARTS = 2
 """How often a broker may have been restarted on purpose between two snapshots: an upgrade takes two rolling restarts."""
-
-_TERMS = 2
-"""KRaft: how many epochs an election takes at most, where votes are split."""
 
 _MINUTES = 60
 """More than one election in so many minutes is too many."""
@@ -109,6 +107,5 @@ def _of_quorum(view: ClusterView) -> Judgement:
         details = {"error": f"the epoch of the quorum is unknown: {error}", "needs": needs}
         return view.judge("KA203", "cluster", Status.UNKNOWN, {**evidence, **details})
     rise = max(after - before, 0)
-    voters = sum(row.voter for row in view.quorum.now.replicas.values())
-    flaps = rise > _TERMS * max(voters, _FEWEST) and rise * _MINUTES > passed
+    flaps = rise > most_elections(len(view.quorum.now.voters)) and rise * _MINUTES > passed
     return view.judge("KA203", "cluster", Status.FAIL if flaps else Status.PASS, evidence, rise=rise)

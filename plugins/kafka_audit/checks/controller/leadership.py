@@ -1,14 +1,11 @@
 """Whether there is a controller, for KA201: by ZooKeeper's /controller, or by the leader of the metadata quorum."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.checks.gaps import ONCE
-from kafka_audit.cluster.quorum import QuorumSample
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Status
-from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import BrokerView, Migration, SourceRead
+from kafka_audit.model.tables import Migration
 from kafka_audit.model.text import counted
 
 _CODE = "KA201"
@@ -45,14 +42,13 @@ def by_quorum(view: ClusterView) -> Judgement:
     if leader is not None:
         subject = f"Controller {leader.leader_id}"
         return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=leader.leader_epoch)
-    if _leaderless(quorum.now):
-        if before is not None and _leaderless(before):
+    if quorum.now.leaderless:
+        if before is not None and before.leaderless:
             fault = f"{_NO_LEADER}, as reported by {counted(len(named), 'controller')}"
             return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
         return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
-    asked = [read for read in quorum.reads if read.observer.startswith("broker")]
-    silent = [read for read in asked if read.outcome == "failed" and read.failure is not ReadFailure.NOT_AUTHORIZED]
-    if silent and len(silent) == len(asked) and _answer_else(view, silent):
+    silent = quorum.unanswered
+    if silent:
         if before is None or before.newest is not None:
             return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
         still = f"; a follower still names controller {named[0].leader_id}" if named else ""
@@ -62,13 +58,3 @@ def by_quorum(view: ClusterView) -> Judgement:
         return replace(finding, confidence=Confidence.INFERRED)
     error, needs = quorum.unread()
     return view.judge(_CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)
-
-
-def _leaderless(look: QuorumSample) -> bool:
-    return bool(look.views) and all(view.leader_id < 0 for view in look.views)
-
-
-def _answer_else(view: ClusterView, silent: Iterable[SourceRead]) -> bool:
-    """Return whether all who did not pass on the question for the quorum give their view in the newest sample."""
-    viewed = {row.observer for row in view.newest(BrokerView)}
-    return viewed.issuperset(read.observer for read in silent if read.observer.startswith("broker"))

@@ -63,7 +63,17 @@ def quorum(conversation: Conversation, sample: int, observer: str, node_id: int 
     Raises:
         ReadError: it did not answer, or refused.
     """
-    answer = conversation.ask(quorum_request(conversation))
+    return quorum_rows(conversation, conversation.ask(quorum_request(conversation)), sample, observer, node_id)
+
+
+def quorum_rows(
+    conversation: Conversation,
+    answer: Any,  # noqa: ANN401 -- kafka-python is untyped
+    sample: int,
+    observer: str,
+    node_id: int | None,
+) -> tuple[Row, ...]:
+    """Return what an answer says, as `quorum`; raises ReadError."""
     partition = quorum_partition(answer)
     if partition is None:
         return ()
@@ -87,16 +97,10 @@ def quorum_request(conversation: Conversation) -> Any:  # noqa: ANN401 -- kafka-
     return DescribeQuorumRequest(version=conversation.version(DescribeQuorumRequest), topics=[topic])
 
 
-def quorum_leader(answer: Any) -> tuple[int, int] | None:  # noqa: ANN401 -- see above
-    """Return id and epoch of the leader that an answer names, None where a controller answers that does not lead.
-
-    Raises:
-        ReadError: it refused.
-    """
+def quorum_view(answer: Any, sample: int, observer: str, node_id: int | None) -> QuorumView | None:  # noqa: ANN401 -- see above
+    """Return what an answer says of the leader, None where a controller answers that does not lead. Raises ReadError."""
     partition = quorum_partition(answer)
-    if partition is None:
-        return None
-    return answers.at_least(-1, partition.leader_id, "the leader's id"), answers.int32(partition.leader_epoch, "its epoch")
+    return None if partition is None else _view(partition, sample, observer, node_id)
 
 
 def quorum_partition(answer: Any) -> Any:  # noqa: ANN401 -- see above

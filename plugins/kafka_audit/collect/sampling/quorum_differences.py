@@ -1,7 +1,7 @@
 """Faults of the metadata quorum that two samples must show. Pure."""
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
 from kafka_audit.collect.rows.source_reads import clean_line
@@ -9,6 +9,7 @@ from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.quorum import late
 from kafka_audit.model.tables import (
     BrokerConfig,
+    BrokerFeature,
     ControllerProbe,
     ControllerProbeFromBroker,
     FencedBroker,
@@ -19,6 +20,9 @@ from kafka_audit.model.tables import (
     VoterProbe,
 )
 from kafka_audit.model.text import brokers, listing
+
+_FAR_BEHIND = 20
+"""Records: controllers write one every half second to a log at rest."""
 
 _T = TypeVar("_T", bound=Row)
 
@@ -42,10 +46,7 @@ def find_quorum_differences(tables: RowsByTable, reasons: list[str]) -> set[tupl
     replicas: defaultdict[str, list[QuorumReplica]] = defaultdict(list)
     for row in tables.of(QuorumReplica):
         replicas[row.observer].append(row)
-    behind = {number for rows in replicas.values() for number in late(rows)}
-    if behind:
-        found |= {("quorum replica", number) for number in behind}
-        reasons.append(f"{listing((f'node {number}' for number in sorted(behind)), 3)} lag behind the metadata log")
+    found |= _behind(tables, replicas, reasons)
     fenced = {broker.fenced_id for broker in tables.of(FencedBroker)}
     if fenced:
         found |= {("fenced", number) for number in fenced}
@@ -87,6 +88,26 @@ def _unreached(probes: Iterable[VoterProbe], reaching: Collection[tuple[str, int
     for row in rows:
         if row.outcome == "failed" and not connects[row] and (row.vantage, row.from_controller) in reaching:
             yield row
+
+
+def _behind(
+    tables: RowsByTable, replicas: Mapping[str, Iterable[QuorumReplica]], reasons: list[str]
+) -> set[tuple[Hashable, ...]]:
+    """Return the nodes that do not follow the metadata log, and the brokers that do not apply it."""
+    behind = {number for rows in replicas.values() for number in late(rows)}
+    if behind:
+        reasons.append(f"{listing((f'node {number}' for number in sorted(behind)), 3)} lag behind the metadata log")
+    unapplied = _unapplied(tables, replicas)
+    if unapplied:
+        reasons.append(f"the metadata log is not applied by {brokers(unapplied, 3)}")
+    return {("quorum replica", number) for number in behind} | {("not applied", number) for number in unapplied}
+
+
+def _unapplied(tables: RowsByTable, replicas: Mapping[str, Iterable[QuorumReplica]]) -> set[int]:
+    """Return the brokers that have fetched far more of the metadata log than they have applied, as one sample shows it."""
+    applied = {row.broker_id: row.finalized_epoch for row in tables.of(BrokerFeature) if row.finalized_epoch is not None}
+    ends = {row.replica_id: row.log_end_offset for rows in replicas.values() for row in rows}
+    return {broker for broker, offset in applied.items() if offset + _FAR_BEHIND < (ends.get(broker) or 0)}
 
 
 def _without_vote(tables: RowsByTable, answers: Iterable[Iterable[QuorumReplica]]) -> set[tuple[int, str | None]]:

@@ -32,7 +32,7 @@ from kafka_audit.collect.zookeeper.znode_reads import KNOWN, ZnodeReads
 from kafka_audit.collect.zookeeper.znodes import Registration, StateZnode
 from kafka_audit.model.names import NameKind, can_be_name
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import Migration, Row, SourceRead, TopicConfig
+from kafka_audit.model.tables import Migration, Row, TopicConfig
 
 IDS, TOPICS, DELETING = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
 CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "/cluster/id"
@@ -155,8 +155,8 @@ class ZnodeSample:
             row for registration in self._found.brokers.values() for row in (registration.broker, *registration.endpoints)
         )
 
-    def control(self) -> tuple[Registered, bool, tuple[SourceRead, ...]]:
-        """Return brokers, controller, its epoch and the cluster id, whether KRaft controllers claim the cluster, and each read.
+    def control(self) -> tuple[Row, ...]:
+        """Return brokers, controller, its epoch and the cluster id, the traces of a migration, and each read.
 
         It takes four to six requests; nothing of it grows with topics.
         """
@@ -169,8 +169,8 @@ class ZnodeSample:
         for path, step in steps:
             self._reads.note(path, step)
         self._leave_out()
-        claimed = self._migration is not None and self._migration.kraft_controller_id is not None
-        return self._found, claimed, tuple(self._reads.rows.values())
+        migration = () if self._migration is None else (self._migration,)
+        return (*self._reads.rows.values(), *self._found.rows(self._asking.sample, 0, 0), *migration)
 
     def _read_health(self) -> None:
         sample, lists = self._asking.sample, {TOPICS: self._listed}

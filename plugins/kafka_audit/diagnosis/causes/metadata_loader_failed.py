@@ -21,6 +21,6 @@ def metadata_loader_failed(facts: Facts, edge: Edge) -> Iterator[EdgeObservation
     if line is not None:
         yield fails(f"log of broker {edge.target}", says(line), direct=True)
     elif edge.carries is not None and edge.effect.state == "missing":
-        yield fails("quorum", f"{edge.carries}, and its view is old")
+        yield fails("quorum", f"{edge.carries}, and {edge.effect.text}")
     elif edge.target in facts.view.quorum.now.late:
         yield works("quorum", f"the leader of the metadata quorum has not seen broker {edge.target} caught up")

@@ -125,7 +125,10 @@ def _headline(case: Case, leading: str, confidence: Confidence | None, found: Se
             ]
         )
     if any(candidate.cause == LOADER.name and candidate.speaks_for for candidate in found):
-        return fitting([f"{subject} {shows}: most likely the metadata is read there and not applied", f"{subject} {shows}"])
+        applied = "reads the metadata log and does not apply it" if single else "read the metadata log and do not apply it"
+        return fitting(
+            [f"{subject} {shows}: most likely the metadata is read there and not applied", f"{subject} most likely {applied}"]
+        )
     names = listing([one.word for one in found if one.state in {"measured", "possible"}]).replace(" and ", " or ")
     endings = (f"cause not decided: {names}", f"not decided: {names}", "cause not decided")
     return fitting([f"{text}; {ending}" for ending in endings for text in (behind, f"{subject} {shows}")])
