@@ -224,12 +224,12 @@ def without_leader(case: Case, symptom: Finding) -> bool:
 def rejected_story(case: Case) -> Story:
     """Return the story: which controllers reject whom."""
     first = case.roots[0]
-    subject = f"{first.text('subject')} rejects requests of {first.text('whom')}"
-    principal = clean(first.text("principal"), 40)
+    subject = f"{clean(first.text('subject'), 40)} rejects requests of {clean(first.text('whom'), 80)}"
+    principal, cause = clean(first.text("principal"), 40), clean(first.text("cause"), 60)
     return Story(
         headline=fitting(
             [
-                f"{subject}, as {principal} {first.text('cause')}",
+                f"{subject}, as {principal} {cause}",
                 subject,
                 "Controllers reject requests of other nodes",
             ]
