@@ -139,10 +139,7 @@ def without_voters(change, leader, others):
     cluster, servers = change.cluster, ",".join(change.cluster.controller_addresses)
     for node in others:
         restart(cluster, node, {VOTERS: None, SERVERS: servers})
-        followers(change.tools, 2)
-    time.sleep(10)
-    if followers(change.tools, 3) != leader:
-        pytest.fail("a controller without voters leads")
+    time.sleep(5)
     kill(cluster, leader)
     assert not leads(change.tools)
     cluster.controllers[leader].launch()

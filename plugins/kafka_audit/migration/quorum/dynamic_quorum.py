@@ -68,7 +68,8 @@ def dynamic_quorum_steps(facts: QuorumFacts) -> Iterator[PlannedStep]:
             ),
             halfway=(
                 f"Nothing has changed. Keep `{VOTERS}` in every file for now: a controller that starts without it, while "
-                "kraft.version is 0, knows no voters and cannot be elected."
+                "kraft.version is 0, knows no voters and cannot be elected, or fails with `IllegalStateException: Expected to be "
+                "Follower` (seen with 4.3.0) and does not follow."
             ),
             lines=(run(f"{_UPGRADE} --dry-run"),),
         )
