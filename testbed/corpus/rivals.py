@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 
 from testbed.audit_files import write_on_node
 from testbed.certificates import Certificate
-from testbed.corpus.actions import action, advertise, await_isr, elect_preferred
+from testbed.corpus.actions import action, advertise
 from testbed.errors import BedError
 from testbed.hosts import HERE
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from testbed.corpus.scene import Scene
 
 LED = ("orders", 2)  # the partition that the broker at fault should lead, in all presets
@@ -80,7 +78,8 @@ def narrow_paths(scene: Scene, broker: int) -> None:
 def set_clocks(scene: Scene, brokers: list[int], seconds: int) -> None:
     """Restart brokers with a clock that is wrong by so many seconds, one after the other."""
     library = scene.cluster.folder / "shifted_clock.so"
-    _compile("shifted_clock.c", library)
+    source = HERE / "shifted_clock.c"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True, capture_output=True)
     for broker in brokers:
         scene.cluster.brokers[broker].server.environment = {"LD_PRELOAD": str(library), "BED_CLOCK_SECONDS": str(seconds)}
         scene.cluster.restart_brokers({broker: {}})
@@ -99,25 +98,6 @@ def renew_certificate(scene: Scene, broker: int) -> None:
     secured.security = replace(secured.security, certificates={broker: Certificate(valid_since=-timedelta(minutes=1))})
     secured.parties.pop(f"broker-{broker}")
     scene.cluster.restart_brokers({broker: secured.broker_properties(broker, scene.cluster.brokers[broker].host.address)})
-
-
-@action
-def hang_reads(scene: Scene, broker: int, topic: str, partition: int) -> None:
-    """Let a broker lead a partition, let its reads of that log hang, produce, and wait until its followers have lost it."""
-    library, hangs = scene.cluster.folder / "hanging_reads.so", scene.cluster.folder / "disk-hangs"
-    _compile("hanging_reads.c", library)
-    variables = {"LD_PRELOAD": str(library), "BED_HANGS": f"/{topic}-{partition}/", "BED_HANGS_WHILE": str(hangs)}
-    scene.cluster.brokers[broker].server.environment = variables
-    scene.cluster.restart_brokers({broker: {}})
-    await_isr(scene, topic, partition, [*scene.cluster.brokers])  # out of sync, it would not be elected
-    elect_preferred(scene)
-    hangs.touch()
-    scene.cluster.produce(topic, partition, 1)
-    await_isr(scene, topic, partition, [broker], ask=next(one for one in scene.cluster.brokers if one != broker))
-
-
-def _compile(source: str, library: Path) -> None:
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, HERE / source, "-ldl"], check=True, capture_output=True)
 
 
 @action

@@ -37,25 +37,6 @@ def test_a_process_with_the_library_has_a_wrong_clock(tmp_path):
     assert [round((time.time() - float(said)) / 86_400, 1) for said in done.stdout.split()] == [2.0, 2.0]
 
 
-@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
-def test_reads_of_one_partition_wait_as_long_as_its_disk_hangs(tmp_path):
-    library, hangs = tmp_path / "hangs.so", tmp_path / "hangs"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, FOLDER / "hanging_reads.c", "-ldl"], check=True)
-    for folder in (tmp_path / "orders-2", tmp_path / "orders-1"):
-        folder.mkdir()
-        (folder / "0.log").write_text("record\n")
-    variables = {"LD_PRELOAD": str(library), "BED_HANGS": "/orders-2/", "BED_HANGS_WHILE": str(hangs)}
-    asked = "import os, sys\nfor path in sys.argv[1:]: print(os.pread(os.open(path, os.O_RDONLY), 6, 0), flush=True)"
-    command = [sys.executable, "-c", asked, tmp_path / "orders-1" / "0.log", tmp_path / "orders-2" / "0.log"]
-    hangs.touch()
-    with subprocess.Popen(command, env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True) as reading:
-        assert reading.stdout.readline() == "b'record'\n"
-        with pytest.raises(subprocess.TimeoutExpired):
-            reading.wait(0.5)
-        hangs.unlink()
-        assert reading.stdout.read() == "b'record'\n"
-
-
 @pytest.mark.skipif(os.getuid() != 0, reason="Yama lets root alone stop a process that is no child")
 def test_one_thread_of_a_process_stands_still_until_the_stopper_ends(tmp_path):
     beat = tmp_path / "beat"
