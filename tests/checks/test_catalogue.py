@@ -28,7 +28,7 @@ NOT_OF_FILES = {
     "KA218": "the addresses of voters are in its answers or in the settings; probes decide",
     "KA219": "compares the files with the addresses in the quorum",
     "KA214": "compares the files with the quorum's voters",
-    "KA223": "lines of logs decide; the files say only who is a controller",
+    "KA220": "lines of logs decide; the files say only who is a controller",
     "KA310": "lint reports it by itself, with the message of each release",
 }
 """Checks that read server.properties and that `lint` does not run, each with the reason."""

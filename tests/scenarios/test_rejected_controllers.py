@@ -64,7 +64,7 @@ def test_a_controller_that_rejects_the_others_ends_them(cluster, audits):
     assert whole.code == 0, whole.said
     settings = {f["evidence"]["factor"] for f in whole.report["findings"] if f["code"] == "KA707" and "node" in f["evidence"]}
     assert settings == {1}, "what controllers report of themselves"
-    assert not codes(whole.report) & {"KA223", "KA224", "KA225", "KA402", "KA407", "KA408"}, whole.said
+    assert not codes(whole.report) & {"KA220", "KA221", "KA222", "KA402", "KA407", "KA408"}, whole.said
 
     leader = leader_of(whole.report)
     rejects = min(set(cluster.controllers) - {leader})
@@ -77,11 +77,11 @@ def test_a_controller_that_rejects_the_others_ends_them(cluster, audits):
     time.sleep(20)
     broken = audits.by_command("controllers")
     assert broken.code == 3, broken.said
-    assert ("KA223", f"controller/{rejects}") in failing(broken.report, at_least="CRITICAL"), broken.said
+    assert ("KA220", f"controller/{rejects}") in failing(broken.report, at_least="CRITICAL"), broken.said
     incident = broken.report["incidents"][0]
-    assert (incident["cause"], incident["confidence"]) == ("KA223", "measured"), broken.said
+    assert (incident["cause"], incident["confidence"]) == ("KA220", "measured"), broken.said
     assert incident["headline"].startswith(f"Controller {rejects} rejects requests of"), broken.said
-    assert {f["resource"]["name"] for f in broken.report["findings"] if f["code"] == "KA223" and f["status"] == "FAIL"} == {
+    assert {f["resource"]["name"] for f in broken.report["findings"] if f["code"] == "KA220" and f["status"] == "FAIL"} == {
         f"controller/{rejects}"
     }, "who rejects, and not who ended because of it"
     assert "tart the controllers that are down" not in broken.said
@@ -95,7 +95,7 @@ def test_a_controller_that_rejects_the_others_ends_them(cluster, audits):
     cluster.await_settled()
     healed = audits.by_command("controllers")
     assert healed.code == 0, healed.said
-    assert not {code for code, _ in failing(healed.report)} & {"KA223", "KA224"}, healed.said
+    assert not {code for code, _ in failing(healed.report)} & {"KA220", "KA221"}, healed.said
 
 
 def test_controllers_that_wait_for_the_acls_of_each_other(cluster, audits):
@@ -105,7 +105,7 @@ def test_controllers_that_wait_for_the_acls_of_each_other(cluster, audits):
         server.launch()
     time.sleep(30)
     waiting = audits.by_command("controllers")
-    assert {resource for code, resource in failing(waiting.report) if code == "KA225"} == {
+    assert {resource for code, resource in failing(waiting.report) if code == "KA222"} == {
         f"controller/{node}" for node in cluster.controllers
     }, waiting.said
     assert ("KA201", "cluster") in failing(waiting.report, at_least="CRITICAL"), waiting.said
@@ -117,4 +117,4 @@ def test_controllers_that_wait_for_the_acls_of_each_other(cluster, audits):
     cluster.await_settled()
     healed = audits.by_command("controllers")
     assert healed.code == 0, healed.said
-    assert "KA225" not in codes(healed.report)
+    assert "KA222" not in codes(healed.report)

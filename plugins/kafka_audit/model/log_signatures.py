@@ -306,7 +306,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"|ALTER_PARTITION|ALLOCATE_PRODUCER_IDS), apiVersion=\d{1,5}, clientId=(?:raft-client-)?(?P<about>\d{1,10}),",
         versions="2.8 - 4.3 (KRaft)",
         means="the controller rejects its request, because the principal has no ClusterAction or no ACL was read yet",
-        by_reason=(("ClusterAuthorizationException", "KA223"), (NO_ACL_READ, "KA223")),
+        by_reason=(("ClusterAuthorizationException", "KA220"), (NO_ACL_READ, "KA220")),
         repeats=True,
         names_principal=True,
     ),
@@ -317,7 +317,7 @@ SIGNATURES: tuple[Signature, ...] = (
         versions="3.3 - 4.3 (KRaft)",
         means="it ended itself",
         # A request that a controller rejects ends who sent it.
-        by_reason=(("Received cluster authorization error in response", "KA223"), ("", "KA224")),
+        by_reason=(("Received cluster authorization error in response", "KA220"), ("", "KA221")),
         own=True,
     ),
     _signature(
@@ -327,7 +327,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r".{1,300}?)(?: \([\w.$]{1,200}\))?$",
         versions="3.3 - 4.3 (KRaft)",
         means="it did not load or apply a part of the metadata",
-        supports="KA224",
+        supports="KA221",
         own=True,
     ),
     _signature(

@@ -248,7 +248,7 @@ def test_lines_of_a_controller_count_since_its_start_or_from_the_beginning_of_wh
     os.utime(tmp_path / "200.log", (end / 1000, end / 1000))
     (row,), asked = read(Logs(paths=(f"{tmp_path}/{{node_id}}.log",)), controllers=(200,))
     assert [read.observer for read in asked] == ["logs:0", "logs:200"]
-    assert (row.broker_id, row.about_broker, row.detail, shown_by(row)) == (200, 201, "User:ANONYMOUS", "KA223")
+    assert (row.broker_id, row.about_broker, row.detail, shown_by(row)) == (200, 201, "User:ANONYMOUS", "KA220")
     assert (row.matches, row.since_start) == (4, 3 if started else 4)
 
 

@@ -44,7 +44,7 @@ def controller_absent(view: ClusterView) -> Iterator[Judgement]:
 
     In KRaft a leader needs a majority of voters that accept each other. Read the log of each controller first: `grep -iE
     'candidate|election|Authoriz|authentication|fault' server.log | tail`. If they reject each other's requests or logins, correct
-    that on all of them (KA223); a controller that was rejected ends itself again after every start. Otherwise start the
+    that on all of them (KA220); a controller that was rejected ends itself again after every start. Otherwise start the
     controllers that are down, and open port 9093 between them.
 
     ## References

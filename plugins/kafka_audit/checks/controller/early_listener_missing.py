@@ -1,4 +1,4 @@
-"""KA225."""
+"""KA222."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ _KEY = "early.start.listeners"
 
 
 @check(
-    code="KA225",
+    code="KA222",
     severity=Severity.HIGH,
     needs=(BrokerConfig, ControllerConfig, BrokerProperty, QuorumView, QuorumReplica),
     by_files=True,
@@ -58,17 +58,17 @@ def early_listener_missing(view: ClusterView) -> Iterator[Judgement]:
     judged = [node for node in nodes if settings.get(node, AUTHORIZER).value == STANDARD]
     voters = [row for row in view.quorum.now.replicas.values() if row.voter]
     if len(voters) == 1 or (not voters and len(nodes) == 1):
-        yield view.judge("KA225", "cluster", Status.NOT_APPLICABLE, reason="the quorum has a single controller")
+        yield view.judge("KA222", "cluster", Status.NOT_APPLICABLE, reason="the quorum has a single controller")
         return
     if not nodes and any(settings.get(broker, AUTHORIZER).value == STANDARD for broker in settings.brokers):
         needs = "server.properties of the controllers (`properties` in the cluster file)"
         yield view.judge(
-            "KA225", "cluster", Status.UNKNOWN, who="any controller", error="their settings were not read", needs=needs
+            "KA222", "cluster", Status.UNKNOWN, who="any controller", error="their settings were not read", needs=needs
         )
         return
     if not judged:
         reason = "no controller runs StandardAuthorizer"
-        yield view.judge("KA225", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("KA222", "cluster", Status.NOT_APPLICABLE, reason=reason)
     for node in judged:
         party, early = settings.party(node), settings.get(node, _KEY)
         listener = canonical_listener((settings.get(node, CONTROLLERS).value or "").split(",")[0])
@@ -76,8 +76,8 @@ def early_listener_missing(view: ClusterView) -> Iterator[Judgement]:
         evidence = {"node": node, "who": party, "subject": start_upper(party), "key": _KEY, "listener": listener}
         if not early.known:
             facts = {"error": f"{_KEY} is hidden", "needs": f"server.properties of {party}, as it reads the file"}
-            yield view.judge("KA225", party.replace(" ", "/"), Status.UNKNOWN, evidence | facts)
+            yield view.judge("KA222", party.replace(" ", "/"), Status.UNKNOWN, evidence | facts)
             continue
         is_set = early.state == "set" or settings.is_emptied(node, _KEY)
         closed = is_set and bool(listener) and listener not in named
-        yield view.judge("KA225", party.replace(" ", "/"), Status.FAIL if closed else Status.PASS, evidence)
+        yield view.judge("KA222", party.replace(" ", "/"), Status.FAIL if closed else Status.PASS, evidence)

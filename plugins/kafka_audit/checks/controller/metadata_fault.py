@@ -1,4 +1,4 @@
-"""KA224."""
+"""KA221."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ _LOGS = "logs:"
 
 
 @check(
-    code="KA224",
+    code="KA221",
     severity=Severity.HIGH,
     needs=(LogLine, SourceRead, QuorumView, QuorumReplica),
     says={
@@ -41,7 +41,7 @@ def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
 
     ## Passes only when
     The log was read and has no such line since the last start. The check does not apply if the cluster file names no `logs`, and
-    not with ZooKeeper. KA223 is about nodes that end because a controller rejects their requests.
+    not with ZooKeeper. KA220 is about nodes that end because a controller rejects their requests.
 
     ## What to do
     Read the exception below the line: `grep -hE -A3 'Encountered .*fault' server.log | tail -8`. It tells a lack of memory or
@@ -56,16 +56,16 @@ def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
     KAFKA-14114 (metrics `metadata-load-error-count` and `metadata-apply-error-count`).
     """
     if not view.kraft:
-        yield view.judge("KA224", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.judge("KA221", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
     names = {read.observer.removeprefix(_LOGS): read for read in view.last_reads if read.observer.startswith(_LOGS)}
     reads = {int(name): read for name, read in names.items() if name.isdecimal()}
     lines: dict[int, LogLine] = {}
-    for line in view.logs.of_nodes("KA224"):
+    for line in view.logs.of_nodes("KA221"):
         if line.broker_id not in lines or _order(line) > _order(lines[line.broker_id]):
             lines[line.broker_id] = line
     if not reads and not lines:
-        yield view.judge("KA224", "cluster", Status.NOT_APPLICABLE, reason="the cluster file names no `logs`")
+        yield view.judge("KA221", "cluster", Status.NOT_APPLICABLE, reason="the cluster file names no `logs`")
     for node in sorted({*reads, *lines}):
         party = f"controller {node}" if node in view.controller_nodes else f"broker {node}"
         resource, read, row = party.replace(" ", "/"), reads.get(node), lines.get(node)
@@ -74,12 +74,12 @@ def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
             did = "ended itself" if row.signature == _FATAL else "did not apply a part of the metadata"
             evidence |= {"subject": party.capitalize(), "did": did, "when": when(row), "fault": clean(row.detail or row.text)}
             evidence["exception"] = row.exception
-            yield view.judge("KA224", resource, Status.FAIL, evidence)
+            yield view.judge("KA221", resource, Status.FAIL, evidence)
         elif read is not None and read.outcome == "failed":
             needs = read.needs or f"the log of {party}"
-            yield view.judge("KA224", resource, Status.UNKNOWN, evidence, error=read.error or "not read", needs=needs)
+            yield view.judge("KA221", resource, Status.UNKNOWN, evidence, error=read.error or "not read", needs=needs)
         else:
-            yield view.judge("KA224", resource, Status.PASS, evidence)
+            yield view.judge("KA221", resource, Status.PASS, evidence)
 
 
 def _order(row: LogLine) -> tuple[bool, int]:

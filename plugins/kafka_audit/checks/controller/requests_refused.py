@@ -1,4 +1,4 @@
-"""KA223."""
+"""KA220."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ _REFUSES = "controller_refuses"
 
 
 @check(
-    code="KA223",
+    code="KA220",
     severity=Severity.CRITICAL,
     needs=(LogLine, QuorumView, QuorumReplica, BrokerView, BrokerProperty),
     says={
@@ -60,15 +60,15 @@ def requests_refused(view: ClusterView) -> Iterator[Judgement]:
     `kafka.server.ControllerApis`; `org.apache.kafka.raft.KafkaRaftClient.handleTopLevelError`; KIP-801 (StandardAuthorizer).
     """
     if not view.kraft:
-        yield view.judge("KA223", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.judge("KA220", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
-    rows = view.logs.of_nodes("KA223")
+    rows = view.logs.of_nodes("KA220")
     alive, counting = _alive(view), set(rows)
     refusals = [row for row in rows if row.signature == _REFUSES]
     # A node that ends itself repeats nothing: of one that is not seen since then, its only request counts.
     refusals += [
         row
-        for row in view.logs.since_start("KA223")
+        for row in view.logs.since_start("KA220")
         if row.signature == _REFUSES and row not in counting and row.about_broker not in alive
     ]
     refusing = {row.broker_id for row in refusals}
@@ -77,7 +77,7 @@ def requests_refused(view: ClusterView) -> Iterator[Judgement]:
     ended = {row.broker_id: row for row in rows if row.signature != _REFUSES}
     for node in sorted(ended.keys() - {row.about_broker for row in refusals}):
         yield _ended(view, ended[node])
-    yield from controller_logs(view, "KA223", refusing | ended.keys())
+    yield from controller_logs(view, "KA220", refusing | ended.keys())
 
 
 def _refused_by(view: ClusterView, controller: int, lines: Sequence[LogLine]) -> Judgement:
@@ -92,7 +92,7 @@ def _refused_by(view: ClusterView, controller: int, lines: Sequence[LogLine]) ->
         "cause": "is not in its super.users and it has read no ACL" if early else "has no ClusterAction",
         "why": f"its log reports it {often}, last {when(newest)}",
     }
-    return view.judge("KA223", f"controller/{controller}", Status.FAIL, evidence)
+    return view.judge("KA220", f"controller/{controller}", Status.FAIL, evidence)
 
 
 def _ended(view: ClusterView, row: LogLine) -> Judgement:
@@ -103,7 +103,7 @@ def _ended(view: ClusterView, row: LogLine) -> Judgement:
         "cause": "may not act there",
         "why": f"{party} ended itself, last {when(row)}",
     }
-    return view.judge("KA223", party.replace(" ", "/"), Status.FAIL, evidence)
+    return view.judge("KA220", party.replace(" ", "/"), Status.FAIL, evidence)
 
 
 def _evidence(node: int, sources: Sequence[int], principals: Sequence[str]) -> dict[str, object]:

@@ -45,7 +45,7 @@ def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Set the same `authorizer.class.name` on {who} and restart it. Before the restart, make sure that the inter-broker principal,
-    on a controller that of the controllers' listener, is in its `super.users`; otherwise it rejects the others (KA401, KA223).
+    on a controller that of the controllers' listener, is in its `super.users`; otherwise it rejects the others (KA401, KA220).
 
     ## References
     KIP-11, KIP-504 (authorizers).

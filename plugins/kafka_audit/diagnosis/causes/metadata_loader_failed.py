@@ -17,7 +17,7 @@ from kafka_audit.diagnosis.facts import Facts
 )
 def metadata_loader_failed(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Its log says so; or the log end offset is current and the view is old: what was fetched was not applied."""
-    line = next((row for row in facts.view.logs.of_nodes("KA224") if row.broker_id == edge.target), None)
+    line = next((row for row in facts.view.logs.of_nodes("KA221") if row.broker_id == edge.target), None)
     if line is not None:
         yield fails(f"log of broker {edge.target}", says(line), direct=True)
     elif edge.carries is not None and edge.effect.state == "missing":

@@ -48,7 +48,7 @@ def missing_right(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
 
 def _at_controllers(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Yield what logs report of requests of a broker that its controllers rejected."""
-    for line in facts.view.logs.of_nodes("KA223"):
+    for line in facts.view.logs.of_nodes("KA220"):
         if line.about_broker == edge.target:
             own = line.broker_id == edge.target
             party = f"{'broker' if own else 'controller'} {line.broker_id}"

@@ -27,8 +27,8 @@ _PASSED_ON = frozenset({"DescribeQuorum", "ListPartitionReassignments", "Describ
 DESCRIBE = command("kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --replication")
 """Shows the voters and how far each of them is."""
 
-_NOT_LET_IN = frozenset({"KA225"})
-"""Checks of settings with which controllers do not let each other in; what their logs show (KA223) is a cause of its own."""
+_NOT_LET_IN = frozenset({"KA222"})
+"""Checks of settings with which controllers do not let each other in; what their logs show (KA220) is a cause of its own."""
 
 _REJECTED = command("grep -E 'Unexpected error handling request|Encountered fatal fault' -A1 server.log | tail -4")
 
@@ -237,7 +237,7 @@ def rejected_story(case: Case) -> Story:
         impact="Rejected controllers do not vote, rejected brokers do not start; from Kafka 3.4 on both end themselves.",
         confidence=case.confidence(),
         why="The logs of these nodes report it, and still did when they were read.",
-        speaks_for=(*evidence_of(case.roots), *log_quotes.of_nodes(case, "KA223")),
+        speaks_for=(*evidence_of(case.roots), *log_quotes.of_nodes(case, "KA220")),
         steps=(
             do_not("start or restart controllers before this is corrected: those that are rejected end themselves again."),
             Step(kind="see", text="See it yourself on each controller's host (reads only).", commands=(_REJECTED,)),
@@ -264,7 +264,7 @@ NEXT_ELECTION = Cause(
 )
 
 REJECTED = Cause(
-    codes=("KA223",),
+    codes=("KA220",),
     meaning="controllers reject the requests of each other or of brokers",
     cases=together,
     story=rejected_story,
@@ -276,7 +276,7 @@ REJECTED = Cause(
 )
 
 ENDED = Cause(
-    codes=("KA224",),
+    codes=("KA221",),
     meaning="a controller or broker ended itself, or did not apply a part of the metadata",
     cases=together,
     story=grouped.story,
