@@ -55,7 +55,8 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
     A voter connects to the leader only. Whether others reach it at its own address shows in an election: a candidate asks all
     voters for their votes, and a majority must then fetch from it. A voter with a wrong address is caught up and looks like all
     others, until the leader stops. Of three voters two are left, neither becomes a leader that works, and the cluster has no
-    controller: no partition leader is elected, no topic is created, and no broker starts.
+    controller: no partition leader is elected, no topic is created, and no broker starts. A connection from before a change of
+    the address may carry one more election: it stays open for `connections.max.idle.ms` (10 minutes) after its last use.
 
     ## Fails when
     Without the leader, no voter that follows reaches a majority and is reached by one. HIGH if the host of a voter does not
