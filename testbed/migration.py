@@ -90,7 +90,8 @@ class Migration:
         self._bed.say(f"starting {len(self.controllers)} KRaft controller(s) beside ZooKeeper")
         for server in self.controllers.values():
             server.write_config()
-            command = [*server.java(), "kafka.tools.StorageTool", "format", "--cluster-id", self.cluster_id()]
+            # With ZooKeeper an id may begin with "-".
+            command = [*server.java(), "kafka.tools.StorageTool", "format", f"--cluster-id={self.cluster_id()}"]
             server.host.demand([*command, "--config", str(server.config_file)], cwd=server.folder)
             server.launch()
         self._await("KRaft controllers wait for brokers", lambda: self._logged(re.compile(r"WAIT_FOR_BROKERS")), START_SECONDS)
