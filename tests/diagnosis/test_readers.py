@@ -34,6 +34,7 @@ LEFT = {
     "checks/metadata/foreign_cluster_id.py": {"held_views", "held_views_before"},
     "checks/replication/single_broker.py": {"BrokerView", "ViewBroker"},
     "checks/security/login_evidence.py": {"views_of"},
+    "migration/quorum/planned_steps.py": {"BrokerView"},  # which addresses answered: commands are printed with one
     "report/reach.py": {"probes"},
     "report/views.py": {"BrokerView", "listed"},
     # KA301 is the answer for edges from vantages; a gate and `lint --against` give it probes of proposed addresses.

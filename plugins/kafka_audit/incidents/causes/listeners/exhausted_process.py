@@ -8,7 +8,7 @@ from kafka_audit.incidents.causes.rule import LOST_REPLICAS, Case, Cause, Explai
 from kafka_audit.model.finding import Finding
 
 
-def by_broker(case: Case) -> Iterable[Case]:
+def one_broker_each(case: Case) -> Iterable[Case]:
     """Take each broker as one fault."""
     return (replace(case, roots=(root,)) for root in case.roots)
 
@@ -21,7 +21,7 @@ def not_answered(case: Case, symptom: Finding) -> bool:
 EXHAUSTED = Cause(
     codes=("KA321",),
     meaning="a broker ran out of memory, file handles or memory maps, and its process stays up",
-    cases=by_broker,
+    cases=one_broker_each,
     story=grouped.story,
     explains=(
         Explains(codes=("KA301",), where=not_answered),
