@@ -31,11 +31,8 @@ def own_logs(view: ClusterView, code: str, files: Collection[str]) -> Iterator[O
         files: names of the files of Kafka's own log4j configuration in which such lines are, each of which is needed; the output
             of a command has them all.
     """
-    asked: dict[int, list[SourceRead]] = {}
-    for row in view.last_reads:
-        kind, _, name = row.observer.partition(":")
-        if kind == "logs" and name.isdecimal() and row.operation.startswith(_READ):
-            asked.setdefault(int(name), []).append(row)
+    reads_of = {node: [row for row in found if row.operation.startswith(_READ)] for node, found in view.reads.of_logs.items()}
+    asked = {node: reads for node, reads in reads_of.items() if reads}
     if not asked:
         yield view.judge(code, "cluster", Status.UNKNOWN, _NO_LOGS, who="any broker")
     for broker in sorted({*asked} | {*view.brokers} if asked else ()):

@@ -9,6 +9,8 @@ from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerFeature, BrokerView, FencedBroker, QuorumReplica, QuorumView, QuorumVoter, SourceRead
 
 OPERATION = "DescribeQuorum"
+NO_TIMES = ("this version reports no timestamps", "DescribeQuorum version 1 (Kafka 3.3)")
+"""Why it is not known who lags, and what the audit needs."""
 
 
 def observer_of(view: QuorumView) -> str:

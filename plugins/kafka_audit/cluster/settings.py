@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kafka_audit.cluster.samples import Samples
-from kafka_audit.model.advertised_listeners import CONTROLLERS
+from kafka_audit.model.advertised_listeners import CONTROLLERS, first_controllers_listener
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, ControllerConfig, PropertyLogin
 from kafka_audit.model.voters import VOTERS
 
@@ -83,6 +83,10 @@ class Settings:
         """Return what a node is called: `broker 2`, or `controller 200`, which is no broker."""
         return f"{'controller' if node in self.controllers else 'broker'} {node}"
 
+    def resource(self, node: int) -> str:
+        """Return the same as the resource of a finding: `broker/2`."""
+        return self.party(node).replace(" ", "/")
+
     def peers(self, brokers: Iterable[int], node: int) -> tuple[int, ...]:
         """Return the nodes of the kind of a node: the controllers that are no brokers, else all of these brokers."""
         return tuple(sorted(self.controllers)) if node in self.controllers else tuple(brokers)
@@ -91,6 +95,15 @@ class Settings:
     def combined(self) -> frozenset[int]:
         """Brokers that are controllers too, by their files or their own answers."""
         return frozenset(node for node in self.brokers if "controller" in (self.get(node, ROLES).value or ""))
+
+    @cached_property
+    def with_controller_role(self) -> frozenset[int]:
+        """Nodes that are controllers, brokers too among them."""
+        return self.controllers | self.combined
+
+    def controllers_listener(self, node: int) -> str:
+        """Return the listener on which a node connects to controllers, "" where its settings name none."""
+        return first_controllers_listener(self.get(node, CONTROLLERS).value)
 
     @cached_property
     def files(self) -> Mapping[int, Mapping[str, BrokerProperty]]:

@@ -32,6 +32,7 @@ from kafka_audit.cluster.quorum import Quorum
 from kafka_audit.cluster.registry import BrokerRegistration, ClusterState, RegisteredAddress
 from kafka_audit.cluster.settings import Settings
 from kafka_audit.cluster.views import HeldView
+from kafka_audit.compare.addresses import HostPort
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge, ViewDifference
 from kafka_audit.model.cluster import WORKER
@@ -50,6 +51,7 @@ from kafka_audit.model.tables import (
     SourceRead,
     ViewBroker,
 )
+from kafka_audit.model.voters import voter_addresses
 
 __all__ = [
     "AdvertisedEndpoint",
@@ -421,9 +423,17 @@ class ClusterView:
     @cached_property
     def controller_nodes(self) -> frozenset[int]:
         """Controllers that are no brokers: by their files, or voters of the quorum that nothing shows to be brokers."""
-        voters = {node for node, row in self.quorum.now.replicas.items() if row.voter}
         listed = {row.broker_id for rows in self.listed.values() for row in rows}
-        return self.settings.controllers | frozenset(voters - listed - set(self.inter_broker.brokers))
+        return self.settings.controllers | (frozenset(self.quorum.now.voters) - listed - set(self.inter_broker.brokers))
+
+    def party(self, node: int) -> str:
+        """Return what a node is called: `broker 2`, or `controller 200`, which is no broker."""
+        return f"{'controller' if node in self.controller_nodes else 'broker'} {node}"
+
+    @cached_property
+    def voter_addresses(self) -> Mapping[int, HostPort]:
+        """Where the voters of the quorum are reached, as far as it or settings of nodes say."""
+        return voter_addresses(self.quorum.now.addresses, self.settings.of_controllers)
 
     @cached_property
     def features(self) -> Mapping[str, Feature]:

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from kafka_audit.cluster.settings import ROLES, Settings
+from kafka_audit.cluster.settings import Settings
 from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, AdvertisedListener, entries
 from kafka_audit.model.voters import addresses_clash
 
-_ANY_ADDRESS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 -- compared, not bound
+ANY_ADDRESS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 -- compared, not bound
+"""Hosts of listeners that are no addresses to connect to."""
 
 
 def usual_voters(named: Iterable[Mapping[int, HostPort]]) -> tuple[int, ...]:
@@ -20,11 +21,9 @@ def usual_voters(named: Iterable[Mapping[int, HostPort]]) -> tuple[int, ...]:
 
 def other_listener(settings: Settings, node: int, named: HostPort) -> str | None:
     """Return where a controller listens for controllers, if that cannot be the address that is named for it."""
-    if "controller" not in (settings.get(node, ROLES).value or ""):
+    if node not in settings.with_controller_role:
         return None
-    own = [
-        (named[0] if entry.host in _ANY_ADDRESS else entry.host, entry.port) for entry in _controller_listeners(settings, node)
-    ]
+    own = [(named[0] if entry.host in ANY_ADDRESS else entry.host, entry.port) for entry in _controller_listeners(settings, node)]
     known = [(host, port) for host, port in own if host is not None and port is not None]
     if not known or len(known) < len(own) or not all(addresses_clash(named, address) for address in known):
         return None

@@ -15,7 +15,6 @@ from kafka_audit.diagnosis.identities import answering_brokers
 from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnosed
 from kafka_audit.diagnosis.vote_edges import VoteEdges
 from kafka_audit.model.finding import Confidence
-from kafka_audit.model.voters import voter_addresses
 
 _LAYERS = {1: "tcp", 2: "api", 3: "tls", 4: "sasl", 5: "rights", 6: "effect"}
 """The names of the layers of causes."""
@@ -94,7 +93,7 @@ def controller_at(view: ClusterView, address: str) -> int | str:
 
 def _controllers_by_address(view: ClusterView) -> Mapping[str, int]:
     answered = {path.address: path.node_id for path in view.derived(controller_paths) if path.node_id is not None}
-    named = voter_addresses(view.quorum.now.addresses, view.settings.of_controllers)
+    named = view.voter_addresses
     uses = Counter(canonical_address(*address) for address in named.values())
     voters = {address_text(*address): voter for voter, address in named.items() if uses[canonical_address(*address)] == 1}
     return {canonical_text(address): node for address, node in (*answered.items(), *voters.items())}

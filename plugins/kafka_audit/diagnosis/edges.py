@@ -10,7 +10,7 @@ from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.disagreements import NEVER_SETTLE, PARTITIONS, Disagreement
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import Listener
-from kafka_audit.cluster.quorum import seconds
+from kafka_audit.cluster.quorum import NO_TIMES, seconds
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import ReplicaGap
 from kafka_audit.model.text import brokers
@@ -139,7 +139,7 @@ class Edges:
             needs = "an observer that fetched within five minutes"
             return Effect(state="unknown", error="the leader does not know it", needs=needs)
         if not now.behind_ms:
-            error, needs = "this version reports no timestamps", "DescribeQuorum version 1 (Kafka 3.3)"
+            error, needs = NO_TIMES
             return Effect(state="unknown", error=error, needs=needs)
         if node not in now.late:
             return Effect(state="works", text=f"leader {now.newest.leader_id} has it caught up with the metadata log")

@@ -7,6 +7,8 @@ it, so that they must reach it: a leader that no majority fetches from resigns, 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from kafka_audit.model.quorum import majority
+
 Passes = Callable[[int, int], bool | None]
 """Whether one voter reaches another one; None where that is not known."""
 
@@ -22,7 +24,7 @@ class Voters:
     @property
     def majority(self) -> int:
         """How many are a majority, of those as well that are down."""
-        return len(self.all) // 2 + 1
+        return majority(len(self.all))
 
 
 def election_without(lost: int, voters: Voters, passes: Passes) -> str:

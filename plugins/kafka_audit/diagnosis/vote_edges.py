@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, same_address
@@ -16,7 +17,6 @@ from kafka_audit.diagnosis.elections import Voters
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.finding import Confidence
 from kafka_audit.model.text import clean, listing
-from kafka_audit.model.voters import voter_addresses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +52,11 @@ class VoteEdges:
     @cached_property
     def voters(self) -> Voters:
         """The voters; one that does not fetch now is uncertain (it may restart), as all are that no times are reported of."""
-        now, before = self._view.quorum.now, self._view.quorum.before
-        every = frozenset(node for node, row in now.replicas.items() if row.voter)
+        now = self._view.quorum.now
+        every = frozenset(now.voters)
         fetching = {node for node, behind in now.behind_ms.items() if behind is not None and behind <= _FETCHES_MS}
         following = every & (fetching | {self.leader})
-        down = now.late & before.late if before is not None else frozenset[int]()
-        return Voters(all=every, following=following, uncertain=every - following - down)
+        return Voters(all=every, following=following, uncertain=every - following - self._view.quorum.lagging)
 
     @property
     def knows_lag(self) -> bool:
@@ -67,14 +66,19 @@ class VoteEdges:
     @cached_property
     def addresses(self) -> Mapping[int, str]:
         """The address of each voter, where it is known."""
-        return {voter: address_text(*address) for voter, address in self._addresses.items() if voter in self.voters.all}
+        return {
+            voter: address_text(*address) for voter, address in self._view.voter_addresses.items() if voter in self.voters.all
+        }
 
     @cached_property
-    def _addresses(self) -> Mapping[int, tuple[str, int]]:
-        return voter_addresses(self._view.quorum.now.addresses, self._view.settings.of_controllers)
+    def _edges(self) -> Mapping[tuple[int, int], VoteEdge]:
+        return {pair: self._edge(*pair) for pair in permutations(sorted(self.voters.all), 2)}
 
     def edge(self, source: int, target: int) -> VoteEdge:
         """Return the edge from one voter to another."""
+        return self._edges[source, target]
+
+    def _edge(self, source: int, target: int) -> VoteEdge:
         if target == self.leader and source in self.voters.following:
             return VoteEdge(works=True)  # it fetches there
         if target not in self.voters.following:
@@ -118,7 +122,7 @@ class VoteEdges:
         found: dict[int, list[ControllerPath]] = defaultdict(list)
         logged = (path for voter in self.voters.all for path in paths_by_log(self._view, voter))
         for path in (*self._view.derived(controller_paths), *logged):
-            for voter, address in self._addresses.items():
+            for voter, address in self._view.voter_addresses.items():
                 if same_address(path.host_port, address) and not path.is_mapped:
                     found[voter].append(path)
         return found

@@ -25,7 +25,6 @@ FIRST_GENERATED_ID = 1001
 
 _MOST_CHROOTS = 4
 _MOST_TWINS = 10  # files with one id; more of them are examples, or copies of a cluster
-_CLUSTER = ("zookeeper.connect", "controller.quorum.voters", "controller.quorum.bootstrap.servers")
 _ADDRESS = re.compile(r"(?<![^\s,@/])[^\s,@/]+:\d+")
 
 
@@ -172,7 +171,7 @@ def _addresses(broker: Described) -> frozenset[str]:
     if broker.cluster:  # Strimzi's addresses have no namespace, and without node pools no host
         return frozenset({broker.cluster})
     found: set[str] = set()
-    for key in _CLUSTER:
+    for key in twins.COORDINATORS:
         setting = broker.properties.get(key)
         if setting is not None and key not in broker.unknown:
             chroot = f"/{setting.value.partition('/')[2].strip()}" if key == "zookeeper.connect" else ""

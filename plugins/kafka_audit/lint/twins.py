@@ -6,8 +6,11 @@ from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.compare.hosts import canonical_host
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.model.advertised_listeners import INSTEAD, KEY, entries
+from kafka_audit.model.voters import SERVERS, VOTERS
 
-_COORDINATORS = ("zookeeper.connect", "controller.quorum.voters", "controller.quorum.bootstrap.servers")
+COORDINATORS = ("zookeeper.connect", VOTERS, SERVERS)
+"""Settings by which nodes find their cluster."""
+
 _ADDRESS = re.compile(r"(?<![^\s,@/])\[?([^\s,@/\[\]]+)\]?:\d+")
 
 
@@ -46,4 +49,4 @@ def _dirs(broker: Described) -> frozenset[str]:
 
 
 def _coordinators(broker: Described) -> frozenset[str]:
-    return frozenset(host for key in _COORDINATORS for host in _ADDRESS.findall(_value(broker, key)))
+    return frozenset(host for key in COORDINATORS for host in _ADDRESS.findall(_value(broker, key)))

@@ -79,10 +79,9 @@ def planned_endpoints(plan: Plan, view: ClusterView) -> tuple[RegisteredEndpoint
     between, wordings = view.inter_broker, addresses.parse_addresses(plan.advertised)
     if plan.kind is not Kind.CONTROLLER_HOSTS:
         return addresses.proposed_registrations(wordings, between.brokers, view)
-    voters = sorted(node for node, row in view.quorum.now.replicas.items() if row.voter)
     # Brokers know the protocol of a controller whose file was not read.
     known = next(filter(None, map(between.controller_protocol, between.brokers)), "")
-    found = addresses.proposed_registrations(wordings, voters, view)
+    found = addresses.proposed_registrations(wordings, view.quorum.now.voters, view)
     return tuple(replace(endpoint, protocol=endpoint.protocol or known) for endpoint in found)
 
 

@@ -45,13 +45,18 @@ def entries(settings: Mapping[str, str | None]) -> Iterator[AdvertisedListener]:
             yield _entry(name, part)
 
 
+def first_controllers_listener(names: str | None) -> str:
+    """Return the listener on which nodes connect to controllers, by `controller.listener.names`; "" where that names none."""
+    return canonical_listener((names or "").split(",")[0])
+
+
 def controller_entry(settings: Mapping[str, str | None]) -> AdvertisedListener | None:
     """Return where a controller has the others reach it, by its settings: the first of its controllers' listeners.
 
     Args:
         settings: values by key; `listeners` holds for a listener that `advertised.listeners` leaves out.
     """
-    first = canonical_listener((settings.get(CONTROLLERS) or "").split(",")[0])
+    first = first_controllers_listener(settings.get(CONTROLLERS))
     every = (entry for key in (KEY, INSTEAD) for entry in parts(settings.get(key) or ""))
     return next((_entry(name, part) for name, part in every if name == first and name), None)
 

@@ -19,6 +19,11 @@ def most_elections(voters: int) -> int:
     return _TERMS * max(voters, _FEWEST_VOTERS)
 
 
+def majority(voters: int) -> int:
+    """Return how many of that many voters are a majority."""
+    return voters // 2 + 1
+
+
 def newest_view(views: Iterable[QuorumView]) -> QuorumView | None:
     """Return the newest word of a leader: the highest epoch, and there the furthest; None where no leader is named."""
     named = (view for view in views if view.leader_id >= 0 and view.leader_epoch is not None)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from kafka_audit.compare.addresses import HostPort, canonical_address
 from kafka_audit.compare.hosts import ip_address_of
 from kafka_audit.compare.listener_names import canonical_listener
-from kafka_audit.model.advertised_listeners import CONTROLLERS
+from kafka_audit.model.advertised_listeners import CONTROLLERS, first_controllers_listener
 from kafka_audit.model.tables import QuorumVoter
 
 VOTERS, SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
@@ -53,7 +53,7 @@ def quorum_addresses(rows: Iterable[QuorumVoter], settings: SettingsByNode) -> M
 
     Of several listeners it is the one that nodes name first in `controller.listener.names`.
     """
-    used = {canonical_listener((values.get(CONTROLLERS) or "").split(",")[0]) for values in settings.values()}
+    used = {first_controllers_listener(values.get(CONTROLLERS)) for values in settings.values()}
     # The last of a voter counts: one that nodes use comes after all others.
     ordered = sorted(rows, key=lambda row: canonical_listener(row.listener) in used)
     return {row.voter_id: (row.host, row.port) for row in ordered}

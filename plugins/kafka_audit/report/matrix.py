@@ -18,7 +18,6 @@ from kafka_audit.compare.broker_lists import ListDifference
 from kafka_audit.diagnosis.controller_paths import controller_paths
 from kafka_audit.diagnosis.edge_states import EdgeState, controller_at, controller_states, edge_states
 from kafka_audit.model.finding import Status
-from kafka_audit.model.voters import voter_addresses
 from kafka_audit.report.text import clean, listing, ranges, wrap
 
 _LAYERS = ("dns", "tcp", "tls", "sasl", "api", "rights", "identity", "packets", "effect")
@@ -142,7 +141,7 @@ def build_matrix(view: ClusterView) -> dict[str, Any]:
         )
     endpoints = {b: ", ".join(f"{clean(e.listener)}://{clean(e.address)}" for e in view.endpoints.of(b)) for b in brokers}
     places: dict[str, dict[str, None]] = defaultdict(dict)
-    addresses = voter_addresses(view.quorum.now.addresses, view.settings.of_controllers).values()
+    addresses = view.voter_addresses.values()
     for address in (*(path.address for path in view.derived(controller_paths)), *(address_text(*one) for one in addresses)):
         places[clean(controller_at(view, address), _LONGEST)][clean(address, _LONGEST)] = None
     return {

@@ -9,7 +9,6 @@ from kafka_audit.cluster.listeners.inter_broker import DEFAULT_MECHANISM, InterB
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import ROLES
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.model.advertised_listeners import CONTROLLERS
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -81,7 +80,7 @@ def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
     if nodes and not any(view.settings.get(node, ROLES).state != "unset" for node in nodes):
         yield view.judge("KA713", "cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
         return
-    controllers = [node for node in nodes if "controller" in (view.settings.get(node, ROLES).value or "")]
+    controllers = [node for node in nodes if node in view.settings.with_controller_role]
     yield from (_judged(view, node, controllers) for node in nodes)
     if not nodes:
         yield from no_files(view, "KA713")
@@ -89,8 +88,7 @@ def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
 
 def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgement:
     between, settings = view.next_start, view.settings
-    resource = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
-    who = f"node {node}"
+    resource, who = settings.resource(node), f"node {node}"
     hidden = [key for key in (ROLES, CONTROLLERS, _MAP, _MECHANISM) if settings.get(node, key).state == "hidden"]
     if hidden:
         facts = {
@@ -100,7 +98,7 @@ def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgeme
             "needs": f"the file as {who} reads it",
         }
         return view.judge("KA713", resource, Status.UNKNOWN, facts)
-    listener = canonical_listener((settings.get(node, CONTROLLERS).value or "").split(",")[0])
+    listener = settings.controllers_listener(node)
     protocol = between.protocol(node, listener) or "PLAINTEXT"
     if not protocol.startswith("SASL"):
         reason = f"listener {listener} is {protocol}" if listener else f"it names no listener in {CONTROLLERS}"

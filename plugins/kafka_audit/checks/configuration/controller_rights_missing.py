@@ -11,13 +11,12 @@ from kafka_audit.cluster.listeners.principals import Ends, Principal, by_certifi
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import AUTHORIZER, ROLES
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.listener_names import canonical_listener, same_listener
+from kafka_audit.compare.listener_names import same_listener
 from kafka_audit.configuration.authorization import CLUSTER, SUPER_USERS, authorized
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
-from kafka_audit.model.advertised_listeners import CONTROLLERS
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
     Acl,
@@ -99,13 +98,9 @@ def controller_rights_missing(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("KA714", "cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
         return
     peers = _peers(view)
-    yield from (_judged(view, node, peers) for node in nodes if _has_role(view, node, "controller"))
+    yield from (_judged(view, node, peers) for node in nodes if node in settings.with_controller_role)
     if not nodes:
         yield from no_files(view, "KA714")
-
-
-def _has_role(view: ClusterView, node: int, role: str) -> bool:
-    return role in {part.strip() for part in (view.settings.get(node, ROLES).value or "").split(",")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +123,7 @@ def _peers(view: ClusterView) -> Mapping[_Peers, list[int]]:
             logins[login.broker_id].append(login)
     found: defaultdict[_Peers, list[int]] = defaultdict(list)
     for node in sorted(settings.every_file):
-        listener = canonical_listener((settings.get(node, CONTROLLERS).value or "").split(",")[0])
+        listener = settings.controllers_listener(node)
         mechanism = settings.get(node, _MECHANISM).value or DEFAULT_MECHANISM
         own = (login for login in logins[node] if same_listener(login.listener, listener) and login.mechanism == mechanism)
         kind = _Peers(
@@ -136,7 +131,7 @@ def _peers(view: ClusterView) -> Mapping[_Peers, list[int]]:
             protocol=between.protocol(node, listener) or "PLAINTEXT",
             mechanism=mechanism,
             users=tuple(sorted({login.username for login in own})),
-            votes=_has_role(view, node, "controller"),
+            votes=node in settings.with_controller_role,
         )
         found[kind].append(node)
     return found
@@ -144,7 +139,7 @@ def _peers(view: ClusterView) -> Mapping[_Peers, list[int]]:
 
 def _judged(view: ClusterView, node: int, peers: Mapping[_Peers, Sequence[int]]) -> Judgement:
     between, settings = view.next_start, view.settings
-    resource, who = f"{'controller' if node in settings.controllers else 'broker'}/{node}", f"controller {node}"
+    resource, who = settings.resource(node), f"controller {node}"
     evidence: dict[str, object] = {"node": node, "who": who, "key": settings.first_set(node, SUPER_USERS, AUTHORIZER)}
     authorizer, supers = settings.get(node, AUTHORIZER), between.super_users(node)
     if authorizer.state == "unset":
@@ -160,7 +155,7 @@ def _judged(view: ClusterView, node: int, peers: Mapping[_Peers, Sequence[int]])
     for kind in sorted(peers, key=lambda kind: not kind.votes):  # a controller that is denied is worse than a broker
         # Its own broker connects as well, and after an election.
         others = [source for source in peers[kind] if source != node]
-        own = [node] if node in peers[kind] and _has_role(view, node, "broker") else []
+        own = [node] if node in peers[kind] and node in settings.combined else []
         for sources, votes in ((others, kind.votes), (own, False)):
             asked = [source for source in sources if votes or source not in following]
             if not asked:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from kafka_audit.checks import check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
-from kafka_audit.cluster.settings import ROLES
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -121,10 +120,8 @@ def _size(effective: Effective) -> int | None:
     """Return how many brokers there are, as far as anything shows; None where files alone do not."""
     view, settings = effective.view, effective.settings
     # One that is down is known by what is assigned to it.
-    ids, combined = set(effective.brokers) | (set(view.known_brokers) if effective.between.asked else set()), False
-    for broker in effective.brokers:
-        combined |= "controller" in (settings.get(broker, ROLES).value or "")
-    if combined:
+    ids = set(effective.brokers) | (set(view.known_brokers) if effective.between.asked else set())
+    if not settings.combined.isdisjoint(effective.brokers):
         ids |= {voter for broker in effective.brokers for voter in named_voters(settings.get(broker, VOTERS).value)}
     size = max(len(ids), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
     # A file without an id may be that of several brokers.

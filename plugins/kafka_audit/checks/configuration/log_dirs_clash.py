@@ -84,8 +84,7 @@ def log_dirs_clash(view: ClusterView) -> Iterator[Judgement]:
 def _judged(view: ClusterView) -> Iterator[Judgement]:
     settings = view.settings
     for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
-        who = f"{'controller' if node in settings.controllers else 'broker'} {node}"
-        resource = who.replace(" ", "/")
+        who, resource = settings.party(node), settings.resource(node)
         unknown = _unknown(view, node)
         if unknown:
             facts: dict[str, object] = {"who": who, "key": unknown[0], "error": f"{unknown[1]} is unknown"}

@@ -57,7 +57,7 @@ def node_id_twice(view: ClusterView) -> Iterator[Judgement]:
         if read.operation.split()[0] == _OF_FILE and read.failure is ReadFailure.TWO_FILES
     }
     for node in sorted({*settings.every_file, *twice}):
-        resource = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
+        resource = settings.resource(node)
         read, key = twice.get(node), settings.first_set(node, "node.id", "broker.id")
         if read is None:
             yield view.judge("KA715", resource, Status.PASS, node=node)

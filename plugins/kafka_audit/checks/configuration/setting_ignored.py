@@ -93,8 +93,7 @@ def setting_ignored(view: ClusterView) -> Iterator[Judgement]:
 def _judged(view: ClusterView) -> Iterator[Judgement]:
     settings = view.settings
     for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
-        who = f"{'controller' if node in settings.controllers else 'broker'} {node}"
-        party = who.replace(" ", "/")
+        who, party = settings.party(node), settings.resource(node)
         lines = _lines(settings, node)
         if lines is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of {who} (`properties` in the cluster file)"
@@ -148,7 +147,7 @@ def _min_isr_of_cluster(view: ClusterView, node: int, minor: tuple[int, ...]) ->
     if view.inter_broker.asked:
         feature, answer = view.features.get(_ELR), settings.answers.get(node, {}).get(_MIN_ISR)
         return answer.value if answer is not None and feature is not None and feature.finalized else None
-    votes = [other for other in settings.every_file if "controller" in (settings.get(other, ROLES).value or "")]
+    votes = settings.with_controller_role & settings.every_file.keys()
     values = {settings.get(other, _MIN_ISR).value or "1" for other in votes if settings.get(other, _MIN_ISR).known}
     return values.pop() if minor >= _ELR_SINCE and node not in votes and len(values) == 1 else None
 

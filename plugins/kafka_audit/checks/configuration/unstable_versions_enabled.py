@@ -57,8 +57,7 @@ def unstable_versions_enabled(view: ClusterView) -> Iterator[Judgement]:
 def _judged(view: ClusterView) -> Iterator[Judgement]:
     settings = view.settings
     for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
-        who = f"{'controller' if node in settings.controllers else 'broker'} {node}"
-        resource = who.replace(" ", "/")
+        who, resource = settings.party(node), settings.resource(node)
         found = {key: settings.get(node, key) for key in _KEYS}
         hidden = next((key for key, setting in found.items() if not setting.known), None)
         enabled = tuple(key for key, setting in found.items() if (setting.value or "").strip().lower() == "true")

@@ -92,7 +92,7 @@ def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
 
 def _has_role(view: ClusterView, node: int) -> bool:
     """Return whether a node is a controller by its settings."""
-    return "controller" in (view.settings.get(node, "process.roles").value or "")
+    return node in view.settings.with_controller_role
 
 
 def _is_controller(view: ClusterView, node: int) -> bool:

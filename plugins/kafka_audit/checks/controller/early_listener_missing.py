@@ -7,7 +7,6 @@ from kafka_audit.cluster.settings import AUTHORIZER
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.configuration.authorization import STANDARD
-from kafka_audit.model.advertised_listeners import CONTROLLERS
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, ControllerConfig, QuorumReplica, QuorumView
 from kafka_audit.model.text import start_upper
@@ -54,9 +53,9 @@ def early_listener_missing(view: ClusterView) -> Iterator[Judgement]:
     KIP-801 (StandardAuthorizer, `early.start.listeners`); `kafka.server.ControllerServer.startup`.
     """
     settings = view.settings
-    nodes = sorted(settings.controllers | settings.combined)
+    nodes = sorted(settings.with_controller_role)
     judged = [node for node in nodes if settings.get(node, AUTHORIZER).value == STANDARD]
-    voters = [row for row in view.quorum.now.replicas.values() if row.voter]
+    voters = view.quorum.now.voters
     if len(voters) == 1 or (not voters and len(nodes) == 1):
         yield view.judge("KA222", "cluster", Status.NOT_APPLICABLE, reason="the quorum has a single controller")
         return
@@ -70,14 +69,14 @@ def early_listener_missing(view: ClusterView) -> Iterator[Judgement]:
         reason = "no controller runs StandardAuthorizer"
         yield view.judge("KA222", "cluster", Status.NOT_APPLICABLE, reason=reason)
     for node in judged:
-        party, early = settings.party(node), settings.get(node, _KEY)
-        listener = canonical_listener((settings.get(node, CONTROLLERS).value or "").split(",")[0])
+        party, resource, early = settings.party(node), settings.resource(node), settings.get(node, _KEY)
+        listener = settings.controllers_listener(node)
         named = {canonical_listener(name) for name in (early.value or "").split(",")}
         evidence = {"node": node, "who": party, "subject": start_upper(party), "key": _KEY, "listener": listener}
         if not early.known:
             facts = {"error": f"{_KEY} is hidden", "needs": f"server.properties of {party}, as it reads the file"}
-            yield view.judge("KA222", party.replace(" ", "/"), Status.UNKNOWN, evidence | facts)
+            yield view.judge("KA222", resource, Status.UNKNOWN, evidence | facts)
             continue
         is_set = early.state == "set" or settings.is_emptied(node, _KEY)
         closed = is_set and bool(listener) and listener not in named
-        yield view.judge("KA222", party.replace(" ", "/"), Status.FAIL if closed else Status.PASS, evidence)
+        yield view.judge("KA222", resource, Status.FAIL if closed else Status.PASS, evidence)

@@ -11,7 +11,6 @@ from kafka_audit.model.tables import LogLine, QuorumReplica, QuorumView, SourceR
 from kafka_audit.model.text import clean
 
 _FATAL = "fatal_fault"
-_LOGS = "logs:"
 
 
 @check(
@@ -58,8 +57,7 @@ def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
     if not view.kraft:
         yield view.judge("KA221", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
-    names = {read.observer.removeprefix(_LOGS): read for read in view.last_reads if read.observer.startswith(_LOGS)}
-    reads = {int(name): read for name, read in names.items() if name.isdecimal()}
+    reads = {node: found[-1] for node, found in view.reads.of_logs.items()}
     lines: dict[int, LogLine] = {}
     for line in view.logs.of_nodes("KA221"):
         if line.broker_id not in lines or _order(line) > _order(lines[line.broker_id]):
@@ -67,7 +65,7 @@ def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
     if not reads and not lines:
         yield view.judge("KA221", "cluster", Status.NOT_APPLICABLE, reason="the cluster file names no `logs`")
     for node in sorted({*reads, *lines}):
-        party = f"controller {node}" if node in view.controller_nodes else f"broker {node}"
+        party = view.party(node)
         resource, read, row = party.replace(" ", "/"), reads.get(node), lines.get(node)
         evidence: dict[str, object] = {"node": node, "who": party, "subject": party}
         if row is not None:

@@ -1,10 +1,10 @@
 """KA218."""
 
 from collections.abc import Iterator
-from types import MappingProxyType
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_quorum
+from kafka_audit.cluster.quorum import NO_TIMES
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.elections import election_without
 from kafka_audit.diagnosis.vote_edges import VoteEdges, described_paths
@@ -24,7 +24,6 @@ from kafka_audit.model.text import listing
 
 _FEWEST = 3
 _VOTERS = "the other voters"
-_NO_TIMES = MappingProxyType({"error": "this version reports no timestamps", "needs": "DescribeQuorum version 1 (Kafka 3.3)"})
 
 
 @check(
@@ -142,7 +141,8 @@ def _unknown(edges: VoteEdges) -> dict[str, object]:
         return {"error": "the addresses of the voters are unknown", "needs": needs}
     if edges.voters.uncertain:
         moving = f"in motion: not caught up now: {listing(map(str, sorted(edges.voters.uncertain)), 3)}"
-        return {"error": moving, "needs": "another audit"} if edges.knows_lag else {**_NO_TIMES}
+        error, needs = (moving, "another audit") if edges.knows_lag else NO_TIMES
+        return {"error": error, "needs": needs}
     nodes = listing(map(str, edges.unmeasured()), 5)
     reached = edges.reached_by_worker()
     seen = f"; this worker reaches {len(reached)} of {len(edges.voters.all)}" if reached else ""

@@ -66,7 +66,7 @@ def quorum_size_weak(view: ClusterView) -> Iterator[Judgement]:
     if view.info is not None and view.info.expect_single_broker:
         yield view.judge("KA217", "cluster", Status.NOT_APPLICABLE, reason="the cluster file expects a single broker")
         return
-    yield _judged(view, tuple(sorted(node for node, row in now.replicas.items() if row.voter)))
+    yield _judged(view, now.voters)
 
 
 def _judged(view: ClusterView, voters: tuple[int, ...], key: str | None = None) -> Judgement:

@@ -96,7 +96,7 @@ def _refused_by(view: ClusterView, controller: int, lines: Sequence[LogLine]) ->
 
 
 def _ended(view: ClusterView, row: LogLine) -> Judgement:
-    party = _party(view, row.broker_id)
+    party = view.party(row.broker_id)
     evidence = _evidence(row.broker_id, [row.broker_id], []) | {
         "subject": "A controller",
         "whom": party,
@@ -121,7 +121,3 @@ def _parties(view: ClusterView, nodes: Sequence[int]) -> str:
     kinds = {"controller": [node for node in nodes if node in view.controller_nodes]}
     kinds["broker"] = [node for node in nodes if node not in view.controller_nodes]
     return " and ".join(named_nodes(kind, held) for kind, held in kinds.items() if held)
-
-
-def _party(view: ClusterView, node: int) -> str:
-    return f"controller {node}" if node in view.controller_nodes else f"broker {node}"

@@ -6,6 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_quorum
 from kafka_audit.cluster.settings import Settings
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.voters import ANY_ADDRESS
 from kafka_audit.compare.addresses import HostPort, address_text, same_address
 from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, controller_entry
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -90,7 +91,7 @@ def _own(settings: Settings, node: int, voters: Mapping[int, HostPort]) -> str |
     if node not in voters or entry is None or entry.port is None:
         return None
     # Without a host it advertises the name of its machine, which only that machine knows; all addresses are none to connect to.
-    host = entry.host if entry.host not in {"", "0.0.0.0", "::"} else None  # noqa: S104 -- compared, not bound
+    host = None if entry.host in ANY_ADDRESS else entry.host
     if same_address(voters[node], (voters[node][0] if host is None else host or "", entry.port)):
         return None
     return f"the quorum has {address_text(*voters[node])} for it, its own file {address_text(host or '', entry.port)}"

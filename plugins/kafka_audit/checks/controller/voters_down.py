@@ -5,9 +5,10 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE, no_quorum
-from kafka_audit.cluster.quorum import seconds
+from kafka_audit.cluster.quorum import NO_TIMES, seconds
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.quorum import majority
 from kafka_audit.model.tables import LogLine, QuorumReplica, QuorumView
 from kafka_audit.model.text import listing
 
@@ -58,8 +59,8 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
     voters = now.voters
     evidence: dict[str, object] = {"total": len(voters), "leader": now.newest.leader_id}
     if not now.behind_ms:
-        evidence |= {"error": "this version reports no timestamps", "needs": "DescribeQuorum version 1 (Kafka 3.3)"}
-        yield view.judge("KA209", "cluster", Status.UNKNOWN, evidence)
+        error, needs = NO_TIMES
+        yield view.judge("KA209", "cluster", Status.UNKNOWN, evidence, error=error, needs=needs)
         return
     down = [voter for voter in voters if voter in now.late]
     if not down:
@@ -67,7 +68,7 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
     elif not quorum.lagging.issuperset(down):
         yield view.judge("KA209", "cluster", Status.UNKNOWN, evidence | ONCE)
     else:
-        spare = len(voters) - len(down) - (len(voters) // 2 + 1)
+        spare = len(voters) - len(down) - majority(len(voters))
         evidence |= {
             "down": len(down),
             "controllers": tuple(down),

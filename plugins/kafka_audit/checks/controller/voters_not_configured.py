@@ -77,11 +77,11 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
     leads = -1 if now.newest is None else now.newest.leader_id
     reported = {} if named_by.get(leads) else quorum_addresses(now.addresses, settings.of_controllers)
     usual = usual_addresses([*named_by.values(), reported])
-    voters = sorted(node for node, row in now.replicas.items() if row.voter) or [*usual_voters(named_by.values())]
+    voters = [*(now.voters or usual_voters(named_by.values()))]
     right = "the quorum has" if asked else "most files name"
     single = not asked and sum(bool(named) for named in named_by.values()) == 1
     for node in nodes:
-        resource = f"{'controller' if node in settings.controllers else 'broker'}/{node}"
+        resource = settings.resource(node)
         found = settings.get(node, _KEY)
         evidence: dict[str, object] = {
             "node": node,

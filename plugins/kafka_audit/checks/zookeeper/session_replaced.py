@@ -85,7 +85,7 @@ def _replaced(view: ClusterView, registration: BrokerRegistration, *, thrice: bo
         return view.judge("KA805", resource, Status.FAIL, evidence, confidence=Confidence.INFERRED, why=why)
     error = "its session is new, and it is unknown whether the broker restarted"
     needs = "`logs` of the brokers in the cluster file"
-    if any(read.observer == f"logs:{broker}" and read.outcome == "answered" for read in view.last_reads):
+    if any(read.outcome == "answered" for read in view.reads.of_logs.get(broker, ())):
         error = "its session is new, and the part of its log that was read shows no expired session"
         needs = "lines of its log from before its registration, with readable timestamps"
     return view.judge("KA805", resource, Status.UNKNOWN, evidence, error=error, needs=needs)

@@ -57,6 +57,16 @@ class Reads:
         return found
 
     @cached_property
+    def of_logs(self) -> Mapping[int, Sequence[SourceRead]]:
+        """The last reads of the logs of each node."""
+        found: dict[int, list[SourceRead]] = defaultdict(list)
+        for read in self.last:
+            name = read.observer.removeprefix(LOGS)
+            if name != read.observer and name.isdecimal():
+                found[int(name)].append(read)
+        return found
+
+    @cached_property
     def silent_brokers(self) -> frozenset[str]:
         """Registered brokers without a view in the newest sample; where no registry was read, those that were asked."""
         now, _ = self._samples.numbers

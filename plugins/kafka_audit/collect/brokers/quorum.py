@@ -29,8 +29,7 @@ from kafka_audit.collect.connections.targets import (
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError, any_answer
 from kafka_audit.compare.addresses import canonical_address
-from kafka_audit.compare.listener_names import canonical_listener
-from kafka_audit.model.advertised_listeners import CONTROLLERS, protocols_by_listener
+from kafka_audit.model.advertised_listeners import CONTROLLERS, first_controllers_listener, protocols_by_listener
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.quorum import newest_view
@@ -232,7 +231,7 @@ def voter_targets(cluster: Cluster, rows: Sequence[Row]) -> tuple[Target, ...]:
 def _protocol(settings: Iterable[Mapping[str, str | None]]) -> str:
     """Return the security protocol of the controllers' listener by brokers' settings; empty where they do not agree on one."""
     found = {
-        protocols_by_listener(values.get(PROTOCOLS) or "").get(canonical_listener((values.get(CONTROLLERS) or "").split(",")[0]))
+        protocols_by_listener(values.get(PROTOCOLS) or "").get(first_controllers_listener(values.get(CONTROLLERS)))
         for values in settings
     }
     return (found.pop() if len(found) == 1 else None) or ""

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from kafka_audit.cluster.answers.reads import observer_name
@@ -103,6 +103,11 @@ class Cause:
 def together(case: Case) -> Iterable[Case]:
     """Take all findings of a code as one fault."""
     return (case,) if case.roots else ()
+
+
+def apart(case: Case) -> Iterable[Case]:
+    """Take each finding as a fault of its own."""
+    return (replace(case, roots=(root,)) for root in case.roots)
 
 
 def everywhere(_case: Case, _symptom: Finding) -> bool:

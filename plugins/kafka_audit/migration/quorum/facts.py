@@ -8,9 +8,9 @@ from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.compare.listener_names import canonical_listener
-from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
+from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, controller_entry
 from kafka_audit.model.tables import BrokerFeature, QuorumReplica
-from kafka_audit.model.voters import quorum_addresses, voter_addresses
+from kafka_audit.model.voters import quorum_addresses
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
 _UPGRADES_KRAFT_VERSION = "4.1"
@@ -53,8 +53,7 @@ class QuorumFacts:
     @cached_property
     def late_twice(self) -> frozenset[int]:
         """Nodes that are behind in both samples; none without a second one."""
-        before = self.view.quorum.before
-        return self.late & (frozenset() if before is None else before.late)
+        return self.view.quorum.lagging
 
     @cached_property
     def is_dynamic(self) -> bool:
@@ -86,7 +85,7 @@ class QuorumFacts:
 
     def is_controller(self, node: int) -> bool:
         """Return whether a node has the controller role by its settings."""
-        return "controller" in self.value(node, "process.roles")
+        return node in self.view.settings.with_controller_role
 
     def joins_by_itself(self, node: int) -> bool | None:
         """Return whether a controller joins the voters by itself (Kafka 4.2); None if its settings are unknown."""
@@ -128,26 +127,20 @@ class QuorumFacts:
     @cached_property
     def addresses(self) -> Mapping[int, HostPort]:
         """Where controllers are found: voters as the leader or most nodes have it, others as their own files advertise them."""
-        voters = voter_addresses(self._now.addresses, self.view.settings.of_controllers)
         advertised = {node: address for node in self.nodes for address in self.advertised(node)}
-        return {**advertised, **voters}
+        return {**advertised, **self.view.voter_addresses}
 
     def advertised(self, node: int, *keys: str) -> tuple[HostPort, ...]:
         """Return the address that a controller's settings give its listener, none where they do not name a host.
 
         `keys`: where to look. What `advertised.listeners` leaves out is advertised as in `listeners` (Kafka 3.9).
         """
-        for key in keys or (KEY, INSTEAD):
-            for entry in entries({INSTEAD: self.value(node, key)}):
-                if entry.listener in self.listeners(node)[:1] and entry.host and entry.port and self.is_controller(node):
-                    return ((entry.host, entry.port),)
+        for key in (keys or (KEY, INSTEAD)) if self.is_controller(node) else ():
+            entry = controller_entry({CONTROLLERS: self.value(node, CONTROLLERS), key: self.value(node, key)})
+            if entry is not None and entry.host and entry.port:
+                return ((entry.host, entry.port),)
         return ()
 
     def address(self, node: int) -> str:
         """Return HOST:PORT of a controller, with a word in capitals where its host is unknown."""
         return address_text(*self.addresses.get(node, (f"HOST_OF_{node}", 9093)))
-
-
-def majority(voters: int) -> int:
-    """Return how many of that many voters have to be up."""
-    return voters // 2 + 1

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_audit.incidents.tools import Tools
-from kafka_audit.migration.quorum.facts import QuorumFacts, majority
+from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Line, command
+from kafka_audit.model.quorum import majority
 from kafka_audit.model.tables import BrokerView
 from kafka_audit.model.text import counted, listing
 from kafka_audit.report import remedies

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from kafka_audit.cluster.quorum import NO_TIMES
 from kafka_audit.migration.items import GateItem, HeadedItem
 from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.model.text import counted
@@ -28,8 +29,9 @@ def quorum_is_read(facts: QuorumFacts) -> Iterator[HeadedItem]:
 def voters_follow(facts: QuorumFacts, leaving: Iterable[int] = ()) -> Iterator[HeadedItem]:
     """Yield voters that do not follow: a change restarts others, or counts on all. Voters that leave may be down."""
     if not facts.has_times:
-        message = "Cannot determine whether all voters follow (this version reports no timestamps)"
-        yield gate_item("not_known", "KA209", "cluster", message, "To know: DescribeQuorum version 1 (Kafka 3.3)")
+        error, needs = NO_TIMES
+        message = f"Cannot determine whether all voters follow ({error})"
+        yield gate_item("not_known", "KA209", "cluster", message, f"To know: {needs}")
         return
     for node in sorted(facts.voters.keys() - frozenset(leaving)):
         if node in facts.late_twice:

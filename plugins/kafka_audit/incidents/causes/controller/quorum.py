@@ -159,8 +159,7 @@ def torn_story(case: Case) -> Story:
 def of_replaced_disks(case: Case, symptom: Finding) -> bool:
     """Explain voters that lag where each of them follows with another disk than the registered one."""
     now = case.view.quorum.now
-    voters = {broker for broker, row in now.replicas.items() if row.voter}
-    return symptom.code == "KA209" and {str(voter) for voter in voters & now.late} <= {
+    return symptom.code == "KA209" and {str(voter) for voter in now.voters if voter in now.late} <= {
         root.resource.controller for root in case.roots
     }
 

@@ -1,16 +1,8 @@
 """KA321: a broker ran out of memory or file handles: its port is open, and it does not answer, or not all of its threads work."""
 
-from collections.abc import Iterable
-from dataclasses import replace
-
 from kafka_audit.incidents.causes import grouped
-from kafka_audit.incidents.causes.rule import LOST_REPLICAS, Case, Cause, Explains, at_the_broker
+from kafka_audit.incidents.causes.rule import LOST_REPLICAS, Case, Cause, Explains, apart, at_the_broker
 from kafka_audit.model.finding import Finding
-
-
-def one_broker_each(case: Case) -> Iterable[Case]:
-    """Take each broker as one fault."""
-    return (replace(case, roots=(root,)) for root in case.roots)
 
 
 def not_answered(case: Case, symptom: Finding) -> bool:
@@ -21,7 +13,7 @@ def not_answered(case: Case, symptom: Finding) -> bool:
 EXHAUSTED = Cause(
     codes=("KA321",),
     meaning="a broker ran out of memory, file handles or memory maps, and its process stays up",
-    cases=one_broker_each,
+    cases=apart,
     story=grouped.story,
     explains=(
         Explains(codes=("KA301",), where=not_answered),

@@ -16,6 +16,7 @@ from kafka_audit.incidents.causes.rule import (
     Cause,
     Explains,
     Story,
+    apart,
     changed_before,
     evidence_of,
 )
@@ -132,11 +133,6 @@ def _said_of(case: Case, broker: int) -> str:
     return f"{known}; {answer}"
 
 
-def by_follower(case: Case) -> Iterable[Case]:
-    """Take each follower that gave up as one fault."""
-    return (replace(case, roots=(root,)) for root in case.roots)
-
-
 def given_up(case: Case, symptom: Finding) -> bool:
     """Explain the partitions that the follower gave up."""
     key = symptom.resource.topic_partition
@@ -146,7 +142,7 @@ def given_up(case: Case, symptom: Finding) -> bool:
 FETCHING_STOPPED = Cause(
     codes=("KA618",),
     meaning="a follower gave up fetching partitions after an error",
-    cases=by_follower,
+    cases=apart,
     story=grouped.story,
     explains=(Explains(codes=CODES, where=given_up),),
 )
