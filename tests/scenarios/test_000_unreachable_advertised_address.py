@@ -8,7 +8,7 @@ from scenarios.audits import everything_in, failing, znodes_in
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
 KINDS = {"all": [0, 1, 2], "one": [2], "controller": [0]}
-ONLY_FILES_TELL = {"KA310", "KA311", "KA406", "KA413", "KA414"}
+ONLY_FILES_AND_LOGS_TELL = {"KA310", "KA311", "KA321", "KA406", "KA413", "KA414", "KA617", "KA618", "KA715"}
 HEADLINES = {
     (0, 1, 2): "Brokers 0, 1 and 2 are cut off: {}controller 0 cannot reach the addresses they advertise",
     (2,): "Broker 2 is cut off: {}controller 0 cannot reach the address it advertises",
@@ -76,7 +76,7 @@ def test_a_healthy_cluster_is_clean_completely_known_and_untouched(audits, clust
         assert audit.report["coverage"]["unknown"] == []
         unknown = {finding["code"] for finding in audit.report["findings"] if finding["status"] == "UNKNOWN"}
         # Without a vantage there nobody can tell whether brokers reach each other.
-        assert unknown == ONLY_FILES_TELL | ({"KA302"} if name == "far" else set())
+        assert unknown == ONLY_FILES_AND_LOGS_TELL | ({"KA302"} if name == "far" else set())
         assert failing(audit.report, at_least="HIGH") == set()
         assert audit.report["incidents"] == []
     assert everything_in(cluster) == before

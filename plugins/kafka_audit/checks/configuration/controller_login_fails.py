@@ -77,7 +77,7 @@ def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
     KIP-595, KIP-900 (SCRAM in KRaft); `kafka.raft.KafkaRaftManager.buildNetworkClient`; `kafka.server.ControllerServer`.
     """
     nodes = sorted(view.settings.every_file)
-    if nodes and not any(view.settings.get(node, ROLES).state != "unset" for node in nodes):
+    if (nodes or view.zookeeper_read) and not any(view.settings.get(node, ROLES).state != "unset" for node in nodes):
         yield view.judge("KA713", "cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
         return
     controllers = [node for node in nodes if node in view.settings.with_controller_role]

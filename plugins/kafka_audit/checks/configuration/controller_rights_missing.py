@@ -94,7 +94,7 @@ def controller_rights_missing(view: ClusterView) -> Iterator[Judgement]:
     """
     settings = view.settings
     nodes = sorted(settings.every_file)
-    if nodes and not any(settings.get(node, ROLES).state != "unset" for node in nodes):
+    if (nodes or view.zookeeper_read) and not any(settings.get(node, ROLES).state != "unset" for node in nodes):
         yield view.judge("KA714", "cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
         return
     peers = _peers(view)
