@@ -9,10 +9,11 @@ RUN apt-get update \
     && useradd --create-home --uid 50000 --gid 0 airflow
 
 WORKDIR /opt/kafka-audit
-COPY requirements.txt requirements-image.txt requirements-build.txt ./
+COPY requirements.txt ./
+COPY requirements requirements
 # Every package has a hash, and so has the setuptools that builds source packages.
-RUN pip install --no-cache-dir --require-hashes --only-binary :all: --requirement requirements-build.txt \
-    && pip install --no-cache-dir --require-hashes --no-build-isolation --requirement requirements.txt --requirement requirements-image.txt \
+RUN pip install --no-cache-dir --require-hashes --only-binary :all: --requirement requirements/build.txt \
+    && pip install --no-cache-dir --require-hashes --no-build-isolation --requirement requirements.txt --requirement requirements/image.txt \
     && pip uninstall --yes uv
 
 COPY pyproject.toml setup.py README.md LICENSE ./

@@ -80,18 +80,18 @@ bench: needs-java $(INSTALLED) ## run the benchmarks and write docs/performance.
 	@$(BIN)/python benchmarks $(NAMES)
 
 kerberos: $(INSTALLED) ## build the library that the scenario with a KDC requires (Debian: libkrb5-dev gcc)
-	@$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation -r requirements-kerberos.txt
+	@$(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation -r requirements/kerberos.txt
 
-lock: $(INSTALLED) ## pin the newest versions of requirements*.in with hashes [UPGRADE=: only missing ones]
-	@for file in requirements requirements-dev requirements-image requirements-build requirements-kerberos; do \
-	  $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes $(UPGRADE) $$file.in -o $$file.txt; done
+lock: $(INSTALLED) ## pin the newest versions of requirements/*.in with hashes [UPGRADE=: only missing ones]
+	@for name in runtime dev image build kerberos; do lock=requirements/$$name.txt; [ $$name = runtime ] && lock=requirements.txt; \
+	  $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes $(UPGRADE) requirements/$$name.in -o $$lock; done
 
 # The version is defined in the package, which the tool does not read.
 sbom: $(INSTALLED) ## write the SBOM of the image as CycloneDX JSON, with hashes [SBOM=build/kafka-audit.cdx.json]
 	@mkdir -p build "$(dir $(SBOM))"
 	@version=$$($(BIN)/python -c 'import sys; sys.path[:0] = ["plugins"]; from kafka_audit import __version__; print(__version__)'); \
 	sed "s/^dynamic = .*/version = \"$$version\"/" pyproject.toml > build/pyproject.toml
-	@cat requirements.txt requirements-image.txt | $(BIN)/cyclonedx-py requirements --pyproject build/pyproject.toml \
+	@cat requirements.txt requirements/image.txt | $(BIN)/cyclonedx-py requirements --pyproject build/pyproject.toml \
 	  --output-reproducible --output-format JSON --output-file "$(SBOM)" -
 
 clean: ## remove files of tests, tools and the demo; keep .venv and the cache of Kafka's jars
@@ -103,12 +103,12 @@ install: $(INSTALLED)
 # uv needs a quarter of the time. It ignores pip's settings, so pip is the fallback if uv finds no registry. Source packages are built
 # with the locked setuptools, because build isolation would download one without a hash. The SBOM tool brings a check of IRIs, for which
 # jsonschema makes 38 parsers whenever Airflow starts: half of the CPU time of `import airflow`.
-$(INSTALLED): requirements.txt requirements-dev.txt requirements-build.txt pyproject.toml setup.py | needs-python
+$(INSTALLED): requirements.txt requirements/dev.txt requirements/build.txt pyproject.toml setup.py | needs-python
 	@test -x $(BIN)/python || { echo "creating $(VENV) with $(PYTHON)"; "$(PYTHON)" -m venv $(VENV); }
 	@echo "installing the locked requirements"
-	@$(BIN)/python -m pip install --quiet --require-hashes --only-binary :all: -r requirements-build.txt
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-build-isolation -r requirements.txt -r requirements-dev.txt \
-	  || $(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation -r requirements.txt -r requirements-dev.txt
+	@$(BIN)/python -m pip install --quiet --require-hashes --only-binary :all: -r requirements/build.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-build-isolation -r requirements.txt -r requirements/dev.txt \
+	  || $(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation -r requirements.txt -r requirements/dev.txt
 	@$(BIN)/uv pip uninstall --quiet --python $(BIN)/python rfc3987-syntax
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@test -z "$(PYTHONDONTWRITEBYTECODE)" || $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib plugins || true # else nothing would

@@ -29,11 +29,11 @@ def main(root: Path) -> int:
 
 def requirements(root: Path) -> Iterator[str]:
     """Yield each line of a lock that is not a version with hashes, and each requirement that no lock holds."""
-    wanted = sorted(root.glob("requirements*.in"))
+    folder = root / "requirements"
+    wanted = {source: _lock(source) for source in sorted(folder.glob("*.in"))}
     if not wanted:
-        yield f"{root}: no requirements*.in"
-    for source in wanted:
-        lock = source.with_suffix(".txt")
+        yield f"{folder}: no *.in"
+    for source, lock in wanted.items():
         if not lock.is_file():
             yield f"{lock.name}: missing, `make lock` writes it"
             continue
@@ -45,8 +45,13 @@ def requirements(root: Path) -> Iterator[str]:
         for number, line in _lines(source):
             if not line.startswith("-c ") and _name(line) not in locked:
                 yield f"{source.name}:{number}: not in {lock.name}, `make lock UPGRADE=` adds it: {line[:80]}"
-    for lock in set(root.glob("requirements*.txt")) - {source.with_suffix(".txt") for source in wanted}:
+    for lock in {*root.glob("requirements*.txt"), *folder.glob("*.txt")} - {*wanted.values()}:
         yield f"{lock.name}: no {lock.with_suffix('.in').name} says what it was made from"
+
+
+def _lock(source: Path) -> Path:
+    """Return what a file of requirements is locked in: users look for the one of the runtime at the top."""
+    return source.parent.parent / "requirements.txt" if source.stem == "runtime" else source.with_suffix(".txt")
 
 
 def installs(root: Path) -> Iterator[str]:

@@ -132,5 +132,5 @@ def build_wheel(folder: Path) -> Path:
 
 
 def _uv() -> Path:
-    """Return uv, which requirements-build.txt holds."""
+    """Return uv, which requirements/build.txt holds."""
     return Path(sysconfig.get_path("scripts")) / "uv"

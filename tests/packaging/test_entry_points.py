@@ -56,9 +56,10 @@ esac
 @pytest.fixture
 def checkout(tmp_path):
     """A copy of `.ci` and of what it checks, with a `make` and a `pytest` that only say how it went."""
-    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
-    for path in (ROOT / "Dockerfile", ROOT / "Makefile", ROOT / "docker-compose.yaml", *ROOT.glob("requirements*")):
-        shutil.copy(path, tmp_path)
+    for folder in (".ci", "requirements"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    for name in ("Dockerfile", "Makefile", "docker-compose.yaml", "requirements.txt"):
+        shutil.copy(ROOT / name, tmp_path)
     (tmp_path / "bin").mkdir()
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
 

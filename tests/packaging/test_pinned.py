@@ -11,7 +11,7 @@ import pytest
 
 from airflow_environment import ROOT
 
-FILES = ("Dockerfile", "Makefile", "docker-compose.yaml", *(file.name for file in ROOT.glob("requirements*.*")))
+FILES = ("Dockerfile", "Makefile", "docker-compose.yaml", "requirements.txt")
 
 
 def checked(folder):
@@ -23,7 +23,8 @@ def checked(folder):
 def checkout(tmp_path):
     for name in FILES:
         shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    for folder in (".ci", "requirements"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
     return tmp_path
 
 
@@ -46,15 +47,15 @@ def test_it_runs_first_in_the_gate_and_in_lint():
         ("requirements.txt", r"\A", "kazoo @ git+https://example.org/kazoo\n", r"requirements\.txt:1: .*git"),
         ("requirements.txt", r"\A", "--extra-index-url https://example.org/simple\n", r"requirements\.txt:1: .*extra-index"),
         ("requirements.txt", r"\A", "-e .\n", r"requirements\.txt:1: "),
-        ("requirements-dev.txt", r"--hash=sha256:[0-9a-f]{60}", "--hash=sha256:", r"requirements-dev\.txt:\d+: "),
-        ("requirements.in", r"\Z", "left-pad\n", r"requirements\.in:\d+: not in requirements\.txt.*left-pad"),
+        ("requirements/dev.txt", r"--hash=sha256:[0-9a-f]{60}", "--hash=sha256:", r"dev\.txt:\d+: "),
+        ("requirements/runtime.in", r"\Z", "left-pad\n", r"runtime\.in:\d+: not in requirements\.txt.*left-pad"),
         ("Dockerfile", r"@sha256:[0-9a-f]+", "", r"Dockerfile:3: image without digest: python:3\.11-slim-bookworm$"),
         ("Dockerfile", r"@sha256:[0-9a-f]+", ":$TAG", r"Dockerfile:3: image without digest"),
         ("Dockerfile", r"\Z", "COPY --from=busybox:1 /bin/sh /sh\n", r"Dockerfile:\d+: image without digest: busybox:1"),
         ("Dockerfile", r"--require-hashes --no-build", "--no-build", r"Dockerfile:\d+: installs without .*requirements\.txt"),
         ("Dockerfile", r"(--require-hashes) --no-build-isolation", r"\1", r"Dockerfile:\d+: installs without"),
         ("Dockerfile", r"--no-deps ", "", r"Dockerfile:\d+: installs without .*--editable"),
-        ("Makefile", r"--require-hashes --only-binary :all: -r requirements-build.txt", "uv", r"Makefile:\d+: installs .* uv"),
+        ("Makefile", r"--require-hashes --only-binary :all: -r requirements/build.txt", "uv", r"Makefile:\d+: installs .* uv"),
         (".ci/run", r"\Z", "uv tool install ruff\n", r"run:\d+: installs without"),
         ("docker-compose.yaml", r"(postgres:16)@sha256:[0-9a-f]+", r"\1", r"docker-compose\.yaml:\d+: .*postgres:16$"),
         ("docker-compose.yaml", r"(apache/kafka:3.9.1)@\S+", r"\1@sha256:beef", r"docker-compose\.yaml:\d+: .*kafka:3"),
@@ -72,12 +73,12 @@ def test_what_is_not_pinned_is_refused(checkout, file, pattern, instead, complai
 
 
 def test_a_lock_that_is_missing_or_comes_from_nowhere_is_refused(checkout):
-    (checkout / "requirements-image.txt").rename(checkout / "requirements-elsewhere.txt")
+    (checkout / "requirements" / "image.txt").rename(checkout / "requirements" / "elsewhere.txt")
     assert checked(checkout) == (
         1,
         [
-            "requirements-image.txt: missing, `make lock` writes it",
-            "requirements-elsewhere.txt: no requirements-elsewhere.in says what it was made from",
+            "image.txt: missing, `make lock` writes it",
+            "elsewhere.txt: no elsewhere.in says what it was made from",
         ],
     )
 
@@ -109,7 +110,7 @@ def test_the_list_of_components_names_what_the_image_installs(tmp_path):
         for one in told["components"]
     }
     locked = {}
-    for name in ("requirements.txt", "requirements-image.txt"):
+    for name in ("requirements.txt", "requirements/image.txt"):
         for match in re.finditer(r"^(\S+?)(?:\[\S+\])?==(\S+).*((?:\n    --hash=.*)+)", (ROOT / name).read_text(), re.MULTILINE):
             locked[match[1].lower(), match[2]] = set(re.findall(r"sha256:([0-9a-f]{64})", match[3]))
     assert len(locked) > 150

@@ -103,7 +103,7 @@ def pins(name):
     return {requirement.name.lower(): str(requirement.specifier) for requirement in found}
 
 
-@pytest.mark.parametrize("file", ["requirements.in", "requirements.txt"])
+@pytest.mark.parametrize("file", ["requirements/runtime.in", "requirements.txt"])
 def test_pyspark_and_its_client_are_pinned_alike(file):
     assert pins(file)["pyspark"] == pins(file)["pyspark-client"]
     assert pins(file)["pyspark"].startswith("==")
