@@ -88,8 +88,12 @@ def _leader(cluster: BaseCluster, topic: str, partition: int) -> int:
 
 
 def finalize_feature(cluster: BaseCluster, feature: str, level: int, *, upgrade: bool) -> None:
-    """Finalize a level of a feature of a KRaft cluster."""
-    refused = _ask(cluster, "finalize", feature=feature, level=level, upgrade=upgrade)
+    """Finalize a level of a feature of a KRaft cluster; voters that just started have not told yet which levels they support."""
+    deadline = time.monotonic() + STEP_SECONDS
+    while refused := _ask(cluster, "finalize", feature=feature, level=level, upgrade=upgrade):
+        if "not all of the voters support it" not in refused or time.monotonic() > deadline:
+            break
+        time.sleep(LOOK_SECONDS)
     _demand(refused, f"level {level} of {feature}")
 
 
