@@ -52,7 +52,7 @@ CASES = {
         {**PLAIN_TEXT, "authorizer.class.name": AUTHORIZER, "allow.everyone.if.no.acl.found": "true", "super.users": "User:a"},
         3,
         False,
-        {"KA714"},
+        {"KA408", "KA714"},
     ),
 }
 
