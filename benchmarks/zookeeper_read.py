@@ -17,7 +17,7 @@ from pathlib import Path
 from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 
-from kafka_audit.collect.zookeeper.multi_read import SINGLE_WINDOW, ZnodeReader
+from kafka_audit.clients.zookeeper.multi_read import SINGLE_WINDOW, ZnodeReader
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 

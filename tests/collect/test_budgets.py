@@ -20,18 +20,19 @@ from hostile_parties.cluster import BARE, HostileCluster
 from hostile_parties.party import announce, hang
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree, registration
 from kafka_audit.bounds.kept_brokers import keep_brokers
+from kafka_audit.clients.budget import GRACE_S, Budget
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.targets import Target, named_addresses
+from kafka_audit.collect import priorities
 from kafka_audit.collect.brokers.acls import AclBook
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.metadata import MetadataError, weight
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections import priorities
-from kafka_audit.collect.connections.budget import GRACE_S, Budget
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.targets import Target, named_addresses
 from kafka_audit.collect.probes import command_vantages
-from kafka_audit.collect.rows.source_reads import Asking, ReadError
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.sampling import sample_again
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper.registered import by_priority

@@ -13,14 +13,14 @@ from hostile_parties.broker import HostileBroker, changed
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import announce, drip, hang, raw
 from hostile_parties.zookeeper import GET_CHILDREN2, GET_DATA, MULTI_READ, HostileZookeeper, kafka_tree
+from kafka_audit.clients.budget import GRACE_S, Budget
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.targets import Target
 from kafka_audit.collect import queue_vantages
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections.budget import GRACE_S, Budget
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.targets import Target
-from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.sampling import sample_again
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, Vantage, ZookeeperAccess

@@ -17,18 +17,19 @@ from hostile_parties.broker import changed, null_arrays, undecodable_text
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import cut
 from hostile_parties.zookeeper import GET_CHILDREN2
+from kafka_audit.clients.protocol.primitive_types import WireError
+from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.collect.brokers import acls, leader_questions, list_offsets, metadata
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.metadata import MetadataError
 from kafka_audit.collect.brokers.quorum import quorum
-from kafka_audit.collect.connections.protocol.primitive_types import WireError
 from kafka_audit.collect.logs.lines import scan
 from kafka_audit.collect.nodes import Nodes
 from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.properties import sources
 from kafka_audit.collect.queue_vantages import QueueAnswer
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper import ensemble, partition_states, znodes
 from kafka_audit.collect.zookeeper.znodes import ZnodeError

@@ -2,9 +2,10 @@
 
 import pytest
 
+from kafka_audit.clients.read_error import ReadError
 from kafka_audit.collect import progress
 from kafka_audit.collect.progress import MANY, BrokerProgress
-from kafka_audit.collect.rows.source_reads import Asking, ReadError
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView
 

@@ -8,10 +8,10 @@ import pytest
 
 from collect import fakes
 from collect.fakes import FakeBroker, server
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.targets import Target
 from kafka_audit.collect import queue_vantages
 from kafka_audit.collect.brokers.discovery import Discovery
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage

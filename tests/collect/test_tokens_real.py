@@ -30,9 +30,9 @@ CLIENTS = {
 ONE_CONNECTION = """
 import json, os, sys, time
 from kafka_audit import settings
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.targets import bootstrap_targets
+from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.targets import bootstrap_targets
 
 cluster = settings.load(sys.argv[1])["prod"]
 target = bootstrap_targets(cluster, ())[0]

@@ -31,7 +31,7 @@ def test_one_of_several_addresses_is_enough():
 
 
 _ALONE = {
-    "collect/connections/sockets.py",  # its text is the script of a vantage, which imports nothing of ours
+    "clients/sockets.py",  # its text is the script of a vantage, which imports nothing of ours
 }
 
 

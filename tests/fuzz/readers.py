@@ -32,6 +32,20 @@ from fuzz.talk import Talk, instead
 from hostile_parties.zookeeper import kafka_tree
 from kafka_audit import settings
 from kafka_audit.checks import catalogue
+from kafka_audit.clients import probe_script, read_error, sasl
+from kafka_audit.clients.budget import Budget
+from kafka_audit.clients.protocol.broker_connection import _FrameParser
+from kafka_audit.clients.protocol.conversation import ClientOptions
+from kafka_audit.clients.protocol.kafka_errors import UNDECODABLE
+from kafka_audit.clients.protocol.primitive_types import WireError
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.secrets import secret_keys
+from kafka_audit.clients.secrets.masking import masked
+from kafka_audit.clients.sockets import Failure
+from kafka_audit.clients.targets import Target
+from kafka_audit.clients.tokens import oidc
+from kafka_audit.clients.zookeeper.multi_read import MultiRead, MultiReadContents, Znode
+from kafka_audit.clients.zookeeper.session import Session
 from kafka_audit.collect.brokers import (
     acls,
     broker_view,
@@ -45,27 +59,15 @@ from kafka_audit.collect.brokers import (
 )
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections import sasl
-from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.protocol.broker_connection import _FrameParser
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions
-from kafka_audit.collect.connections.protocol.kafka_errors import UNDECODABLE
-from kafka_audit.collect.connections.protocol.primitive_types import WireError
-from kafka_audit.collect.connections.sockets import Failure
-from kafka_audit.collect.connections.targets import Target
-from kafka_audit.collect.connections.tokens import oidc
 from kafka_audit.collect.logs import lines as log_lines
 from kafka_audit.collect.logs import rows as log_rows
-from kafka_audit.collect.probes import certificate_names, certificates, command_vantages, endpoint_probes, probe_script
+from kafka_audit.collect.probes import certificate_names, certificates, command_vantages, endpoint_probes
 from kafka_audit.collect.properties import rows as property_rows
-from kafka_audit.collect.rows import acl_sets, secret_keys, source_reads, topic_config_columns
+from kafka_audit.collect.rows import acl_sets, topic_config_columns
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.masking import masked
-from kafka_audit.collect.rows.source_reads import Asking, ReadError
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.zookeeper import ensemble, migration, partition_states, security_znodes, znodes
-from kafka_audit.collect.zookeeper.multi_read import MultiRead, MultiReadContents, Znode
 from kafka_audit.collect.zookeeper.replication import decode_topic_configs, reassignments
-from kafka_audit.collect.zookeeper.session import Session
 from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
 from kafka_audit.configuration.definitions import VERSIONS
 from kafka_audit.configuration.files import forms, jaas, java
@@ -107,11 +109,11 @@ class Reader:
 
     def read(self, data):
         """Read an input outside of the boundary that would make any error a failed row, "otherwise report this line as a bug"."""
-        boundary, source_reads.unexpected_failure = source_reads.unexpected_failure, _unforeseen
+        boundary, read_error.unexpected_failure = read_error.unexpected_failure, _unforeseen
         try:
             return self.function(data)
         finally:
-            source_reads.unexpected_failure = boundary
+            read_error.unexpected_failure = boundary
 
 
 READERS: dict[str, Reader] = {}

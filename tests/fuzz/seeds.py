@@ -18,7 +18,7 @@ from collect.fakes import metadata
 from fuzz import talk, watch
 from fuzz.readers import _ASKED, READERS, _honest_znodes
 from hostile_parties.zookeeper import kafka_tree
-from kafka_audit.collect.connections import sasl
+from kafka_audit.clients import sasl
 from kafka_audit.report import digest
 
 _BROKERS = {0: ("b0.example.com", 9092), 1: ("b1.example.com", 9092)}

@@ -8,11 +8,11 @@ from unittest import mock
 from kafka.protocol.admin import DescribeQuorumRequest, DescribeUserScramCredentialsRequest
 
 from collect.fakes import Serving
-from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.credentials import ListenerSecurity
-from kafka_audit.collect.connections.protocol.broker_connection import _FrameParser
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.protocol.kafka_errors import as_read_error
+from kafka_audit.clients.budget import Budget
+from kafka_audit.clients.credentials import ListenerSecurity
+from kafka_audit.clients.protocol.broker_connection import _FrameParser
+from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
+from kafka_audit.clients.protocol.kafka_errors import as_read_error
 
 _API_VERSIONS = 18
 _OFFERED = {2: (0, 7), 3: (0, 12), 15: (0, 5), 16: (0, 4), 29: (0, 3), 32: (0, 4), 35: (0, 4), 46: (0, 0), 60: (0, 2)}

@@ -10,9 +10,9 @@ from collect.columns import Partition, read_topic
 from collect.fakes import metadata
 from fuzz import watch, words
 from fuzz.readers import READERS
+from kafka_audit.clients.secrets.masking import masked
+from kafka_audit.clients.secrets.secret_keys import is_secret_key
 from kafka_audit.collect.brokers.metadata import decode_metadata_answer
-from kafka_audit.collect.rows.masking import masked
-from kafka_audit.collect.rows.secret_keys import is_secret_key
 from kafka_audit.configuration.files import jaas, java
 from kafka_audit.model.text import clean
 

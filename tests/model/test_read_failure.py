@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import kafka_audit
-from kafka_audit.collect.connections import failures, sockets
+from kafka_audit.clients import failures, sockets
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Probe, SourceRead
 
@@ -81,7 +81,7 @@ def test_what_scripts_report_are_members():
     names = {*sockets.OF_ERRNO.values(), *(name for _, name in sockets.OF_OPENSSL), *sockets.MISTRUST}
     shell = (PACKAGE / "collect/probes/probe_script.sh").read_text(encoding="utf-8")
     names |= set(re.findall(r"FAILURE='?([A-Z_]{4,})", shell)) | set(re.findall(r"step (?:failed|unknown)\|([A-Z_]+)", shell))
-    script = (PACKAGE / "collect/probes/probe_script.py").read_text(encoding="utf-8")
+    script = (PACKAGE / "clients/probe_script.py").read_text(encoding="utf-8")
     names |= set(re.findall(r"\"([A-Z]+_[A-Z_]+|TIMEOUT|CLOSED)\"", script))
     assert len(names) >= 20
     assert names <= set(ReadFailure.__members__)
@@ -108,7 +108,7 @@ def test_the_schema_of_reports_lists_the_members():
 
 
 def modules():
-    return [path for path in sorted(PACKAGE.rglob("*.py")) if path.relative_to(PACKAGE).parts[0] != "collect"]
+    return [path for path in sorted(PACKAGE.rglob("*.py")) if path.relative_to(PACKAGE).parts[0] not in {"clients", "collect"}]
 
 
 def test_no_module_behind_the_edges_repeats_the_words_of_a_failure():

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.targets import CONTROLLER_LISTENER, UNREGISTERED, Target
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.targets import CONTROLLER_LISTENER, UNREGISTERED, Target
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.model.cluster import Cluster
 from scenarios.audits import Audits, everything_in, evidence_of, failing, finding_of

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.targets import Target
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.targets import Target
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.model.cluster import Cluster
 from testbed import Bed

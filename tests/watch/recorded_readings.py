@@ -3,8 +3,8 @@
 from collections import defaultdict
 from dataclasses import replace
 
+from kafka_audit.clients.read_error import ReadError
 from kafka_audit.cluster.samples import Samples
-from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.model.tables import (
     BrokerApi,
     BrokerFeature,

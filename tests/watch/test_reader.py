@@ -17,7 +17,7 @@ from collect.quorum_node import QuorumNode
 from hostile_parties.broker import HostileBroker, changed, honest_brokers
 from hostile_parties.party import announce, drip, hang, hang_up, raw
 from hostile_parties.zookeeper import NO_AUTH, HostileZookeeper, kafka_tree
-from kafka_audit.collect.connections.protocol import async_conversation
+from kafka_audit.clients.protocol import async_conversation
 from kafka_audit.model.cluster import Cluster, Limits, Oidc, Security, Tls, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.watch import reader as reader_module

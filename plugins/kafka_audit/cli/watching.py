@@ -9,7 +9,7 @@ import sys
 import time
 
 from kafka_audit.cli import clusters, console
-from kafka_audit.collect.connections.protocol.conversation import quiet
+from kafka_audit.clients.protocol.conversation import quiet
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.watch.judgement import Patience, WatchState
 from kafka_audit.watch.loop import WatchStep, steps

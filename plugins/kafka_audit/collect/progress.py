@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
-from kafka_audit.collect.rows.source_reads import clean_line
+from kafka_audit.clients.read_error import clean_line
 from kafka_audit.model.tables import BrokerView, Row, SourceRead
 from kafka_audit.model.text import counted
 

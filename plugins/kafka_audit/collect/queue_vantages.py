@@ -13,16 +13,18 @@ from functools import partial
 from typing import Any
 
 from kafka_audit.bounds.kept_brokers import keep_brokers
+from kafka_audit.clients import probe_script
+from kafka_audit.clients.budget import Budget
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.parallel import side_by_side
+from kafka_audit.clients.protocol.conversation import ClientOptions, quiet
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.targets import Target, flat, registered_targets
+from kafka_audit.collect import priorities
 from kafka_audit.collect.brokers.discovery import Discovery
-from kafka_audit.collect.connections import priorities
-from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.parallel import side_by_side
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, quiet
-from kafka_audit.collect.connections.targets import Target, flat, registered_targets
-from kafka_audit.collect.probes import command_vantages, endpoint_probes, probe_script
+from kafka_audit.collect.probes import command_vantages, endpoint_probes
 from kafka_audit.collect.probes.endpoint_probes import Origin
-from kafka_audit.collect.rows.source_reads import Asking, ReadError
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.zookeeper import zookeeper_view
 from kafka_audit.model.cluster import Cluster, Limits, Vantage
 from kafka_audit.model.read_failure import ReadFailure

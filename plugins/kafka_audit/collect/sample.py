@@ -8,25 +8,25 @@ from itertools import zip_longest
 from types import MappingProxyType
 
 from kafka_audit.bounds.kept_brokers import keep_brokers
-from kafka_audit.collect import queue_vantages
+from kafka_audit.clients.budget import Budget, out_of_time, over_limit
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.parallel import side_by_side
+from kafka_audit.clients.protocol.conversation import ClientOptions, quiet
+from kafka_audit.clients.read_error import ReadError, any_answer, clean_line
+from kafka_audit.clients.targets import Target, bootstrap_targets, flat, registered_targets
+from kafka_audit.collect import priorities, queue_vantages
 from kafka_audit.collect.brokers import broker_view, leader_questions, leader_reads, scram_users
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.discovery import Discovery
 from kafka_audit.collect.brokers.inter_broker_endpoints import inter_broker_endpoints, settings_of
 from kafka_audit.collect.brokers.quorum import ControllerAsker, VoterProber, controllers, voter_targets
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections import priorities
-from kafka_audit.collect.connections.budget import Budget, out_of_time, over_limit
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.parallel import side_by_side
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, quiet
-from kafka_audit.collect.connections.targets import Target, bootstrap_targets, flat, registered_targets
 from kafka_audit.collect.nodes import Nodes
 from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.progress import MANY, BrokerProgress
 from kafka_audit.collect.properties.sources import read_properties_files
 from kafka_audit.collect.rows.collected import Collected, merged
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, now_ms
+from kafka_audit.collect.rows.source_reads import Asking, now_ms
 from kafka_audit.collect.sampling.doubts import SampleAgain
 from kafka_audit.collect.zookeeper import zookeeper_view
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes

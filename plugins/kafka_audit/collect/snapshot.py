@@ -13,6 +13,9 @@ import pyarrow.compute as pc
 
 from kafka_audit import __version__
 from kafka_audit.bounds.kept_brokers import Vouchers, keep_brokers
+from kafka_audit.clients.budget import GRACE_S, Budget, over_limit
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.targets import behind_proxies
 from kafka_audit.collect.brokers.broker_view import API_VERSIONS
 from kafka_audit.collect.brokers.consumer_groups import GROUPS
 from kafka_audit.collect.brokers.listener_names import with_listener_names
@@ -20,12 +23,9 @@ from kafka_audit.collect.brokers.node_configs import CONFIGS
 from kafka_audit.collect.brokers.privileged_reads import LOG_DIRS, REASSIGNMENTS
 from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections.budget import GRACE_S, Budget, over_limit
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.priorities import brokers_by_registration, named_brokers
-from kafka_audit.collect.connections.targets import behind_proxies
 from kafka_audit.collect.logs import sources as logs
 from kafka_audit.collect.nodes import nodes
+from kafka_audit.collect.priorities import brokers_by_registration, named_brokers
 from kafka_audit.collect.properties import sources as properties
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.collect.rows.collected import Collected, merged

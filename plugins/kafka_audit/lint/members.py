@@ -9,9 +9,10 @@ from pathlib import PurePath
 from types import MappingProxyType
 
 from kafka_audit import __version__
+from kafka_audit.clients.read_error import ReadError
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.collect.properties import rows
-from kafka_audit.collect.rows.source_reads import Asking, ReadError
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.lint import twins

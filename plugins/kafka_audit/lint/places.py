@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from kafka_audit.collect.rows.secret_keys import is_secret
+from kafka_audit.clients.secrets.secret_keys import is_secret
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.configuration.starts import StartRefusal

@@ -8,8 +8,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kafka_audit.collect.connections.protocol.async_conversation import in_thread
-from kafka_audit.collect.rows.source_reads import ReadError, any_answer
+from kafka_audit.clients.protocol.async_conversation import in_thread
+from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import StoreError, UsageError
 from kafka_audit.store.watch_files import WatchFiles

@@ -1,6 +1,6 @@
 """What a failed read of a watch means: a fault, or nothing known."""
 
-from kafka_audit.collect.rows.source_reads import ReadError, clean_line
+from kafka_audit.clients.read_error import ReadError, clean_line
 from kafka_audit.model.read_failure import LASTING, ReadFailure
 from kafka_audit.watch.reading import WatchAnswer, WatchOutcome
 

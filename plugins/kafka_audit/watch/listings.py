@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from kafka_audit.clients.protocol.async_conversation import in_thread
+from kafka_audit.clients.protocol.conversation import demand
+from kafka_audit.clients.read_error import ReadError
 from kafka_audit.collect.brokers.metadata import ListedBroker, MetadataError, decode_metadata_answer
 from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
-from kafka_audit.collect.connections.protocol.async_conversation import in_thread
-from kafka_audit.collect.connections.protocol.conversation import demand
-from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.compare.addresses import HostPort, canonical_address, is_among
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import RegisteredEndpoint, ViewBroker

@@ -5,8 +5,8 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from kafka_audit.collect.connections.credentials import ListenerSecurity
-from kafka_audit.collect.connections.login_attempts import PATIENCE_S
+from kafka_audit.clients.credentials import ListenerSecurity
+from kafka_audit.clients.login_attempts import PATIENCE_S
 
 
 class LoginTurn:

@@ -18,14 +18,13 @@ from kafka.protocol.admin import DescribeQuorumRequest
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_audit.bounds.kept_brokers import Vouchers, keep_brokers
-from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker
-from kafka_audit.collect.brokers.quorum import controllers, observer, quorum_request, quorum_rows, quorum_view
-from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.credentials import ClusterLogins, ListenerSecurity
-from kafka_audit.collect.connections.protocol.async_conversation import AsyncConversation, Lookups, in_thread
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions
-from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
-from kafka_audit.collect.connections.targets import (
+from kafka_audit.clients.budget import Budget
+from kafka_audit.clients.credentials import ClusterLogins, ListenerSecurity
+from kafka_audit.clients.protocol.async_conversation import AsyncConversation, Lookups, in_thread
+from kafka_audit.clients.protocol.conversation import ClientOptions
+from kafka_audit.clients.protocol.raw_requests import RawRequest
+from kafka_audit.clients.read_error import ReadError, any_answer, clean_line
+from kafka_audit.clients.targets import (
     UNREGISTERED,
     Target,
     behind_proxies,
@@ -34,12 +33,9 @@ from kafka_audit.collect.connections.targets import (
     listed_endpoints,
     registered_targets,
 )
-from kafka_audit.collect.rows.source_reads import (
-    ReadError,
-    any_answer,
-    clean_line,
-    now_ms,
-)
+from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker
+from kafka_audit.collect.brokers.quorum import controllers, observer, quorum_request, quorum_rows, quorum_view
+from kafka_audit.collect.rows.source_reads import now_ms
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.read_failure import ReadFailure

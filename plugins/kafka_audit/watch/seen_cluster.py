@@ -8,12 +8,12 @@ from statistics import median_low
 from kafka.protocol.admin import DescribeQuorumRequest
 from kafka.protocol.metadata import MetadataRequest
 
+from kafka_audit.clients.targets import UNREGISTERED
 from kafka_audit.cluster.disagreements import Claim, claims
 from kafka_audit.cluster.quorum import OPERATION, Quorum
 from kafka_audit.cluster.registry import RegistrySample
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.cluster.views import HeldViews
-from kafka_audit.collect.connections.targets import UNREGISTERED
 from kafka_audit.collect.zookeeper.migration import runs_without_zookeeper
 from kafka_audit.model.quorum import newest_view
 from kafka_audit.model.tables import BrokerApi, BrokerView, QuorumView, Row, Sample, Snapshot, SnapshotInfo, SourceRead

@@ -8,11 +8,12 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 
-from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.protocol.async_conversation import in_thread
-from kafka_audit.collect.rows.source_reads import Asking, ReadError
-from kafka_audit.collect.zookeeper.session import open_session
+from kafka_audit.clients.budget import Budget
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.protocol.async_conversation import in_thread
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.zookeeper.session import open_session
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.zookeeper.znode_sample import IDS, ZnodeSample
 from kafka_audit.collect.zookeeper.znodes import parse_broker_id
 from kafka_audit.model.cluster import Cluster, ZookeeperAccess

@@ -6,10 +6,10 @@ import pytest
 
 from collect import fakes
 from collect.fakes import FakeBroker, Garbling, creates_topics, server
+from kafka_audit.clients.protocol.conversation import ClientOptions, quiet
+from kafka_audit.clients.targets import UNREGISTERED, Target
 from kafka_audit.collect.brokers.broker_view import CONFIGS, IDENTITY, MAY_DESCRIBE_CONFIGS, BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, quiet
-from kafka_audit.collect.connections.targets import UNREGISTERED, Target
 from kafka_audit.model.tables import BOOTSTRAP, BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Probe, SourceRead
 
 

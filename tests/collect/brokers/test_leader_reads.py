@@ -9,15 +9,15 @@ from kafka.protocol.consumer import ListOffsetsResponse
 
 from collect.columns import collected
 from collect.fakes import Serving, metadata, server
+from kafka_audit.clients.protocol.conversation import ClientOptions
+from kafka_audit.clients.protocol.primitive_types import WireError
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import leader_questions, leader_reads, list_offsets
 from kafka_audit.collect.brokers.consumer_groups import GROUPS, MAY_DESCRIBE_GROUPS
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
 from kafka_audit.collect.brokers.leader_reads import LIST_OFFSETS, MAY_DESCRIBE_TOPICS, LeadershipAsker
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions
-from kafka_audit.collect.connections.protocol.primitive_types import WireError
-from kafka_audit.collect.connections.targets import Target
-from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.sampling import sample_differences
 from kafka_audit.collect.sampling.sample_differences import SampleTables
 from kafka_audit.model.read_failure import ReadFailure

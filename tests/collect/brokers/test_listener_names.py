@@ -2,8 +2,8 @@
 
 import pytest
 
+from kafka_audit.clients.targets import UNREGISTERED
 from kafka_audit.collect.brokers.listener_names import with_listener_names
-from kafka_audit.collect.connections.targets import UNREGISTERED
 from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerIdentity, BrokerView, Probe, ViewBroker
 
 

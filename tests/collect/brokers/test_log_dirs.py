@@ -6,9 +6,9 @@ import struct
 import pytest
 from kafka.protocol.admin import DescribeLogDirsResponse
 
+from kafka_audit.clients.protocol.primitive_types import WireError
 from kafka_audit.collect.brokers import log_dirs
 from kafka_audit.collect.brokers.log_dirs import FutureReplica, decode_log_dirs_answer
-from kafka_audit.collect.connections.protocol.primitive_types import WireError
 
 VERSIONS = range(log_dirs.HIGHEST + 1)
 LogDir = DescribeLogDirsResponse.DescribeLogDirsResult

@@ -7,14 +7,14 @@ from kafka.protocol.admin import DescribeAclsResponse
 
 from collect import fakes
 from collect.fakes import NO_AUTHORIZER, FakeBroker, Garbling, Trickling, server
+from kafka_audit.clients.protocol.conversation import ClientOptions, quiet
+from kafka_audit.clients.protocol.primitive_types import WireError
+from kafka_audit.clients.targets import UNREGISTERED, Target
 from kafka_audit.collect.brokers import acls
 from kafka_audit.collect.brokers.acls import AclBook
 from kafka_audit.collect.brokers.broker_view import IDENTITY, BrokerAsker
 from kafka_audit.collect.brokers.privileged_reads import ACLS, LOG_DIRS, REASSIGNMENTS
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, quiet
-from kafka_audit.collect.connections.protocol.primitive_types import WireError
-from kafka_audit.collect.connections.targets import UNREGISTERED, Target
 from kafka_audit.collect.rows.acl_sets import AclEntry
 from kafka_audit.collect.rows.source_reads import MAY_DESCRIBE
 from kafka_audit.model.tables import BOOTSTRAP, AclHolder, BrokerIdentity, LogDir, Reassignment, SourceRead

@@ -9,12 +9,12 @@ from kafka.protocol.admin import DescribeUserScramCredentialsRequest, DescribeUs
 from collect.columns import collected
 from collect.fakes import refused, server
 from collect.quorum_node import CLOCK, VOTERS, QuorumNode
+from kafka_audit.clients.protocol.conversation import ClientOptions
+from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import scram_users
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.quorum import ControllerAsker, controllers
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions
-from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.sampling import quorum_differences
 from kafka_audit.collect.sampling.sample_differences import SampleTables
 from kafka_audit.model.cluster import Cluster, Security

@@ -3,10 +3,10 @@
 import pytest
 
 from collect.fakes import FakeBroker, server
+from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import topic_configs
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.targets import Target
-from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.rows.topic_config_columns import KEYS, MOST, PLACEMENT
 from kafka_audit.model.tables import TopicConfig
 from kafka_audit.store import parquet

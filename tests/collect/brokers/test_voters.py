@@ -10,10 +10,10 @@ from collect.fakes import refused, server
 from collect.quorum_node import CLOCK, QuorumNode
 from hostile_parties.broker import HostileBroker
 from kafka_audit.checks.controller.next_election_fails import next_election_fails
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.brokers.quorum import VoterProber, voter_targets
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage
 from kafka_audit.model.finding import Status

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from kafka_audit.clients.read_error import clean_line
+from kafka_audit.clients.secrets.masking import masked
 from kafka_audit.collect.logs.lines import line_stamp, scan
 from kafka_audit.collect.logs.rows import LONGEST, Tail, Zone, log_rows
-from kafka_audit.collect.rows.masking import masked
-from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.model.log_signatures import login_fault, shown_by
 
 AT = "[2026-11-22 01:02:03,456] "

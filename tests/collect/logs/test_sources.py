@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.clients.budget import Budget
 from kafka_audit.collect.logs import sources, tails
 from kafka_audit.collect.nodes import Nodes
 from kafka_audit.model.cluster import Cluster, Limits, Logs

@@ -15,11 +15,11 @@ import pytest
 from collect import fakes
 from collect.fakes import FakeBroker, server
 from collect.secured_fakes import SecuredBroker, tls_server
-from kafka_audit.collect.connections import sockets
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.targets import CONTROLLER_LISTENER, UNREGISTERED, Target
-from kafka_audit.collect.connections.tls import UNVERIFIED
-from kafka_audit.collect.probes import command_vantages, endpoint_probes, probe_script
+from kafka_audit.clients import probe_script, sockets
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.targets import CONTROLLER_LISTENER, UNREGISTERED, Target
+from kafka_audit.clients.tls import UNVERIFIED
+from kafka_audit.collect.probes import command_vantages, endpoint_probes
 from kafka_audit.collect.probes.command_vantages import (
     bash_text,
     command_environment,

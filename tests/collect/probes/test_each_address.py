@@ -8,9 +8,9 @@ import pytest
 
 from collect.fakes import FakeBroker, server
 from collect.secured_fakes import SecuredBroker
-from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.targets import Target
+from kafka_audit.clients.budget import Budget
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.targets import Target
 from kafka_audit.collect.probes import command_vantages, endpoint_probes
 from kafka_audit.model.cluster import Cluster, Security
 from kafka_audit.model.tables import AddressProbe, Probe

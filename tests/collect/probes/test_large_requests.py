@@ -10,8 +10,8 @@ from kafka.protocol.sasl import SaslHandshakeRequest
 
 from collect.fakes import FakeBroker, server
 from collect.secured_fakes import SecuredBroker, tls_server
-from kafka_audit.collect.connections import sockets
-from kafka_audit.collect.probes import endpoint_probes, probe_script
+from kafka_audit.clients import probe_script, sockets
+from kafka_audit.collect.probes import endpoint_probes
 from testbed.certificates import Authority
 
 PACKET = 1400

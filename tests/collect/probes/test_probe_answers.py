@@ -6,8 +6,9 @@ import tracemalloc
 
 import pytest
 
-from kafka_audit.collect.connections.sockets import Failure
-from kafka_audit.collect.probes import certificates, probe_script
+from kafka_audit.clients import probe_script
+from kafka_audit.clients.sockets import Failure
+from kafka_audit.collect.probes import certificates
 
 
 class Answering:

@@ -12,12 +12,12 @@ import pytest
 from collect.columns import rows_of
 from hostile_parties.broker import changed
 from hostile_parties.cluster import HostileCluster
-from kafka_audit.collect.rows import secret_keys
+from kafka_audit.clients.read_error import ReadError, unexpected_failure
+from kafka_audit.clients.secrets import secret_keys
+from kafka_audit.clients.secrets.masking import MASK, masked, masked_command
+from kafka_audit.clients.secrets.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.masking import MASK, masked, masked_command
 from kafka_audit.collect.rows.secret_filter import filtered
-from kafka_audit.collect.rows.secret_keys import LONGEST_KEY, is_secret
-from kafka_audit.collect.rows.source_reads import ReadError, unexpected_failure
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.configuration.definitions import VERSIONS, definitions
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, ZookeeperAccess

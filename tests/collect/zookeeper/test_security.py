@@ -8,10 +8,10 @@ from kazoo.exceptions import NoAuthError
 from collect.brokers.test_privileged_reads import RULES, body
 from collect.fakes import FakeZookeeper
 from collect.zookeeper.test_zookeeper_view import failed, look, of, text, znodes
+from kafka_audit.clients.zookeeper.multi_read import Znode
 from kafka_audit.collect.brokers.acls import AclBook
 from kafka_audit.collect.rows.acl_sets import acl_rows, digest
 from kafka_audit.collect.zookeeper import security_znodes
-from kafka_audit.collect.zookeeper.multi_read import Znode
 from kafka_audit.collect.zookeeper.security import PLANNED
 from kafka_audit.collect.zookeeper.znodes import LARGE
 from kafka_audit.model.tables import Acl, AclHolder, DynamicConfig, RegisteredTopic, ScramUser, SourceRead

@@ -12,10 +12,10 @@ import pytest
 from collect.columns import rows_of
 from collect.fakes import FakeZookeeper
 from hostile_parties.zookeeper import kafka_tree
-from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.clients.budget import Budget
+from kafka_audit.clients.zookeeper.session import Session
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.zookeeper import znodes
-from kafka_audit.collect.zookeeper.session import Session
 from kafka_audit.collect.zookeeper.znode_reads import MOST_FAILED
 from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
 from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess

@@ -18,7 +18,7 @@ from kafka_audit.airflow.connections import named_connection, store_connection
 from kafka_audit.airflow.tasks import pyfiles
 from kafka_audit.bounds import child_environment
 from kafka_audit.bounds.scratch import Scratch
-from kafka_audit.collect.rows.secret_keys import is_secret
+from kafka_audit.clients.secrets.secret_keys import is_secret
 from kafka_audit.model.errors import EngineError, UsageError
 from kafka_audit.model.run import run_path
 from kafka_audit.model.text import without_logins

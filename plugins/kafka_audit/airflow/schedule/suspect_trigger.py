@@ -44,7 +44,7 @@ class ClusterSuspectTrigger(BaseEventTrigger):
         await asyncio.to_thread(importlib.import_module, "kafka_audit.watch.audit_requests")
 
         from kafka_audit.airflow.schedule.loop_thread import on_loop, on_thread
-        from kafka_audit.collect.connections.protocol.async_conversation import in_thread
+        from kafka_audit.clients.protocol.async_conversation import in_thread
         from kafka_audit.store.watch_files import WatchFiles
         from kafka_audit.watch.audit_requests import WatchSettings, audit_requests
         from kafka_audit.watch.judgement import Patience
@@ -78,8 +78,8 @@ class ClusterSuspectTrigger(BaseEventTrigger):
 async def _described(name: str) -> tuple[Cluster, Mapping[str, str]]:
     """Return a cluster and its passwords; raises UsageError."""
     from kafka_audit.airflow.connections import cluster_connection
-    from kafka_audit.collect.connections.protocol.async_conversation import in_thread
-    from kafka_audit.collect.rows.source_reads import ReadError
+    from kafka_audit.clients.protocol.async_conversation import in_thread
+    from kafka_audit.clients.read_error import ReadError
 
     path = environment.clusters_file()
     try:

@@ -10,10 +10,10 @@ from kafka_audit import settings
 from kafka_audit.airflow import environment, internals
 from kafka_audit.airflow.connections import cluster_connection
 from kafka_audit.airflow.tasks import vantage_queues
+from kafka_audit.clients.parallel import side_by_side
+from kafka_audit.clients.read_error import ReadError
 from kafka_audit.collect import queue_vantages
-from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.queue_vantages import Json, QueueAnswer
-from kafka_audit.collect.rows.source_reads import ReadError
 
 log = logging.getLogger(__name__)
 _MOST_AT_ONCE = 64

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.protocol.primitive_types import Cursor, WireError
+from kafka_audit.clients.budget import Budget
+from kafka_audit.clients.protocol.primitive_types import Cursor, WireError
 from kafka_audit.collect.rows.acl_sets import AclEntry, acl_rows, digest
 from kafka_audit.model.tables import Acl
 

@@ -7,7 +7,7 @@ something, a null one means nothing: the read fails.
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.clients.read_error import ReadError
 from kafka_audit.model.read_failure import ReadFailure
 
 _INT32 = 2**31

@@ -12,6 +12,10 @@ from typing import Any
 from kafka.protocol.admin import DescribeClusterRequest, DescribeConfigsRequest, DescribeQuorumRequest
 from kafka.protocol.metadata import MetadataRequest
 
+from kafka_audit.clients.credentials import NotAsked
+from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation, demand
+from kafka_audit.clients.read_error import ReadError, any_answer
+from kafka_audit.clients.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.brokers import answers, node_configs, topic_configs
 from kafka_audit.collect.brokers.features import feature_rows
 from kafka_audit.collect.brokers.metadata import VERSIONS, MetadataError
@@ -20,13 +24,10 @@ from kafka_audit.collect.brokers.privileged_reads import ProtectedReads
 from kafka_audit.collect.brokers.quorum import FENCED_FROM, fenced
 from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
 from kafka_audit.collect.brokers.views import View, ViewBook
-from kafka_audit.collect.connections.credentials import NotAsked
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation, demand
-from kafka_audit.collect.connections.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.probes.endpoint_probes import ProbeStep
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     BrokerApi,

@@ -11,12 +11,13 @@ from typing import Any
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
+from kafka_audit.clients.protocol.conversation import Conversation, demand
+from kafka_audit.clients.protocol.kafka_errors import UNDECODABLE
+from kafka_audit.clients.read_error import ReadError, any_answer
+from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.brokers.schemas import ConsumerGroupDescribeRequest
-from kafka_audit.collect.connections.protocol.conversation import Conversation, demand
-from kafka_audit.collect.connections.protocol.kafka_errors import UNDECODABLE
-from kafka_audit.collect.connections.targets import Target
-from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, Asking, ReadError, any_answer
+from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, Asking
 from kafka_audit.model.names import NameKind, can_be_name
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import GroupCoordinator, GroupMember, Row

@@ -7,13 +7,13 @@ from functools import partial
 
 from kafka.protocol.metadata import MetadataRequest
 
+from kafka_audit.clients.parallel import Running
+from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.targets import Target, behind_proxies, bootstrap_targets, listed_endpoints
 from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker, MetadataError, decode_metadata_answer
 from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
-from kafka_audit.collect.connections.parallel import Running
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.targets import Target, behind_proxies, bootstrap_targets, listed_endpoints
 from kafka_audit.collect.probes import endpoint_probes
-from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import RegisteredEndpoint
 

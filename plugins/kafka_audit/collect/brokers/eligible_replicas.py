@@ -6,9 +6,10 @@ from typing import Any
 
 from kafka.protocol.admin import DescribeTopicPartitionsRequest
 
+from kafka_audit.clients.protocol.conversation import Conversation, demand
+from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.connections.protocol.conversation import Conversation, demand
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.tables import EligibleReplicas, Row
 
 ELIGIBLE = "DescribeTopicPartitions"

@@ -9,16 +9,17 @@ from collections.abc import Sequence
 import numpy as np
 from kafka.protocol.consumer import ListOffsetsRequest
 
+from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
+from kafka_audit.clients.protocol.primitive_types import WireError
+from kafka_audit.clients.read_error import ReadError, any_answer
+from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import list_offsets
 from kafka_audit.collect.brokers.consumer_groups import CoordinatorReads, GroupReads
 from kafka_audit.collect.brokers.eligible_replicas import read_eligible_replicas
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
 from kafka_audit.collect.brokers.old_transactions import TransactionReads
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.protocol.primitive_types import WireError
-from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.columns import Ints
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerIdentity, BrokerView, LeadershipAnswer, LeadershipAsked, Row
 

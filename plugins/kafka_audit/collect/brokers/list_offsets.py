@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from kafka.protocol.consumer import ListOffsetsRequest, ListOffsetsResponse
 
+from kafka_audit.clients.protocol.primitive_types import Cursor, WireError
+from kafka_audit.clients.protocol.raw_requests import RawRequest
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestions
-from kafka_audit.collect.connections.protocol.primitive_types import Cursor, WireError
-from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
 from kafka_audit.collect.rows.columns import NONE, Ints
 
 LOWEST, HIGHEST = 1, 5

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kafka_audit.collect.connections.protocol.primitive_types import MOST_TEXT, Cursor, WireError
+from kafka_audit.clients.protocol.primitive_types import MOST_TEXT, Cursor, WireError
 from kafka_audit.collect.rows.columns import Ints
 
 HIGHEST = 5

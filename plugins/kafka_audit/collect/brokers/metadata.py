@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kafka_audit.collect.connections.protocol.primitive_types import Cursor, WireError
+from kafka_audit.clients.protocol.primitive_types import Cursor, WireError
 from kafka_audit.collect.rows.columns import NONE, Ints, Lists
 from kafka_audit.collect.rows.topic_digests import topic_digests
 from kafka_audit.model.names import NameKind, RefusedNames, can_be_name

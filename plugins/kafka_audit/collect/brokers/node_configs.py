@@ -6,10 +6,11 @@ from typing import Any
 
 from kafka.protocol.admin import DescribeConfigsRequest
 
+from kafka_audit.clients.protocol.conversation import Conversation, demand
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.secrets.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.connections.protocol.conversation import Conversation, demand
-from kafka_audit.collect.rows.secret_keys import LONGEST_KEY, is_secret
-from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, ReadError
+from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import ControllerConfig
 

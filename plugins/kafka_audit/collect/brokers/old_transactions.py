@@ -11,13 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 from kafka.protocol.consumer import ListOffsetsRequest
 
+from kafka_audit.clients.protocol.conversation import Conversation
+from kafka_audit.clients.protocol.primitive_types import WireError
+from kafka_audit.clients.read_error import ReadError, any_answer
+from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import list_offsets
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestions
-from kafka_audit.collect.connections.protocol.conversation import Conversation
-from kafka_audit.collect.connections.protocol.primitive_types import WireError
-from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.columns import Ints
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import OldTransaction, Row
 from kafka_audit.model.tables.storage import OPEN_FOR_LONG_MS

@@ -17,15 +17,16 @@ from kafka.protocol.admin import (
     ListPartitionReassignmentsRequest,
 )
 
+from kafka_audit.clients.protocol.conversation import Conversation, demand
+from kafka_audit.clients.protocol.primitive_types import WireError
+from kafka_audit.clients.protocol.raw_requests import RawRequest
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import answers, log_dirs
 from kafka_audit.collect.brokers.acls import AclBook, AclsRefusal
 from kafka_audit.collect.brokers.log_dirs import ListedLogDir
 from kafka_audit.collect.brokers.quorum import QUORUM, quorum
-from kafka_audit.collect.connections.protocol.conversation import Conversation, demand
-from kafka_audit.collect.connections.protocol.primitive_types import WireError
-from kafka_audit.collect.connections.protocol.raw_requests import RawRequest
-from kafka_audit.collect.connections.targets import Target
-from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, ReadError
+from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import AclHolder, LogDir, LogDirReplica, Reassignment, Row
 

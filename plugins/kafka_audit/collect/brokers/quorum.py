@@ -14,20 +14,15 @@ from typing import Any
 
 from kafka.protocol.admin import DescribeConfigsRequest, DescribeQuorumRequest
 
+from kafka_audit.clients.credentials import NotAsked
+from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation, demand
+from kafka_audit.clients.read_error import ReadError, any_answer
+from kafka_audit.clients.targets import CONTROLLER_LISTENER, UNREGISTERED, Target, routes, split_address
 from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.brokers.inter_broker_endpoints import settings_of
 from kafka_audit.collect.brokers.node_configs import CONFIGS, controller_settings
-from kafka_audit.collect.connections.credentials import NotAsked
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation, demand
-from kafka_audit.collect.connections.targets import (
-    CONTROLLER_LISTENER,
-    UNREGISTERED,
-    Target,
-    routes,
-    split_address,
-)
 from kafka_audit.collect.probes import endpoint_probes
-from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError, any_answer
+from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.advertised_listeners import CONTROLLERS, first_controllers_listener, protocols_by_listener
 from kafka_audit.model.cluster import Cluster

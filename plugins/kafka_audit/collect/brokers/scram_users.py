@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 
 from kafka.protocol.admin import DescribeUserScramCredentialsRequest
 
+from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation, demand
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.connections.protocol.conversation import ClientOptions, Conversation, demand
-from kafka_audit.collect.connections.targets import Target
-from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError
+from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView, PropertyLogin, QuorumView, Row, ScramUser
 

@@ -6,9 +6,9 @@ from typing import Any
 import pyarrow as pa
 from kafka.protocol.admin import DescribeConfigsRequest
 
+from kafka_audit.clients.protocol.conversation import Conversation, demand
+from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.connections.protocol.conversation import Conversation, demand
-from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.topic_config_columns import KEYS, TopicConfigs
 
 TOPIC_CONFIGS = "DescribeConfigs TOPIC"

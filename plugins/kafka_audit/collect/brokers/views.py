@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_audit.clients.budget import Budget, out_of_time
 from kafka_audit.collect.brokers.acls import AclBook
 from kafka_audit.collect.brokers.metadata import (
     NEW,
@@ -27,7 +28,6 @@ from kafka_audit.collect.brokers.metadata import (
     read_topics,
     weight,
 )
-from kafka_audit.collect.connections.budget import Budget, out_of_time
 from kafka_audit.collect.rows.collected import Large
 from kafka_audit.collect.rows.columns import Ints, empty, nullable, table
 from kafka_audit.compare.addresses import canonical_address

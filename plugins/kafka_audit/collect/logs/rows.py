@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kafka_audit.clients.read_error import clean_line
+from kafka_audit.clients.secrets.masking import masked
 from kafka_audit.collect.logs.lines import Scan, SignatureMatch, Stamp
-from kafka_audit.collect.rows.masking import masked
-from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.model.tables import LogLine, RegisteredBroker
 
 LONGEST = 400

@@ -4,14 +4,15 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
-from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.clients.budget import Budget
+from kafka_audit.clients.parallel import side_by_side
+from kafka_audit.clients.read_error import ReadError, clean_line
 from kafka_audit.collect.logs import rows, tails
 from kafka_audit.collect.logs.rows import Tail
 from kafka_audit.collect.logs.tails import LogSource
 from kafka_audit.collect.nodes import BROKER, CONTROLLER, Nodes, filled, placeholder_in
 from kafka_audit.collect.probes import command_vantages
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean_line
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.cluster import Cluster, Logs
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import LogLine, RegisteredBroker, Row

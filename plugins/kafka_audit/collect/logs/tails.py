@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kafka_audit.clients.read_error import ReadError, clean_line
+from kafka_audit.clients.secrets.masking import masked_command
 from kafka_audit.collect.logs.lines import scan
 from kafka_audit.collect.logs.rows import Tail
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.properties.sources import error_without_login, located, may_be_raised, path_without_login, unread_file
-from kafka_audit.collect.rows.masking import masked_command
-from kafka_audit.collect.rows.source_reads import ReadError, clean_line, now_ms
+from kafka_audit.collect.rows.source_reads import now_ms
 from kafka_audit.model.read_failure import ReadFailure
 
 if TYPE_CHECKING:

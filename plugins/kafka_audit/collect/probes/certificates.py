@@ -5,8 +5,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from kafka_audit.clients.read_error import clean_line
 from kafka_audit.collect.probes.certificate_names import java_name
-from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.compare.hosts import canonical_host, ip_address_of
 from kafka_audit.model.tables import AuthorityCertificate, Certificate
 

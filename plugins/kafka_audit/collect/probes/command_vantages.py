@@ -21,14 +21,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_audit.bounds import child_environment
-from kafka_audit.collect.connections.budget import Budget, over_limit
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.targets import Target
-from kafka_audit.collect.probes import endpoint_probes, probe_script
+from kafka_audit.clients import probe_script
+from kafka_audit.clients.budget import Budget, over_limit
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.probe_script import ADDRESS, CERTIFICATE, MOST_ADDRESSES
+from kafka_audit.clients.read_error import ReadError, clean_line
+from kafka_audit.clients.secrets.masking import masked_command
+from kafka_audit.clients.targets import Target
+from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.probes.endpoint_probes import LAYERS, NO_LAYERS, Origin, ProbeStep
-from kafka_audit.collect.probes.probe_script import ADDRESS, CERTIFICATE, MOST_ADDRESSES
-from kafka_audit.collect.rows.masking import masked_command
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean_line
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.compare.hosts import normal_host
 from kafka_audit.model.cluster import Cluster, Vantage
 from kafka_audit.model.read_failure import ReadFailure
@@ -233,8 +235,8 @@ Named = Collection[tuple[str, int]]
 
 def python_text(targets: Sequence[Target], seconds: float, logins: ClusterLogins, named: Named = ()) -> str:
     """Return the script for a vantage with Python: this package's own modules, and a call with the targets as JSON text."""
-    folder = importlib.resources.files("kafka_audit.collect")
-    modules = ("connections/sockets.py", "probes/probe_script.py")
+    folder = importlib.resources.files("kafka_audit.clients")
+    modules = ("sockets.py", "probe_script.py")
     source = "\n".join(folder.joinpath(module).read_text(encoding="utf-8") for module in modules)
     what = json.dumps(asked(targets, logins, named))
     return f"{_IMPORT.sub('', source)}\n\nmain({what!r}, {seconds!r})\n"

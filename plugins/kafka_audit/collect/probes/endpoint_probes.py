@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.failures import of_report
-from kafka_audit.collect.connections.targets import PLAINTEXT, UNREGISTERED, Target
-from kafka_audit.collect.probes import certificates, probe_script
-from kafka_audit.collect.probes.probe_script import ADDRESS, CERTIFICATE
+from kafka_audit.clients import probe_script
+from kafka_audit.clients.budget import Budget
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.failures import of_report
+from kafka_audit.clients.probe_script import ADDRESS, CERTIFICATE
+from kafka_audit.clients.read_error import ReadError, clean_line
+from kafka_audit.clients.secrets.masking import masked
+from kafka_audit.clients.targets import PLAINTEXT, UNREGISTERED, Target
+from kafka_audit.collect.probes import certificates
 from kafka_audit.collect.probes.reported_values import reported_values
-from kafka_audit.collect.rows.masking import masked
-from kafka_audit.collect.rows.source_reads import ReadError, clean_line
 from kafka_audit.model.cluster import WORKER, Vantage
 from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.read_failure import ReadFailure

@@ -1,4 +1,4 @@
-# What collect/probes/probe_script.py does, for vantages with bash alone: dns, tcp, and api and identity as raw bytes. Nothing large:
+# What clients/probe_script.py does, for vantages with bash alone: dns, tcp, and api and identity as raw bytes. Nothing large:
 # bash reads byte by byte.
 # Prints the same tab-separated lines. Nothing is written but standard output; bash 4 or newer, with /dev/tcp.
 LC_ALL=C

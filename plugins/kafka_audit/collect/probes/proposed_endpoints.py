@@ -4,12 +4,12 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 
-from kafka_audit.collect.connections.budget import Budget, out_of_time
-from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.parallel import side_by_side
-from kafka_audit.collect.connections.targets import Target, flat, registered_targets
+from kafka_audit.clients.budget import Budget, out_of_time
+from kafka_audit.clients.credentials import ClusterLogins
+from kafka_audit.clients.parallel import side_by_side
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.targets import Target, flat, registered_targets
 from kafka_audit.collect.probes import command_vantages, endpoint_probes
-from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import Probe, RegisteredEndpoint, Row
 

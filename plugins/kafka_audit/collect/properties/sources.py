@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from kafka_audit.bounds import regular_files
 from kafka_audit.bounds.regular_files import FileRefusedError
-from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.clients.budget import Budget
+from kafka_audit.clients.parallel import side_by_side
+from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.collect.nodes import BROKER, CONTROLLER, Nodes, filled, placeholder_in
 from kafka_audit.collect.properties import rows
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.configuration.files import java
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.model.read_failure import ReadFailure

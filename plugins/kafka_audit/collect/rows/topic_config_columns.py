@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from kafka_audit.clients.read_error import ReadError
 from kafka_audit.collect.rows.columns import table
-from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import TopicConfig
 from kafka_audit.model.tables.fitting import MOST_TEXT

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 
-from kafka_audit.collect.rows.source_reads import clean_line
+from kafka_audit.clients.read_error import clean_line
 from kafka_audit.model.ensemble import NOTICES
 from kafka_audit.model.tables import ZookeeperMember, ZookeeperNode
 

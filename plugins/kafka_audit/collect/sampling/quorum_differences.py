@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
-from kafka_audit.collect.rows.source_reads import clean_line
+from kafka_audit.clients.read_error import clean_line
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.quorum import late
 from kafka_audit.model.tables import (

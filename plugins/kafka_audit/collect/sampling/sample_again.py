@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kafka_audit.clients.read_error import clean_line
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import int_column, positions, texts
-from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.collect.sampling import sample_differences
 from kafka_audit.collect.sampling.doubts import Doubt, find_doubt
 from kafka_audit.collect.sampling.partition_differences import partition_names

@@ -13,10 +13,10 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
-from kafka_audit.collect.connections.targets import UNREGISTERED
+from kafka_audit.clients.read_error import clean_line
+from kafka_audit.clients.targets import UNREGISTERED
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import Lists, texts
-from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.collect.sampling import ensemble_differences, quorum_differences, replication_gaps
 from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists
 from kafka_audit.compare.addresses import HostPort, canonical_address

@@ -8,13 +8,14 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.failures import of_error, of_report
-from kafka_audit.collect.connections.parallel import side_by_side
-from kafka_audit.collect.connections.sockets import Failure, allowed, connect, resolve
-from kafka_audit.collect.connections.tls import TlsAccess, zookeeper_context
+from kafka_audit.clients.budget import Budget
+from kafka_audit.clients.failures import of_error, of_report
+from kafka_audit.clients.parallel import side_by_side
+from kafka_audit.clients.read_error import ReadError, clean_line
+from kafka_audit.clients.sockets import Failure, allowed, connect, resolve
+from kafka_audit.clients.tls import TlsAccess, zookeeper_context
 from kafka_audit.collect.probes.certificates import certificate_row
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean_line
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.cluster import WORKER, ZookeeperAccess
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Row, ZookeeperMember

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_audit.bounds.kept_brokers import Vouchers, keep_brokers
-from kafka_audit.collect.connections.priorities import brokers_by_registration, named_brokers
+from kafka_audit.collect.priorities import brokers_by_registration, named_brokers
 from kafka_audit.collect.rows.collected import Large
 from kafka_audit.collect.rows.columns import NONE, Ints, Lists, nullable, table
 from kafka_audit.collect.rows.topic_digests import topic_digests

@@ -5,9 +5,9 @@ from typing import Protocol, TypeVar
 
 from kazoo.exceptions import KazooException, NoAuthError, NoNodeError
 
-from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.zookeeper.multi_read import Contents, Result, Znode
 from kafka_audit.collect.rows.topic_config_columns import KEYS, TopicConfigs
-from kafka_audit.collect.zookeeper.multi_read import Contents, Result, Znode
 from kafka_audit.collect.zookeeper.znodes import CONFIG, LARGE, ZnodeError, read_int, read_object
 from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.read_failure import ReadFailure

@@ -6,10 +6,10 @@ from typing import Any, Protocol, TypeVar
 
 from kazoo.exceptions import NoAuthError, NoNodeError
 
+from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.zookeeper.multi_read import Result, Znode
 from kafka_audit.collect.rows.acl_sets import acl_rows, digest
-from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.zookeeper import security_znodes
-from kafka_audit.collect.zookeeper.multi_read import Result, Znode
 from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import AclHolder, Row

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from kafka_audit.clients.secrets.secret_keys import is_secret
+from kafka_audit.clients.zookeeper.multi_read import Znode
 from kafka_audit.collect.rows.acl_sets import AclEntry
-from kafka_audit.collect.rows.secret_keys import is_secret
-from kafka_audit.collect.zookeeper.multi_read import Znode
 from kafka_audit.collect.zookeeper.znodes import CONFIG, LARGE, ZnodeError, parse_broker_id, read_object
 from kafka_audit.model.tables import DynamicConfig, ScramUser
 

@@ -8,10 +8,11 @@ from typing import TypeVar
 from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, KazooException, NoNodeError, SessionExpiredError
 from kazoo.handlers.threading import KazooTimeoutError
 
-from kafka_audit.collect.connections.budget import ROW_BYTES, Budget, over_limit
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, fitting_rows
-from kafka_audit.collect.zookeeper.multi_read import Znode
-from kafka_audit.collect.zookeeper.session import Session
+from kafka_audit.clients.budget import ROW_BYTES, Budget, over_limit
+from kafka_audit.clients.read_error import ReadError, any_answer, clean_line
+from kafka_audit.clients.zookeeper.multi_read import Znode
+from kafka_audit.clients.zookeeper.session import Session
+from kafka_audit.collect.rows.source_reads import Asking, fitting_rows
 from kafka_audit.collect.zookeeper.znodes import ZnodeError
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead

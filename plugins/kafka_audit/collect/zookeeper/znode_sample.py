@@ -12,22 +12,23 @@ import numpy as np
 from kazoo.exceptions import KazooException, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 
-from kafka_audit.collect.connections.budget import Budget, over_limit
-from kafka_audit.collect.connections.priorities import MOST_OF_ONE
+from kafka_audit.clients.budget import Budget, over_limit
+from kafka_audit.clients.read_error import ReadError, any_answer, clean_line
+from kafka_audit.clients.zookeeper.multi_read import BATCH_PATHS, Contents, Result, Znode, ZnodeReader
+from kafka_audit.clients.zookeeper.session import Session
+from kafka_audit.collect.priorities import MOST_OF_ONE
 from kafka_audit.collect.rows.collected import Collected, Large
 from kafka_audit.collect.rows.columns import Ints
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.zookeeper import migration, znode_health, znodes
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.earlier_topics import EarlierTopics
-from kafka_audit.collect.zookeeper.multi_read import BATCH_PATHS, Contents, Result, Znode, ZnodeReader
 from kafka_audit.collect.zookeeper.partition_states import States
 from kafka_audit.collect.zookeeper.registered import Registered, RegisteredTopics, by_priority
 from kafka_audit.collect.zookeeper.replication import PLANNED as REPLICATION
 from kafka_audit.collect.zookeeper.replication import TOPIC_CONFIGS, ReplicationZnodes
 from kafka_audit.collect.zookeeper.security import PLANNED as SECURITY
 from kafka_audit.collect.zookeeper.security import SecurityZnodes
-from kafka_audit.collect.zookeeper.session import Session
 from kafka_audit.collect.zookeeper.znode_reads import KNOWN, ZnodeReads
 from kafka_audit.collect.zookeeper.znodes import Registration, StateZnode
 from kafka_audit.model.names import NameKind, can_be_name

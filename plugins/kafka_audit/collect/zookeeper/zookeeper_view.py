@@ -8,14 +8,15 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException
 from kazoo.handlers.threading import KazooTimeoutError
 
-from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.tls import TlsAccess
+from kafka_audit.clients.budget import Budget
+from kafka_audit.clients.read_error import ReadError, any_answer, clean_line
+from kafka_audit.clients.tls import TlsAccess
+from kafka_audit.clients.zookeeper.session import Session, open_session
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line
+from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.zookeeper import ensemble
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.earlier_topics import EarlierTopics
-from kafka_audit.collect.zookeeper.session import Session, open_session
 from kafka_audit.collect.zookeeper.znode_sample import IDS, PLANNED, ZnodeSample
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import UsageError

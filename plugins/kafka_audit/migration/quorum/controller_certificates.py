@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import product
 
-from kafka_audit.collect.connections.targets import CONTROLLER_LISTENER
+from kafka_audit.clients.targets import CONTROLLER_LISTENER
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.migration.items import HeadedItem
 from kafka_audit.migration.quorum.facts import QuorumFacts

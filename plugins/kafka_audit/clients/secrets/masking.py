@@ -1,0 +1,60 @@
+"""Free text, e.g. a line of a log or a party's own words about an error, without what must not leave it. Pure."""
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from kafka_audit.clients.secrets.secret_keys import REST, TOKEN, USERINFO, is_secret, is_secret_key
+
+MASK = "[masked]"
+MOST = 8000
+"""Characters of a text that are searched; the shown part is much shorter."""
+
+_PAIR = re.compile(
+    r"(?<![\w.\-])([\w.\-]++)(\"?\s{0,3}+(?:=|:(?!//))\s{0,3}+)(\"(?:[^\"\\]|\\.)*+\"?|'[^']*+'?|[^\s,;)}\]\"']++)", re.DOTALL
+)
+_INVALID, _FOR = "Invalid value ", " for configuration "
+_KEY = re.compile(r"[\w.\-]*+")
+_LONG = 1000  # characters of a value behind which the key was cut off
+
+
+def masked(text: str) -> str:
+    """Return a text without values of secret keys, tokens, logins in addresses and JAAS texts.
+
+    Cut the text afterwards, never before: half a token does not match the pattern of a token.
+    """
+    line = text[:MOST]
+    rest = REST.search(line)
+    shown = line if rest is None else line[: rest.start()] + MASK
+    shown = TOKEN.sub(MASK, USERINFO.sub(f"{MASK}@", _without_refused_value(shown)))
+    return _PAIR.sub(_pair, shown)
+
+
+def masked_command(command: Sequence[str]) -> list[str]:
+    """Return a command without the passwords that its owner wrote into it: `sshpass -p X`, `--password X`, `PGPASSWORD=X`."""
+    shown: list[str] = []
+    own_option = "-p" if command and PurePosixPath(command[0]).name == "sshpass" else None
+    for before, part in zip(("", *command), command, strict=False):
+        is_value = before == own_option or (before.startswith("-") and "=" not in before and is_secret_key(before.lstrip("-")))
+        attached = own_option is not None and part.startswith(own_option) and part != own_option
+        shown.append(f"{own_option}{MASK}" if attached else MASK if is_value else masked(part))
+    return shown
+
+
+def _pair(match: re.Match[str]) -> str:
+    key, between, value = match.groups()
+    # "password: Authentication failed" is prose; what a configuration calls by such a key is not.
+    return f"{key}{between}{MASK}" if is_secret(key, value) else match[0]
+
+
+def _without_refused_value(text: str) -> str:
+    """Return Kafka's `Invalid value X for configuration K` without X, where K is a secret or X shows that it is one.
+
+    X may be any text, these very words too: all between the first and the last of them goes where any key is a secret.
+    """
+    before, found, after = text.partition(_INVALID)
+    value, *behind = after.split(_FOR)
+    keys = [match[0].rstrip(".") for match in map(_KEY.match, behind) if match]
+    if not found or not (is_secret("", value) or any(map(is_secret_key, keys)) or (not keys and len(value) > _LONG)):
+        return text
+    return f"{before}{_INVALID}{MASK}" + (f"{_FOR}{behind[-1]}" if behind else "")
