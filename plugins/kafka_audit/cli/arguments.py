@@ -28,6 +28,7 @@ _COMMANDS = (
     "lint",
     "clusters",
     "explain",
+    "mcp",
     "before-migration",
     "after-migration",
     "alert-test",
@@ -46,6 +47,7 @@ _MODULES = {
     "explain": "pages",
     "import": "importing",
     "lint": "linting",
+    "mcp": "conversation",
     "report": "reporting",
     "watch": "watching",
 }
@@ -123,6 +125,7 @@ def _parser() -> argparse.ArgumentParser:
     listed.add_argument("--format", default="text", choices=("text", "json"), help="the output on stdout (text)")
     explain = add("explain", "describe a check, or list all checks", help_texts.EXPLAIN)
     explain.add_argument("check", nargs="?", metavar="CODE", help="a code such as KA101, or the name of a check")
+    _other_store(add("mcp", "answer programs from stored reports (Model Context Protocol)", help_texts.MCP))
     _change(add("before-migration", "decide whether a change can begin", help_texts.BEFORE))
     after = add("after-migration", "compare a cluster with its baseline after a change", help_texts.AFTER)
     _cluster(after)

@@ -135,6 +135,18 @@ exit codes:
   3    unmuted failures at or above --fail-on
   130  interrupted
 """
+MCP = """\
+Serve the reports of a store to an agent or a chat bot, by the Model Context Protocol on stdin and stdout: which clusters are
+broken, why, what each party says, who reaches whom, what is not known, what would decide, and lint of a text. It reads the store
+only: no tool connects to a cluster or writes. It requires the extra `mcp`.
+
+example, in the configuration of a client:
+  {"mcpServers": {"kafka-audit": {"command": "kafka-audit", "args": ["mcp", "--store", "/var/lib/kafka-audit"]}}}
+
+exit codes:
+  0    the client closed the connection
+  2    wrong usage, or the extra is not installed
+"""
 BEFORE = """\
 Decide whether a change can begin: take a snapshot, run the checks that the change requires, check proposed files against
 the cluster, and probe proposed addresses. If the result is go, the snapshot is kept as baseline.

@@ -1,0 +1,1 @@
+"""What programs that hold a conversation are told: answers from stored reports, and the server that gives them."""

@@ -1,0 +1,269 @@
+"""Answers from one stored report, each statement with an id that leads back to it. Pure.
+
+An id is a JSON pointer into the report: `/incidents/0/evidence_for/1`. Nothing here is judged: the report has its sentences, and
+these functions choose among them. What a cluster named itself (topics, principals, error texts) stays inside string values.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.finding import Severity
+from kafka_audit.model.text import did_you_mean
+from kafka_audit.report.matrix import MEANING
+
+Report = Mapping[str, Any]
+Answer = dict[str, Any]
+
+_MOST = 200
+_EVIDENCE = ("evidence_for", "evidence_against", "not_known")
+
+
+def overview(report: Report) -> Answer:
+    """Return what is wrong in one sentence for each incident, and how complete the audit is."""
+    coverage = report["coverage"]
+    return {
+        "cluster": report["cluster"],
+        "snapshot_id": report["snapshot_id"],
+        "finished_at": report["finished_at"],
+        "mode": report["mode"],
+        "incidents": [
+            {"id": f"/incidents/{place}", **{key: one[key] for key in ("severity", "confidence", "headline", "cause")}}
+            for place, one in enumerate(report["incidents"])
+        ],
+        "resolved": [one["headline"] for one in report["resolved_incidents"]],
+        "reads": {"asked": coverage["asked"], "answered": coverage["answered"]},
+        "checks_without_data": report["counts"]["UNKNOWN"],
+    }
+
+
+def why(report: Report, incident: int | None = None) -> Answer:
+    """Return the evidence of incidents, the causes that were not ruled out, and the steps.
+
+    Args:
+        report: of one audit.
+        incident: its place in the report, from 0; None for all.
+
+    Raises:
+        UsageError: there is no such incident.
+    """
+    places = range(len(report["incidents"])) if incident is None else [incident]
+    if any(place not in range(len(report["incidents"])) for place in places):
+        msg = f"there is no incident {incident}: the report of {report['cluster']} has {len(report['incidents'])}, from 0"
+        raise UsageError(msg)
+    return {**_head(report), "incidents": [_incident(place, report["incidents"][place]) for place in places]}
+
+
+def _incident(place: int, incident: Mapping[str, Any]) -> Answer:
+    root = f"/incidents/{place}"
+    told = {key: [{"id": f"{root}/{key}/{place}", **_said(one)} for place, one in enumerate(incident[key])] for key in _EVIDENCE}
+    candidates = [{"id": f"{root}/candidates/{number}", **one} for number, one in enumerate(incident.get("candidates", ()))]
+    steps = [
+        {"id": f"{root}/remediation/{number}", **{key: step[key] for key in ("kind", "text", "commands", "cost")}}
+        for number, step in enumerate(incident["remediation"])
+    ]
+    kept = ("headline", "cause", "severity", "confidence", "confidence_why", "impact", "lifecycle", "findings")
+    return {"id": root, **{key: incident[key] for key in kept}, **told, "candidates": candidates, "steps": steps}
+
+
+def _said(one: object) -> Mapping[str, Any]:
+    return one if isinstance(one, Mapping) else {"text": one}
+
+
+def findings(  # noqa: PLR0913 -- the ways to choose
+    report: Report,
+    *,
+    status: str | None = "FAIL",
+    at_least: str = "INFO",
+    code: str | None = None,
+    resource: str | None = None,
+    limit: int = 50,
+) -> Answer:
+    """Return findings with their evidence, the worst first.
+
+    Args:
+        report: of one audit.
+        status: FAIL, UNKNOWN or NOT_APPLICABLE; None for all. A report lists what passed only if it was asked to.
+        at_least: a severity.
+        code: of a check.
+        resource: the beginning of its name, such as `broker/2` or `topic/orders`.
+        limit: how many at most.
+
+    Raises:
+        UsageError: no severity has this name.
+    """
+    if at_least.upper() not in Severity.__members__:
+        names = Severity.__members__
+        msg = f"{at_least!r} is no severity{did_you_mean(at_least, names)} ({', '.join(names)})"
+        raise UsageError(msg)
+    found = [
+        {"id": f"/findings/{place}", "resource": _name(one), **{key: one[key] for key in _OF_FINDING}}
+        for place, one in enumerate(report["findings"])
+        if (status is None or one["status"] == status.upper())
+        and Severity[one["severity"]] >= Severity[at_least.upper()]
+        and (code is None or one["code"] == code.upper())
+        and (resource is None or _is_at(_name(one), resource))
+    ]
+    found.sort(key=lambda one: -Severity[one["severity"]])
+    shown = found[: min(limit, _MOST)]
+    return {**_head(report), "findings": shown, "omitted": len(found) - len(shown)}
+
+
+_OF_FINDING = ("code", "name", "status", "severity", "confidence", "message", "evidence", "remediation", "lifecycle", "muted")
+
+
+def _name(finding: Mapping[str, Any]) -> str:
+    return str(finding["resource"]["name"])
+
+
+def _is_at(name: str, resource: str) -> bool:
+    return name == resource or name.startswith(f"{resource}/")
+
+
+def party(report: Report, name: str) -> Answer:
+    """Return what one party says and reaches: a broker, a controller, ZooKeeper or a vantage.
+
+    Args:
+        report: of one audit.
+        name: as the report names it: `zookeeper`, `broker 2`, `controller 200`, `worker`, or a vantage of the cluster file.
+
+    Raises:
+        UsageError: the report has no such party.
+    """
+    row = _observer(report, name)
+    kind, _, number = row["name"].partition(" ")
+    told = [
+        dict(zip(report["views"]["rows"], column["values"], strict=True))
+        for column in report["views"]["columns"]
+        if row["name"] in column["observers"]
+    ]
+    place = f"{kind}/{number}" if number.isdigit() else kind
+    return {
+        **_head(report),
+        "party": row["name"],
+        "note": row["note"],
+        "says_of_the_cluster": told[0] if told else None,
+        "reaches": dict(_cells(report["matrix"], row)),
+        "not_answered": [read for read in _unread(report) if _plain(read["observer"]) == row["name"]],
+        "findings": findings(report, resource=place)["findings"],
+    }
+
+
+def reach(report: Report, source: str, target: str) -> Answer:
+    """Return whether one party reaches another, by the first layer that fails, and why.
+
+    Args:
+        report: of one audit.
+        source: a party, as `party` takes it.
+        target: `broker 2` or `controller 200`.
+
+    Raises:
+        UsageError: the report has no such party.
+    """
+    row, matrix = _observer(report, source), report["matrix"]
+    cells = dict(_cells(matrix, row))
+    wanted = _plain(target)
+    if wanted not in cells:
+        msg = f"the report of {report['cluster']} has no column {target!r}{did_you_mean(wanted, cells)} ({', '.join(cells)})"
+        raise UsageError(msg)
+    kind, _, number = wanted.partition(" ")
+    endpoints = matrix["endpoints"] if kind == "broker" else matrix.get("controller_endpoints", {})
+    return {
+        **_head(report),
+        "from": row["name"],
+        "to": wanted,
+        "address": endpoints.get(number),
+        "state": cells[wanted],
+        "why": [
+            {"id": f"/matrix/why/{place}", "text": one["text"]}
+            for place, one in enumerate(matrix["why"])
+            if row["name"] in one["observers"] and _concerns(one, kind, number)
+        ],
+    }
+
+
+def _concerns(why_not: Mapping[str, Any], kind: str, number: str) -> bool:
+    """Return whether a line below the matrix is about a node; it lists no node where it is about all brokers."""
+    listed = {"broker": why_not["brokers"], "controller": why_not.get("controllers", ())}
+    return number in map(str, listed[kind]) or (kind == "broker" and not any(listed.values()))
+
+
+def _observer(report: Report, name: str) -> Mapping[str, Any]:
+    rows: dict[str, Mapping[str, Any]] = {row["name"]: row for row in report["matrix"]["observers"]}
+    wanted = _plain(name)
+    if wanted not in rows:
+        msg = f"the report of {report['cluster']} has no party {name!r}{did_you_mean(wanted, rows)} ({', '.join(rows)})"
+        raise UsageError(msg)
+    return rows[wanted]
+
+
+def _plain(name: str) -> str:
+    return name.strip().replace(":", " ").replace("/", " ")
+
+
+def _cells(matrix: Mapping[str, Any], row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each column of a row with the words for its cells: of the way there, and of what the row's party lists."""
+    for number, broker in enumerate(matrix["brokers"]):
+        ways = [MEANING[row["reach"][number]]]
+        view = row["view"][number]
+        yield f"broker {broker}", ", ".join([*ways, *(["its view differs"] if MEANING[view] == "view" else [])])
+    for number, node in enumerate(matrix.get("controllers", ())):
+        yield f"controller {node}", MEANING[row["quorum"][number]]
+
+
+def not_known(report: Report) -> Answer:
+    """Return what the audit cannot say, and what would answer it: a right, a port, a file, a line of the cluster file."""
+    reads = _unread(report)
+    checks = [
+        {"id": f"/findings/{place}", "code": one["code"], "resource": _name(one), "message": one["message"], "needs": _needs(one)}
+        for place, one in enumerate(report["findings"])
+        if one["status"] == "UNKNOWN"
+    ]
+    omitted = max(0, len(reads) - _MOST) + max(0, len(checks) - _MOST)
+    told = {"reads": reads[:_MOST], "checks": checks[:_MOST], "omitted": omitted}
+    return {**_head(report), **told, "never_asked": report["never_asked"]}
+
+
+def _unread(report: Report) -> list[Answer]:
+    keys = ("observer", "target", "operation", "reason", "error", "needs")
+    unread = enumerate(report["coverage"]["unknown"])
+    return [{"id": f"/coverage/unknown/{place}", **{key: one[key] for key in keys}} for place, one in unread]
+
+
+def _needs(finding: Mapping[str, Any]) -> object:
+    return finding["evidence"].get("needs")
+
+
+def what_would_decide(report: Report) -> Answer:
+    """Return what would decide between causes that were not ruled out, and which incidents and checks wait for it."""
+    waiting: dict[str, list[str]] = defaultdict(list)
+    for place, incident in enumerate(report["incidents"]):
+        for number, candidate in enumerate(incident.get("candidates", ())):
+            if candidate["decided_by"]:
+                waiting[candidate["decided_by"]].append(f"/incidents/{place}/candidates/{number}")
+    for place, finding in enumerate(report["findings"]):
+        if finding["status"] == "UNKNOWN" and _needs(finding):
+            waiting[str(_needs(finding))].append(f"/findings/{place}")
+    order = sorted(waiting, key=lambda needs: (not waiting[needs][0].startswith("/incidents"), -len(waiting[needs])))
+    return {**_head(report), "inputs": [{"needs": needs, "waiting": waiting[needs]} for needs in order[:_MOST]]}
+
+
+def cited(report: Report, pointer: str) -> Answer:
+    """Return the part of a report that an id names.
+
+    Raises:
+        UsageError: the report has no such part.
+    """
+    part: Any = report
+    for key in pointer.split("/")[1:]:
+        try:
+            part = part[int(key)] if isinstance(part, list) else part[key]
+        except (KeyError, IndexError, ValueError, TypeError) as error:
+            msg = f"the report of {report['cluster']} has no {pointer}"
+            raise UsageError(msg) from error
+    return {**_head(report), "id": pointer, "content": part}
+
+
+def _head(report: Report) -> Answer:
+    return {"cluster": report["cluster"], "snapshot_id": report["snapshot_id"]}
