@@ -25,7 +25,7 @@ NAVIGATION = {
     "Checks": ("/docs/checks/index",),
     "Lint": ("/docs/lint", "/docs/lint-examples", "/docs/differential"),
     "Migrations": ("/docs/migrations",),
-    "Alerts and monitoring": ("/docs/alerts", "/docs/monitoring", "/docs/watch"),
+    "Alerts and monitoring": ("/docs/alerts", "/docs/monitoring", "/docs/watch", "/docs/agents"),
     "Security": ("/docs/security", "/SECURITY"),
     "Reference": (
         "/docs/tables",

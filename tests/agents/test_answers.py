@@ -76,12 +76,12 @@ def test_findings_are_chosen_and_the_worst_comes_first(cut_off):
 
 def test_a_party_is_named_as_people_write_it(cut_off):
     for name in ("broker 2", "broker:2", " broker/2"):
-        assert answers.party(cut_off, name)["party"] == "broker 2"
-    seen = answers.party(cut_off, "broker 2")
+        assert answers.said_by(cut_off, name)["party"] == "broker 2"
+    seen = answers.said_by(cut_off, "broker 2")
     assert set(seen["reaches"]) >= {"broker 0", "broker 1", "broker 2"}
     assert {one["resource"].split("/")[1] for one in seen["findings"]} == {"2"}
     with pytest.raises(UsageError, match="no party 'broker 9'"):
-        answers.party(cut_off, "broker 9")
+        answers.said_by(cut_off, "broker 9")
 
 
 def test_reach_says_the_same_as_the_matrix(cut_off):

@@ -121,7 +121,7 @@ def _is_at(name: str, resource: str) -> bool:
     return name == resource or name.startswith(f"{resource}/")
 
 
-def party(report: Report, name: str) -> Answer:
+def said_by(report: Report, name: str) -> Answer:
     """Return what one party says and reaches: a broker, a controller, ZooKeeper or a vantage.
 
     Args:
@@ -155,7 +155,7 @@ def reach(report: Report, source: str, target: str) -> Answer:
 
     Args:
         report: of one audit.
-        source: a party, as `party` takes it.
+        source: a party, as `said_by` takes it.
         target: `broker 2` or `controller 200`.
 
     Raises:

@@ -46,7 +46,7 @@ _WIDTH = 120
 def create_server(root: str) -> MCPServer[Any]:
     """Return a server over the store at a path or URL."""
     server: MCPServer[Any] = MCPServer("kafka-audit", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR")
-    for tool in _Tools(root).all():
+    for tool in _StoreTools(root).all():
         server.add_tool(_one_line_errors(tool), annotations=_READS, structured_output=False)
     return server
 
@@ -64,7 +64,7 @@ def _one_line_errors(tool: Callable[..., str]) -> Callable[..., str]:
     return wrapped
 
 
-class _Tools:
+class _StoreTools:
     """What can be asked; each method is a tool, and its docstring is what the other side reads."""
 
     def __init__(self, root: str) -> None:
@@ -112,7 +112,7 @@ class _Tools:
 
         `name`: `zookeeper`, `broker 2`, `controller 200`, `worker`, or a vantage.
         """
-        return _told(answers.party(self._report(cluster, snapshot), name))
+        return _told(answers.said_by(self._report(cluster, snapshot), name))
 
     def reach(self, cluster: str, source: str, target: str, snapshot: str | None = None) -> str:
         """Say whether a party reaches a broker or controller: `agrees`, or the first layer that fails (dns, tcp, …), and why."""
