@@ -32,6 +32,16 @@ GROUPS = {
     "newest": tuple(VERSIONS)[4:],
 }
 """Names for several versions. Faults are not repeated on the newest release: healthy clusters are."""
+LOADS = {
+    "running transactions": 0,
+    "exactly-once replay": 0,
+    "tiered storage": 0,
+    "share groups": 4,
+    "MirrorMaker 2": 0,
+    "migration with a higher KRaft epoch": 0,
+    "names with two addresses": 0,
+}
+"""What clusters in use have and test clusters lack, with the major release from which on controls have it."""
 Some = TypeVar("Some")
 
 
@@ -135,6 +145,7 @@ class Control:
         versions: as of a fault.
         steps: done once, before the first audit.
         churn: done in every round, each step followed by an audit; without, a round is an audit.
+        loads: keys of `LOADS` that its cluster has; `healthy` audits it with fewer inputs as well.
     """
 
     id: str
@@ -143,6 +154,7 @@ class Control:
     versions: tuple[str, ...]
     steps: tuple[Step, ...] = ()
     churn: tuple[Step, ...] = ()
+    loads: tuple[str, ...] = ()
 
 
 @cache
@@ -173,7 +185,8 @@ def controls() -> dict[str, Control]:
     """Return the healthy controls by id."""
     found = {}
     for name, raw in _load(HERE / "controls.yaml").items():
-        parts = {"steps": steps(raw.get("steps")), "churn": steps(raw.get("churn")), "versions": _versions(raw, name)}
+        parts: dict[str, Any] = {"steps": steps(raw.get("steps")), "churn": steps(raw.get("churn"))}
+        parts |= {"versions": _versions(raw, name), "loads": _words(raw.get("loads"), separator=",")}
         found[name] = _made(Control, {**raw, **parts, "id": name}, f"control {name}")
     return found
 

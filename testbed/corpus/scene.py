@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from testbed.brokers import BaseCluster, Options
     from testbed.kraft import KraftCluster
     from testbed.population import Population
+    from testbed.servers import Server
 
 NAME = "corpus"
 """The cluster's name in clusters.yaml."""
@@ -102,6 +103,7 @@ class Scene:
         followed: repairs that findings describe in words, and the bed carried out.
         notes: what actions remember for others.
         population: what lives in it, where the preset asks for that.
+        beside: servers beside it that must not end, as MirrorMaker.
     """
 
     bed: Bed
@@ -116,6 +118,21 @@ class Scene:
     followed: list[str] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
     population: Population | None = None
+    beside: list[Server] = field(default_factory=list)
+
+    def demand_loads(self) -> None:
+        """Hold that what was started in the cluster, and beside it, still runs.
+
+        Raises:
+            BedError: it ended.
+        """
+        if self.population is not None and not self.population.lives:
+            message = f"the members of groups and the transactions ended: {self.population.complaint()}"
+            raise BedError(message)
+        for server in self.beside:
+            if not server.is_running:
+                ended = "ended"
+                raise server.failed(ended)
 
     @property
     def zookeeper(self) -> Cluster:
