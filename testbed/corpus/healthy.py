@@ -13,6 +13,7 @@ from testbed.corpus import record, score
 from testbed.corpus.actions import carry_out
 from testbed.corpus.catalogue import LOADS, VERSIONS, Control, controls
 from testbed.corpus.inputs import ALL_INPUTS, DEFAULT
+from testbed.corpus.quorum_inputs import quorum_inputs
 from testbed.corpus.runner import Stage, commit, now
 from testbed.errors import BedError
 
@@ -36,8 +37,8 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 
 def under_load() -> dict[str, Control]:
-    """Return the controls whose clusters have a load."""
-    return {name: one for name, one in controls().items() if one.loads}
+    """Return the controls whose clusters have a load, or a quorum to be audited with each set of inputs."""
+    return {name: one for name, one in controls().items() if one.loads or one.quorum}
 
 
 def run_healthy(  # noqa: PLR0913 - what a run needs
@@ -61,7 +62,8 @@ def run_healthy(  # noqa: PLR0913 - what a run needs
                 scene = stage.prepare(control.preset, version, audited=False)
                 carry_out(scene, control.steps)
                 result = {"kind": "healthy", "id": control.id, "version": version, "date": now(), "commit": commit()}
-                found = list(_audits(stage, scene, rounds))
+                entries = quorum_inputs(scene) if control.quorum else _with_fewer_inputs(scene)
+                found = list(_audits(stage, scene, entries, rounds))
             except (BedError, subprocess.SubprocessError) as error:
                 say(f"{control.id} on {version}: NOT RUN: {error}")
                 continue
@@ -74,12 +76,16 @@ def run_healthy(  # noqa: PLR0913 - what a run needs
     return audits
 
 
-def _audits(stage: Stage, scene: Scene, rounds: int) -> Iterator[dict[str, Any]]:
-    """Yield each audit; an audit is compared with the one before that had the same inputs."""
+def _with_fewer_inputs(scene: Scene) -> Mapping[str, dict[str, Any]]:
+    return {name: {key: value for key, value in scene.entry.items() if key not in keys} for name, keys in KEYS.items()}
+
+
+def _audits(stage: Stage, scene: Scene, entries: Mapping[str, dict[str, Any]], rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield an audit with each entry; it is compared with the one before that had the same."""
     whole, previous = dict(scene.entry), dict[str, str]()
     for _ in range(rounds):
-        for inputs, keys in KEYS.items():
-            scene.entry = {key: value for key, value in whole.items() if key not in keys}
+        for inputs, entry in entries.items():
+            scene.entry = entry
             previous[inputs], report = stage.audit(previous.get(inputs))
             scene.demand_loads()
             yield audit(inputs, report)
@@ -123,7 +129,11 @@ def section(results: Iterable[Result]) -> str:
     for load in LOADS:
         own = [(run, one) for run, one in audits if load in run["loads"]]
         lines.append(f"| {load} | {len({(run['id'], run['version']) for run, _ in own})} | {len(own)} | {_alarms(own)} |")
-    lines += ["", "| Inputs | Audits | Exit codes | Reads answered | Not known in any | HIGH or above |", "|---|---|---|---|---|---|"]
+    lines += [
+        "",
+        "| Inputs | Audits | Exit codes | Reads answered | Not known in any | HIGH or above |",
+        "|---|---|---|---|---|---|",
+    ]
     for inputs in KEYS:
         own = [(run, one) for run, one in audits if one["inputs"] == inputs]
         exits = ", ".join(f"{count} × {code}" for code, count in sorted(Counter(one["exit"] for _, one in own).items()))
