@@ -273,7 +273,7 @@ def test_variables_that_a_command_exports_are_known_by_name_alone():
     }
     assert broker.unknown == {"broker.id", "advertised.listeners", "listeners"}
     (broker,) = forms.read_described(CONFLUENTS_CHART.replace("export ", "echo ").encode(), "kafka.yaml")
-    assert set(broker.properties) == {"zookeeper.connect"}
+    assert set(broker.properties) == {"zookeeper.connect", "log.dirs"}
 
 
 STORES = """services:
