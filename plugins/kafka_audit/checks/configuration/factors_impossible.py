@@ -141,7 +141,7 @@ def _is_whole(effective: Effective) -> bool:
 
 def _judged(effective: Effective, size: int | None) -> Iterator[Judgement]:
     view = effective.view
-    count = counted(size or 0, "broker") if _is_whole(effective) else f"the {size} brokers whose files were read"
+    whole = _is_whole(effective)
     exist = {row.topic for row in view.differences.of(InternalTopic)}
     topics = [*(topic for topic in _TOPICS if topic.name not in exist), _NEW]
     for broker in filter(effective.was_read, effective.brokers):
@@ -151,7 +151,7 @@ def _judged(effective: Effective, size: int | None) -> Iterator[Judgement]:
         own = [topic for topic in topics if by_file or topic.factor in reported]
         keys = sorted({key for topic in own for key in (topic.factor, topic.min_isr)})
         values = {key: effective.get(broker, key) for key in keys}
-        faults = sorted(_faults(own, values, size, count), key=lambda fault: -fault.severity)
+        faults = sorted(_faults(own, values, size, whole=whole), key=lambda fault: -fault.severity)
         unknown = [key for key, value in values.items() if not value.known]
         if faults:
             first = faults[0]
@@ -170,9 +170,10 @@ def _judged(effective: Effective, size: int | None) -> Iterator[Judgement]:
             yield view.judge("KA717", f"broker/{broker}", Status.PASS, broker=broker)
 
 
-def _faults(topics: list[_CreatedTopic], values: Mapping[str, Value], size: int | None, count: str) -> Iterator[_Impossible]:
-    """Yield what cannot be; `size` is the number of brokers, None where it is not known, and `count` says it."""
-    by_size = Severity.MEDIUM if count.startswith("the ") else Severity.HIGH
+def _faults(topics: list[_CreatedTopic], values: Mapping[str, Value], size: int | None, *, whole: bool) -> Iterator[_Impossible]:
+    """Yield what cannot be; `size` is the number of brokers, None where it is not known, of the whole cluster or not."""
+    count = counted(size or 0, "broker") if whole else f"the {size} brokers whose files were read"
+    by_size = Severity.HIGH if whole else Severity.MEDIUM
     for topic in topics:
         factor, required = values[topic.factor], values[topic.min_isr]
         if factor.number is None or (topic.severity is Severity.MEDIUM and not factor.explicit and not required.explicit):
