@@ -22,7 +22,8 @@ def quorum_inputs(scene: Scene) -> Mapping[str, dict[str, Any]]:
     of_brokers = [f"{cluster.folder}/broker-{{broker_id}}/server.properties"]
     of_controllers = controller_files(cluster)
     files = {"properties": [*of_brokers, *of_controllers]}
-    logs = {"logs": {"paths": [f"{cluster.folder}/*-{{node_id}}/logs/{log}.log*" for log in ("controller", "server")]}}
+    nodes = ["broker-{broker_id}", *(["controller-{controller_id}"] if of_controllers else [])]
+    logs = {"logs": {"paths": [f"{cluster.folder}/{node}/logs/server.log*" for node in nodes]}}
     on_controllers = {name: one for name, one in whole["vantages"].items() if one["role"] == "controller"}
     everything = bare | controllers | files | logs | {"vantages": whole["vantages"]}
     entries = {

@@ -28,8 +28,8 @@ DESCRIBE = command("kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 desc
 """Shows the voters and how far each of them is."""
 
 _NOT_LET_IN = {"KA222": None, "KA713": "node", "KA714": "nodes"}
-"""Checks of settings with which controllers do not let each other in, and the evidence that names who is kept out where that may be
-a broker. What their logs show (KA220) is a cause of its own."""
+"""Checks of settings with which controllers do not let each other in, and the evidence of who is kept out, as brokers may be.
+What their logs show (KA220) is a cause of its own."""
 
 _REJECTED = command("grep -E 'Unexpected error handling request|Encountered fatal fault' -A1 server.log | tail -4")
 
