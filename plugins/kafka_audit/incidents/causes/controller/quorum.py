@@ -17,7 +17,7 @@ from kafka_audit.incidents.causes.rule import (
     together,
 )
 from kafka_audit.model.commands import command
-from kafka_audit.model.finding import Confidence, Finding, Status, Step
+from kafka_audit.model.finding import CHANGES, Confidence, Evidence, Finding, Status, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, counted, fitting, listing
 
@@ -192,12 +192,26 @@ def next_election_story(case: Case) -> Story:
     plain = grouped.story(case)
     return replace(
         plain,
+        speaks_for=(*plain.speaks_for, *_moved_voters(case)),
         impact="The cluster works while the leader does; then no partition leader is elected, and no broker starts.",
         why="The host of another voter does not connect to it."
         if measured
         else "No party connects to it that connects to other voters.",
         not_known=() if measured else (unmeasured,),
         steps=(see, *plain.steps, do_not("restart the leader before the others reach this voter: no leader would be elected.")),
+    )
+
+
+def _moved_voters(case: Case) -> tuple[Evidence, ...]:
+    """Return which unreached voters had another address in the previous snapshot: others may still go to that one."""
+    unreached = {f"controller/{node}" for root in case.roots for node in root.numbers("unreached")}
+    return tuple(
+        Evidence(
+            observer=CHANGES,
+            text=f"address of {change.resource.replace('/', ' ')}: {clean(change.before)} -> {clean(change.after)}",
+        )
+        for change in case.changes
+        if change.kind == "voter_address" and change.resource in unreached
     )
 
 
