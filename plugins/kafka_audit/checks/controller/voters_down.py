@@ -34,7 +34,7 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     In two samples the leader has not seen a voter caught up with the metadata log for 10 s. A working voter catches up twice
     per second. MEDIUM if another voter can fail without losing the majority. CRITICAL if those that follow are no majority: the
-    leader commits nothing. Up to Kafka 3.6 it does not resign then (KAFKA-15489), while the others may follow another one (KA202).
+    leader commits nothing. Up to Kafka 3.6 it does not resign then (KAFKA-15489), and the others may follow another one (KA202).
 
     ## Not known when
     DescribeQuorum was denied or not answered, or its version reports no timestamps (before Kafka 3.3), or one sample only shows
