@@ -134,9 +134,9 @@ def section(results: Iterable[Result]) -> str:
         "| Inputs | Audits | Exit codes | Reads answered | Not known in any | HIGH or above |",
         "|---|---|---|---|---|---|",
     ]
-    for inputs in KEYS:
+    for inputs in dict.fromkeys((*KEYS, *(one["inputs"] for _, one in audits))):
         own = [(run, one) for run, one in audits if one["inputs"] == inputs]
-        exits = ", ".join(f"{count} × {code}" for code, count in sorted(Counter(one["exit"] for _, one in own).items()))
+        exits = ", ".join(f"{code} ({count})" for code, count in sorted(Counter(one["exit"] for _, one in own).items()))
         reads = f"{sum(one['answered'] for _, one in own)} of {sum(one['asked'] for _, one in own)}"
         unknown = ", ".join(sorted({code for _, one in own for code in one["unknown"]}))
         lines.append(f"| {inputs} | {len(own)} | {exits} | {reads} | {unknown or 'none'} | {_alarms(own)} |")
