@@ -92,7 +92,8 @@ def paths_by_log(view: ClusterView, node: int) -> tuple[ControllerPath, ...]:
 
 def _address_of(view: ClusterView, voter: int | None) -> str | None:
     """Return the address of a voter, for a line that names the voter only."""
-    return address_text(*view.voter_addresses[voter]) if voter in view.voter_addresses else None
+    address = None if voter is None else view.voter_addresses.get(voter)
+    return None if address is None else address_text(*address)
 
 
 def _path(row: _Row, *, repeated: bool) -> ControllerPath:
