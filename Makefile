@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit test scenarios corpus recordings kills soak differential fuzz lint airflow docs site lock sbom bench kerberos clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit test scenarios corpus healthy recordings kills soak differential fuzz lint airflow docs site lock sbom bench kerberos clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,6 +37,10 @@ scenarios: needs-namespaces needs-java $(INSTALLED) ## reproduce and repair ever
 corpus: needs-namespaces needs-java $(INSTALLED) ## run the faults and healthy clusters that docs/corpus.json lacks, and write docs/corpus.md [FAULTS=] [ROUNDS=1] [MINUTES=]
 	@$(BIN)/python -m testbed.corpus run $(FAULTS) $(if $(MINUTES),--minutes $(MINUTES))
 	@$(BIN)/python -m testbed.corpus controls --rounds $(or $(ROUNDS),1) $(if $(MINUTES),--minutes $(MINUTES))
+	@$(BIN)/python -m testbed.corpus docs
+
+healthy: needs-namespaces needs-java $(INSTALLED) ## audit healthy clusters under load that docs/healthy.json lacks, with all inputs and with fewer [NAMES=] [ROUNDS=1] [MINUTES=]
+	@$(BIN)/python -m testbed.corpus healthy $(NAMES) --rounds $(or $(ROUNDS),1) $(if $(MINUTES),--minutes $(MINUTES))
 	@$(BIN)/python -m testbed.corpus docs
 
 recordings: needs-namespaces needs-java $(INSTALLED) ## record the clusters that tests/diagnosis judges anew [NAMES=]

@@ -69,6 +69,11 @@ def controller_files(cluster: BaseCluster) -> list[str]:
     return [str(path) for path in sorted(cluster.folder.glob("controller-*/server.properties"))]
 
 
+def controller_logs(cluster: BaseCluster) -> list[str]:
+    """Return where the logs of these controllers are, as a cluster file has it."""
+    return [str(cluster.folder / "controller-{node_id}" / "logs" / "server.log*")]
+
+
 def _hosts(cluster: BaseCluster) -> list[str]:
     """Return the brokers' hosts: their further listeners stand nowhere in the file."""
     return [broker.host.address for broker in cluster.brokers.values()]

@@ -158,6 +158,8 @@ class Bed:
             settle=None if settle is None else tuple(settle),
             controller=options.get("controller"),
             controllers=controllers,
+            dynamic=options.get("dynamic", False),
+            named_controllers=options.get("named_controllers", False),
         )
 
     def _started(self, cluster: SomeCluster) -> SomeCluster:

@@ -40,6 +40,8 @@ class Options(TypedDict, total=False):
         settle: whose views must list all brokers before a start counts; None for everyone's. A faulty cluster's never
             do: with () registration and open ports suffice.
         controller: the broker that starts before the others and so becomes the first controller; None for whoever is faster.
+        dynamic: KRaft: whether the voters are in the metadata log from the format on (3.9), and in no file.
+        named_controllers: KRaft: whether controllers are known by names, which the hosts files of all hosts have.
     """
 
     properties: Properties | None
@@ -47,6 +49,8 @@ class Options(TypedDict, total=False):
     security: Security | None
     settle: Iterable[int] | None
     controller: int | None
+    dynamic: bool
+    named_controllers: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +68,8 @@ class Plan:
     settle: tuple[int, ...] | None = None
     controller: int | None = None
     controllers: int = 0
+    dynamic: bool = False
+    named_controllers: bool = False
 
     @property
     def name(self) -> str:

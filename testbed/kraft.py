@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from testbed.brokers import START_SECONDS, STEP_SECONDS, BaseCluster, Broker, Plan
 from testbed.clients import Clients
 from testbed.errors import BedError
+from testbed.names import own_names
 from testbed.security import Security, scram_argument
 from testbed.servers import Server, common_properties, merged
 
@@ -26,7 +27,7 @@ AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 
 
 class KraftCluster(BaseCluster):
-    """Brokers and their controllers, which speak PLAINTEXT to each other unless `Security.controller_login` asks for more.
+    """Brokers and their controllers, which speak PLAINTEXT to each other unless `Security` has a login or TLS for controllers.
 
     Attributes:
         cluster_id: as storage was formatted.
@@ -46,8 +47,9 @@ class KraftCluster(BaseCluster):
         self.cluster_id = _random_id()
         self._jars = jars
         voters = range(FIRST_CONTROLLER, FIRST_CONTROLLER + plan.controllers) if plan.controllers else plan.ids
-        self._voters = ",".join(f"{node}@{self._address(node)}:{CONTROLLER_PORT}" for node in voters)
-        self.controller_addresses = tuple(f"{self._address(node)}:{CONTROLLER_PORT}" for node in voters)
+        self._directories = {node: _random_id() for node in voters}
+        self.controller_addresses = tuple(f"{self._known_as(node)}:{CONTROLLER_PORT}" for node in voters)
+        self._voters = ",".join(f"{node}@{self._known_as(node)}:{CONTROLLER_PORT}" for node in voters)
         self.controllers = {node: self._controller(node, jars) for node in voters if plan.controllers}
         self.brokers = {broker: self._broker(broker, jars) for broker in plan.ids}
         self._clients = Clients(worker=bed.worker, folder=self.folder, one_controller=False)
@@ -55,6 +57,15 @@ class KraftCluster(BaseCluster):
 
     def _address(self, node: int) -> str:
         return f"10.99.{self.plan.number}.{10 + node}"
+
+    def _known_as(self, node: int) -> str:
+        """Return the host under which other nodes know a controller."""
+        return f"controller-{node}" if self.plan.named_controllers else self._address(node)
+
+    @property
+    def controller_names(self) -> dict[str, str]:
+        """The addresses of controllers by name, for hosts files; empty where controllers have no names."""
+        return {self._known_as(node): self._address(node) for node in self._directories if self.plan.named_controllers}
 
     def _host(self, name: str, node: int) -> Host:
         return self._bed.hosts.add(f"{self.plan.name}-{name}", self._address(node))
@@ -65,12 +76,17 @@ class KraftCluster(BaseCluster):
         return {
             "process.roles": roles,
             "node.id": str(node),
-            "controller.quorum.voters": self._voters,
+            **self._quorum_found_by(),
             "controller.listener.names": "CONTROLLER",
             "listener.security.protocol.map": ",".join([f"CONTROLLER:{security.controller_protocol}", *names]),
             **({"authorizer.class.name": AUTHORIZER} if security.authorizer else {}),
             **security.controller_properties(),
         }
+
+    def _quorum_found_by(self) -> dict[str, str]:
+        if self.plan.dynamic:
+            return {"controller.quorum.bootstrap.servers": ",".join(self.controller_addresses)}
+        return {"controller.quorum.voters": self._voters}
 
     def _controller(self, node: int, jars: Path) -> Server:
         name = f"controller-{node}"
@@ -78,6 +94,9 @@ class KraftCluster(BaseCluster):
         folder.mkdir(parents=True, exist_ok=True)
         properties = self._quorum(node, "controller")
         properties |= {"listeners": f"CONTROLLER://{host.address}:{CONTROLLER_PORT}", "log.dirs": str(folder / "data")}
+        if self.plan.named_controllers:
+            properties["advertised.listeners"] = f"CONTROLLER://{self._known_as(node)}:{CONTROLLER_PORT}"
+        properties |= self.secured.controller_stores(node, host.address) if self.secured else {}
         if self.plan.security and self.plan.security.authorizer:
             properties["super.users"] = self.plan.security.controller_super_users()
         return Server(name=name, host=host, folder=folder, jars=jars, main_class="kafka.Kafka", properties=properties)
@@ -105,6 +124,9 @@ class KraftCluster(BaseCluster):
         """Format storage, start all servers side by side and wait until every broker lists all, or as `Plan.settle` has it."""
         self._bed.say(f"Kafka {self.plan.version}: starting {len(self.controllers)} controller(s), {len(self.brokers)} broker(s)")
         self._format()
+        if self.plan.named_controllers:
+            for host in (*self.hosts().values(), self._bed.worker):
+                own_names(host, self.folder / "names", hosts=self.controller_names)
         for server in self._servers():
             server.launch()
         self._await_up(self.brokers)
@@ -120,26 +142,34 @@ class KraftCluster(BaseCluster):
         scram = [scram_argument(mechanism, user, users[user]) for mechanism in mechanisms for user in users]
         command = [*first.java(), "kafka.tools.StorageTool", "format", "--cluster-id", self.cluster_id]
         command += ["--config", str(first.config_file), *(part for one in scram for part in ("--add-scram", one))]
+        if self.plan.dynamic:
+            voters = (f"{voter}:{self._directories[int(voter.partition('@')[0])]}" for voter in self._voters.split(","))
+            command += ["--initial-controllers", ",".join(voters)]
         first.host.demand(command, cwd=first.folder)
         formatted = Path(first.properties["log.dirs"])
         for server in others:
             data = Path(server.properties["log.dirs"])
             data.mkdir(parents=True, exist_ok=True)
             _copy_records(formatted, data, votes="controller" in server.properties["process.roles"])
-            _write_meta(data, {"cluster.id": self.cluster_id, "node.id": server.properties["node.id"]})
+            node = server.properties["node.id"]
+            _write_meta(data, {"cluster.id": self.cluster_id, "node.id": node}, self._directories.get(int(node)))
 
     def start_observer(self, node: int) -> Server:
         """Format and start a further controller, which follows a dynamic quorum and has no vote until it is added."""
         server = self._controller(node, self._jars)
-        del server.properties["controller.quorum.voters"]
+        server.properties.pop("controller.quorum.voters", None)
         server.properties["controller.quorum.bootstrap.servers"] = ",".join(self.controller_addresses)
-        server.write_config()
-        command = [*server.java(), "kafka.tools.StorageTool", "format", "--cluster-id", self.cluster_id]
-        server.host.demand([*command, "--config", str(server.config_file), "--no-initial-controllers"], cwd=server.folder)
+        self.format_without_vote(server)
         server.launch()
         self.controllers[node] = server
         self._write_vantage()
         return server
+
+    def format_without_vote(self, server: Server) -> None:
+        """Format the storage of a controller that follows a dynamic quorum."""
+        server.write_config()
+        command = [*server.java(), "kafka.tools.StorageTool", "format", "--cluster-id", self.cluster_id]
+        server.host.demand([*command, "--config", str(server.config_file), "--no-initial-controllers"], cwd=server.folder)
 
     def create_topic(self, name: str, assignment: Mapping[int, Sequence[int]]) -> None:
         """Create a topic by a request to the first broker that runs; views follow within moments.
@@ -179,10 +209,11 @@ def _random_id() -> str:
     return base64.urlsafe_b64encode(b"\x01" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
 
 
-def _write_meta(data: Path, properties: Mapping[str, str]) -> None:
-    (data / "meta.properties").write_text(_meta(properties))
+def _write_meta(data: Path, properties: Mapping[str, str], directory: str | None = None) -> None:
+    (data / "meta.properties").write_text(_meta(properties, directory))
 
 
-def _meta(properties: Mapping[str, str]) -> str:
-    lines = [f"{key}={value}" for key, value in {"version": "1", **properties, "directory.id": _random_id()}.items()]
+def _meta(properties: Mapping[str, str], directory: str | None = None) -> str:
+    every = {"version": "1", **properties, "directory.id": directory or _random_id()}
+    lines = [f"{key}={value}" for key, value in every.items()]
     return "\n".join(lines) + "\n"

@@ -78,6 +78,13 @@ class Secured:
                 result["ssl.client.auth"] = self.security.client_auth
         return result
 
+    def controller_stores(self, node: int, address: str) -> dict[str, str]:
+        """Return the stores of a KRaft controller; nothing where controllers show no certificate."""
+        if not self.security.controller_tls:
+            return {}
+        asked = {"ssl.client.auth": self.security.client_auth} if self.security.client_auth != "none" else {}
+        return _stores("", self.party(f"controller-{node}", address, node)) | asked
+
     def right_properties(self, broker: int, address: str) -> dict[str, str]:
         """Return a broker's properties without any of the faults; its certificate is issued again."""
         self.security = replace(
@@ -136,7 +143,14 @@ class Secured:
     def audit_controllers(self, user: str = AUDITOR) -> dict[str, object]:
         """Return what ``listeners`` of a clusters.yaml has for the listener of KRaft controllers."""
         login = {"mechanism": "PLAIN", "username": user, "password_env": PASSWORD_VARIABLE}
-        return {"protocol": self.security.controller_protocol, **(login if self.security.controller_login else {})}
+        found: dict[str, object] = {"protocol": self.security.controller_protocol}
+        found |= login if self.security.controller_login else {}
+        if self.security.controller_tls:
+            found["ca_file"] = str(self.authority.ca_file)
+            if self.security.client_auth == "required":
+                pair = self.party(user)
+                found |= {"cert_file": str(pair.certificate), "key_file": str(pair.key)}
+        return found
 
     def audit_environment(self, user: str = AUDITOR) -> dict[str, str]:
         """Return the environment that `audit_settings` counts on."""

@@ -151,6 +151,7 @@ class Security:
         tickets: for listeners with GSSAPI.
         controller_login: whether KRaft controllers accept only clients that log in, with PLAIN: they start before they know
             any SCRAM user. Brokers and controllers log in as `BROKER`.
+        controller_tls: whether KRaft controllers show certificates, of which `certificates` has faulty ones by node id.
     """
 
     listeners: tuple[Listener, ...] = (Listener(),)
@@ -169,6 +170,7 @@ class Security:
     tokens: Tokens | None = None
     tickets: Tickets | None = None
     controller_login: bool = False
+    controller_tls: bool = False
 
     def listener(self, label: str | None = None) -> Listener:
         """Return a listener by its label; without one, the listener that the bed asks.
@@ -183,8 +185,8 @@ class Security:
 
     @property
     def tls(self) -> bool:
-        """Whether brokers need certificates."""
-        return self.zookeeper_tls or any(one.tls for one in self.listeners)
+        """Whether brokers need certificates, or have to trust those of controllers."""
+        return self.zookeeper_tls or self.controller_tls or any(one.tls for one in self.listeners)
 
     @property
     def zookeeper_tls(self) -> bool:
@@ -228,7 +230,8 @@ class Security:
     @property
     def controller_protocol(self) -> str:
         """The security protocol of the listener CONTROLLER."""
-        return "SASL_PLAINTEXT" if self.controller_login else "PLAINTEXT"
+        plain = "SSL" if self.controller_tls else "PLAINTEXT"
+        return f"SASL_{plain}" if self.controller_login else plain
 
     def controller_properties(self) -> dict[str, str]:
         """Return what brokers and controllers need to speak to controllers, and controllers to accept it."""
@@ -242,7 +245,8 @@ class Security:
 
     def controller_super_users(self) -> str:
         """Return the super users of controllers: where these accept connections without a login, ANONYMOUS is one."""
-        return ";".join([*self.super_users, *(() if self.controller_login else ("User:ANONYMOUS",))])
+        anonymous = self.controller_protocol == "PLAINTEXT"
+        return ";".join([*self.super_users, *(("User:ANONYMOUS",) if anonymous else ())])
 
     def _jaas(self, mechanism: str, broker: int | None = None) -> str:
         if mechanism == "OAUTHBEARER":

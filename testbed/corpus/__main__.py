@@ -1,4 +1,4 @@
-"""Run the fault corpus: ``python -m testbed.corpus run``, ``controls``, ``list``, ``docs``."""
+"""Run the fault corpus: ``python -m testbed.corpus run``, ``controls``, ``healthy``, ``list``, ``docs``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from testbed.corpus import page, record
+from testbed.corpus import healthy, page, record
 from testbed.corpus.auditing import ENGINES, Auditor
 from testbed.corpus.catalogue import GROUPS, VERSIONS, Control, Fault, controls, faults
 from testbed.corpus.runner import run_controls, run_faults
@@ -46,13 +46,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line and run."""
     parser = argparse.ArgumentParser(prog="python -m testbed.corpus", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, kind in (("run", "fault"), ("controls", "control")):
+    for name, kind in (("run", "fault"), ("controls", "control"), ("healthy", "control")):
         one = commands.add_parser(name, help=f"run {kind}s that the record does not have yet")
         one.add_argument("names", nargs="*", metavar=kind.upper(), help="only these")
         one.add_argument("--versions", nargs="+", choices=[*GROUPS, *VERSIONS], metavar="VERSION", help="only on these")
         one.add_argument("--rerun", action="store_true", help="those that the record has, too")
         one.add_argument("--minutes", type=float, default=float("inf"), help="begin none after so many minutes")
-        one.add_argument("--record", type=Path, default=record.RECORD, help="file of the record")
+        kept = healthy.HEALTHY if name == "healthy" else record.RECORD
+        one.add_argument("--record", type=Path, default=kept, help="file of the record")
         one.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help="what runs the queries (default duckdb)")
         one.add_argument("--reports", type=Path, help="folder for the reports on broken clusters, to look at")
         one.add_argument("--rounds", type=int, default=1, help="of each control")
@@ -83,6 +84,10 @@ def _run(options: argparse.Namespace) -> None:
             wanted_faults = pending(faults(), options, "fault")
             ran = run_faults(wanted_faults, auditor, say, path=options.record, deadline=deadline, reports=options.reports)
             say(f"{ran} run")
+        elif options.command == "healthy":
+            under_load = pending(healthy.under_load(), options, "healthy")
+            audits = healthy.run_healthy(under_load, options.rounds, auditor, say, path=options.record, deadline=deadline)
+            say(f"{audits} audits")
         else:
             wanted = pending(controls(), options, "control")
             audits = run_controls(wanted, options.rounds, auditor, say, path=options.record, deadline=deadline)

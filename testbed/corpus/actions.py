@@ -885,7 +885,7 @@ def _written_epochs(cluster: Cluster) -> set[int]:
 @action
 def start_mirror(scene: Scene, topic: str) -> None:
     """Mirror a topic from and to a second cluster with MirrorMaker 2."""
-    mirror(scene.bed, scene.cluster, topic)
+    scene.beside.append(mirror(scene.bed, scene.cluster, topic))
 
 
 # --- the auditor ---

@@ -22,16 +22,33 @@ VERSIONS: dict[str, tuple[str, bool]] = {
     "3.9.1 KRaft": ("3.9.1", False),
     "4.3.0 KRaft": ("4.3.0", False),
     "4.4.0 KRaft": ("4.4.0", False),
+    "3.9.1 dynamic": ("3.9.1", False),
+    "4.3.0 dynamic": ("4.3.0", False),
+    "4.4.0 dynamic": ("4.4.0", False),
 }
 """What the corpus runs on: the release, and whether with ZooKeeper."""
+DYNAMIC = tuple(name for name in VERSIONS if name.endswith(" dynamic"))
+"""Those whose voters are in the metadata log from the start; the others with KRaft have them in files (a static quorum)."""
 _EVERY_FAULT = tuple(VERSIONS)[:4]
 GROUPS = {
     "all": _EVERY_FAULT,
     "zookeeper": tuple(name for name in _EVERY_FAULT if VERSIONS[name][1]),
     "kraft": tuple(name for name in _EVERY_FAULT if not VERSIONS[name][1]),
-    "newest": tuple(VERSIONS)[4:],
+    "newest": ("4.4.0 KRaft",),
+    "static": tuple(name for name in VERSIONS if not VERSIONS[name][1] and name not in DYNAMIC),
+    "dynamic": DYNAMIC,
 }
 """Names for several versions. Faults are not repeated on the newest release: healthy clusters are."""
+LOADS = {
+    "running transactions": 0,
+    "exactly-once replay": 0,
+    "tiered storage": 0,
+    "share groups": 4,
+    "MirrorMaker 2": 0,
+    "migration with a higher KRaft epoch": 0,
+    "names with two addresses": 0,
+}
+"""What clusters in use have and test clusters lack, with the major release from which on controls have it."""
 Some = TypeVar("Some")
 
 
@@ -63,6 +80,7 @@ class Preset:
         security: as `presets.named` or `scene.SECURITIES` has it; None: one open PLAINTEXT listener.
         brokers: how many.
         controllers: of KRaft; 0: the brokers are controllers too.
+        observers: ids of further controllers of a dynamic quorum, without a vote.
         properties: of all brokers.
         per_broker: of single brokers.
         topics: assignments by topic and partition, created before the first audit.
@@ -75,6 +93,7 @@ class Preset:
     security: str | None = None
     brokers: int = 3
     controllers: int = 1
+    observers: tuple[int, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
     per_broker: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     topics: Mapping[str, Mapping[int, list[int]]] = field(default_factory=dict)
@@ -135,6 +154,8 @@ class Control:
         versions: as of a fault.
         steps: done once, before the first audit.
         churn: done in every round, each step followed by an audit; without, a round is an audit.
+        loads: keys of `LOADS` that its cluster has; `healthy` audits it with fewer inputs as well.
+        quorum: whether `healthy` audits it with each of the cluster files that `quorum_inputs` makes.
     """
 
     id: str
@@ -143,6 +164,8 @@ class Control:
     versions: tuple[str, ...]
     steps: tuple[Step, ...] = ()
     churn: tuple[Step, ...] = ()
+    loads: tuple[str, ...] = ()
+    quorum: bool = False
 
 
 @cache
@@ -173,7 +196,8 @@ def controls() -> dict[str, Control]:
     """Return the healthy controls by id."""
     found = {}
     for name, raw in _load(HERE / "controls.yaml").items():
-        parts = {"steps": steps(raw.get("steps")), "churn": steps(raw.get("churn")), "versions": _versions(raw, name)}
+        parts: dict[str, Any] = {"steps": steps(raw.get("steps")), "churn": steps(raw.get("churn"))}
+        parts |= {"versions": _versions(raw, name), "loads": _words(raw.get("loads"), separator=",")}
         found[name] = _made(Control, {**raw, **parts, "id": name}, f"control {name}")
     return found
 

@@ -207,7 +207,7 @@ def run_fault(stage: Stage, fault: Fault, version: str) -> dict[str, Any]:
         "kind": "fault",
         "id": fault.id,
         "version": version,
-        "date": _now(),
+        "date": now(),
         "commit": commit(),
         "engine": stage.engine,
         "verdict": found.verdict,
@@ -314,15 +314,13 @@ def run_control(stage: Stage, control: Control, version: str, rounds: int) -> di
                 carry_out(scene, [step])
             previous, report = stage.audit(previous)
             reports.append(report)
-    if scene.population is not None and not scene.population.lives:
-        message = f"the members of groups and the transactions ended: {scene.population.complaint()}"
-        raise BedError(message)
+    scene.demand_loads()
     coverage = [report["coverage"] for report in reports]
     return {
         "kind": "control",
         "id": control.id,
         "version": version,
-        "date": _now(),
+        "date": now(),
         "commit": commit(),
         "engine": stage.engine,
         "audits": len(reports),
@@ -346,5 +344,6 @@ def told(result: dict[str, Any]) -> str:
     return f"{'; '.join(parts)} ({result['seconds']} s) — {result['headline']}"
 
 
-def _now() -> str:
+def now() -> str:
+    """Return the time as the record has it."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -11,12 +11,13 @@ from testbed import presets
 from testbed.acls import auditor_grants
 from testbed.audit_files import controller_files
 from testbed.cluster import Cluster
-from testbed.corpus.catalogue import VERSIONS, Preset
+from testbed.corpus.catalogue import DYNAMIC, VERSIONS, Preset
 from testbed.corpus.tools import Tools
 from testbed.errors import BedError
+from testbed.kraft import FIRST_CONTROLLER
 from testbed.population import populate
 from testbed.population.contents import FEW, WHOLE
-from testbed.security import AUDITOR, Listener, Security
+from testbed.security import ADMIN, AUDITOR, Listener, Security
 from testbed.tiers import tier_properties
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from testbed.brokers import BaseCluster, Options
     from testbed.kraft import KraftCluster
     from testbed.population import Population
+    from testbed.servers import Server
 
 NAME = "corpus"
 """The cluster's name in clusters.yaml."""
@@ -72,6 +74,24 @@ SECURITIES: dict[str, Callable[[], Security]] = {
     "login": lambda: Security(
         listeners=(presets.SCRAM,), inter_broker=presets.SCRAM.label, authorizer=True, controller_login=True
     ),
+    "mutual_certificates": lambda: Security(
+        listeners=(presets.SSL,),
+        inter_broker=presets.SSL.label,
+        client_auth="required",
+        authorizer=True,
+        super_users=tuple(
+            f"User:CN={name},O=bed"
+            for name in (
+                *(ADMIN, AUDITOR),
+                *(f"broker-{broker}" for broker in range(presets.BROKERS)),
+                *(f"controller-{FIRST_CONTROLLER + node}" for node in range(3)),
+            )
+        ),
+        controller_tls=True,
+    ),
+    "login_over_tls": lambda: Security(
+        listeners=(SASL_SSL,), inter_broker=SASL_SSL.label, authorizer=True, controller_login=True, controller_tls=True
+    ),
     "internal_login": lambda: Security(
         listeners=(replace(presets.SCRAM, name="CLIENT"), replace(presets.SCRAM, name="INTERNAL", port=Listener().port + 2)),
         inter_broker="INTERNAL",
@@ -102,6 +122,7 @@ class Scene:
         followed: repairs that findings describe in words, and the bed carried out.
         notes: what actions remember for others.
         population: what lives in it, where the preset asks for that.
+        beside: servers beside it that must not end, as MirrorMaker.
     """
 
     bed: Bed
@@ -116,6 +137,21 @@ class Scene:
     followed: list[str] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
     population: Population | None = None
+    beside: list[Server] = field(default_factory=list)
+
+    def demand_loads(self) -> None:
+        """Hold that what was started in the cluster, and beside it, still runs.
+
+        Raises:
+            BedError: it ended.
+        """
+        if self.population is not None and not self.population.lives:
+            message = f"the members of groups and the transactions ended: {self.population.complaint()}"
+            raise BedError(message)
+        for server in self.beside:
+            if not server.is_running:
+                ended = "ended"
+                raise server.failed(ended)
 
     @property
     def zookeeper(self) -> Cluster:
@@ -155,7 +191,10 @@ def started(bed: Bed, preset: Preset, version: str) -> Scene:
         if security and security.authorizer and preset.population is None:
             cluster.put_acls(auditor_grants())
     else:
+        options |= {"dynamic": version in DYNAMIC}
         cluster = bed.kraft(release, preset.brokers, controllers=preset.controllers, **options)
+        for node in preset.observers:
+            cluster.start_observer(node)
     for name, assignment in preset.topics.items():
         cluster.create_topic(name, assignment)
     if settle is None or list(settle):

@@ -93,7 +93,13 @@ def _certificates(sample: int, world: World, endpoints: Endpoints) -> Iterator[R
 
     for one in world["certificates_of_others"]:
         where = {key: one[key] for key in ("listener", "host", "port")} | {"sample": sample, "vantage": "worker", "broker_id": -1}
-        told = {"subject": "CN=other", "issuer": "CN=ca", "sans": (one["host"],), "trusted": True, "error": None}
+        told = {
+            "subject": one.get("subject", "CN=other"),
+            "issuer": "CN=ca",
+            "sans": (one["host"],),
+            "trusted": True,
+            "error": None,
+        }
         yield Certificate(**where, **told, **_dates(world, one["days"]), name_matches=True)
     for subject, one in world["authorities"].items():
         for days in filter(None, (one.get("days"), one.get("again"))):

@@ -53,6 +53,21 @@ def test_brokers_come_and_go():
     assert found({"now": {"brokers": {2: "absent"}}}) == [("broker_went", "broker/2", "PLAINTEXT://10.0.0.12:9092", None)]
 
 
+def quorum(**addresses: str) -> dict[str, Any]:
+    usual = {"leader": 0, "epoch": 7, "high_watermark": 9000, "voters": {0: 0, 1: 0, 2: 0}, "observers": {}}
+    return {"quorum": usual | {"addresses": {int(voter[1:]): address for voter, address in addresses.items()}}}
+
+
+def test_a_voter_has_another_address():
+    now, earlier = (
+        quorum(c0="c0:9093", c1="C1.example:9093", c2="c2:9094"),
+        quorum(c0="c0:9093", c1="c1.example:9093", c2="c2:9093"),
+    )
+    moved = [("voter_address", "controller/2", "c2:9093", "c2:9094")]
+    assert found({"world": KRAFT, "now": now, "previous": earlier}) == moved
+    assert found({"world": KRAFT, "now": now, "previous": quorum(c0="c0:9093")}) == []  # nothing is known of the others
+
+
 def test_in_kraft_a_broker_comes_without_a_listener():
     assert found({"world": KRAFT, "previous": {"brokers": {2: "absent"}}})[0] == (
         "broker_came",

@@ -162,15 +162,15 @@ ASKED = {
     ),
     "controllers with SCRAM: the quorum no longer has a chance to gather": (
         "KRaft: controllers elect no leader",
-        ["never gathers again", "SCRAM", "KA412"],
+        ["never gathers again", "SCRAM", "KA713"],
     ),
     "controllers advertise what the others do not reach: no new leader can be established": (
         "KRaft: controllers elect no leader",
-        ["do not reach the addresses of the others", "KA211", "KA216"],
+        ["do not reach the advertised addresses of the others", "KA218", "KA219"],
     ),
     "cannot establish quorum to update endpoints, cannot update endpoints without quorum": (
         "KRaft: controllers elect no leader",
-        ["no leader can be elected to write the new ones", "old names resolve"],
+        ["no leader can be elected to write the new ones", "old names resolve", "KA218"],
     ),
     "a controller is 1/1 Ready and does nothing after a DNS race": (
         "KRaft: controllers elect no leader",
@@ -205,8 +205,12 @@ TYPED = {
     "Error when handling request": ("KA401",),
     "ACL not working": ("KA408", "KA409", "User:ANONYMOUS"),
     "CLUSTER_AUTHORIZATION_FAILED in UpdateMetadata": ("KA401", "KA403"),
-    "describeMetadataQuorum": ("KA201", "KA209", "UnknownHostException"),
-    "INVALID_VOTER_KEY": ("KA214", "localhost"),
+    "Unexpected error handling request … VOTE": ("KA220", "KA714"),
+    "describeMetadataQuorum": ("KA201", "KA209", "KA218", "UnknownHostException"),
+    "no new leader can be established": ("KA218", "KA219"),
+    "cannot update endpoints without quorum": ("KA218", "KA219"),
+    "Disconnecting from node … due to socket connection setup timeout": ("KA218",),
+    "INVALID_VOTER_KEY": ("KA214", "KA219", "localhost"),
     "still don't know the high water mark": ("KA201", "KA209"),
     "VoterSet(voters={})": ("--standalone", "KA201"),
     "StaleBrokerEpochException": ("KA114", "KA212"),

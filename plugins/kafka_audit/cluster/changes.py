@@ -3,7 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from kafka_audit.cluster.quorum import QuorumSample
 from kafka_audit.cluster.registry import ClusterState, RegisteredAddress
+from kafka_audit.cluster.samples import Samples
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, is_among, same_address
 from kafka_audit.differences.tables import LeaderMove, MovedPartition, TopicChange
@@ -18,7 +20,7 @@ def changes(view: ClusterView) -> tuple[Change, ...]:
     """Return the facts that differ from the previous snapshot; what either snapshot did not read is left out."""
     if view.previous is None:
         return ()
-    kinds = (_brokers, _endpoints, _configs, _controller, _topics, _leaders)
+    kinds = (_brokers, _endpoints, _voters, _configs, _controller, _topics, _leaders)
     return tuple(change for kind in kinds for change in kind(view))
 
 
@@ -72,6 +74,24 @@ def _endpoints(view: ClusterView) -> Iterator[Change]:
                     addresses_before=_places(() if was is None else (was,)),
                     addresses_after=_places(() if becomes is None else (becomes,)),
                 )
+
+
+def _voters(view: ClusterView) -> Iterator[Change]:
+    """Yield voters that the leader of the metadata quorum has others reach at another address."""
+    samples = Samples(view.previous)
+    now, earlier = view.quorum.now.addresses, QuorumSample(samples, samples.numbers[0]).addresses
+    before = {(row.voter_id, row.listener): row for row in earlier}
+    for row in now:
+        was = before.get((row.voter_id, row.listener))
+        if was is not None and not same_address((row.host, row.port), (was.host, was.port)):
+            yield Change(
+                kind="voter_address",
+                resource=f"controller/{row.voter_id}",
+                before=address_text(was.host, was.port),
+                after=address_text(row.host, row.port),
+                addresses_before=(Address(host=was.host, port=was.port),),
+                addresses_after=(Address(host=row.host, port=row.port),),
+            )
 
 
 def _is_other_endpoint(listener: str, after: Mapping[str, RegisteredAddress], before: Mapping[str, RegisteredAddress]) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.addresses import HostPort
+from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, VoterProbe
@@ -69,13 +69,14 @@ def paths_by_log(view: ClusterView, node: int) -> tuple[ControllerPath, ...]:
 
     A voter connects to others in elections; from Kafka 3.9 on the leader does so all the time.
     """
-    lines = (row for row in view.logs.to_controllers(node) if shown_by(row) == "KA302" and row.address is not None)
+    lines = (row for row in view.logs.to_controllers(node) if shown_by(row) == "KA302")
+    named = ((row, row.address or _address_of(view, row.about_broker)) for row in lines)
     return tuple(
         ControllerPath(
             vantage=LOG,
             role=LOG,
             source=node,
-            address=row.address or "",
+            address=address,
             is_listed=False,
             is_mapped=False,
             node_id=None,
@@ -84,8 +85,15 @@ def paths_by_log(view: ClusterView, node: int) -> tuple[ControllerPath, ...]:
             error=f"by its {row.log}",
             needs=None,
         )
-        for row in lines
+        for row, address in named
+        if address is not None
     )
+
+
+def _address_of(view: ClusterView, voter: int | None) -> str | None:
+    """Return the address of a voter, for a line that names the voter only."""
+    address = None if voter is None else view.voter_addresses.get(voter)
+    return None if address is None else address_text(*address)
 
 
 def _path(row: _Row, *, repeated: bool) -> ControllerPath:

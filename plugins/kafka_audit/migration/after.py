@@ -23,10 +23,10 @@ _MEANT: Mapping[Kind, frozenset[str]] = {
     Kind.ROLLING_UPGRADE: frozenset({"version"}),
     Kind.LISTENERS: frozenset({"endpoint"}),
     Kind.EXPOSURE: frozenset({"endpoint"}),
-    Kind.HOSTS: frozenset({"endpoint", "broker_came", "broker_went"}),
+    Kind.HOSTS: frozenset({"endpoint", "voter_address", "broker_came", "broker_went"}),
     Kind.DYNAMIC_QUORUM: frozenset({"kraft_version"}),
     Kind.QUORUM_VOTERS: frozenset({"quorum_voters"}),
-    Kind.CONTROLLER_HOSTS: frozenset(),
+    Kind.CONTROLLER_HOSTS: frozenset({"voter_address"}),
     Kind.CONTROLLER_CERTIFICATES: frozenset({"certificate"}),
 }
 _ADDRESSES = ("listeners", "advertised.", "listener.", "inter.broker.listener", "control.plane.listener")

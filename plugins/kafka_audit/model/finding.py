@@ -339,8 +339,8 @@ class Address:
 class Change:
     """A fact that differs from the previous snapshot; shown in the timeline and in "changed before"."""
 
-    # broker_came, broker_went, endpoint, version, config, acl, controller, topic_created, topic_deleted, topic_recreated,
-    # leader_moved
+    # broker_came, broker_went, endpoint, voter_address, version, config, acl, controller, topic_created, topic_deleted,
+    # topic_recreated, leader_moved
     kind: str
     resource: str
     before: str | None

@@ -100,6 +100,15 @@ SIGNATURES: tuple[Signature, ...] = (
         repeats=True,
     ),
     _signature(
+        "connection_setup_timeout",
+        "due to socket connection setup timeout",
+        _PART + r"Disconnecting from node (?P<node>-?\d{1,10}) due to socket connection setup timeout",
+        versions="2.7 - 4.3",
+        means="nothing answers at its address: packets to it are dropped",
+        supports="KA302",
+        repeats=True,
+    ),
+    _signature(
         "connection_error",
         "Error connecting to node",
         _PART + r"Error connecting to node (?P<host>\S{1,255}):(?P<port>\d{1,5}) \(id: (?P<node>-?\d{1,10}) rack:",

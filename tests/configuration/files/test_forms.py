@@ -88,6 +88,7 @@ def test_each_service_is_a_broker_by_the_rules_of_its_image():
     assert _values(one) == {
         "zookeeper.connect": ("zk:2181", 2),
         "super.users": ("User:a;User:b", 3),
+        "log.dirs": ("/var/lib/kafka/data", 2),
         "broker.id": ("1", 10),
         "advertised.listeners": ("IN://one:9092,OUT://$HOST:9093", 11),
         "listeners": ("IN://0.0.0.0:9092,OUT://0.0.0.0:9093", 11),
@@ -109,6 +110,7 @@ def test_a_pod_is_a_broker_and_what_stands_elsewhere_is_not_known():
         "advertised.listeners": ("CLIENT://$(POD_IP):9092", 17),
         "listeners": ("CLIENT://:9092", 19),
         "ssl.client.auth": ("none", 20),
+        "log.dirs": ("/bitnami/kafka/data", 14),
     }
     assert {"node.id", "advertised.listeners", "inter.broker.listener.name"} <= one.unknown
     assert "listeners" not in one.unknown
@@ -123,7 +125,29 @@ def test_an_env_file_is_a_broker():
 
 def test_advertised_without_listeners_is_left_to_the_image_that_an_env_file_does_not_name():
     (one,) = forms.read_described(b"KAFKA_BROKER_ID=1\nKAFKA_ADVERTISED_LISTENERS=A://b:1\n", "kafka.env")
-    assert one.unknown == {"listeners"}
+    assert one.unknown == {"listeners", "log.dirs", "log.dir"}
+
+
+@pytest.mark.parametrize(
+    ("image", "variables", "folder", "unknown"),
+    [
+        ("confluentinc/cp-server:8.0.0", "", "/var/lib/kafka/data", set()),
+        ("docker.io/bitnamilegacy/kafka:4.0.0", "", "/bitnami/kafka/data", set()),
+        ("apache/kafka:4.3.0", "", None, set()),
+        ("apache/kafka-native:4.3.0", "", None, set()),
+        ("apache/kafka-of-ours:1", "", None, {"log.dirs", "log.dir"}),
+        ("registry.example/kafka:4.3.0", "", None, {"log.dirs", "log.dir"}),
+        ("${IMAGE}", "", None, {"log.dirs", "log.dir"}),
+        ("registry.example/kafka:4.3.0", ", KAFKA_LOG_DIRS: /d", "/d", set()),
+        ("confluentinc/cp-kafka:8.0.0", ", KAFKA_LOG_DIRS: /d", "/d", set()),
+        ("apache/kafka:4.3.0", "}, volumes: ['./c:/mnt/shared/config'], labels: {a: b", None, {"log.dirs", "log.dir"}),
+    ],
+)
+def test_the_image_decides_where_the_logs_are_if_no_variable_does(image, variables, folder, unknown):
+    text = f"services: {{kafka: {{image: {image!r}, environment: {{KAFKA_NODE_ID: 1, KAFKA_PROCESS_ROLES: broker{variables}}}}}}}"
+    (one,) = forms.read_described(text.encode(), "compose.yaml")
+    found = one.properties.get("log.dirs")
+    assert (found.value if found else None, one.unknown & {"log.dirs", "log.dir"}) == (folder, unknown)
 
 
 @pytest.mark.parametrize(
@@ -245,10 +269,11 @@ def test_variables_that_a_command_exports_are_known_by_name_alone():
         "broker.id": ("${HOSTNAME##*-}", 16),
         "advertised.listeners": ("IN://${POD_NAME}.cp:9092,OUT://${HOST_IP}:${sum}", 17),
         "listeners": ("IN://0.0.0.0:9092,OUT://${HOST_IP}:${sum}", 17),
+        "log.dirs": ("/var/lib/kafka/data", 11),
     }
     assert broker.unknown == {"broker.id", "advertised.listeners", "listeners"}
     (broker,) = forms.read_described(CONFLUENTS_CHART.replace("export ", "echo ").encode(), "kafka.yaml")
-    assert set(broker.properties) == {"zookeeper.connect"}
+    assert set(broker.properties) == {"zookeeper.connect", "log.dirs"}
 
 
 STORES = """services:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_QUORUM, no_files
@@ -17,23 +17,27 @@ from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
     Acl,
     AclHolder,
     BrokerApi,
     BrokerConfig,
     BrokerProperty,
+    Certificate,
     FileRelease,
     PropertyLogin,
     QuorumReplica,
     QuorumView,
+    QuorumVoter,
+    Registry,
     SnapshotInfo,
 )
 from kafka_audit.model.text import listing
+from kafka_audit.model.voters import VOTERS, named_voters
 
 _MECHANISM, _BUILDER = "sasl.mechanism.controller.protocol", "principal.builder.class"
-_DEFAULT_BUILDER = "DefaultKafkaPrincipalBuilder"
+_DEFAULT_BUILDER, _KEY_STORE = "DefaultKafkaPrincipalBuilder", "ssl.keystore.location"
 _NOT_READY_SINCE = (3, 3)
 
 
@@ -50,6 +54,9 @@ _NOT_READY_SINCE = (3, 3)
         Acl,
         QuorumView,
         QuorumReplica,
+        QuorumVoter,
+        Certificate,
+        Registry,
         SnapshotInfo,
     ),
     by_files=True,
@@ -71,13 +78,14 @@ def controller_rights_missing(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     By the files, a node with the controller role runs Kafka's own authorizer, and the principal of another controller on the
     first listener of `controller.listener.names` is not in its `super.users`. It is User:ANONYMOUS on a PLAINTEXT listener, and
-    on a SASL listener the user in the JAAS configuration of the other node. HIGH if that controller follows the leader now. Or
-    the principal is a broker's, that does not follow the leader, and neither an ACL that was read nor
-    `allow.everyone.if.no.acl.found` allows ClusterAction. `lint` reads no ACLs and takes them for missing.
+    on a SASL listener the user in the JAAS configuration of the other node. On an SSL listener it is the name in the certificate
+    that the auditor was shown at the other node, where that node uses the same key store as a client (inferred). HIGH if that
+    controller follows the leader now. Or the principal is a broker's, that does not follow the leader, and neither an ACL that
+    was read nor `allow.everyone.if.no.acl.found` allows ClusterAction. `lint` reads no ACLs and takes them for missing.
 
     ## Not known when
-    A value is hidden or contains a placeholder, the login of a node is not in its file, certificates decide, or the class of the
-    authorizer or principal builder is not Kafka's own.
+    A value is hidden or contains a placeholder, the login of a node is not in its file, the certificate of a node was not seen
+    (`controllers` in the cluster file; `lint` sees none), or the class of the authorizer or principal builder is not Kafka's own.
 
     ## Passes only when
     The principals of all nodes whose files were read are super users, or may act as described. The check does not apply to a
@@ -111,6 +119,7 @@ class _Peers:
     protocol: str
     mechanism: str
     users: tuple[str, ...]
+    subjects: tuple[str, ...]
     votes: bool
 
 
@@ -121,6 +130,7 @@ def _peers(view: ClusterView) -> Mapping[_Peers, list[int]]:
     for login in view.of(PropertyLogin):
         if login.side == "client":
             logins[login.broker_id].append(login)
+    shown = _subjects(view)
     found: defaultdict[_Peers, list[int]] = defaultdict(list)
     for node in sorted(settings.every_file):
         listener = settings.controllers_listener(node)
@@ -131,9 +141,29 @@ def _peers(view: ClusterView) -> Mapping[_Peers, list[int]]:
             protocol=between.protocol(node, listener) or "PLAINTEXT",
             mechanism=mechanism,
             users=tuple(sorted({login.username for login in own})),
+            subjects=tuple(sorted(shown[node])),
             votes=node in settings.with_controller_role,
         )
         found[kind].append(node)
+    return found
+
+
+def _subjects(view: ClusterView) -> Mapping[int, set[str]]:
+    """Return by node the subjects of the certificates that it shows to controllers: of a listener with the same key store."""
+    settings = view.settings
+    at: dict[tuple[str, int], int] = {}
+    for node in settings.every_file:
+        at |= {address: voter for voter, address in named_voters(settings.get(node, VOTERS).value).items()}
+    at |= {(row.host, row.port): row.voter_id for row in view.newest(QuorumVoter)}
+    found: defaultdict[int, set[str]] = defaultdict(set)
+    for row in view.newest(Certificate):
+        if row.broker_id < 0:
+            found[at.get((row.host, row.port), row.broker_id)].add(row.subject)
+        elif row.broker_id in settings.every_file:
+            listeners = (row.listener, settings.controllers_listener(row.broker_id))
+            stores = {settings.at(row.broker_id, listener, _KEY_STORE).value for listener in listeners}
+            if len(stores) == 1 and stores != {None}:
+                found[row.broker_id].add(row.subject)
     return found
 
 
@@ -167,11 +197,13 @@ def _judged(view: ClusterView, node: int, peers: Mapping[_Peers, Sequence[int]])
                 evidence["why"] = "it reads ACLs only after an election" if votes else "no ACL that was read allows it"
                 evidence["whom"] = f"{'controllers' if votes else 'nodes'} {listing(asked)}" if asked[1:] else f"node {asked[0]}"
                 severity = Severity.HIGH if following.issuperset(asked) else None
-                return view.judge("KA714", resource, Status.FAIL, evidence, severity=severity)
+                sure = Confidence.MEASURED if principal.certain else Confidence.INFERRED
+                return view.judge("KA714", resource, Status.FAIL, evidence, severity=severity, confidence=sure)
             undecided = undecided or (principal if refused is None else None)
     if undecided is not None:
         needs = undecided.needs or f"the ACLs of the cluster, which decide where {SUPER_USERS} does not"
-        return view.judge("KA714", resource, Status.UNKNOWN, evidence, error=undecided.why, needs=needs)
+        error = undecided.why if undecided.needs else f"ACLs decide whether {undecided.names[0]} has ClusterAction"
+        return view.judge("KA714", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
     return view.judge("KA714", resource, Status.PASS, evidence)
 
 
@@ -213,5 +245,9 @@ def _principal(view: ClusterView, kind: _Peers, source: int, target: int) -> Pri
     ends = Ends(source=source, target=target, listener=kind.listener)
     if not kind.protocol.startswith("SASL"):
         asked, rules = (settings.at(target, kind.listener, key) for key in ("ssl.client.auth", SSL_RULES))
-        return by_certificate(ends, asked, rules, ())
+        found = by_certificate(ends, asked, rules, kind.subjects)
+        if found.names == (ANONYMOUS,):
+            return found
+        needs = f"the subject of the certificate of node {source}, by `controllers` and a `ca_file` in the cluster file"
+        return replace(found, why=f"the certificate of node {source} decides", needs=needs)
     return by_login(ends, kind.mechanism, kind.users, settings.at(target, kind.listener, KERBEROS_RULES))

@@ -8,7 +8,7 @@ from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerProperty,
@@ -68,6 +68,7 @@ class _Impossible:
     topic: _CreatedTopic
     key: str
     text: str
+    severity: Severity
 
 
 @check(
@@ -94,7 +95,8 @@ def factors_impossible(view: ClusterView) -> Iterator[Judgement]:
     read, or that `controller.quorum.voters` names where controllers are brokers. Or its min ISR is above its factor:
     `transaction.state.log.min.isr` and `share.coordinator.state.topic.min.isr` are 2 if they are not set, and
     `__consumer_offsets` has the `min.insync.replicas` of the broker. MEDIUM for share groups, and for
-    `default.replication.factor` and `min.insync.replicas`, with which other topics are created.
+    `default.replication.factor` and `min.insync.replicas`, with which other topics are created. MEDIUM and inferred, too, if
+    each broker has a file of its own, and nothing but these files tells that there is no further broker.
 
     ## Not known when
     The settings of the broker were not read. Or only one file was read, or one without an id, which may be that of several
@@ -129,8 +131,17 @@ def _size(effective: Effective) -> int | None:
     return size if effective.between.asked or (size > 1 and named) else None
 
 
+def _is_whole(effective: Effective) -> bool:
+    """Return whether there can be no further broker: a running cluster, one file for all, or all that the voters name."""
+    own = effective.brokers
+    sources = {row.source for row in effective.view.of(BrokerProperty) if row.broker_id in own}
+    voters = {voter for broker in own for voter in named_voters(effective.settings.get(broker, VOTERS).value)}
+    return effective.between.asked or len(sources) == 1 or voters == {*own}
+
+
 def _judged(effective: Effective, size: int | None) -> Iterator[Judgement]:
     view = effective.view
+    whole = _is_whole(effective)
     exist = {row.topic for row in view.differences.of(InternalTopic)}
     topics = [*(topic for topic in _TOPICS if topic.name not in exist), _NEW]
     for broker in filter(effective.was_read, effective.brokers):
@@ -140,13 +151,14 @@ def _judged(effective: Effective, size: int | None) -> Iterator[Judgement]:
         own = [topic for topic in topics if by_file or topic.factor in reported]
         keys = sorted({key for topic in own for key in (topic.factor, topic.min_isr)})
         values = {key: effective.get(broker, key) for key in keys}
-        faults = [*_faults(own, values, size)]
+        faults = sorted(_faults(own, values, size, whole=whole), key=lambda fault: -fault.severity)
         unknown = [key for key, value in values.items() if not value.known]
         if faults:
             first = faults[0]
             evidence = {"broker": broker, "who": f"broker {broker}", "key": first.key, "brokers_known": size}
             evidence |= {"stops": first.topic.stops, "fault": "; ".join(fault.text for fault in faults)}
-            yield view.judge("KA717", f"broker/{broker}", Status.FAIL, evidence, severity=first.topic.severity)
+            sure = Confidence.MEASURED if first.severity is first.topic.severity else Confidence.INFERRED
+            yield view.judge("KA717", f"broker/{broker}", Status.FAIL, evidence, severity=first.severity, confidence=sure)
         elif unknown:
             yield unknown_judgement(effective, "KA717", broker, f"{', '.join(unknown)} unknown")
         elif not own:
@@ -158,17 +170,18 @@ def _judged(effective: Effective, size: int | None) -> Iterator[Judgement]:
             yield view.judge("KA717", f"broker/{broker}", Status.PASS, broker=broker)
 
 
-def _faults(topics: list[_CreatedTopic], values: Mapping[str, Value], size: int | None) -> Iterator[_Impossible]:
-    """Yield what cannot be; `size` is the number of brokers, None where it is not known."""
+def _faults(topics: list[_CreatedTopic], values: Mapping[str, Value], size: int | None, *, whole: bool) -> Iterator[_Impossible]:
+    """Yield what cannot be; `size` is the number of brokers, None where it is not known, of the whole cluster or not."""
+    count = counted(size or 0, "broker") if whole else f"the {size} brokers whose files were read"
+    by_size = Severity.HIGH if whole else Severity.MEDIUM
     for topic in topics:
         factor, required = values[topic.factor], values[topic.min_isr]
         if factor.number is None or (topic.severity is Severity.MEDIUM and not factor.explicit and not required.explicit):
             continue
         if size is not None and factor.number > size:
-            yield _Impossible(
-                topic=topic, key=topic.factor, text=f"{topic.factor} is {factor.number}, with {counted(size, 'broker')}"
-            )
+            text = f"{topic.factor} is {factor.number}, with {count}"
+            yield _Impossible(topic=topic, key=topic.factor, text=text, severity=min(topic.severity, by_size))
         elif required.number is not None and required.number > factor.number:
             key = topic.min_isr if required.explicit else topic.factor
             text = f"{topic.min_isr} is {required.number}, with {counted(factor.number, 'replica')} ({topic.factor})"
-            yield _Impossible(topic=topic, key=key, text=text)
+            yield _Impossible(topic=topic, key=key, text=text, severity=topic.severity)

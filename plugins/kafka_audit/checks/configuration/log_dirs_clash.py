@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -83,7 +84,12 @@ def log_dirs_clash(view: ClusterView) -> Iterator[Judgement]:
 
 def _judged(view: ClusterView) -> Iterator[Judgement]:
     settings = view.settings
-    for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
+    nodes = sorted({*view.inter_broker.brokers, *settings.controllers})
+    found = {node: sorted(_faults(view, node), key=lambda fault: -fault.severity) for node in nodes}
+    # Files are judged one by one: each finding is at the line of its file, and has its path.
+    of_brokers = () if not view.inter_broker.asked else (node for node in nodes if node not in settings.controllers)
+    often = Counter(_without_id(_text(found[node]), node) for node in of_brokers)
+    for node in nodes:
         who, resource = settings.party(node), settings.resource(node)
         unknown = _unknown(view, node)
         if unknown:
@@ -91,13 +97,22 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
             facts["needs"] = f"DescribeConfigs on Cluster, or server.properties of {who} as it gets it"
             yield view.judge("KA720", resource, Status.UNKNOWN, facts)
             continue
-        faults = sorted(_faults(view, node), key=lambda fault: -fault.severity)
+        faults = found[node]
         if faults:
-            text = "; ".join(fault.text for fault in faults)
+            text = alike if often[alike := _without_id(_text(faults), node)] > 1 else _text(faults)
             facts = {"broker": node, "who": who, "key": faults[0].key, "fault": text}
             yield view.judge("KA720", resource, Status.FAIL, facts, severity=faults[0].severity)
         else:
             yield view.judge("KA720", resource, Status.PASS, who=who)
+
+
+def _text(faults: Sequence[_UnsafeDirectory]) -> str:
+    return "; ".join(fault.text for fault in faults)
+
+
+def _without_id(text: str, node: int) -> str:
+    """Return a text that is the same for brokers whose directories differ in their id only."""
+    return re.sub(rf"(?<!\d){node}(?!\d)", "ID", text)
 
 
 def _unknown(view: ClusterView, node: int) -> tuple[str, str] | None:

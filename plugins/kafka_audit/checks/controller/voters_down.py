@@ -1,7 +1,6 @@
 """KA209."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE, no_quorum
@@ -15,7 +14,7 @@ from kafka_audit.model.text import listing
 
 @check(
     code="KA209",
-    severity=Severity.HIGH,
+    severity=Severity.CRITICAL,
     needs=(QuorumView, QuorumReplica, LogLine),
     says={
         Status.FAIL: "{down} of {total} quorum controllers {follow} leader {leader} ({which}): {spare}",
@@ -34,7 +33,8 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     In two samples the leader has not seen a voter caught up with the metadata log for 10 s. A working voter catches up twice
-    per second. MEDIUM if another voter can fail without losing the majority.
+    per second. MEDIUM if another voter can fail without losing the majority. CRITICAL if those that follow are no majority: the
+    leader commits nothing. Up to Kafka 3.6 it does not resign then (KAFKA-15489), and the others may follow another one (KA202).
 
     ## Not known when
     DescribeQuorum was denied or not answered, or its version reports no timestamps (before Kafka 3.3), or one sample only shows
@@ -77,14 +77,14 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
         evidence["which"] = listing(f"controller {voter}, caught up {seconds(now.behind_ms[voter])}" for voter in down)
         evidence["spare"] = _spare(spare)
         evidence["step"] = _step(view, str(evidence["which"]))
-        finding = view.judge("KA209", "cluster", Status.FAIL, evidence)
-        yield replace(finding, severity=Severity.MEDIUM) if spare > 0 else finding
+        severity = Severity.MEDIUM if spare > 0 else Severity.HIGH if spare == 0 else Severity.CRITICAL
+        yield view.judge("KA209", "cluster", Status.FAIL, evidence, severity=severity)
 
 
 def _spare(spare: int) -> str:
     if spare > 0:
         return f"{spare} more can fail before the quorum loses its majority"
-    return "losing another loses the quorum"
+    return "losing another loses the quorum" if spare == 0 else "it commits nothing without a majority"
 
 
 def _step(view: ClusterView, which: str) -> str:

@@ -22,6 +22,13 @@ _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"(?:[ \t]+#.*)?|'([^']*)'(?:[ \t]+#.
 _VARIABLE = re.compile(r"\$[A-Za-z_]")
 _COMMENT = re.compile(r"(?<![ \t])[ \t]++#.*")
 _CONFLUENT = re.compile(r"(?:^|/)confluentinc/cp-|(?:^|/)cp-(?:kafka|server)\b")
+_FOLDERS = (
+    (_CONFLUENT, "/var/lib/kafka/data"),
+    (re.compile(r"(?:^|/)bitnami(?:legacy|secure)?/kafka\b"), "/bitnami/kafka/data"),
+    (re.compile(r"(?:^|/)apache/kafka(?:-native)?(?=[:@]|$)"), None),
+)
+"""Where images keep the logs if no variable says so; None: where Kafka does."""
+_DIRS = ("log.dirs", "log.dir")
 _SECRETS = "/etc/kafka/secrets/"
 _HOST = re.compile(r"://[^,/]*?:(?=\d+(?:,|$))")
 _FROM_BASE = frozenset(
@@ -91,6 +98,8 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
     }
     left = {key for name, key in keys.items() if name in known_later}
     properties, of_image = _completed(found, image, bitnami=bitnami)
+    folder, in_image = _folder(found, image, elsewhere, min(setting.line for setting in found.values()))
+    properties, of_image = {**properties, **folder}, of_image | in_image
     if elsewhere is not None:
         of_image |= _FROM_BASE - found.keys()
     names = setting_names.of_environment(_BITNAMI if bitnami else _PREFIX, inside, release=release)
@@ -148,6 +157,18 @@ def _completed(
     listeners = Property("listeners", _HOST.sub("://0.0.0.0:", advertised.value), advertised.line)
     hidden = is_placeholder(listeners.value) or _VARIABLE.search(listeners.value)  # a placeholder for the host alone is replaced
     return {**found, "listeners": listeners}, of_files | ({"listeners"} if hidden else set())
+
+
+def _folder(
+    found: Mapping[str, Property], image: str | None, elsewhere: Property | None, line: int
+) -> tuple[Mapping[str, Property], frozenset[str]]:
+    """Return the folder of the logs where the image decides, and the keys of it that are not known."""
+    if any(key in found for key in _DIRS):
+        return {}, frozenset()
+    known = [folder for pattern, folder in _FOLDERS if image is not None and pattern.search(image)]
+    if elsewhere is not None or not known:
+        return {}, frozenset(_DIRS)
+    return {"log.dirs": Property("log.dirs", known[0], line)} if known[0] else {}, frozenset()
 
 
 def _confluent_stores(found: Mapping[str, Property]) -> tuple[Mapping[str, Property], frozenset[str]]:

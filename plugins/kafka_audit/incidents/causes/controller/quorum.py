@@ -17,7 +17,7 @@ from kafka_audit.incidents.causes.rule import (
     together,
 )
 from kafka_audit.model.commands import command
-from kafka_audit.model.finding import Confidence, Finding, Status, Step
+from kafka_audit.model.finding import CHANGES, Confidence, Evidence, Finding, Status, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, counted, fitting, listing
 
@@ -27,8 +27,9 @@ _PASSED_ON = frozenset({"DescribeQuorum", "ListPartitionReassignments", "Describ
 DESCRIBE = command("kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --replication")
 """Shows the voters and how far each of them is."""
 
-_NOT_LET_IN = frozenset({"KA222"})
-"""Checks of settings with which controllers do not let each other in; what their logs show (KA220) is a cause of its own."""
+_NOT_LET_IN = {"KA222": None, "KA713": "node", "KA714": "nodes"}
+"""Checks of settings with which controllers do not let each other in, and the evidence of who is kept out, as brokers may be.
+What their logs show (KA220) is a cause of its own."""
 
 _REJECTED = command("grep -E 'Unexpected error handling request|Encountered fatal fault' -A1 server.log | tail -4")
 
@@ -60,8 +61,16 @@ def at_a_controller(_case: Case, symptom: Finding) -> bool:
 
 def _first(case: Case) -> str:
     """Return what comes before a start of controllers where a finding shows that they would not let each other in; else ""."""
-    found = {finding.code for finding in case.findings if finding.status is Status.FAIL} & _NOT_LET_IN
-    return f"First correct what {listing(sorted(found))} reports: a start alone does not help before that." if found else ""
+    found = {finding.code for finding in case.findings if finding.status is Status.FAIL and _keeps_out_controllers(case, finding)}
+    report = "reports" if len(found) == 1 else "report"
+    return f"First correct what {listing(sorted(found))} {report}: a start alone does not help before that." if found else ""
+
+
+def _keeps_out_controllers(case: Case, finding: Finding) -> bool:
+    if (key := _NOT_LET_IN.get(finding.code)) is None:
+        return finding.code in _NOT_LET_IN
+    nodes = {*(finding.numbers(key) or (finding.number(key),))}
+    return bool(nodes & case.view.settings.with_controller_role or nodes - set(case.view.inter_broker.brokers))
 
 
 def no_leader_story(case: Case) -> Story:
@@ -183,12 +192,26 @@ def next_election_story(case: Case) -> Story:
     plain = grouped.story(case)
     return replace(
         plain,
+        speaks_for=(*plain.speaks_for, *_moved_voters(case)),
         impact="The cluster works while the leader does; then no partition leader is elected, and no broker starts.",
         why="The host of another voter does not connect to it."
         if measured
         else "No party connects to it that connects to other voters.",
         not_known=() if measured else (unmeasured,),
         steps=(see, *plain.steps, do_not("restart the leader before the others reach this voter: no leader would be elected.")),
+    )
+
+
+def _moved_voters(case: Case) -> tuple[Evidence, ...]:
+    """Return which unreached voters had another address in the previous snapshot: others may still go to that one."""
+    unreached = {f"controller/{node}" for root in case.roots for node in root.numbers("unreached")}
+    return tuple(
+        Evidence(
+            observer=CHANGES,
+            text=f"address of {change.resource.replace('/', ' ')}: {clean(change.before)} -> {clean(change.after)}",
+        )
+        for change in case.changes
+        if change.kind == "voter_address" and change.resource in unreached
     )
 
 

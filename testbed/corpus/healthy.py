@@ -1,0 +1,153 @@
+"""Audits of healthy clusters under load, with all inputs of a cluster file and with fewer, and the section that lists them."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from kafka_audit.model.finding import Severity
+from kafka_audit.report.gate import evaluate_gate
+from testbed.corpus import record, score
+from testbed.corpus.actions import carry_out
+from testbed.corpus.catalogue import LOADS, VERSIONS, Control, controls
+from testbed.corpus.inputs import ALL_INPUTS, DEFAULT
+from testbed.corpus.quorum_inputs import quorum_inputs
+from testbed.corpus.runner import Stage, commit, now
+from testbed.errors import BedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from testbed.corpus.auditing import Auditor
+    from testbed.corpus.record import Result
+    from testbed.corpus.scene import Scene
+
+HEALTHY = record.RECORD.with_name("healthy.json")
+KEYS: Mapping[str, tuple[str, ...]] = {
+    ALL_INPUTS: (),
+    "without vantages": ("vantages",),
+    "without logs": ("logs",),
+    "without files": ("properties",),
+    DEFAULT: ("vantages", "logs", "properties"),
+}
+"""What the cluster file lacks, by what an audit is called."""
+
+
+def under_load() -> dict[str, Control]:
+    """Return the controls whose clusters have a load, or a quorum to be audited with each set of inputs."""
+    return {name: one for name, one in controls().items() if one.loads or one.quorum}
+
+
+def run_healthy(  # noqa: PLR0913 - what a run needs
+    wanted: Iterable[tuple[Control, str]],
+    rounds: int,
+    auditor: Auditor,
+    say: Callable[[str], None],
+    *,
+    path: Path = HEALTHY,
+    deadline: float = float("inf"),
+) -> int:
+    """Start each cluster, audit it `rounds` times with each set of inputs, and record it; return how many audits there were."""
+    audits, stage = 0, Stage(auditor, say)
+    try:
+        for control, version in wanted:
+            if time.monotonic() > deadline:
+                say("no time is left")
+                break
+            stage.clear()
+            try:
+                scene = stage.prepare(control.preset, version, audited=False)
+                carry_out(scene, control.steps)
+                result = {"kind": "healthy", "id": control.id, "version": version, "date": now(), "commit": commit()}
+                entries = quorum_inputs(scene) if control.quorum else _with_fewer_inputs(scene)
+                found = list(_audits(stage, scene, entries, rounds))
+            except (BedError, subprocess.SubprocessError) as error:
+                say(f"{control.id} on {version}: NOT RUN: {error}")
+                continue
+            record.append(result | {"loads": loads(control, version), "audits": found}, path)
+            audits += len(found)
+            exits = Counter(one["exit"] for one in found)
+            say(f"{control.id} on {version}: exits {dict(exits)} {[one['alarms'] for one in found if one['alarms']] or ''}")
+    finally:
+        stage.clear()
+    return audits
+
+
+def _with_fewer_inputs(scene: Scene) -> Mapping[str, dict[str, Any]]:
+    return {name: {key: value for key, value in scene.entry.items() if key not in keys} for name, keys in KEYS.items()}
+
+
+def _audits(stage: Stage, scene: Scene, entries: Mapping[str, dict[str, Any]], rounds: int) -> Iterator[dict[str, Any]]:
+    """Yield an audit with each entry; it is compared with the one before that had the same."""
+    whole, previous = dict(scene.entry), dict[str, str]()
+    for _ in range(rounds):
+        for inputs, entry in entries.items():
+            scene.entry = entry
+            previous[inputs], report = stage.audit(previous.get(inputs))
+            scene.demand_loads()
+            yield audit(inputs, report)
+    scene.entry = whole
+
+
+def audit(inputs: str, report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the record keeps of one audit."""
+    failing = score.failing(report)
+    return {
+        "inputs": inputs,
+        "exit": evaluate_gate(report, "high", 1.0)[0],
+        "asked": report["coverage"]["asked"],
+        "answered": report["coverage"]["answered"],
+        "unknown": sorted({one["code"] for one in report["findings"] if one["status"] == "UNKNOWN"}),
+        "severity": max((Severity[severity] for severity in failing.values()), default=Severity.INFO).name,
+        "alarms": score.alarms([report]),
+    }
+
+
+def loads(control: Control, version: str) -> list[str]:
+    """Return the loads that the cluster of a control has on a version."""
+    release = VERSIONS[version][0]
+    return [load for load in control.loads if int(release.partition(".")[0]) >= LOADS[load]]
+
+
+_HEAD = """## Healthy clusters under load
+
+`make healthy` starts each cluster below, waits until its load runs, and audits it with all inputs of the cluster file and with
+fewer. What runs in it is checked after each audit. Each audit is a line of `healthy.json`: inputs, exit code, the checks that
+are not known, the highest severity. Of several runs of a cluster the newest counts.
+"""
+
+
+def section(results: Iterable[Result]) -> str:
+    """Return the section of the page that lists these audits."""
+    runs = [one for (_, name, _), one in record.newest(results).items() if name in under_load()]
+    audits = [(run, one) for run in runs for one in run["audits"]]
+    lines = [_HEAD, f"{len(audits)} audits of {len(runs)} clusters: {_alarms(audits)} failures of severity HIGH or above.\n"]
+    lines += ["| Load | Clusters | Audits | HIGH or above |", "|---|---|---|---|"]
+    for load in LOADS:
+        own = [(run, one) for run, one in audits if load in run["loads"]]
+        lines.append(f"| {load} | {len({(run['id'], run['version']) for run, _ in own})} | {len(own)} | {_alarms(own)} |")
+    lines += [
+        "",
+        "| Inputs | Audits | Exit codes | Reads answered | Not known in any | HIGH or above |",
+        "|---|---|---|---|---|---|",
+    ]
+    for inputs in dict.fromkeys((*KEYS, *(one["inputs"] for _, one in audits))):
+        own = [(run, one) for run, one in audits if one["inputs"] == inputs]
+        exits = ", ".join(f"{code} ({count})" for code, count in sorted(Counter(one["exit"] for _, one in own).items()))
+        reads = f"{sum(one['answered'] for _, one in own)} of {sum(one['asked'] for _, one in own)}"
+        unknown = ", ".join(sorted({code for _, one in own for code in one["unknown"]}))
+        lines.append(f"| {inputs} | {len(own)} | {exits} | {reads} | {unknown or 'none'} | {_alarms(own)} |")
+    lines += ["", "| Healthy cluster | Version | Audits | Highest severity | HIGH or above |", "|---|---|---|---|---|"]
+    for run in sorted(runs, key=lambda one: (list(under_load()).index(one["id"]), list(VERSIONS).index(one["version"]))):
+        highest = max(Severity[one["severity"]] for one in run["audits"]).name
+        found = "; ".join(sorted({f"{what}: {text}" for one in run["audits"] for what, text in one["alarms"].items()}))
+        cells = [f"`{run['id']}`", run["version"], str(len(run["audits"])), highest, found.replace("|", "\\|") or "none"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def _alarms(audits: Sequence[tuple[Result, Mapping[str, Any]]]) -> int:
+    return sum(len(one["alarms"]) for _, one in audits)
