@@ -115,6 +115,12 @@ class InterBroker:
         addresses = (entry.strip().rpartition("@")[2] for value in values for entry in value.split(","))
         return tuple(dict.fromkeys(filter(None, addresses)))
 
+    @cached_property
+    def zookeeper(self) -> Mapping[int, str]:
+        """What brokers are set to as `zookeeper.connect`, where that is known."""
+        every = {broker: self._read(broker, "zookeeper.connect").value for broker in self.brokers}
+        return {broker: connect for broker, connect in every.items() if connect}
+
     def controller_protocol(self, broker: int) -> str | None:
         """Return the security protocol of a KRaft broker to its controllers."""
         names = (self._read(broker, CONTROLLERS).value or "").split(",")
