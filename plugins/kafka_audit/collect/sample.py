@@ -133,7 +133,10 @@ class Sampler:
             if again is None:
                 quorum, others = self._voters(number, found.rows)
                 found = merged([found, Collected(rows=others)])
-                between = [*self._jobs_between_nodes(number, targets, found.rows, quorum), *self._jobs_to_zookeeper(number, found)]
+                between = [
+                    *self._jobs_between_nodes(number, targets, found.rows, quorum),
+                    *self._jobs_to_zookeeper(number, found),
+                ]
                 found = merged([found, *self._done(between)])
             found = without_zookeeper(merged([found, Collected(rows=left_out)]))
             found = merged([found, *self._done(self._jobs_on_leaders(number, targets, found))])

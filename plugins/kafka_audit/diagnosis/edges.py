@@ -35,6 +35,7 @@ class Effect:
     difference: Disagreement | None = None
     error: str | None = None
     needs: str | None = None
+    address: str | None = None  # at which a broker answers that is not registered
 
 
 _UNKNOWN = Effect(state="unknown")
@@ -153,7 +154,7 @@ class Edges:
             return _UNKNOWN
         lasts = broker in before and broker not in self._view.brokers_before
         text = f"broker {broker} answers at {now[broker]} and is not registered in ZooKeeper"
-        return Effect(state="missing" if lasts else "passing", text=text)
+        return Effect(state="missing" if lasts else "passing", text=text, address=now[broker])
 
     @cached_property
     def _unregistered(self) -> tuple[Mapping[int, str], Mapping[int, str]]:
@@ -173,7 +174,9 @@ class Edges:
     @property
     def unregistered(self) -> tuple[int, ...]:
         """The brokers that answer and are not registered in ZooKeeper."""
-        return tuple(sorted(broker for broker in self._unregistered[0] if self._coordinated(broker).state in {"missing", "passing"}))
+        return tuple(
+            sorted(broker for broker in self._unregistered[0] if self._coordinated(broker).state in {"missing", "passing"})
+        )
 
     def _fetches(self, broker: int) -> str | None:
         """Return how it is known that a broker's fetches from the metadata log pass: its leader has it caught up, twice."""
@@ -260,7 +263,7 @@ class Edges:
             state = "missing" if difference.settled else "unknown" if difference.kind in NEVER_SETTLE else "passing"
             return Effect(state=state, difference=difference, error=difference.doubt, needs=difference.doubt_needs)
         error, needs = observer.error, observer.needs
-        if matter == "endpoint":
+        if matter in {"endpoint", "unregistered"}:
             error, needs = observer.brokers_gap
         elif matter in PARTITIONS and (matter != "assignment" or (self._view.kraft and not observer.partitions)):
             # Whether topics are missing can be said of a view without any. In KRaft the auditor's rights may hide them in each.
@@ -273,9 +276,12 @@ class Edges:
         What the controller's own view lacks as well, it does not send: its edges are not the reason.
         """
         matters = ["leader", "no_leader", "broker"]
-        for matter in ("assignment", "unregistered"):
-            if self._controller is None or self._view.disagreement(str(self._controller), matter) is None:
-                matters.append(matter)
+        by_controller = None if self._controller is None else str(self._controller)
+        matters += [
+            matter
+            for matter in ("assignment", "unregistered")
+            if by_controller is None or self._view.disagreement(by_controller, matter) is None
+        ]
         signs = (self._view.disagreement(str(broker), matter) for matter in matters)
         return [sign for sign in signs if sign is not None and sign.kind in _OLD]
 

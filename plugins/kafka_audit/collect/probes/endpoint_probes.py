@@ -254,9 +254,7 @@ def controller_rows(
     return (probe, *_certificates(sample, origin, target, steps, judges=judges))
 
 
-def zookeeper_rows(
-    sample: int, origin: Origin, target: Target, steps: Sequence[ProbeStep]
-) -> tuple[ZookeeperProbe, ...]:
+def zookeeper_rows(sample: int, origin: Origin, target: Target, steps: Sequence[ProbeStep]) -> tuple[ZookeeperProbe, ...]:
     """Return the row of a ZooKeeper server that was probed from a broker's host."""
     return (
         ZookeeperProbe(

@@ -1,7 +1,7 @@
 """Brokers that ZooKeeper does not have registered, and the ZooKeeper servers to probe from their hosts. Pure.
 
-A broker that lost its session answers, and nothing else says why: its host is asked whether it reaches the servers that brokers use.
-Where every broker is registered, each has a session, and none is asked.
+A broker that lost its session answers, and nothing else says why: its host is asked whether it reaches the servers that brokers
+use. Where every broker is registered, each has a session, and no host is asked.
 """
 
 from collections.abc import Collection, Iterable, Sequence

@@ -18,7 +18,7 @@ from kafka_audit.model.text import brokers, clean
     remedy="Set `zookeeper.connect` of {sources} as the other brokers have it, and restart the broker.",
 )
 def another_zookeeper(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
-    """Files and answers show it: the chroot differs, or no server is the same. Fewer of the same servers are no other ZooKeeper."""
+    """Settings show it: the chroot differs, or no server is the same. Fewer of the same servers are the same ZooKeeper."""
     yield from let_in(edge)
     connects = facts.between.zookeeper
     own = connects.get(edge.target)

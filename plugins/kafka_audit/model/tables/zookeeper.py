@@ -26,7 +26,7 @@ class ZookeeperMember(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class ZookeeperProbe(Row):
-    """The probe of a ZooKeeper server from a broker's host, by name and tcp alone: the last layer that succeeded, or that failed."""
+    """A probe of a ZooKeeper server from a broker's host, by name and tcp: the last layer that succeeded, or that failed."""
 
     sample: int
     vantage: str  # its name in the cluster file
