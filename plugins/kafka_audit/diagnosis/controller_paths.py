@@ -16,7 +16,7 @@ _TABLES: tuple[type[_Row], ...] = (ControllerProbe, ControllerProbeFromBroker, V
 
 @dataclass(frozen=True, kw_only=True)
 class ControllerPath:
-    """The result of the probes from one vantage to a controller (of `controllers` in the cluster file, or a voter) or ZooKeeper."""
+    """How one vantage reaches a controller (of `controllers` in the cluster file, or a voter), or ZooKeeper."""
 
     vantage: str
     role: str  # client, broker, controller, or `LOG`

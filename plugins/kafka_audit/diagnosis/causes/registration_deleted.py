@@ -13,7 +13,7 @@ from kafka_audit.diagnosis.facts import Facts
     layer=6,
     edges=(COORDINATE,),
     rare=True,
-    decided_by="`Session expired` in server.log of {sources}, and `delete` of /brokers/ids/{target} in ZooKeeper's transaction log",
+    decided_by="`Session expired` in server.log of {sources}, and `delete` in the transaction log of ZooKeeper",
     remedy="Restart {sources}: a broker does not make a registration again that was deleted while its session lives.",
 )
 def registration_deleted(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:

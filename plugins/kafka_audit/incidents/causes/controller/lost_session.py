@@ -76,10 +76,10 @@ def _headline(case: Case, candidates: Iterable[CauseCandidate], confidence: Conf
     where = ("and is not registered in ZooKeeper" if single else "and are not registered in ZooKeeper", "without a registration")
     words = [one for one in candidates if one.state in {"measured", "possible"}] or [*candidates]
     if confidence is None:
-        endings = [f"not decided: {listing(one.word for one in words)}", "cause not decided"]
+        endings = [f"; not decided: {listing(one.word for one in words)}", "; cause not decided"]
     else:
-        endings = [f"{_HEDGE[confidence]}{next(one.fault for one in words if one.cause == case.roots[0].text('cause'))}"]
-    return fitting([*(f"{runs} {place}: {ending}" for ending in endings for place in where), f"{runs} {where[1]}"])
+        endings = [f": {_HEDGE[confidence]}{next(one.fault for one in words if one.cause == case.roots[0].text('cause'))}"]
+    return fitting([*(f"{runs} {place}{ending}" for ending in endings for place in where), f"{runs} {where[1]}"])
 
 
 def at_its_address(case: Case, symptom: Finding) -> bool:
