@@ -95,6 +95,14 @@ LOADER = CauseKind(
     fault="a metadata loader or publisher that failed",
 )
 
+MIGRATION = CauseKind(
+    name="migration",
+    group="migration",
+    code="KA909",
+    word="migration",
+    fault="a migration to KRaft that lost updates",
+)
+
 # What keeps a broker from ZooKeeper: its registration shows it, whatever it is.
 ENSEMBLE = CauseKind(
     name="zookeeper", group="zookeeper", code="KA113", word="unreachable", fault="a ZooKeeper that it does not reach"

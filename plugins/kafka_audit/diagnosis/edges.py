@@ -250,7 +250,10 @@ class Edges:
         if signs:
             return Effect(state="passing", text=f"the view of broker {broker} was empty or stale in one sample only")
         views = self._view.views_of(broker)
-        filled = views and all(view.brokers_listed and view.controller_id == self._controller for view in views)
+        # In a migration, Metadata names any broker as the controller.
+        filled = views and all(
+            view.brokers_listed and (self._view.migrating or view.controller_id == self._controller) for view in views
+        )
         if not filled or self._view.disagreement(str(broker), "endpoint") is not None:
             return _UNKNOWN
         text = f"broker {broker} has accepted the updates of controller {self._controller}: its view is not empty"

@@ -85,7 +85,7 @@ class InterBroker:
     @cached_property
     def controller(self) -> int | None:
         """The controller by ZooKeeper; None in KRaft, where brokers fetch from it and it sends nothing."""
-        return None if self._registry.state is None else self._registry.state.controller_id
+        return self._registry.controller
 
     @cached_property
     def endpoints(self) -> Mapping[int, Mapping[str, RegisteredAddress]]:
