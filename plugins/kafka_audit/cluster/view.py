@@ -177,7 +177,7 @@ class ClusterView:
 
     @property
     def controller(self) -> int | None:
-        """The controller by ZooKeeper, in a migration a KRaft one; None in KRaft, where brokers fetch, and Metadata names any broker."""
+        """The controller by ZooKeeper; None in KRaft, where brokers fetch from it and Metadata names any broker."""
         return self._moments.now.controller
 
     @property

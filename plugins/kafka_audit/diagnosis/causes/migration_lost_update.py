@@ -17,12 +17,12 @@ _MENDED = (3, 7)
     layer=6,
     edges=(CONTROL,),
     rare=True,
-    remedy="Restart broker {target}: it then receives everything. Upgrade the KRaft controllers to 3.6.2, 3.7 or later before one "
-    "of them fails again (KAFKA-15010, KAFKA-16171).",
+    remedy="Restart broker {target}: it then receives everything. Upgrade the KRaft controllers to 3.6.2, 3.7 or later before "
+    "one of them fails again (KAFKA-15010, KAFKA-16171).",
     decided_by="`SYNC_KRAFT_TO_ZK` and `UpdateMetadata` in the log of {sources}, or a restart of broker {target}",
 )
 def migration_lost_update(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
-    """Without a KRaft controller in /controller, and from Kafka 3.7 on, it is no cause; another controller than before shows it."""
+    """No cause without a KRaft controller in /controller, or from Kafka 3.7 on; another controller than before shows it."""
     yield from let_in(edge)
     now = facts.view.migrating
     if now is None:
