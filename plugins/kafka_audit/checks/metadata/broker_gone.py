@@ -67,7 +67,7 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
 
     With ZooKeeper also: a broker answers at an address in `bootstrap` in two samples, and is not registered. It has lost its
     session, or its registration was deleted. The finding names the cause that probes from its host, its log and its file show,
-    or those that they do not rule out.
+    or those that they do not rule out, and is as sure as that cause.
 
     ## Not known when
     ZooKeeper was not read (KRaft: fewer than two brokers returned a view), a registration was unreadable, or the absence was
@@ -130,10 +130,18 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
             who=f"broker {broker}",
             subject=f"Broker {broker} is",
             replicas=replicas,
+            confidence=_confidence(runs, status),
             **(_of_running(runs) if runs else {"why": _ASSIGNED if replicas else _WAS_REGISTERED}),
         )
     if expected is not None:
         yield _of_cluster(view, expected, present)
+
+
+def _confidence(diagnosis: Diagnosis | None, status: Status) -> Confidence:
+    """Return how sure it is why a broker that runs is not registered; of one that does not run, that it is not was measured."""
+    if diagnosis is None or status is not Status.FAIL:
+        return Confidence.MEASURED
+    return Confidence.SUSPECTED if diagnosis.leading is None else diagnosis.leading[1]
 
 
 def _of_running(diagnosis: Diagnosis) -> Mapping[str, object]:
@@ -194,6 +202,7 @@ def _judged(  # noqa: PLR0913 -- what a judgement is
     reported: Mapping[str, str],
     *,
     severity: Severity | None = None,
+    confidence: Confidence = Confidence.MEASURED,
     replicas: int,
     which: str = " with a replica there",
     **evidence: object,
@@ -206,4 +215,4 @@ def _judged(  # noqa: PLR0913 -- what a judgement is
         severity = None
     elif leaderless:
         severity = Severity.CRITICAL
-    return view.judge("KA113", resource, status, given, severity=severity)
+    return view.judge("KA113", resource, status, given, severity=severity, confidence=confidence)
