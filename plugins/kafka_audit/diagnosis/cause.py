@@ -122,7 +122,7 @@ REGISTRATION = CauseKind(
     group="registration",
     code="KA113",
     word="deleted registration",
-    fault="a registration that was deleted, or not made again",
+    fault="a deleted registration",
 )
 
 Observe = Callable[[Facts, Edge], Iterable[EdgeObservation]]

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.diagnosis.solver import Diagnosis, coordinating
+from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates_of
 from kafka_audit.incidents.causes.controller.registry import OF_BROKERS_GONE, missed_replicas
 from kafka_audit.incidents.causes.repair import connect_commands_to, do_not, prove
 from kafka_audit.incidents.causes.rule import VIEW, Case, Cause, Explains, Story, changed_before, evidence_of
-from kafka_audit.model.finding import CauseCandidate, Confidence, Finding, Step
+from kafka_audit.model.finding import CauseCandidate, Confidence, Finding, Status, Step
 from kafka_audit.model.text import brokers, fitting, listing, start_upper
 
 _HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
@@ -47,6 +48,7 @@ def story(case: Case) -> Story:
         speaks_for=(
             *evidence_of(case.roots),
             *evidence_of(finding for finding in case.explained if finding not in case.roots),
+            *log_quotes.to_zookeeper(case),
             *changed_before(case, {"broker_went": "registration", "endpoint": "address", "config": "setting"}),
         ),
         steps=(
@@ -88,10 +90,20 @@ def at_its_address(case: Case, symptom: Finding) -> bool:
     return symptom.resource.address is not None and addresses_of(symptom.resource.address) in {addresses_of(t) for t in texts}
 
 
+def counts_them(case: Case, symptom: Finding) -> bool:
+    """Explain that fewer brokers are registered than expected, where all that are missing run."""
+    missing = [f for f in case.findings if f.code == "KA113" and f.status is Status.FAIL and f.resource.broker is not None]
+    return symptom.resource.name == "cluster" and all(finding in case.roots for finding in missing)
+
+
 LOST_SESSION = Cause(
     codes=("KA113",),
     meaning="a broker runs, and has no registration in ZooKeeper",
     cases=cases,
     story=story,
-    explains=(*OF_BROKERS_GONE, Explains(codes=(*VIEW, "KA001", "KA111"), where=at_its_address)),
+    explains=(
+        *OF_BROKERS_GONE,
+        Explains(codes=("KA113",), where=counts_them),
+        Explains(codes=(*VIEW, "KA001", "KA111"), where=at_its_address),
+    ),
 )
