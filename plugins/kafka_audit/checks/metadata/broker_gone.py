@@ -1,6 +1,7 @@
 """KA113."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView, HeldView
@@ -144,7 +145,7 @@ def _confidence(diagnosis: Diagnosis | None, status: Status) -> Confidence:
     return Confidence.SUSPECTED if diagnosis.leading is None else diagnosis.leading[1]
 
 
-def _of_running(diagnosis: Diagnosis) -> Mapping[str, object]:
+def _of_running(diagnosis: Diagnosis) -> dict[str, Any]:
     """Return what keeps a broker that runs from its registration."""
     leading = diagnosis.leading
     found = [one for one in diagnosis.possible if leading is not None and one.cause.kind.group == leading[0]]
