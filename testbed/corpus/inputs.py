@@ -54,7 +54,8 @@ def _all(snapshot: Snapshot) -> Snapshot:
 def _without_vantages(snapshot: Snapshot) -> Snapshot:
     """Leave the worker's own probes alone: no vantage of the cluster file starts on the host of a broker."""
     names = {probe.vantage for probe in snapshot.of(Probe) if probe.from_broker is not None}
-    names |= {probe.vantage for probe in (*snapshot.of(ControllerProbeFromBroker), *snapshot.of(ZookeeperProbe))}
+    names |= {probe.vantage for probe in snapshot.of(ControllerProbeFromBroker)}
+    names |= {probe.vantage for probe in snapshot.of(ZookeeperProbe)}
     names |= {probe.vantage for probe in snapshot.of(VoterProbe) if probe.from_controller is not None}
     observers = {f"vantage:{name}" for name in names}
 
