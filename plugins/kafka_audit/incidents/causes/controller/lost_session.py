@@ -54,7 +54,7 @@ def story(case: Case) -> Story:
         steps=(
             Step(
                 kind="see",
-                text=f"See it yourself on the host of {them} (reads only): {left.decided_by}.",
+                text=f"See it yourself (reads only): {left.decided_by}.",
                 commands=connect_commands_to(case.view.inter_broker.zookeeper.get(broker, "") for broker in case.brokers[:1]),
             ),
             *remedy,
