@@ -314,7 +314,7 @@ class Sampler:
         access, listed = self._cluster.zookeeper, any(isinstance(row, Registry) and row.brokers_pzxid for row in found.rows)
         if access is None or not listed or any(isinstance(row, Migration) for row in found.rows):
             return []
-        brokers = unregistered_brokers.unregistered(found.rows, found.assigned())[: self._cluster.limits.brokers]
+        brokers = unregistered_brokers.brokers_without_session(found.rows, found.assigned())[: self._cluster.limits.brokers]
         return self._jobs_on_nodes("broker", number, (), brokers, unregistered_brokers.server_targets(access, found.rows))
 
     def _jobs_on_nodes(

@@ -6,7 +6,7 @@ from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.probes.command_vantages import runs
 from kafka_audit.collect.probes.endpoint_probes import ProbeStep
 from kafka_audit.collect.sampling.ensemble_differences import find_unreached_servers
-from kafka_audit.collect.zookeeper.unregistered_brokers import server_targets, unregistered
+from kafka_audit.collect.zookeeper.unregistered_brokers import brokers_without_session, server_targets
 from kafka_audit.model.cluster import Cluster, Vantage, ZookeeperAccess
 from kafka_audit.model.tables import BrokerConfig, BrokerIdentity, RegisteredBroker, ZookeeperProbe
 
@@ -29,8 +29,8 @@ def connect(broker, value):
 
 def test_brokers_that_are_assigned_or_answer_and_are_not_registered():
     rows = [registered(0), registered(1), answering("b0:9092", 0), answering("b3:9092", 3), answering("b9:9092", None)]
-    assert unregistered(rows, {0, 1, 2}) == (2, 3)
-    assert unregistered(rows[:3], {0, 1}) == ()
+    assert brokers_without_session(rows, {0, 1, 2}) == (2, 3)
+    assert brokers_without_session(rows[:3], {0, 1}) == ()
 
 
 @pytest.mark.parametrize(

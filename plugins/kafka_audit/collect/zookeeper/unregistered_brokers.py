@@ -17,7 +17,7 @@ _CONNECT = "zookeeper.connect"
 _MOST = 10  # an ensemble has three or five servers; brokers may name them by several names
 
 
-def unregistered(rows: Sequence[Row], assigned: Collection[int]) -> tuple[int, ...]:
+def brokers_without_session(rows: Sequence[Row], assigned: Collection[int]) -> tuple[int, ...]:
     """Return the brokers that answer at an address of the cluster file, or are assigned to, and are not registered."""
     registered = {row.broker_id for row in rows if isinstance(row, RegisteredBroker)}
     answering = {row.answered_by for row in rows if isinstance(row, BrokerIdentity) and row.broker_id < 0}
