@@ -25,6 +25,7 @@ NAMED = frozenset({DECIDED, SUSPECTED, UNDECIDED})
 """Verdicts with which a reader has the true cause before him."""
 _SURE = frozenset({"measured", "inferred"})
 _CUT = "KA302"  # the check of several causes, which names the one in its evidence
+_UNREGISTERED = "KA113"  # the same, of a broker that runs
 _LOGIN_FAULTS = {
     "invalid_certificate": "certificate",
     "untrusted_certificate": "certificate",
@@ -52,7 +53,7 @@ class _Truth:
         kinds = {cause.name: cause.kind for cause in causes()}
         own = [kinds[name] for name in recording.broken_by]
         self.kinds = {kind.name for kind in own}
-        self.names = {*self.kinds, *recording.cause, *(kind.code for kind in own)} - {_CUT}
+        self.names = {*self.kinds, *recording.cause, *({kind.code for kind in own} - {_UNREGISTERED})} - {_CUT}
         self.faults = {_LOGIN_FAULTS.get(name) for name in recording.broken_by}
         self.effect = {*recording.effect} - {_CUT} - _OF_KINDS
 
@@ -88,6 +89,9 @@ def _named(incident: Mapping[str, Any], document: Document) -> set[str]:
     """Return the codes and kinds of causes that an incident names, first of all candidates; none where it names an effect."""
     if incident["cause"] == _CUT:
         return {str(root["evidence"].get("cause") or "address") for root in _roots(incident, document)}
+    runs = [root["evidence"] for root in _roots(incident, document) if root["evidence"].get("runs")]
+    if incident["cause"] == _UNREGISTERED and runs:
+        return {str(evidence["cause"]) for evidence in runs if evidence.get("cause")}
     if incident["cause"] in _REASONS:
         return {incident["cause"]}
     if incident["confidence"] not in _SURE:

@@ -31,6 +31,7 @@ from kafka_audit.model.tables import (
     ViewPartition,
     ViewTopic,
     VoterProbe,
+    ZookeeperProbe,
 )
 
 if TYPE_CHECKING:
@@ -54,11 +55,12 @@ def _without_vantages(snapshot: Snapshot) -> Snapshot:
     """Leave the worker's own probes alone: no vantage of the cluster file starts on the host of a broker."""
     names = {probe.vantage for probe in snapshot.of(Probe) if probe.from_broker is not None}
     names |= {probe.vantage for probe in snapshot.of(ControllerProbeFromBroker)}
+    names |= {probe.vantage for probe in snapshot.of(ZookeeperProbe)}
     names |= {probe.vantage for probe in snapshot.of(VoterProbe) if probe.from_controller is not None}
     observers = {f"vantage:{name}" for name in names}
 
     def is_theirs(row: Row) -> bool:
-        if isinstance(row, Probe | AddressProbe | ControllerProbeFromBroker | VoterProbe | Certificate):
+        if isinstance(row, Probe | AddressProbe | ControllerProbeFromBroker | VoterProbe | ZookeeperProbe | Certificate):
             return row.vantage in names
         return isinstance(row, SourceRead) and row.observer in observers
 

@@ -7,6 +7,7 @@ quorum:      {leader, epoch, high_watermark, voters, observers}: nodes with the 
 fenced:      fenced broker ids by the broker that says so.
 controllers: by address, how far the worker got: {node, layer, outcome, error, needs}.
 controllers_from: by broker id and address, how far a probe from the broker's host got: {layer, outcome, error, needs}; {} for ok.
+zookeeper_from: the same by ZooKeeper server.
 voters:      by origin (`worker`, or the id of a controller) and voter, how far a probe of its address got: as `controllers_from`.
 controller_configs: by node id, what a controller reports by DescribeConfigs; `hidden` for null.
 migration:   columns of the table.
@@ -29,6 +30,7 @@ from kafka_audit.model.tables import (
     QuorumVoter,
     Row,
     VoterProbe,
+    ZookeeperProbe,
 )
 from told_failures import with_failure
 
@@ -46,12 +48,11 @@ def quorum_rows(sample: int, world: World) -> Iterator[Row]:
         row = {"node_id": None, "layer": "api", "outcome": "ok", "error": None, "needs": None}
         row |= {"node_id" if key == "node" else key: value for key, value in told.items()}
         yield ControllerProbe(sample=sample, address=address, **with_failure(row))
-    for broker, addresses in world["controllers_from"].items():
-        for address, probe in addresses.items():
-            columns = {"layer": "api", "outcome": "ok", "error": None, "needs": None} | probe
-            yield ControllerProbeFromBroker(
-                sample=sample, vantage="hosts", from_broker=broker, address=address, **with_failure(columns)
-            )
+    for table, key, last in ((ControllerProbeFromBroker, "controllers_from", "api"), (ZookeeperProbe, "zookeeper_from", "tcp")):
+        for broker, addresses in world[key].items():
+            for address, probe in addresses.items():
+                columns = {"layer": last, "outcome": "ok", "error": None, "needs": None} | probe
+                yield table(sample=sample, vantage="hosts", from_broker=broker, address=address, **with_failure(columns))
     for origin, probes in world["voters"].items():
         for voter, probe in probes.items():
             columns = {"layer": "api", "outcome": "ok", "error": None, "needs": None} | probe

@@ -61,6 +61,8 @@ def cause_of(finding: Mapping[str, Any]) -> str:
     """Return what a finding says is wrong: its code, but for a check that reports several causes, or none of them."""
     evidence = finding["evidence"]
     cause = "undecided" if evidence.get("undecided") else evidence.get("cause", "address")
+    if finding["code"] == "KA113":  # of a broker that runs it says why
+        return str(evidence.get("cause", "undecided")) if evidence.get("runs") else "KA113"
     return finding["code"] if finding["code"] != "KA302" or cause == "address" else str(cause)
 
 

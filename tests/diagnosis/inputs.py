@@ -21,6 +21,7 @@ from kafka_audit.model.tables import (
     SnapshotInfo,
     SourceRead,
     VoterProbe,
+    ZookeeperProbe,
 )
 from testbed.corpus.inputs import DEFAULT, INPUTS, of_operator
 
@@ -62,7 +63,7 @@ def _vantages(snapshot: Snapshot) -> Iterator[tuple[str, Keeps]]:
 
 def _of_vantage(row: Row, vantage: str, broker: int | None = None) -> bool:
     match row:
-        case Probe() | AddressProbe() | ControllerProbeFromBroker():
+        case Probe() | AddressProbe() | ControllerProbeFromBroker() | ZookeeperProbe():
             return row.vantage == vantage and broker in {None, row.from_broker}
         case VoterProbe():
             return row.vantage == vantage and broker in {None, row.from_controller}

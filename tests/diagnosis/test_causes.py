@@ -11,7 +11,7 @@ from checks.world import snapshots
 from cluster_views import cluster_views
 from kafka_audit import diagnosis
 from kafka_audit.diagnosis.causes import causes
-from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnoses_into, following
+from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, coordinating, diagnoses_into, following
 
 FOLDER = Path(diagnosis.__file__).parent / "causes"
 
@@ -34,7 +34,8 @@ def diagnosed() -> dict[str, Diagnosis]:
     found = {}
     for name, case in CASES.items():
         kind, target = case["edge"].split()
-        held = [*diagnoses_into(views[name], int(target)), following(views[name], int(target))]
+        view, broker = views[name], int(target)
+        held = [*diagnoses_into(view, broker), following(view, broker), coordinating(view, broker)]
         (found[name],) = [one for one in held if one.edge.kind == kind]
     return found
 

@@ -37,10 +37,6 @@ LEFT = {
     "migration/quorum/planned_steps.py": {"BrokerView"},  # which addresses answered: commands are printed with one
     "report/reach.py": {"probes"},
     "report/views.py": {"BrokerView", "listed"},
-    # KA301 is the answer for edges from vantages; a gate and `lint --against` give it probes of proposed addresses.
-    "checks/listeners/endpoint_unreachable.py": {"probes", "probes_to"},
-    "lint/against.py": {"probes"},
-    "migration/before.py": {"probes"},
     # What each view lists, cell by cell; a difference names ten brokers.
     "report/matrix.py": {"claims_of", "listed", "views_of"},
 }

@@ -15,6 +15,8 @@ PLAINTEXT = "PLAINTEXT"
 UNREGISTERED = -1
 CONTROLLER_LISTENER = "CONTROLLER"
 """The listener name of addresses under `controllers`, and of their own security under `listeners` in the cluster file."""
+ZOOKEEPER_LISTENER = "ZOOKEEPER"
+"""The listener in rows about ZooKeeper servers; no byte is sent to one that is probed."""
 _ZOOKEEPER_PORT = 2181
 
 _ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\[\]:/\s]+)):([0-9]{1,5})")
@@ -51,6 +53,11 @@ class Target:
     def is_controller(self) -> bool:
         """Whether it is an address of `controllers` in the cluster file, or of a voter."""
         return self.broker_id == UNREGISTERED and self.listener == CONTROLLER_LISTENER
+
+    @property
+    def is_zookeeper(self) -> bool:
+        """Whether it is a ZooKeeper server."""
+        return self.broker_id == UNREGISTERED and self.listener == ZOOKEEPER_LISTENER
 
     @property
     def observer(self) -> str:

@@ -16,7 +16,7 @@ from kafka_audit.compare.broker_lists import ListDifference, list_differences
 from kafka_audit.differences.tables import LISTED, ViewDifference
 from kafka_audit.model.tables import ViewBroker
 
-MATTERS = ("leader", "no_leader", "listener", "broker", "endpoint", "assignment", "isr", "controller", "cluster")
+MATTERS = ("leader", "no_leader", "listener", "broker", "endpoint", "unregistered", "assignment", "isr", "controller", "cluster")
 """What views are compared in."""
 
 PARTITIONS = frozenset({"leader", "no_leader", "listener", "assignment", "isr"})

@@ -12,7 +12,7 @@ from zlib import crc32
 from kafka_audit.cluster.broker_lists import BrokerList, broker_lists, newest_lists
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.compare.addresses import canonical_address
-from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Registry, ViewBroker
+from kafka_audit.model.tables import Migration, RegisteredBroker, RegisteredEndpoint, Registry, ViewBroker
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +89,19 @@ class RegistrySample:
             holders=None,
             first_zxid=row.zxid_before,
         )
+
+    @cached_property
+    def migrating(self) -> Migration | None:
+        """The claim of a KRaft controller that migrates the cluster: it sends updates to the brokers that use ZooKeeper."""
+        rows = self.samples.at(Migration, self.sample)
+        return None if self.samples.kraft else next((row for row in rows if row.kraft_controller_id is not None), None)
+
+    @cached_property
+    def controller(self) -> int | None:
+        """The controller by ZooKeeper: a broker, or in a migration a KRaft controller. None without ZooKeeper."""
+        if self.state is None or self.samples.kraft:
+            return None
+        return self.migrating.kraft_controller_id if self.migrating else self.state.controller_id
 
     @cached_property
     def brokers(self) -> Mapping[int, BrokerRegistration]:

@@ -44,6 +44,7 @@ from kafka_audit.model.tables import (
     BrokerIdentity,
     BrokerView,
     LogDir,
+    Migration,
     Probe,
     Row,
     Snapshot,
@@ -177,7 +178,12 @@ class ClusterView:
     @property
     def controller(self) -> int | None:
         """The controller by ZooKeeper; None in KRaft, where brokers fetch from it and Metadata names any broker."""
-        return None if self.state is None else self.state.controller_id
+        return self._moments.now.controller
+
+    @property
+    def migrating(self) -> Migration | None:
+        """The claim of the KRaft controller that migrates the cluster, None without one."""
+        return self._moments.now.migrating
 
     @property
     def brokers_before(self) -> Mapping[int, BrokerRegistration]:

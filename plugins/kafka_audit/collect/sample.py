@@ -28,7 +28,7 @@ from kafka_audit.collect.properties.sources import read_properties_files
 from kafka_audit.collect.rows.collected import Collected, merged
 from kafka_audit.collect.rows.source_reads import Asking, now_ms
 from kafka_audit.collect.sampling.doubts import SampleAgain
-from kafka_audit.collect.zookeeper import zookeeper_view
+from kafka_audit.collect.zookeeper import unregistered_brokers, zookeeper_view
 from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.earlier_topics import EarlierTopics
 from kafka_audit.collect.zookeeper.migration import without_zookeeper
@@ -133,7 +133,11 @@ class Sampler:
             if again is None:
                 quorum, others = self._voters(number, found.rows)
                 found = merged([found, Collected(rows=others)])
-                found = merged([found, *self._done(self._jobs_between_nodes(number, targets, found.rows, quorum))])
+                between = [
+                    *self._jobs_between_nodes(number, targets, found.rows, quorum),
+                    *self._jobs_to_zookeeper(number, found),
+                ]
+                found = merged([found, *self._done(between)])
             found = without_zookeeper(merged([found, Collected(rows=left_out)]))
             found = merged([found, *self._done(self._jobs_on_leaders(number, targets, found))])
             if again is None or again.doubt.asks_vantages:
@@ -304,6 +308,14 @@ class Sampler:
             "controller", number, (), sorted({target.voter_id for target in quorum if target.voter_id is not None}), quorum
         )
         return [*from_controllers, *from_brokers, *(_Job(run=one.probe, without=one.unanswered) for one in probers)]
+
+    def _jobs_to_zookeeper(self, number: int, found: Collected) -> list[_Job]:
+        """Return the probes of ZooKeeper from the hosts of brokers that it does not have registered."""
+        access, listed = self._cluster.zookeeper, any(isinstance(row, Registry) and row.brokers_pzxid for row in found.rows)
+        if access is None or not listed or any(isinstance(row, Migration) for row in found.rows):
+            return []
+        brokers = unregistered_brokers.brokers_without_session(found.rows, found.assigned())[: self._cluster.limits.brokers]
+        return self._jobs_on_nodes("broker", number, (), brokers, unregistered_brokers.server_targets(access, found.rows))
 
     def _jobs_on_nodes(
         self, role: str, number: int, targets: Sequence[Target], nodes: Iterable[int], quorum: Sequence[Target]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kafka_audit.cluster.listeners.probes import ProbeResult
-from kafka_audit.diagnosis.edges import Edge
+from kafka_audit.diagnosis.edges import COORDINATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.read_failure import ReadFailure
 
@@ -47,7 +47,8 @@ def let_in(edge: Edge) -> Iterator[EdgeObservation]:
     """Yield that requests pass on an edge: whoever sent them reached the other end, and was let in."""
     text = edge.effect.text if edge.effect.state == "works" else edge.carries
     if text is not None:
-        yield works(f"broker {edge.target}" if edge.effect.state == "works" else "quorum", text, direct=True)
+        read = "zookeeper" if edge.kind == COORDINATE else f"broker {edge.target}"
+        yield works(read if edge.effect.state == "works" else "quorum", text, direct=True)
 
 
 def closed_at_once(probe: ProbeResult, edge: Edge) -> bool:
@@ -92,6 +93,36 @@ LOADER = CauseKind(
     code="KA210",
     word="metadata loader",
     fault="a metadata loader or publisher that failed",
+)
+
+MIGRATION = CauseKind(
+    name="migration",
+    group="migration",
+    code="KA909",
+    word="migration",
+    fault="a migration to KRaft that lost updates",
+)
+
+# What keeps a broker from ZooKeeper: its registration shows it, whatever it is.
+ENSEMBLE = CauseKind(
+    name="zookeeper", group="zookeeper", code="KA113", word="unreachable", fault="a ZooKeeper that it does not reach"
+)
+SESSION_TLS = CauseKind(
+    name="zookeeper_tls", group="zookeeper_login", code="KA113", word="TLS", fault="a failed TLS handshake with ZooKeeper"
+)
+SESSION_LOGIN = CauseKind(
+    name="zookeeper_login", group="zookeeper_login", code="KA113", word="login", fault="a login that ZooKeeper refuses"
+)
+ZNODES = CauseKind(name="znodes", group="znodes", code="KA113", word="znode ACLs", fault="ACLs of znodes that deny it")
+ANOTHER = CauseKind(
+    name="another_zookeeper", group="another_zookeeper", code="KA113", word="another ZooKeeper", fault="another zookeeper.connect"
+)
+REGISTRATION = CauseKind(
+    name="registration",
+    group="registration",
+    code="KA113",
+    word="deleted registration",
+    fault="a deleted registration",
 )
 
 Observe = Callable[[Facts, Edge], Iterable[EdgeObservation]]

@@ -1,4 +1,4 @@
-"""How this worker and the hosts of nodes reach the addresses of KRaft controllers, over both samples."""
+"""How this worker and the hosts of nodes reach the addresses of KRaft controllers and of ZooKeeper, over both samples."""
 
 from dataclasses import dataclass
 
@@ -6,17 +6,17 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.log_signatures import shown_by
-from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, VoterProbe
+from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, VoterProbe, ZookeeperProbe
 
 LOG = "log"
 
-_Row = ControllerProbe | ControllerProbeFromBroker | VoterProbe
+_Row = ControllerProbe | ControllerProbeFromBroker | VoterProbe | ZookeeperProbe
 _TABLES: tuple[type[_Row], ...] = (ControllerProbe, ControllerProbeFromBroker, VoterProbe)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ControllerPath:
-    """The result of the probes from one vantage to a controller: under `controllers` in the cluster file, or a voter."""
+    """How one vantage reaches a controller (of `controllers` in the cluster file, or a voter), or ZooKeeper."""
 
     vantage: str
     role: str  # client, broker, controller, or `LOG`
@@ -59,8 +59,17 @@ class ControllerPath:
 
 def controller_paths(view: ClusterView) -> tuple[ControllerPath, ...]:
     """Return all of one view, in the order of addresses."""
-    before = {_key(row) for table in _TABLES for row in view.before(table)}
-    now = [row for table in _TABLES for row in view.newest(table)]
+    return _paths(view, _TABLES)
+
+
+def zookeeper_paths(view: ClusterView) -> tuple[ControllerPath, ...]:
+    """Return those from brokers' hosts to ZooKeeper servers; none where every broker is registered."""
+    return _paths(view, (ZookeeperProbe,))
+
+
+def _paths(view: ClusterView, tables: tuple[type[_Row], ...]) -> tuple[ControllerPath, ...]:
+    before = {_key(row) for table in tables for row in view.before(table)}
+    now = [row for table in tables for row in view.newest(table)]
     return tuple(_path(row, repeated=_key(row) in before) for row in sorted(now, key=lambda row: row.address))
 
 
@@ -98,7 +107,7 @@ def _address_of(view: ClusterView, voter: int | None) -> str | None:
 
 def _path(row: _Row, *, repeated: bool) -> ControllerPath:
     role, source = "client", None
-    if isinstance(row, ControllerProbeFromBroker):
+    if isinstance(row, ControllerProbeFromBroker | ZookeeperProbe):
         role, source = "broker", row.from_broker
     elif isinstance(row, VoterProbe) and row.from_controller is not None:
         role, source = "controller", row.from_controller
@@ -108,7 +117,7 @@ def _path(row: _Row, *, repeated: bool) -> ControllerPath:
         source=source,
         address=row.address,
         is_listed=isinstance(row, ControllerProbe),
-        is_mapped=not isinstance(row, ControllerProbeFromBroker) and row.via is not None,
+        is_mapped=not isinstance(row, ControllerProbeFromBroker | ZookeeperProbe) and row.via is not None,
         node_id=row.node_id if isinstance(row, ControllerProbe) else None,
         state={"ok": "open", "failed": "closed" if repeated else "moving"}.get(row.outcome, "unknown"),
         layer=row.layer,

@@ -12,6 +12,7 @@ from kafka_audit.diagnosis.controller_paths import LOG, ControllerPath, controll
 from kafka_audit.diagnosis.edges import Edge, Effect
 from kafka_audit.diagnosis.facts import Facts, facts_of
 from kafka_audit.diagnosis.identities import answering_brokers
+from kafka_audit.diagnosis.serve_edges import ServeEdge, ServeEdges
 from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnosed
 from kafka_audit.diagnosis.vote_edges import VoteEdges
 from kafka_audit.model.finding import Confidence
@@ -38,8 +39,8 @@ class EdgeState:
 def edge_states(view: ClusterView) -> Iterator[EdgeState]:
     """Yield what is known of each edge to a broker that was probed, or is broken: several of one edge, where it has layers."""
     facts = facts_of(view)
-    for probe in filter(view.is_of_clients, view.probes):
-        yield _probed(probe, probe.vantage)
+    for edge in view.derived(ServeEdges).of_clients:
+        yield _served(edge)
     for (target, _), answers in view.derived(answering_brokers).items():
         for answer in answers:
             if answer.is_other:
@@ -133,6 +134,17 @@ def _among_brokers(facts: Facts) -> Iterator[EdgeState]:
             # Who let its controller in lets others in as far as nothing is missing: settings decide about the next connection.
             if edge.effect.state == "missing" or facts.accepted(target) is None:
                 yield from _diagnosed(facts, diagnosed(facts, edge))
+
+
+def _served(edge: ServeEdge) -> EdgeState:
+    """Return the state of an edge of clients; one that failed once is shown as broken, as a cell has no time."""
+    stop, target = edge.stop, edge.endpoint.broker_id
+    if stop is not None and edge.ends is not None:
+        return EdgeState(source=edge.vantage, target=target, state="broken", layer=stop.layer, text=stop.error or "failed")
+    if stop is None or edge.begins:
+        return EdgeState(source=edge.vantage, target=target, state="works")
+    text = f"{stop.error or 'not known'}{f', needs {stop.needs}' if stop.needs else ''}"
+    return EdgeState(source=edge.vantage, target=target, state="unknown", layer=stop.layer, text=text)
 
 
 def _probed(probe: ProbeResult, source: str | int) -> EdgeState:

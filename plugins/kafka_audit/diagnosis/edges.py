@@ -13,11 +13,12 @@ from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.quorum import NO_TIMES, seconds
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import ReplicaGap
+from kafka_audit.model.tables import BrokerIdentity
 from kafka_audit.model.text import brokers
 
-CONTROL, REPLICATE, FOLLOW = "control", "replicate", "follow"
+CONTROL, REPLICATE, FOLLOW, COORDINATE = "control", "replicate", "follow", "coordinate"
 """What is to be done: the controller sends a broker what it decided (ZooKeeper mode); a follower fetches from its leader; a
-broker fetches from its controllers (KRaft)."""
+broker fetches from its controllers (KRaft), or keeps its session and registration in ZooKeeper."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +35,13 @@ class Effect:
     difference: Disagreement | None = None
     error: str | None = None
     needs: str | None = None
+    address: str | None = None  # at which a broker answers that is not registered
 
 
 _UNKNOWN = Effect(state="unknown")
-_OLD = frozenset({"leader", "no_leader", "empty_view", "broker_missing", "topic_missing", "partition_missing", "replicas"})
+_OLD = frozenset(
+    {"leader", "no_leader", "empty_view", "broker_missing", "topic_missing", "partition_missing", "replicas", "unregistered"}
+)
 """Kinds of disagreements that an update of the controller would end."""
 
 _SHOWS = {
@@ -46,6 +50,7 @@ _SHOWS = {
     "topic_missing": "does not list every topic",
     "partition_missing": "does not list every partition",
     "replicas": "lists other replicas than ZooKeeper",
+    "unregistered": "lists a broker that is not registered",
 }
 
 
@@ -54,8 +59,8 @@ class Edge:
     """Who must reach a broker to do something there.
 
     Attributes:
-        kind: `CONTROL`, `REPLICATE` or `FOLLOW`.
-        target: the id of the broker; of the broker that follows, where the controllers are the other end.
+        kind: `CONTROL`, `REPLICATE`, `FOLLOW` or `COORDINATE`.
+        target: the id of the broker; of the broker that begins it, where controllers or ZooKeeper are the other end.
         sources: the ids of those who must reach it; of followers only those that show no effect. Sorted.
         listener: on which the target, or its controllers, receive others; None where that is unknown.
         endpoint: the address of that listener, of the first controller where these are the other end; None where it is unknown.
@@ -77,14 +82,16 @@ class Edge:
     @property
     def listener_name(self) -> str:
         """The listener where it ends, for a sentence."""
-        return "the controllers' listener" if self.kind == FOLLOW else "the brokers' listener"
+        return {FOLLOW: "the controllers' listener", COORDINATE: "the connection to ZooKeeper"}.get(
+            self.kind, "the brokers' listener"
+        )
 
     @property
     def who(self) -> str:
         """The sources, for a sentence."""
         if self.kind == CONTROL:
             return f"controller {self.sources[0]}"
-        if self.kind == FOLLOW:
+        if self.kind in {FOLLOW, COORDINATE}:
             return f"broker {self.target}"
         return brokers(self.sources) if self.sources else "other brokers"
 
@@ -120,6 +127,55 @@ class Edges:
             endpoint=next(iter(ends), None),
             effect=self._followed(broker),
             carries=self._fetches(broker),
+        )
+
+    def coordinate(self, broker: int) -> Edge:
+        """Return the edge from a broker to ZooKeeper."""
+        connects = self._view.inter_broker.zookeeper
+        servers = addresses_of(connects.get(broker) or next(iter(connects.values()), ""))
+        ends = [AdvertisedEndpoint(broker_id=-1, listener="ZOOKEEPER", host=h, port=p, protocol=None) for h, p in servers]
+        return Edge(
+            kind=COORDINATE,
+            target=broker,
+            sources=(broker,),
+            listener=None,
+            endpoint=next(iter(ends), None),
+            effect=self._coordinated(broker),
+        )
+
+    def _coordinated(self, broker: int) -> Effect:
+        """Return whether ZooKeeper has a broker registered; that one is missing that does not answer is no fault of this edge."""
+        if not self._view.zookeeper_read:
+            return _UNKNOWN
+        if broker in self._view.brokers:
+            return Effect(state="works", text=f"ZooKeeper has broker {broker} registered")
+        now, before = self._unregistered
+        if broker not in now:
+            return _UNKNOWN
+        lasts = broker in before and broker not in self._view.brokers_before
+        text = f"broker {broker} answers at {now[broker]} and is not registered in ZooKeeper"
+        return Effect(state="missing" if lasts else "passing", text=text, address=now[broker])
+
+    @cached_property
+    def _unregistered(self) -> tuple[Mapping[int, str], Mapping[int, str]]:
+        """The addresses at which brokers answer that are not registered, by broker, in the newest sample and the one before."""
+        own = None if self._view.state is None else self._view.state.kafka_cluster_id
+        samples = (self._view.newest(BrokerIdentity), self._view.before(BrokerIdentity))
+        now, before = (
+            {
+                row.answered_by: row.address
+                for row in rows
+                if row.broker_id < 0 and row.answered_by is not None and row.kafka_cluster_id in {None, own}
+            }
+            for rows in samples
+        )
+        return now, before
+
+    @property
+    def unregistered(self) -> tuple[int, ...]:
+        """The brokers that answer and are not registered in ZooKeeper."""
+        return tuple(
+            sorted(broker for broker in self._unregistered[0] if self._coordinated(broker).state in {"missing", "passing"})
         )
 
     def _fetches(self, broker: int) -> str | None:
@@ -194,7 +250,10 @@ class Edges:
         if signs:
             return Effect(state="passing", text=f"the view of broker {broker} was empty or stale in one sample only")
         views = self._view.views_of(broker)
-        filled = views and all(view.brokers_listed and view.controller_id == self._controller for view in views)
+        # In a migration, Metadata names any broker as the controller.
+        filled = views and all(
+            view.brokers_listed and (self._view.migrating or view.controller_id == self._controller) for view in views
+        )
         if not filled or self._view.disagreement(str(broker), "endpoint") is not None:
             return _UNKNOWN
         text = f"broker {broker} has accepted the updates of controller {self._controller}: its view is not empty"
@@ -207,7 +266,7 @@ class Edges:
             state = "missing" if difference.settled else "unknown" if difference.kind in NEVER_SETTLE else "passing"
             return Effect(state=state, difference=difference, error=difference.doubt, needs=difference.doubt_needs)
         error, needs = observer.error, observer.needs
-        if matter == "endpoint":
+        if matter in {"endpoint", "unregistered"}:
             error, needs = observer.brokers_gap
         elif matter in PARTITIONS and (matter != "assignment" or (self._view.kraft and not observer.partitions)):
             # Whether topics are missing can be said of a view without any. In KRaft the auditor's rights may hide them in each.
@@ -220,8 +279,12 @@ class Edges:
         What the controller's own view lacks as well, it does not send: its edges are not the reason.
         """
         matters = ["leader", "no_leader", "broker"]
-        if self._controller is None or self._view.disagreement(str(self._controller), "assignment") is None:
-            matters.append("assignment")
+        by_controller = None if self._controller is None else str(self._controller)
+        matters += [
+            matter
+            for matter in ("assignment", "unregistered")
+            if by_controller is None or self._view.disagreement(by_controller, matter) is None
+        ]
         signs = (self._view.disagreement(str(broker), matter) for matter in matters)
         return [sign for sign in signs if sign is not None and sign.kind in _OLD]
 

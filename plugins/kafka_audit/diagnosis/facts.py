@@ -6,7 +6,7 @@ from statistics import median
 
 from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.edges import FOLLOW, Edge, Edges
+from kafka_audit.diagnosis.edges import COORDINATE, FOLLOW, Edge, Edges
 from kafka_audit.diagnosis.login_faults import Fault, login_faults
 from kafka_audit.diagnosis.paths import Paths, paths
 from kafka_audit.diagnosis.rights import Pair, pairs_at
@@ -122,8 +122,10 @@ class Facts:
 
     def lines(self, edge: Edge, code: str) -> tuple[LogLine, ...]:
         """Return the lines of logs that count and show the fault of a check on an edge, of its sources where these are known."""
-        if edge.kind == FOLLOW:
-            return tuple(row for row in self.view.logs.to_controllers(edge.target) if shown_by(row) == code)
+        if edge.kind in {FOLLOW, COORDINATE}:
+            logs = self.view.logs
+            own = logs.to_controllers(edge.target) if edge.kind == FOLLOW else logs.to_zookeeper(edge.target)
+            return tuple(row for row in own if shown_by(row) == code)
         found = self.view.logs.counting(code, edge.target, None if edge.listener is None else edge.listener.name)
         return tuple(row for row in found if not edge.sources or self._concerns(row, edge))
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.cause import CauseKind, EdgeObservation, KnownCause
 from kafka_audit.diagnosis.causes import causes
-from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, Edge
+from kafka_audit.diagnosis.edges import CONTROL, COORDINATE, FOLLOW, Edge
 from kafka_audit.diagnosis.facts import Facts, facts_of
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import prose
@@ -149,6 +149,12 @@ def following(view: ClusterView, broker: int) -> Diagnosis:
     return diagnosed(facts, facts.edges.follow(broker))
 
 
+def coordinating(view: ClusterView, broker: int) -> Diagnosis:
+    """Return the diagnosis of the edge from a broker to ZooKeeper."""
+    facts = facts_of(view)
+    return diagnosed(facts, facts.edges.coordinate(broker))
+
+
 def _filled(template: str, edge: Edge) -> str:
     endpoint = edge.endpoint
     where = f"the host of {edge.who}" if edge.sources else "another broker's host"
@@ -157,7 +163,7 @@ def _filled(template: str, edge: Edge) -> str:
     if edge.kind == CONTROL:
         denied = "`handling request` in its server.log, or `CLUSTER_AUTHORIZATION_FAILED` in state-change.log"
     texts = {"target": str(edge.target), "sources": edge.who, "where": where, "denied": denied}
-    words = {"host": "CONTROLLER", "port": "9093"} if edge.kind == FOLLOW else {}
+    words = {FOLLOW: {"host": "CONTROLLER", "port": "9093"}, COORDINATE: {"host": "ZOOKEEPER", "port": "2181"}}.get(edge.kind, {})
     if endpoint is not None:
         words = {"host": endpoint.host, "port": str(endpoint.port), "address": endpoint.address}
     return quoting.plain_prose(prose(template, texts, {"target": str(edge.target), **words}))

@@ -16,6 +16,7 @@ from kafka_audit.checks.listeners.endpoint_unreachable import endpoint_judgement
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
 from kafka_audit.compare.addresses import canonical_address
+from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.lint import members
 from kafka_audit.lint.members import Member
 from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries, protocols_by_listener
@@ -158,8 +159,7 @@ def _addresses(view: ClusterView, proposed: Iterable[Member]) -> Iterator[Judgem
         if (end.broker_id, *address) in held:
             continue
         endpoint = AdvertisedEndpoint(broker_id=end.broker_id, listener=end.listener, host=end.host, port=end.port)
-        own = (probe for probe in view.probes if probe.role == "client")
-        tried = [probe for probe in own if canonical_address(probe.endpoint.host, probe.endpoint.port) == address]
+        tried = [*view.derived(ServeEdges).at(end.host, end.port)]
         judged = endpoint_judgement(view, endpoint, tried, ("not this one",))
         if judged.status is not Status.PASS:
             untried = {"error": "no vantage has probed it", "needs": _UNTRIED} if not tried else {}

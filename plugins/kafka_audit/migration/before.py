@@ -9,6 +9,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.checks.listeners.endpoint_unreachable import endpoint_judgement
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.incidents import findings
 from kafka_audit.lint import against, files
 from kafka_audit.lint.judging import Rules
@@ -217,14 +218,14 @@ def _addresses(view: ClusterView, plan: Plan, tried: ProposedListeners, today: d
 def _vantage(view: ClusterView, name: str, tried: ProposedListeners, items: GateItems) -> None:
     """Hold a vantage against every endpoint that it tried and that stays."""
     source = f"vantage {name}"
-    probes = [probe for probe in view.probes if probe.vantage == name]
-    if not probes and not any(row.vantage == name for row in tried.probes):
+    edges = view.derived(ServeEdges).beginning_at(name)
+    if not edges and not any(row.vantage == name for row in tried.probes):
         remedy = f"To know: `vantages: {{{name}: …}}` in the cluster file, and a new snapshot"
         message = f"Cannot determine whether {name} reaches the brokers, because no probe started there"
         items.not_known.append(GateItem(source=source, code="KA301", resource="cluster", message=message, remedy=remedy))
     replaced = {(endpoint.broker_id, endpoint.listener) for endpoint in tried.new}
-    for endpoint in sorted({probe.endpoint for probe in probes}):
-        judged = endpoint_judgement(view, endpoint, [probe for probe in probes if probe.endpoint == endpoint])
+    for endpoint, own in edges.items():
+        judged = endpoint_judgement(view, endpoint, own)
         if (endpoint.broker_id, endpoint.listener) in replaced or judged.status is Status.PASS:
             continue
         where, why, remedy = clean(endpoint.address), clean(as_text(judged.evidence["error"])), ""

@@ -16,6 +16,7 @@ from kafka_audit.model.tables import (
     Probe,
     Row,
     VoterProbe,
+    ZookeeperProbe,
 )
 
 ZOOKEEPER = "zookeeper"
@@ -36,7 +37,7 @@ def party(row: Row) -> str:
         return ZOOKEEPER if getattr(row, "listener", "") == _ZOOKEEPER_LISTENER else f"broker:{row.broker_id}"
     if isinstance(row, BrokerIdentity):
         return f"broker:{row.broker_id}" if row.broker_id >= 0 else f"broker@{row.address}"
-    if isinstance(row, ControllerProbe | ControllerProbeFromBroker | VoterProbe | LogLine):
+    if isinstance(row, ControllerProbe | ControllerProbeFromBroker | VoterProbe | ZookeeperProbe | LogLine):
         return _NEVER
     observer: str = getattr(row, "observer", ZOOKEEPER)
     return observer

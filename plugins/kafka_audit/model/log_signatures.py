@@ -17,6 +17,9 @@ from kafka_audit.model.tables.logs import LogLine
 NO_PRINCIPAL = "no_principal"
 """A line about the certificate of a client, which may be a broker: its detail is the name that no rule maps."""
 
+ZOOKEEPER_CLIENT = "ZooKeeperClient"
+"""The part of a broker that is connected with ZooKeeper; its lines say nothing about listeners of brokers."""
+
 _ALL, _ZOOKEEPER = "1.1 - 4.3", "1.1 - 3.9"
 # Whose connections go from broker to broker, or to a controller; an AdminClient or a producer inside a broker is a client.
 _PART = (
@@ -53,6 +56,7 @@ class Signature:
             return next((code for part, code in self.by_detail if part in detail), None)
         return self.supports
 
+    part: str | None = None  # of the broker, where the line does not name it
     repeats: bool = False  # whether Kafka writes it again and again for as long as the fault lasts
     own: bool = False  # about the broker that writes it
 
@@ -77,6 +81,16 @@ _REFUSED_START = (
     ("sasl.mechanism.inter.broker.protocol must be included in sasl.enabled.mechanisms", "KA406"),
     ("requirement failed", "KA310"),
     ("ConfigException", "KA310"),
+)
+
+_NO_ZOOKEEPER = (
+    ("SSLHandshakeException", "KA412"),
+    ("java.net.", "KA302"),
+    ("UnresolvedAddressException", "KA302"),
+    ("SessionTimeoutException", "KA302"),
+)
+_TO_ZOOKEEPER: Mapping[str, Any] = MappingProxyType(
+    {"versions": _ZOOKEEPER, "part": ZOOKEEPER_CLIENT, "repeats": True, "own": True}
 )
 
 SIGNATURES: tuple[Signature, ...] = (
@@ -221,11 +235,59 @@ SIGNATURES: tuple[Signature, ...] = (
     _signature(
         "zookeeper_silent",
         "have not heard from server in",
-        r"Client session timed out, have not heard from server in (?P<detail>\d{1,10} ?ms)",
+        r"Client session timed out, have not heard from server in (?P<detail>\d{1,10} ?ms)(?! for session ?id 0x0\b)",
         versions=_ZOOKEEPER,
         means="it received nothing from ZooKeeper for this time, or it paused",
         supports="KA805",
         own=True,
+    ),
+    _signature(
+        "zookeeper_unreached",
+        "have not heard from server in",
+        r"have not heard from server in \d{1,10} ?ms for session ?id 0x0\b",
+        means="its connection to ZooKeeper does not come about",
+        supports="KA302",
+        **_TO_ZOOKEEPER,
+    ),
+    _signature(
+        "zookeeper_connection_failed",
+        " for server ",
+        r"Session 0x[0-9a-f]{1,16} for server (?P<detail>[^,\s]{1,300}), (?:unexpected error, closing|Closing) socket connection",
+        means="its connection to ZooKeeper fails",
+        by_reason=_NO_ZOOKEEPER,
+        **_TO_ZOOKEEPER,
+    ),
+    _signature(
+        "zookeeper_socket_error",
+        "Socket error occurred: ",
+        r"Socket error occurred: (?P<detail>\S{1,300}: [A-Z].{1,100}?)(?: \([\w.$]{1,200}\))?$",
+        means="its connection to ZooKeeper fails",
+        supports="KA302",
+        **_TO_ZOOKEEPER,
+    ),
+    _signature(
+        "zookeeper_unresolved",
+        "Unable to resolve address: ",
+        r"Unable to resolve address: (?P<detail>[^\s(]{1,300})",
+        means="it cannot resolve the name of a ZooKeeper server",
+        supports="KA302",
+        **_TO_ZOOKEEPER,
+    ),
+    _signature(
+        "zookeeper_login_failed",
+        "SASL authentication with Zookeeper Quorum member failed",
+        r"SASL authentication with Zookeeper Quorum member failed: (?P<detail>.{1,300}?)(?: \([\w.$]{1,200}\))?$",
+        means="ZooKeeper refuses its login",
+        supports="KA412",
+        **_TO_ZOOKEEPER,
+    ),
+    _signature(
+        "registration_failed",
+        "Error while creating ephemeral at ",
+        r"Error while creating ephemeral at \S{0,300}/brokers/ids/\d{1,10} with return code: (?P<detail>[A-Z]{1,40})",
+        means="it could not register in ZooKeeper",
+        by_detail=(("NOAUTH", "KA401"),),
+        **{**_TO_ZOOKEEPER, "repeats": False},
     ),
     _signature(
         "long_pause",

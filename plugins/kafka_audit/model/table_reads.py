@@ -51,6 +51,7 @@ from kafka_audit.model.tables import (
     VoterProbe,
     ZookeeperMember,
     ZookeeperNode,
+    ZookeeperProbe,
 )
 
 ZOOKEEPER = "zookeeper "
@@ -102,6 +103,7 @@ FILLED_BY: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
         AddressProbe: ("probe",),
         ControllerProbeFromBroker: ("probe",),
         VoterProbe: ("probe",),
+        ZookeeperProbe: ("probe",),
         Certificate: ("probe",),
         AuthorityCertificate: ("probe",),
     }

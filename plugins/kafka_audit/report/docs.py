@@ -14,7 +14,7 @@ from pathlib import Path
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.model import log_signatures, tables
 from kafka_audit.model.commands import named_placeholders
-from kafka_audit.model.log_signatures import SIGNATURES
+from kafka_audit.model.log_signatures import SIGNATURES, ZOOKEEPER_CLIENT
 from kafka_audit.model.tables import TABLES, Row
 from kafka_audit.report.plain_text import explain
 
@@ -116,6 +116,8 @@ def logs_page() -> str:
     for signature in SIGNATURES:
         by_part = (code for _, code in (*signature.by_reason, *signature.by_detail))
         codes = dict.fromkeys([*([signature.supports] if signature.supports else []), *by_part])
+        if signature.part == ZOOKEEPER_CLIENT:  # what keeps a broker from ZooKeeper shows in its registration
+            codes = {"KA113": None}
         ends = "while it lasts" if signature.repeats else "once"
         cells = (f"`{signature.marker.strip()}`", signature.log, signature.versions, signature.means, ends, ", ".join(codes))
         rows.append(f"| {' | '.join(map(_cell, cells))} |")

@@ -25,6 +25,7 @@ from kafka_audit.model.tables import (
     SourceRead,
     VoterProbe,
     ZookeeperMember,
+    ZookeeperProbe,
 )
 from kafka_audit.model.tables.fitting import misfit
 from kafka_audit.model.text import clean
@@ -62,7 +63,8 @@ def source(row: Row) -> tuple[str, str]:
     observer = getattr(row, "observer", None)
     if observer == "zookeeper" or operation.startswith(ZOOKEEPER):
         return "zookeeper", next((name for name in operations if name.startswith(ZOOKEEPER)), operation)
-    if isinstance(row, Probe | AddressProbe | ControllerProbeFromBroker | VoterProbe | Certificate | AuthorityCertificate):
+    of_vantages = Probe | AddressProbe | ControllerProbeFromBroker | VoterProbe | ZookeeperProbe
+    if isinstance(row, of_vantages | Certificate | AuthorityCertificate):
         vantage = WORKER if isinstance(row, AuthorityCertificate) else row.vantage
         return f"vantage:{vantage}", f"{operation} {vantage}"
     if isinstance(row, BrokerProperty | LogLine | PropertyLogin):

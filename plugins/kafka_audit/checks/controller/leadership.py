@@ -5,7 +5,6 @@ from dataclasses import replace
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Status
-from kafka_audit.model.tables import Migration
 from kafka_audit.model.text import counted
 
 _CODE = "KA201"
@@ -21,7 +20,7 @@ def by_registry(view: ClusterView) -> Judgement:
         evidence = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
         return view.judge(_CODE, "cluster", Status.UNKNOWN, evidence)
     epoch = "unknown" if now.controller_epoch is None else str(now.controller_epoch)
-    moving = next((row for row in view.newest(Migration) if row.kraft_controller_id is not None), None)
+    moving = view.migrating
     if moving is not None:
         subject = f"Controller {moving.kraft_controller_id}, a KRaft controller in a migration,"
         return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=epoch)

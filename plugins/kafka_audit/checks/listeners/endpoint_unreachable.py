@@ -1,16 +1,12 @@
 """KA301."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.cluster.listeners.probes import LAYERS
-from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, ProbeResult
+from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
+from kafka_audit.diagnosis.serve_edges import BROKEN, IN_MOTION, WORKS, ServeEdge, ServeEdges, least_served
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredEndpoint
-
-_WORST_FIRST = ("closed", "moving", "unknown", "open")
-"""The states of a probe."""
 
 
 @check(
@@ -60,62 +56,55 @@ def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-103 (listeners for different traffic), KIP-302 (all addresses of a name).
     """
-    clients = list(filter(view.is_of_clients, view.probes))
-    asked = Counter(probe.vantage for probe in clients)
-    opened = Counter(probe.vantage for probe in clients if probe.state == "open")
-    reached = tuple(f"{vantage} {opened[vantage]} of {asked[vantage]}" for vantage in sorted(asked))
+    edges = view.derived(ServeEdges)
     for endpoint in view.advertised:
-        everyone = view.probes_to(endpoint, "client")
-        yield endpoint_judgement(view, endpoint, list(filter(view.is_of_clients, everyone)), reached, of_brokers=bool(everyone))
+        to = edges.to(endpoint)
+        of_clients = [edge for edge in to if edge.of_clients]
+        yield endpoint_judgement(view, endpoint, of_clients, edges.reached, of_brokers=bool(to))
 
 
 def endpoint_judgement(
     view: ClusterView,
     endpoint: AdvertisedEndpoint,
-    probes: Sequence[ProbeResult],
+    edges: Iterable[ServeEdge],
     reached: tuple[str, ...] = (),
     *,
     of_brokers: bool = False,
 ) -> Judgement:
     """Judge an endpoint, advertised or proposed, by the vantages that come the least far; `of_brokers`: none is for clients."""
     evidence = {"broker": endpoint.broker_id, "host": endpoint.host, "port": endpoint.port, "listener": endpoint.listener}
-    state = min((probe.state for probe in probes), key=_WORST_FIRST.index, default=None)
-    if state is None and of_brokers:
+    worst = least_served(edges)
+    if not worst and of_brokers:
         reason = "brokers use it, and no broker's is reached from there"
         return view.judge("KA301", endpoint.resource, Status.NOT_APPLICABLE, evidence, reason=reason)
-    if state is None:
+    if not worst:
         unknown = {"error": "not probed", "needs": "a vantage with role client that probes this listener"}
         return view.judge("KA301", endpoint.resource, Status.UNKNOWN, {**evidence, **unknown}, reached=reached or None)
-    worst = [probe for probe in probes if probe.state == state]
-    layers = [layer for probe in worst if (layer := probe.failed or probe.unknown) is not None]
-    layer = min(layers, key=lambda layer: LAYERS.index(layer.layer), default=None)
-    stops = sorted(
-        f"{probe.failed.layer} failed with {probe.failed.error or 'an unknown error'} at {probe.vantage}"
-        for probe in worst
-        if probe.failed is not None
-    )
-    status = {"closed": Status.FAIL, "open": Status.PASS}.get(state, Status.UNKNOWN)
+    status = {BROKEN: Status.FAIL, WORKS: Status.PASS}.get(worst[0].state, Status.UNKNOWN)
+    layer = worst[0].stop
     return view.judge(
         "KA301",
         endpoint.resource,
         status,
-        {**evidence, **({} if status is Status.PASS else _why(state, layer))},
-        vantage=tuple(sorted({probe.vantage for probe in worst})),
-        via=tuple(sorted({probe.via for probe in worst if probe.via})) or None,
+        {**evidence, **({} if status is Status.PASS else _why(worst[0]))},
+        vantage=tuple(sorted({edge.vantage for edge in worst})),
+        via=tuple(sorted({edge.via for edge in worst if edge.via})) or None,
         layer=layer and layer.layer,
-        stops=tuple(dict.fromkeys(stops)) or None,
+        stops=tuple(sorted({edge.ends for edge in worst if edge.ends})) or None,
+        cause=worst[0].kind and worst[0].kind.name,
         reached=reached or None,
         resolver=layer and layer.resolver,
     )
 
 
-def _why(state: str, layer: Probe | None) -> dict[str, str | None]:
+def _why(edge: ServeEdge) -> dict[str, str | None]:
     """Return why an endpoint is not reached, and for what is unknown also what would show it."""
+    layer = edge.stop
     error = layer and layer.error
-    if state == "closed":
+    if edge.state == BROKEN:
         return {"error": error or "unknown error"}
     name = "no layer" if layer is None else layer.layer
-    if state == "moving":
+    if edge.state == IN_MOTION:
         return {"error": f"in motion: {name} failed once with {error or 'an unknown error'}", "needs": "another audit"}
     untried = "the probe did not finish" if layer is None else f"{name} was not probed"
     return {"error": error or untried, "needs": (layer and layer.needs) or "another audit"}

@@ -1,11 +1,26 @@
 """KA113."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView, HeldView
-from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import QuorumReplica, QuorumView, RegisteredBroker, RegisteredPartition, RegisteredTopic
+from kafka_audit.diagnosis.facts import facts_of
+from kafka_audit.diagnosis.solver import Diagnosis, coordinating
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    BrokerIdentity,
+    BrokerProperty,
+    LogLine,
+    QuorumReplica,
+    QuorumView,
+    RegisteredBroker,
+    RegisteredPartition,
+    RegisteredTopic,
+    ZookeeperProbe,
+)
+from kafka_audit.model.text import listing
 
 _FETCHES_MS = 5000
 """A broker fetches the metadata log every half second. One that died is listed for longer, by default for nine seconds."""
@@ -14,6 +29,7 @@ _UNLISTED = {
     "error": "no other broker lists it on a listener that was asked, but it fetches the metadata log",
     "needs": "an answer from it: add an address of another listener of this broker to bootstrap",
 }
+_ASSIGNED, _WAS_REGISTERED = "partitions are assigned to it", "it was registered in the previous snapshot"
 _IN_MOTION = {
     "error": "in motion",
     "needs": "another audit: this was seen once, or the list of brokers changed between two samples",
@@ -23,7 +39,10 @@ _IN_MOTION = {
 @check(
     code="KA113",
     severity=Severity.HIGH,
-    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, QuorumView, QuorumReplica),
+    needs=(
+        *(RegisteredBroker, RegisteredTopic, RegisteredPartition, QuorumView, QuorumReplica),
+        *(BrokerIdentity, ZookeeperProbe, LogLine, BrokerConfig, BrokerProperty),
+    ),
     parts=("brokers", "topics"),
     says={
         Status.FAIL: "{subject} not registered: {why}; {loss}",
@@ -47,6 +66,10 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     unless only the previous snapshot contains the broker. In KRaft mode a broker counts as registered if the newest view lists it
     or if it answers.
 
+    With ZooKeeper also: a broker answers at an address in `bootstrap` in two samples, and is not registered. It has lost its
+    session, or its registration was deleted. The finding names the cause that probes from its host, its log and its file show,
+    or those that they do not rule out, and is as sure as that cause.
+
     ## Not known when
     ZooKeeper was not read (KRaft: fewer than two brokers returned a view), a registration was unreadable, or the absence was
     seen once (a restart takes seconds). In KRaft mode also if no view lists the broker, but the leader of the metadata quorum
@@ -58,6 +81,9 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     On the broker's host, check whether the process runs, and read the end of `server.log` (`grep -iE 'fatal|halting|shutdown
     broker|shut down|shutting down|session expired' server.log | tail`). Start the broker.
+
+    If it runs: `nc -vz -w 3 ZOOKEEPER 2181` on its host. It registers again by itself when it reaches ZooKeeper and is let in; a
+    registration that was deleted comes back with a restart.
 
     If it was removed permanently, move its replicas. Write a plan that names only the partitions with a replica on it.
     `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092 --generate --topics-to-move-json-file topics.json
@@ -76,11 +102,13 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     unlisted = _fetching(view) - registered
     present = len(registered | unlisted)
     counted_on = expected is not None and present < expected
-    for broker in sorted(view.known_brokers):
+    running = {broker: coordinating(view, broker) for broker in facts_of(view).edges.unregistered}
+    for broker in sorted(view.known_brokers | running.keys()):
         share = view.partitions.shares.get(broker)
         replicas, leaderless = (0, 0) if share is None else (share.replicas, share.leaderless)
         operation = f"zookeeper /brokers/ids/{broker}"
-        if not (broker in registered or broker in view.brokers_earlier or replicas or operation in failed):
+        runs = running.get(broker)
+        if not (broker in registered or broker in view.brokers_earlier or replicas or operation in failed or runs):
             continue  # it went between two samples, and nothing hangs on it
         status = Status.FAIL
         unknown: Mapping[str, str] = {}
@@ -91,7 +119,7 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
             unknown = {"error": f"{operation} failed", "needs": "a readable registration"}
         elif broker in unlisted:
             status, unknown = Status.UNKNOWN, _UNLISTED
-        elif broker in before or not (view.steady or not replicas):
+        elif broker in before or not (view.steady or not replicas) or (runs and runs.edge.effect.state == "passing"):
             status, unknown = Status.UNKNOWN, _IN_MOTION
         yield _judged(
             view,
@@ -99,14 +127,41 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
             status,
             leaderless,
             unknown,
-            severity=None if replicas or counted_on else Severity.MEDIUM,
+            severity=None if replicas or counted_on or runs else Severity.MEDIUM,
             who=f"broker {broker}",
             subject=f"Broker {broker} is",
-            why="partitions are assigned to it" if replicas else "it was registered in the previous snapshot",
             replicas=replicas,
+            confidence=_confidence(runs, status),
+            **(_of_running(runs) if runs else {"why": _ASSIGNED if replicas else _WAS_REGISTERED}),
         )
     if expected is not None:
         yield _of_cluster(view, expected, present)
+
+
+def _confidence(diagnosis: Diagnosis | None, status: Status) -> Confidence:
+    """Return how sure it is why a broker that runs is not registered; of one that does not run, that it is not was measured."""
+    if diagnosis is None or status is not Status.FAIL:
+        return Confidence.MEASURED
+    return Confidence.SUSPECTED if diagnosis.leading is None else diagnosis.leading[1]
+
+
+def _of_running(diagnosis: Diagnosis) -> dict[str, Any]:
+    """Return what keeps a broker that runs from its registration."""
+    leading = diagnosis.leading
+    found = [one for one in diagnosis.possible if leading is not None and one.cause.kind.group == leading[0]]
+    shown = [one.text for candidate in found for one in candidate.shown_by]
+    faults = tuple(kind.fault for kind in (diagnosis.usual if leading is None else (found[0].cause.kind,)))
+    rivals = () if leading is None else tuple(kind.fault for kind in diagnosis.rivals(leading[0]))
+    hedge = "" if leading is not None and leading[1] is Confidence.MEASURED else "possibly "
+    why = f"it runs; {hedge}{listing(faults, 3)}{': ' if shown else ''}{shown[0] if shown else ''}"
+    address = diagnosis.edge.effect.address
+    return {
+        "why": why,
+        "address": address,
+        "cause": found[0].cause.kind.name if found else None,
+        "rivals": rivals or None,
+        "runs": True,
+    }
 
 
 def _answering(view: ClusterView, views: Iterable[HeldView]) -> set[int]:
@@ -148,6 +203,7 @@ def _judged(  # noqa: PLR0913 -- what a judgement is
     reported: Mapping[str, str],
     *,
     severity: Severity | None = None,
+    confidence: Confidence = Confidence.MEASURED,
     replicas: int,
     which: str = " with a replica there",
     **evidence: object,
@@ -160,4 +216,4 @@ def _judged(  # noqa: PLR0913 -- what a judgement is
         severity = None
     elif leaderless:
         severity = Severity.CRITICAL
-    return view.judge("KA113", resource, status, given, severity=severity)
+    return view.judge("KA113", resource, status, given, severity=severity, confidence=confidence)

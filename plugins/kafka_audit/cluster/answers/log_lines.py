@@ -5,14 +5,14 @@ repeats it for as long as the fault lasts, it must have been going on when the l
 of such lines, too. A line of unknown time never counts.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.compare.addresses import address_text, canonical_text
-from kafka_audit.model.log_signatures import BY_ID, NO_PRINCIPAL, shown_by
+from kafka_audit.model.log_signatures import BY_ID, NO_PRINCIPAL, ZOOKEEPER_CLIENT, shown_by
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import clean, counted
 
@@ -43,7 +43,7 @@ class LogLines:
 
     def lines_of(self, code: str, broker: int) -> tuple[LogLine, ...]:
         """Return every line that shows the fault of a check at a broker, whether it counts or not; none of a mere client."""
-        about = (row for row in self._rows if row.about_broker == broker and not _is_to_controllers(row))
+        about = (row for row in self._rows if row.about_broker == broker and not _leads_elsewhere(row))
         own = (row for row in about if shown_by(row) == code)
         return tuple(row for row in own if row.signature != NO_PRINCIPAL or self.refused(row))
 
@@ -58,8 +58,16 @@ class LogLines:
 
     def to_controllers(self, broker: int) -> tuple[LogLine, ...]:
         """Return the lines of a KRaft broker about its connections to the controllers that count."""
-        own = (row for row in self._rows if row.broker_id == broker and _is_to_controllers(row))
-        return tuple(row for row in own if shown_by(row) in {"KA302", "KA412"} and self._counts(row))
+        return self._elsewhere(broker, to_zookeeper=False, codes={"KA302", "KA412"})
+
+    def to_zookeeper(self, broker: int) -> tuple[LogLine, ...]:
+        """Return the lines of a broker about its connections to ZooKeeper, and its rights there, that count."""
+        return self._elsewhere(broker, to_zookeeper=True, codes={"KA302", "KA401", "KA412"})
+
+    def _elsewhere(self, broker: int, *, to_zookeeper: bool, codes: Collection[str]) -> tuple[LogLine, ...]:
+        own = (row for row in self._rows if row.broker_id == broker and _leads_elsewhere(row))
+        meant = (row for row in own if (row.part == ZOOKEEPER_CLIENT) is to_zookeeper)
+        return tuple(row for row in meant if shown_by(row) in codes and self._counts(row))
 
     def of_nodes(self, code: str) -> tuple[LogLine, ...]:
         """Return the lines of all nodes, of controllers above all, that show the fault of a check and count."""
@@ -107,8 +115,8 @@ class LogLines:
         return f"broker {broker}{f' at {clean(ends[0].host)}' if ends else ''}"
 
 
-def _is_to_controllers(row: LogLine) -> bool:
-    """Return whether a line is about a connection to a controller's listener: it says nothing about listeners of brokers."""
+def _leads_elsewhere(row: LogLine) -> bool:
+    """Return whether a line is about a connection to a controller's listener or ZooKeeper: none about listeners of brokers."""
     return bool(row.part) and not (row.part or "").startswith(_BETWEEN)
 
 

@@ -85,7 +85,7 @@ class InterBroker:
     @cached_property
     def controller(self) -> int | None:
         """The controller by ZooKeeper; None in KRaft, where brokers fetch from it and it sends nothing."""
-        return None if self._registry.state is None else self._registry.state.controller_id
+        return self._registry.controller
 
     @cached_property
     def endpoints(self) -> Mapping[int, Mapping[str, RegisteredAddress]]:
@@ -114,6 +114,12 @@ class InterBroker:
         values = (self._read(broker, key).value or "" for key in (VOTERS, SERVERS))
         addresses = (entry.strip().rpartition("@")[2] for value in values for entry in value.split(","))
         return tuple(dict.fromkeys(filter(None, addresses)))
+
+    @cached_property
+    def zookeeper(self) -> Mapping[int, str]:
+        """What brokers are set to as `zookeeper.connect`, where that is known."""
+        every = {broker: self._read(broker, "zookeeper.connect").value for broker in self.brokers}
+        return {broker: connect for broker, connect in every.items() if connect}
 
     def controller_protocol(self, broker: int) -> str | None:
         """Return the security protocol of a KRaft broker to its controllers."""

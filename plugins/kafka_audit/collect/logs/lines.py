@@ -118,7 +118,7 @@ def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int)
             reported = {key: value for key, value in match.groupdict().items() if value is not None}
             yield SignatureMatch(
                 signature=signature,
-                part=next((reported[key] for key in ("part", "part_f", "part_q") if key in reported), None),
+                part=next((reported[key] for key in ("part", "part_f", "part_q") if key in reported), signature.part),
                 about=broker if signature.own else _about(reported),
                 address=_address(reported),
                 detail=_detail(signature, reported, line, below),

@@ -182,6 +182,8 @@ class VantageRun:
     def _rows_of(self, target: Target, steps: Sequence[ProbeStep], *, judges: bool = False) -> tuple[Row, ...]:
         if self._origin.role == "controller":
             return endpoint_probes.voter_rows(self._sample, self._origin, target, steps)
+        if target.is_zookeeper:
+            return endpoint_probes.zookeeper_rows(self._sample, self._origin, target, steps)
         rows = endpoint_probes.controller_rows if target.is_controller else endpoint_probes.probe_rows
         return rows(self._sample, self._origin, target, steps, judges=judges)
 

@@ -22,7 +22,7 @@ from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.model.cluster import WORKER, Vantage
 from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import AddressProbe, Certificate, ControllerProbeFromBroker, Probe, VoterProbe
+from kafka_audit.model.tables import AddressProbe, Certificate, ControllerProbeFromBroker, Probe, VoterProbe, ZookeeperProbe
 
 LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity", "packets")
 _LAYERS_BY_PROTOCOL = {
@@ -252,6 +252,19 @@ def controller_rows(
         **_deciding(steps),
     )
     return (probe, *_certificates(sample, origin, target, steps, judges=judges))
+
+
+def zookeeper_rows(sample: int, origin: Origin, target: Target, steps: Sequence[ProbeStep]) -> tuple[ZookeeperProbe, ...]:
+    """Return the row of a ZooKeeper server that was probed from a broker's host."""
+    return (
+        ZookeeperProbe(
+            sample=sample,
+            vantage=origin.vantage,
+            from_broker=UNREGISTERED if origin.from_broker is None else origin.from_broker,
+            address=target.advertised,
+            **_deciding(steps),
+        ),
+    )
 
 
 def voter_rows(sample: int, origin: Origin, target: Target, steps: Sequence[ProbeStep]) -> tuple[VoterProbe, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable
 
 from kafka_audit.clients.read_error import clean_line
 from kafka_audit.model.ensemble import NOTICES
-from kafka_audit.model.tables import ZookeeperMember, ZookeeperNode
+from kafka_audit.model.tables import ZookeeperMember, ZookeeperNode, ZookeeperProbe
 
 _STATES = ("idle", "down")
 
@@ -21,3 +21,13 @@ def find_ensemble_differences(
     full = {znode.path: znode.children for znode in nodes if znode.children >= NOTICES.get(znode.path, znode.children + 1)}
     reasons.extend(f"{children} notifications wait in {path}" for path, children in full.items())
     return {("ZooKeeper's server", member.member, member.state) for member in away} | {("notices", path) for path in full}
+
+
+def find_unreached_servers(probes: Iterable[ZookeeperProbe], reasons: list[str]) -> set[tuple[Hashable, ...]]:
+    """Return the servers that hosts of brokers do not reach, and add the reason as text."""
+    failed = [probe for probe in probes if probe.outcome == "failed"]
+    reasons.extend(
+        f"{probe.layer} from broker {probe.from_broker} to ZooKeeper at {clean_line(probe.address, 60)} failed ({probe.error})"
+        for probe in failed
+    )
+    return {("from broker to ZooKeeper", probe.vantage, probe.from_broker, probe.address, probe.layer) for probe in failed}

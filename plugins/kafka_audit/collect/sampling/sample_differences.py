@@ -47,6 +47,7 @@ from kafka_audit.model.tables import (
     ViewTopic,
     ZookeeperMember,
     ZookeeperNode,
+    ZookeeperProbe,
 )
 from kafka_audit.model.text import counted
 
@@ -178,7 +179,8 @@ def _foreign(tables: SampleTables, expected: str | None, reasons: list[str]) -> 
 
 
 def _ensemble(tables: SampleTables, reasons: list[str]) -> set[Key]:
-    return ensemble_differences.find_ensemble_differences(tables.of(ZookeeperMember), tables.of(ZookeeperNode), reasons)
+    found = ensemble_differences.find_ensemble_differences(tables.of(ZookeeperMember), tables.of(ZookeeperNode), reasons)
+    return found | ensemble_differences.find_unreached_servers(tables.of(ZookeeperProbe), reasons)
 
 
 def _coordinators(tables: SampleTables, reasons: list[str]) -> set[Key]:

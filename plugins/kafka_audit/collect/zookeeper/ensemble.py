@@ -13,6 +13,7 @@ from kafka_audit.clients.failures import of_error, of_report
 from kafka_audit.clients.parallel import side_by_side
 from kafka_audit.clients.read_error import ReadError, clean_line
 from kafka_audit.clients.sockets import Failure, allowed, connect, resolve
+from kafka_audit.clients.targets import ZOOKEEPER_LISTENER
 from kafka_audit.clients.tls import TlsAccess, zookeeper_context
 from kafka_audit.collect.probes.certificates import certificate_row
 from kafka_audit.collect.rows.source_reads import Asking
@@ -22,9 +23,6 @@ from kafka_audit.model.tables import Row, ZookeeperMember
 
 WORD = "srvr"  # the only one that is allowed by default since ZooKeeper 3.5
 WHITELIST = "4lw.commands.whitelist"
-LISTENER = "ZOOKEEPER"
-"""The listener in the row of a server's certificate."""
-
 _PORT = 2181
 _LANES = 16
 _MOST_BYTES = 64 * 1024
@@ -108,7 +106,7 @@ def _certificate(shown: bytes, sample: int, host: str, port: int) -> Sequence[Ro
         sample=sample,
         vantage=WORKER,
         broker_id=-1,
-        listener=LISTENER,
+        listener=ZOOKEEPER_LISTENER,
         host=host,
         port=port,
         trusted=True,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.diagnosis.cause import PROCESS, EdgeObservation, cause, fails, works
-from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
+from kafka_audit.diagnosis.edges import CONTROL, COORDINATE, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.read_failure import ReadFailure
 
@@ -15,7 +15,7 @@ _BY_DISK = frozenset({"DescribeLogDirs", "ListOffsets"})
 @cause(
     kind=PROCESS,
     layer=2,
-    edges=(CONTROL, REPLICATE, FOLLOW),
+    edges=(CONTROL, REPLICATE, FOLLOW, COORDINATE),
     rare=True,
     decided_by="the garbage collection log and `jstat -gcutil` of broker {target}",
 )

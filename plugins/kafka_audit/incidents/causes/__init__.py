@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import grouped, refused_logins, undecided, unread_sources
-from kafka_audit.incidents.causes.controller import behind_controllers, cut_from_controllers, quorum, registry
+from kafka_audit.incidents.causes.controller import behind_controllers, cut_from_controllers, lost_session, quorum, registry
 from kafka_audit.incidents.causes.listeners import addresses, cut_off, exhausted_process, internal_names, unreachable_endpoints
 from kafka_audit.incidents.causes.rule import Case, Cause, Story
 from kafka_audit.incidents.causes.security import refused_broker
@@ -33,6 +33,7 @@ TABLE: tuple[Cause, ...] = (
     addresses.SHARED_ADDRESS,
     addresses.ANSWERS_IN_TURN,
     addresses.WRONG_ANSWER,
+    lost_session.LOST_SESSION,
     registry.BROKER_GONE,
     exhausted_process.EXHAUSTED,
     unreachable_endpoints.DEAD_ENDPOINT,

@@ -26,6 +26,11 @@ def to_controllers(case: Case) -> tuple[Evidence, ...]:
     return _quotes(case, [row for broker in case.brokers for row in case.view.logs.to_controllers(broker)])
 
 
+def to_zookeeper(case: Case) -> tuple[Evidence, ...]:
+    """Return the same about their connections to ZooKeeper."""
+    return _quotes(case, [row for broker in case.brokers for row in case.view.logs.to_zookeeper(broker)])
+
+
 def of_nodes(case: Case, code: str) -> tuple[Evidence, ...]:
     """Return the lines of controllers and brokers that count for a check, wherever they are from."""
     return _quotes(case, case.view.logs.of_nodes(code))

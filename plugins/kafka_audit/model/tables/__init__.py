@@ -72,7 +72,7 @@ from kafka_audit.model.tables.views import (
     ViewPartition,
     ViewTopic,
 )
-from kafka_audit.model.tables.zookeeper import EnsembleServer, ZookeeperMember, ZookeeperNode
+from kafka_audit.model.tables.zookeeper import EnsembleServer, ZookeeperMember, ZookeeperNode, ZookeeperProbe
 
 __all__ = [
     "BOOTSTRAP",
@@ -135,6 +135,7 @@ __all__ = [
     "VoterProbe",
     "ZookeeperMember",
     "ZookeeperNode",
+    "ZookeeperProbe",
     "columns",
     "ddl",
 ]
@@ -182,6 +183,7 @@ TABLES: tuple[type[Row], ...] = (
     ZookeeperMember,
     EnsembleServer,
     ZookeeperNode,
+    ZookeeperProbe,
     QuorumView,
     QuorumReplica,
     QuorumVoter,

@@ -25,6 +25,21 @@ class ZookeeperMember(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ZookeeperProbe(Row):
+    """A probe of a ZooKeeper server from a broker's host, by name and tcp: the last layer that succeeded, or that failed."""
+
+    sample: int
+    vantage: str  # its name in the cluster file
+    from_broker: int
+    address: str  # of `zookeeper.connect` of brokers, or of `zookeeper` in the cluster file
+    layer: str  # dns, tcp
+    outcome: str  # ok, failed, unknown
+    error: str | None
+    needs: str | None
+    reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
+
+
+@dataclass(frozen=True, kw_only=True)
 class EnsembleServer(Row):
     """One server of the ensemble, by /zookeeper/config (ZooKeeper 3.5 and later)."""
 

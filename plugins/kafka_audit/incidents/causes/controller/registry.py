@@ -128,7 +128,7 @@ def gone_story(case: Case) -> Story:
     controllers = "its controllers" if case.view.kraft else "ZooKeeper"
     return Story(
         headline=fitting([headline, gone if broker_ids else "The cluster is short of brokers"]),
-        impact=_missed(case),
+        impact=missed_replicas(case),
         confidence=case.confidence(),
         why="The other brokers answered, and none lists it."
         if case.view.kraft
@@ -177,7 +177,7 @@ def _leaderless(case: Case) -> int:
     return case.view.partitions.count.unregistered_leaderless
 
 
-def _missed(case: Case) -> str:
+def missed_replicas(case: Case) -> str:
     """Return what the brokers that are gone leave behind."""
     gone = set(case.brokers)
     if case.view.kraft:  # no registration there: the counts of the newest view
@@ -252,14 +252,17 @@ FOREIGN_BROKER = Cause(
     explains=(Explains(codes=(*VIEW, "KA111", "KA301", "KA302"), where=at_the_broker),),
 )
 
+OF_BROKERS_GONE = (
+    Explains(codes=(*VIEW, "KA001", "KA111", "KA208", "KA301", "KA302", "KA303"), where=at_the_broker),
+    Explains(codes=("KA001",), where=at_an_address_left),
+    LOST_REPLICAS,
+)
+"""What shows at a broker without a registration, whether it runs or not."""
+
 BROKER_GONE = Cause(
     codes=("KA113",),
     meaning="a broker is no longer registered",
     cases=together,
     story=gone_story,
-    explains=(
-        Explains(codes=(*VIEW, "KA001", "KA111", "KA208", "KA301", "KA302", "KA303"), where=at_the_broker),
-        Explains(codes=("KA001",), where=at_an_address_left),
-        LOST_REPLICAS,
-    ),
+    explains=OF_BROKERS_GONE,
 )

@@ -87,6 +87,17 @@ def views_concerned(case: Case, symptom: Finding) -> bool:
     return broker in case.brokers and (case.by_controller or case.view.controller is None)
 
 
+def asked_for_the_controller(case: Case, symptom: Finding) -> bool:
+    """Explain, with ZooKeeper, a source of which only what the controller answers was not read.
+
+    A new controller answers late, or that it is none yet: it begins by sending to all brokers, those that it cannot reach among
+    them.
+    """
+    reads = (read for read in case.view.last_reads if read.observer == f"broker:{symptom.resource.broker}")
+    failed = {read.operation for read in reads if read.outcome == "failed"}
+    return not case.view.kraft and failed == {"ListPartitionReassignments"}
+
+
 def story(case: Case) -> Story:
     """Return the story: the broker that is cut off, and the brokers that cannot reach it."""
     confidence = _confidence(case)
@@ -356,6 +367,7 @@ CUT_OFF = Cause(
     explains=(
         Explains(codes=VIEW, where=views_concerned),
         Explains(codes=("KA301", "KA303"), where=at_the_endpoint),
+        Explains(codes=("KA001",), where=asked_for_the_controller),
         LOST_REPLICAS,
     ),
 )

@@ -1,0 +1,30 @@
+"""A broker has its session, and its registration is gone: deleted by hand, or not made again after a new session (KAFKA-7165)."""
+
+from collections.abc import Iterator
+
+from kafka_audit.diagnosis.cause import REGISTRATION, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.controller_paths import zookeeper_paths
+from kafka_audit.diagnosis.edges import COORDINATE, Edge
+from kafka_audit.diagnosis.facts import Facts
+
+
+@cause(
+    kind=REGISTRATION,
+    layer=6,
+    edges=(COORDINATE,),
+    rare=True,
+    decided_by="`Session expired` in server.log of {sources}, and `delete` in the transaction log of ZooKeeper",
+    remedy="Restart {sources}: a broker does not make a registration again that was deleted while its session lives.",
+)
+def registration_deleted(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """The broker's host reaches ZooKeeper, and its log was read and reports no trouble: so it takes itself for registered."""
+    yield from let_in(edge)
+    logs = facts.view.logs.to_zookeeper(edge.target)
+    if logs:
+        yield works(f"log of broker {edge.target}", "it reports that the connection to ZooKeeper fails", direct=True)
+        return
+    read = any(one.outcome == "answered" for one in facts.view.reads.of_logs.get(edge.target, ()))
+    opens = [path for path in facts.view.derived(zookeeper_paths) if path.source == edge.target and path.state == "open"]
+    if read and opens:
+        text = f"it reaches ZooKeeper at {opens[0].address}, and its log reports no failure"
+        yield fails(f"probe from broker {edge.target}'s host", text)

@@ -1,0 +1,24 @@
+"""ACLs of znodes deny a broker its registration, as after a change of its principal with `zookeeper.set.acl`."""
+
+from collections.abc import Iterator
+
+from kafka_audit.cluster.answers.log_lines import says
+from kafka_audit.diagnosis.cause import ZNODES, EdgeObservation, cause, fails, let_in
+from kafka_audit.diagnosis.edges import COORDINATE, Edge
+from kafka_audit.diagnosis.facts import Facts
+
+
+@cause(
+    kind=ZNODES,
+    layer=5,
+    edges=(COORDINATE,),
+    rare=True,
+    decided_by="`return code: NOAUTH` in server.log of {sources}, or `zookeeper-shell.sh {host}:{port} getAcl /brokers/ids`",
+    remedy="Let {sources} log in to ZooKeeper with the principal of the other brokers, or let `zookeeper-security-migration.sh "
+    "--zookeeper.acl=secure`, run with that principal, set the ACLs again.",
+)
+def znodes_denied(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """The broker's log shows it when it registers."""
+    yield from let_in(edge)
+    for line in facts.lines(edge, "KA401")[:1]:
+        yield fails(f"log of broker {line.broker_id}", says(line), direct=True)

@@ -1,0 +1,129 @@
+"""The edges from vantages to brokers: whether a client there is served, at the endpoint that it is sent to.
+
+One diagnosis for each vantage and endpoint: whether it is served, over both samples, and the first layer at which it is not. That
+is measured where the clients are; which cause of the kind that fails at this layer it is, the error says.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import canonical_address
+from kafka_audit.diagnosis.cause import ADDRESS, LIMIT, LOGIN, PACKETS, PROCESS, TLS, CauseKind
+from kafka_audit.model.read_failure import ReadFailure
+from kafka_audit.model.tables import Probe
+
+BROKEN, IN_MOTION, UNKNOWN, WORKS = "broken", "in motion", "unknown", "works"
+WORST_FIRST = (BROKEN, IN_MOTION, UNKNOWN, WORKS)
+"""The states of an edge; one that failed in a single sample is in motion."""
+
+_STATES = {"closed": BROKEN, "moving": IN_MOTION, "open": WORKS}
+_KINDS = {"dns": ADDRESS, "tcp": ADDRESS, "tls": TLS, "sasl": LOGIN, "api": ADDRESS, "packets": PACKETS}
+_AFTER_A_CONNECTION = {ReadFailure.CLOSED_AT_ONCE: LIMIT, ReadFailure.TIMEOUT: PROCESS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeEdge:
+    """Whether a vantage is served at an endpoint.
+
+    Attributes:
+        vantage: where it begins; with `role`, and whether the endpoint is for clients of that vantage.
+        endpoint: where it leads, by `via` instead.
+        state: one of `WORST_FIRST`.
+        begins: at least one layer works.
+        stop: the first layer that failed; else the first that is unknown; None where all is well, or nothing was probed.
+    """
+
+    vantage: str
+    role: str
+    of_clients: bool
+    endpoint: AdvertisedEndpoint
+    via: str | None
+    state: str
+    begins: bool
+    stop: Probe | None
+
+    @property
+    def kind(self) -> CauseKind | None:
+        """The kind of causes that break it; None of one that is not broken."""
+        if self.state != BROKEN or self.stop is None:
+            return None
+        kind = _KINDS[self.stop.layer]
+        return _AFTER_A_CONNECTION.get(self.stop.failure, kind) if self.stop.layer == "api" and self.stop.failure else kind
+
+    @property
+    def ends(self) -> str | None:
+        """Where and why it fails, for a sentence; None where it does not."""
+        if self.state not in {BROKEN, IN_MOTION} or self.stop is None:
+            return None
+        return f"{self.stop.layer} failed with {self.stop.error or 'an unknown error'} at {self.vantage}"
+
+
+class ServeEdges:
+    """The edges from all vantages of one view, those on brokers' hosts among them."""
+
+    def __init__(self, view: ClusterView) -> None:
+        """Read the probes."""
+        self.every = tuple(_edge(view, probe) for probe in view.probes)
+
+    @cached_property
+    def of_clients(self) -> tuple[ServeEdge, ...]:
+        """Those of clients to listeners that are for them."""
+        return tuple(edge for edge in self.every if edge.of_clients)
+
+    @cached_property
+    def reached(self) -> tuple[str, ...]:
+        """How many endpoints are reached from each vantage: `worker 2 of 3`."""
+        asked: dict[str, list[ServeEdge]] = {}
+        for edge in self.of_clients:
+            asked.setdefault(edge.vantage, []).append(edge)
+        return tuple(f"{vantage} {sum(e.state == WORKS for e in own)} of {len(own)}" for vantage, own in sorted(asked.items()))
+
+    @cached_property
+    def _from_clients(self) -> Mapping[tuple[int, str], list[ServeEdge]]:
+        found: dict[tuple[int, str], list[ServeEdge]] = {}
+        for edge in self.every:
+            if edge.role == "client":
+                found.setdefault((edge.endpoint.broker_id, edge.endpoint.listener), []).append(edge)
+        return found
+
+    def to(self, endpoint: AdvertisedEndpoint) -> tuple[ServeEdge, ...]:
+        """Return those from client vantages to an endpoint; one of a listener that only brokers use has `of_clients` false."""
+        return tuple(self._from_clients.get((endpoint.broker_id, endpoint.listener), ()))
+
+    def at(self, host: str, port: int) -> Iterator[ServeEdge]:
+        """Yield those from client vantages that lead to an address, whichever broker advertises it."""
+        address = canonical_address(host, port)
+        every = (edge for edge in self.every if edge.role == "client")
+        return (edge for edge in every if canonical_address(edge.endpoint.host, edge.endpoint.port) == address)
+
+    def beginning_at(self, vantage: str) -> Mapping[AdvertisedEndpoint, list[ServeEdge]]:
+        """Return those from one vantage, by their endpoints in order."""
+        found: dict[AdvertisedEndpoint, list[ServeEdge]] = {}
+        for edge in sorted((edge for edge in self.every if edge.vantage == vantage), key=lambda edge: edge.endpoint):
+            found.setdefault(edge.endpoint, []).append(edge)
+        return found
+
+
+def _edge(view: ClusterView, probe: ProbeResult) -> ServeEdge:
+    return ServeEdge(
+        vantage=probe.vantage,
+        role=probe.role,
+        of_clients=view.is_of_clients(probe),
+        endpoint=probe.endpoint,
+        via=probe.via,
+        state=_STATES.get(probe.state, UNKNOWN),
+        begins=bool(probe.passed),
+        stop=probe.failed or probe.unknown,
+    )
+
+
+def least_served(edges: Iterable[ServeEdge]) -> tuple[ServeEdge, ...]:
+    """Return the edges to one endpoint that get the least far, the first layer first; none without any."""
+    every = list(edges)
+    state = min((edge.state for edge in every), key=WORST_FIRST.index, default=None)
+    worst = [edge for edge in every if edge.state == state]
+    return tuple(sorted(worst, key=lambda edge: len(LAYERS) if edge.stop is None else LAYERS.index(edge.stop.layer)))
