@@ -68,7 +68,14 @@ PARAMS = {
         None,
         type=["null", "string"],
         title="Kafka version",
-        description="The version after the change; proposed files are checked with it, e.g. 3.9.1.",
+        description="The version after the change; proposed files are checked with it, e.g. 3.9.1. Upgrades require it.",
+    ),
+    "oldest_client": Param(
+        None,
+        type=["null", "string"],
+        title="Oldest client",
+        description="For an upgrade to Kafka 4: the oldest Kafka version whose clients connect, by the brokers' metric "
+        "DeprecatedRequestsPerSec, e.g. 2.1.",
     ),
     "vantages": Param(
         None,

@@ -106,7 +106,7 @@ class Bed:
         """Start one ZooKeeper and brokers, and wait until every broker lists all of them.
 
         Args:
-            version: Kafka version, a key of `jars.RELEASES`.
+            version: Kafka version, a key of `jars.COMPARED`.
             brokers: how many (ids from 0), or their ids (0 to 199).
             chroot: path in ZooKeeper, such as ``/kafka``.
             options: properties, security and what to wait for.
@@ -126,7 +126,7 @@ class Bed:
         """Start controllers and brokers, and wait until every broker lists all of them.
 
         Args:
-            version: Kafka version, a key of `jars.RELEASES`.
+            version: Kafka version, a key of `jars.COMPARED`.
             brokers: how many (ids from 0), or their ids (0 to 199).
             controllers: how many (ids from 200); 0: the brokers are controllers too.
             options: properties, security and what to wait for.
@@ -160,6 +160,7 @@ class Bed:
             controllers=controllers,
             dynamic=options.get("dynamic", False),
             named_controllers=options.get("named_controllers", False),
+            metadata_release=options.get("metadata_release"),
         )
 
     def _started(self, cluster: SomeCluster) -> SomeCluster:

@@ -39,6 +39,7 @@ class Options(TypedDict, total=False):
         security: listeners, users, certificates, authorizer; None: one PLAINTEXT listener, everything allowed.
         settle: whose views must list all brokers before a start counts; None for everyone's. A faulty cluster's never
             do: with () registration and open ports suffice.
+        metadata_release: the metadata.version with which storage is formatted (KRaft); None for that of the release.
         controller: the broker that starts before the others and so becomes the first controller; None for whoever is faster.
         dynamic: KRaft: whether the voters are in the metadata log from the format on (3.9), and in no file.
         named_controllers: KRaft: whether controllers are known by names, which the hosts files of all hosts have.
@@ -51,6 +52,7 @@ class Options(TypedDict, total=False):
     controller: int | None
     dynamic: bool
     named_controllers: bool
+    metadata_release: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +72,7 @@ class Plan:
     controllers: int = 0
     dynamic: bool = False
     named_controllers: bool = False
+    metadata_release: str | None = None
 
     @property
     def name(self) -> str:

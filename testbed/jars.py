@@ -47,7 +47,7 @@ RELEASES: dict[str, Release] = {
     "4.4.0": Release(zookeeper=False, kraft=True, without=("org.apache.kafka:kafka-tools-api",)),
 }
 
-"""The releases that the bed starts."""
+"""The releases that scenarios run on; an upgrade starts others of `COMPARED`, too."""
 
 COMPARED: dict[str, Release] = {
     **dict.fromkeys(("1.0.2", "2.0.1", "2.1.1", "2.2.2", "2.3.1"), Release(scala="2.12", topic_ids=False)),
@@ -56,7 +56,7 @@ COMPARED: dict[str, Release] = {
     **dict.fromkeys(("4.0.2", "4.1.2", "4.2.2"), Release(zookeeper=False, kraft=True)),
     **RELEASES,
 }
-"""The releases whose KafkaConfig `lint` is compared with. Of those that the bed does not start, only jars are needed."""
+"""The releases whose KafkaConfig `lint` is compared with. Upgrades start some of them."""
 
 
 HADOOP, AWS_SDK = "3.5.0", "2.35.4"
@@ -81,9 +81,9 @@ def release(version: str) -> Release:
         BedError: the bed does not know this version.
     """
     try:
-        return RELEASES[version]
+        return COMPARED[version]
     except KeyError:
-        known = ", ".join(sorted(RELEASES))
+        known = ", ".join(sorted(COMPARED))
         message = f"the test bed has no Kafka {version}; it knows {known}"
         raise BedError(message) from None
 

@@ -145,6 +145,7 @@ class KraftCluster(BaseCluster):
         if self.plan.dynamic:
             voters = (f"{voter}:{self._directories[int(voter.partition('@')[0])]}" for voter in self._voters.split(","))
             command += ["--initial-controllers", ",".join(voters)]
+        command += ["--release-version", self.plan.metadata_release] if self.plan.metadata_release else []
         first.host.demand(command, cwd=first.folder)
         formatted = Path(first.properties["log.dirs"])
         for server in others:

@@ -15,7 +15,7 @@ worked; a case patches them where something does not:
 
     reassigning: {topic, partition, adding, removing}; a topic's `config` is what it sets for itself.
 
-    planned_nodes, verdicts: what a gate before a change has besides.
+    planned_nodes, planned_upgrade ({version, oldest_client}), verdicts: what a gate before a change has besides.
 
     configs:    what running brokers report, by key or by broker id and key; `hidden` for null. A broker whose file sets something
                 else than the base reports that, too, as it does from its start on, unless the case says otherwise.
@@ -46,6 +46,7 @@ from kafka_audit.model.tables import (
     BrokerIdentity,
     BrokerView,
     PlannedNode,
+    PlannedUpgrade,
     Probe,
     Reassignment,
     RegisteredBroker,
@@ -185,6 +186,8 @@ def _look(sample: int, world: World) -> Iterator[Row]:
     yield from stored(sample, world, {(read.observer, read.operation) for read in reads if read.outcome == "failed"})
     yield from quorum_rows(sample, world)
     yield from (PlannedNode(node_id=number) for number in world["planned_nodes"])
+    if world["planned_upgrade"]:
+        yield PlannedUpgrade(**{"version": None, "oldest_client": None} | world["planned_upgrade"])
     yield from (Verdict(**{"error": None, "needs": None} | one) for one in world["verdicts"])
 
 

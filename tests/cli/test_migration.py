@@ -30,10 +30,10 @@ def run(cluster, tmp_path, capsys):
 
 
 def test_a_go_keeps_the_baseline_and_the_comparison_finds_it(run, cluster, tmp_path):
-    go = run("before-migration", "--kind", "rolling-upgrade")
+    go = run("before-migration", "--kind", "moving-hosts")
     assert (go.code, go.out.splitlines()[0]) == (
         0,
-        "GO for prod, rolling upgrade: no failure of severity HIGH or above, 15 of 15 reads answered",
+        "GO for prod, moving hosts: no failure of severity HIGH or above, 15 of 15 reads answered",
     )
     (baseline,) = (tmp_path / "store" / "baselines").iterdir()
     same = run("after-migration", "--format", "json")

@@ -52,21 +52,21 @@ def test_an_incident_is_a_blocker_whatever_is_planned(decide):
 
 
 def test_nothing_in_the_way_and_nothing_open_is_a_go(decide):
-    report = decide(kind="rolling-upgrade")
+    report = decide(kind="moving-hosts")
     assert (report["verdict"], report["blockers"]) == ("go", [])
-    assert report["headline"] == "GO for prod, rolling upgrade: no failure of severity HIGH or above, 4 of 4 reads answered"
+    assert report["headline"] == "GO for prod, moving hosts: no failure of severity HIGH or above, 4 of 4 reads answered"
 
 
 def test_how_strict_decides_what_blocks(decide):
     weak = ("KA105", "broker/1", "MEDIUM", {})
-    assert decide(weak, kind="rolling-upgrade")["verdict"] == "go"
-    assert decide(weak, kind="rolling-upgrade", strict="medium")["verdict"] == "no-go"
-    assert decide(*cut_off(1), kind="rolling-upgrade", strict="critical")["verdict"] == "no-go"
+    assert decide(weak, kind="moving-hosts")["verdict"] == "go"
+    assert decide(weak, kind="moving-hosts", strict="medium")["verdict"] == "no-go"
+    assert decide(*cut_off(1), kind="moving-hosts", strict="critical")["verdict"] == "no-go"
 
 
 def test_what_is_muted_blocks_nothing(decide):
     mutes = [{"code": code, "resource": "*", "reason": "r", "owner": "o"} for code in ("KA302", "KA105")]
-    assert decide(*cut_off(1), kind="rolling-upgrade", audit={"mutes": mutes})["verdict"] == "go"
+    assert decide(*cut_off(1), kind="moving-hosts", audit={"mutes": mutes})["verdict"] == "go"
 
 
 def test_checks_of_the_migration_run_for_the_migration_only(decide):
@@ -74,7 +74,7 @@ def test_checks_of_the_migration_run_for_the_migration_only(decide):
     cluster = WHOLE | {"configs": old}
     report = decide(cluster=cluster)
     assert {("KA901", f"broker/{n}") for n in range(4)} <= codes(report["blockers"])
-    assert decide(cluster=cluster, kind="rolling-upgrade")["verdict"] == "go"
+    assert decide(cluster=cluster, kind="moving-hosts")["verdict"] == "go"
 
 
 def test_an_open_question_of_the_migration_is_no_go_ahead(decide):
@@ -126,7 +126,7 @@ def test_proposed_files_that_change_nothing_of_weight_are_a_go(decide, tmp_path)
     for n in range(4):
         lines = ("zookeeper.connect=zk:2181", "listeners=PLAINTEXT://:9092", f"advertised.listeners=PLAINTEXT://b{n}:9092")
         (tmp_path / f"{n}.properties").write_text("\n".join((f"broker.id={n}", *lines)))
-    report = decide(kind="rolling-upgrade", proposed=[str(tmp_path)], version="3.9.1")
+    report = decide(kind="moving-hosts", proposed=[str(tmp_path)], version="3.9.1")
     assert report["verdict"] == "go", report["not_known"]
 
 

@@ -255,7 +255,8 @@ def _change(parser: argparse.ArgumentParser) -> None:
         metavar="LINE",
         help="a proposed advertised address: `0: CLIENT://kafka-0.example.com:9092`; may be repeated",
     )
-    parser.add_argument("--kafka-version", metavar="X.Y.Z", help="the Kafka version after the change")
+    parser.add_argument("--kafka-version", metavar="X.Y.Z", help="the Kafka version after the change, required for upgrades")
+    parser.add_argument("--oldest-client", metavar="X.Y", help="the oldest Kafka version whose clients connect, for Kafka 4")
     parser.add_argument(
         "--vantage", action="append", default=[], metavar="NAME", help="a vantage that must reach every broker; may be repeated"
     )

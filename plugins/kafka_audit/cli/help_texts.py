@@ -152,14 +152,15 @@ Decide whether a change can begin: take a snapshot, run the checks that the chan
 the cluster, and probe proposed addresses. If the result is go, the snapshot is kept as baseline.
 
 kinds: zookeeper-to-kraft, rolling-upgrade, listeners-or-security, new-network, moving-hosts; of the metadata quorum:
-dynamic-quorum, quorum-voters, controller-hosts, controller-certificates. For these, the report has the steps in order, with
-commands, and what breaks between two of them.
+dynamic-quorum, quorum-voters, controller-hosts, controller-certificates. For these and for rolling upgrades, the report has
+the steps in order, with commands, and what breaks between two of them.
 
 examples:
   kafka-audit before-migration prod --kind zookeeper-to-kraft --node-ids 3000,3001,3002
   kafka-audit before-migration prod --kind listeners-or-security --proposed new/ --vantage clients
   kafka-audit before-migration prod --kind new-network --vantage clients \\
     --advertised 'CLIENT://kafka-{broker_id}.example.com:9092'     or '0: CLIENT://kafka-0.example.com:9092' for each broker
+  kafka-audit before-migration prod --kind rolling-upgrade --kafka-version 4.3.0 --proposed new/ --oldest-client 2.1
   kafka-audit before-migration prod --kind dynamic-quorum
   kafka-audit before-migration prod --kind quorum-voters --node-ids 3000,3001,3003     all voters after the change
   kafka-audit before-migration prod --kind controller-hosts --advertised '3000: CONTROLLER://kafka-c0.example.com:9093'

@@ -22,6 +22,7 @@ def before_migration_command(arguments: argparse.Namespace) -> int:
         proposed=arguments.proposed,
         advertised=arguments.advertised,
         version=arguments.kafka_version,
+        oldest_client=arguments.oldest_client,
         vantages=arguments.vantage,
         strict=arguments.strict,
     )

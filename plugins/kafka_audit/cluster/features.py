@@ -18,6 +18,21 @@ _FIRST_LEVEL: Mapping[str, int] = MappingProxyType(
 
 _NEWEST = "4.5"  # which levels it has is not known
 
+_LEAST_OF_4 = 7
+"""metadata.version 3.3-IV3, the oldest that Kafka 4 knows (`MetadataVersion.MINIMUM_VERSION` of 4.0 to 4.4)."""
+
+_HIGHEST_LEVEL: Mapping[str, Mapping[str, int]] = MappingProxyType(
+    {
+        KRAFT_VERSION: {"3.9": 1},
+        "transaction.version": {"4.0": 2},
+        "group.version": {"4.0": 1},
+        "eligible.leader.replicas.version": {"4.0": 1},
+        "share.version": {"4.1": 1, "4.4": 2},
+        "streams.version": {"4.2": 1},
+    }
+)
+"""The highest production level of a feature, by the first release that has it (`Feature.latestProduction`)."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Feature:
@@ -55,3 +70,19 @@ def metadata_release(level: int) -> str:
     """Return the release that a level of metadata.version came with, e.g. `3.9`; `level 40` where it is newer than is known."""
     named = [name for name, first in _FIRST_LEVEL.items() if first <= level]
     return named[-1] if named and named[-1] != _NEWEST else f"level {level}"
+
+
+def metadata_levels(minor: tuple[int, ...]) -> tuple[int, int] | None:
+    """Return the lowest and the highest level of metadata.version with which a release, e.g. (4, 0), runs; None before 3.3."""
+    later = [first for name, first in _FIRST_LEVEL.items() if _numbers(name) > minor]
+    return None if minor < (3, 3) or not later else (_LEAST_OF_4 if minor >= (4,) else 1, min(later) - 1)
+
+
+def highest_level(feature: str, minor: tuple[int, ...]) -> int | None:
+    """Return the highest level of a feature that a release supports, 0 for none; None of a feature that is not known here."""
+    known = _HIGHEST_LEVEL.get(feature)
+    return None if known is None else max((level for name, level in known.items() if _numbers(name) <= minor), default=0)
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))

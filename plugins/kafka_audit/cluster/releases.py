@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from itertools import pairwise
 
+from kafka_audit.cluster.features import METADATA_VERSION, metadata_release
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import VERSIONS, definitions, version_numbers
-from kafka_audit.model.tables import BrokerApi, FileRelease
+from kafka_audit.model.tables import BrokerApi, BrokerFeature, FileRelease
 
 _DEFAULT = 5  # ConfigSource of a default: the software's own version
 _FETCH, _DESCRIBE_TRANSACTIONS = 1, 65
@@ -21,6 +22,22 @@ def releases(view: ClusterView, broker: int) -> tuple[str, ...]:
     """
     given = view.derived(_given).get(broker)
     return (given,) if given else _running(view, broker)
+
+
+def minor_releases(view: ClusterView, broker: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return the oldest and the newest minor release that a broker may run, e.g. (3, 9) twice; None if nothing shows it.
+
+    The highest metadata.version that a broker of a KRaft cluster supports is that of its release (Kafka 3.3 and later).
+    """
+    levels = [
+        row.max_supported
+        for row in view.of(BrokerFeature)
+        if (row.broker_id, row.feature) == (broker, METADATA_VERSION) and row.max_supported is not None
+    ]
+    if levels and (exact := version_numbers(metadata_release(max(levels)))):
+        return exact, exact
+    known = releases(view, broker)
+    return (version_numbers(known[0])[:2], version_numbers(known[-1])[:2]) if known else None
 
 
 def _given(view: ClusterView) -> Mapping[int, str]:

@@ -64,12 +64,13 @@ class Settings:
     @cached_property
     def controllers(self) -> frozenset[int]:
         """Nodes that have the controller role alone, by their files, or by what they answer at an address of the cluster file."""
-        roles = {node: lines[ROLES].value or "" for node, lines in self._answers_of_controllers.items() if ROLES in lines}
+        roles = {node: lines[ROLES].value or "" for node, lines in self.answers_of_controllers.items() if ROLES in lines}
         roles |= {node: lines[ROLES].value or "" for node, lines in self._every_file.items() if ROLES in lines}
         return frozenset(node for node, text in roles.items() if {role.strip() for role in text.split(",")} == {"controller"})
 
     @cached_property
-    def _answers_of_controllers(self) -> Mapping[int, Mapping[str, ControllerConfig]]:
+    def answers_of_controllers(self) -> Mapping[int, Mapping[str, ControllerConfig]]:
+        """Keys that each controller of the cluster file reports by DescribeConfigs (Kafka 3.7)."""
         found: dict[int, dict[str, ControllerConfig]] = defaultdict(dict)
         for row in self._samples.of(ControllerConfig):
             found[row.node_id][row.key] = row
@@ -77,7 +78,7 @@ class Settings:
 
     def _reported(self, node: int) -> Mapping[str, BrokerConfig] | Mapping[str, ControllerConfig]:
         """Return what a node answers; a broker that is a controller too answers the same at both listeners."""
-        return self.answers.get(node) or self._answers_of_controllers.get(node, {})
+        return self.answers.get(node) or self.answers_of_controllers.get(node, {})
 
     def party(self, node: int) -> str:
         """Return what a node is called: `broker 2`, or `controller 200`, which is no broker."""

@@ -55,9 +55,15 @@ _LONGEST = 100
 
 
 @cache
+def defined_keys() -> frozenset[str]:
+    """Return every key that KafkaConfig of any release defines."""
+    return frozenset(key for version in VERSIONS for key in definitions(version))
+
+
+@cache
 def known_keys() -> frozenset[str]:
-    """Return every key of any release."""
-    return frozenset(key for version in VERSIONS for key in definitions(version)) | _NOT_DEFINED
+    """Return every key of any release, those of Kafka's authorizers among them."""
+    return defined_keys() | _NOT_DEFINED
 
 
 def nearest_keys(settings: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:

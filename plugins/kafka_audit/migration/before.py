@@ -13,14 +13,15 @@ from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.incidents import findings
 from kafka_audit.lint import against, files
 from kafka_audit.lint.judging import Rules
-from kafka_audit.migration import addresses, reachability
+from kafka_audit.migration import addresses, reachability, rolling_upgrade
 from kafka_audit.migration.items import GateItem, GateItems
 from kafka_audit.migration.plan import TITLES, Kind, Plan
 from kafka_audit.migration.proposed_listeners import ProposedListeners
 from kafka_audit.migration.quorum.change import quorum_items, quorum_steps, voters_agreed
+from kafka_audit.migration.quorum.planned_steps import PlannedStep
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Finding, Severity, Status, as_text
-from kafka_audit.model.tables import PlannedNode, Verdict
+from kafka_audit.model.tables import PlannedNode, PlannedUpgrade, Verdict
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import gate
 from kafka_audit.report.verdicts import GO, NO_GO, NOT_DECIDED
@@ -77,8 +78,15 @@ def report_before_change(
             name: [asdict(entry) for entry in getattr(items, name)]
             for name in ("blockers", "warnings", "not_known", "information")
         },
-        "steps": [step.as_dict() for step in quorum_steps(view, plan, tried.by_lines)],
+        "steps": [step.as_dict() for step in _steps(view, plan, tried, items)],
     }
+
+
+def _steps(view: ClusterView, plan: Plan, tried: ProposedListeners, items: GateItems) -> tuple[PlannedStep, ...]:
+    if plan.kind is not Kind.ROLLING_UPGRADE:
+        return quorum_steps(view, plan, tried.by_lines)
+    refused = any(item.code == rolling_upgrade.REFUSED for item in items.blockers)
+    return () if refused else tuple(rolling_upgrade.upgrade_steps(view, plan))
 
 
 def _reason(document: Mapping[str, Any], plan: Plan, verdict: str, items: GateItems, questions: int) -> str:
@@ -112,11 +120,17 @@ def _audit(document: Mapping[str, Any], plan: Plan, items: GateItems) -> None:
 
 
 def _gate(document: Mapping[str, Any], view: ClusterView, plan: Plan, today: date, items: GateItems) -> None:
-    if plan.kind is not Kind.ZOOKEEPER_TO_KRAFT:
+    """Run the checks of a migration to KRaft, or those of an upgrade."""
+    upgrade = plan.kind is Kind.ROLLING_UPGRADE
+    if upgrade:
+        planned = rolling_upgrade.upgraded_view(view, plan)
+    elif plan.kind is Kind.ZOOKEEPER_TO_KRAFT:
+        added = (*(PlannedNode(node_id=number) for number in plan.node_ids), *_verdicts(document))
+        planned = view.with_rows((*view.snapshot.rows, *added))
+    else:
         return
-    added = (*(PlannedNode(node_id=number) for number in plan.node_ids), *_verdicts(document))
-    planned = view.with_rows((*view.snapshot.rows, *added))
-    judged = judge(planned, kind="gate")
+    checks = {code: check for code, check in catalogue().items() if (PlannedUpgrade in check.needs) is upgrade}
+    judged = judge(planned, checks, kind="gate")
     for finding in findings.findings_with_lifecycle(planned, judged, mutes=(), previous_report=None, today=today):
         _sort(finding, "gate", Severity.HIGH, items)
 

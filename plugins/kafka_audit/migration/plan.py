@@ -53,6 +53,7 @@ class Plan:
         advertised: addresses that brokers are to advertise, or controllers where these are moved: a line each, as
             `addresses.parse_addresses` takes them.
         version: the release that brokers are to run, by which proposed files are judged.
+        oldest_client: the oldest Kafka release whose clients connect, as its planner knows it from the brokers' metrics.
         vantages: names in the cluster file from which every broker must be reached.
         strict: from which severity on a finding of the audit or of proposed files is a blocker.
     """
@@ -62,6 +63,7 @@ class Plan:
     proposed: tuple[str, ...] = ()
     advertised: tuple[str, ...] = ()
     version: str | None = None
+    oldest_client: str | None = None
     vantages: tuple[str, ...] = ()
     strict: str = "high"
 
@@ -79,6 +81,7 @@ class Plan:
             proposed=raw["proposed"],
             advertised=raw.get("advertised", ()),
             version=raw["version"],
+            oldest_client=raw.get("oldest_client"),
             vantages=raw["vantages"],
             strict=raw["strict"],
         )
@@ -91,6 +94,7 @@ def plan(  # noqa: PLR0913 -- what a form asks
     proposed: Iterable[str] = (),
     advertised: Iterable[str] = (),
     version: str | None = None,
+    oldest_client: str | None = None,
     vantages: Iterable[str] = (),
     strict: str = "high",
 ) -> Plan:
@@ -117,9 +121,9 @@ def plan(  # noqa: PLR0913 -- what a form asks
     if kind == Kind.CONTROLLER_HOSTS and not any(line.strip() for line in lines):
         msg = f"{kind} requires the new addresses, such as 3000: CONTROLLER://kafka-c0.example.com:9093"
         raise UsageError(msg)
-    if version is not None:
+    for release in filter(None, (version, oldest_client)):
         try:
-            nearest_release(version)
+            nearest_release(release)
         except ValueError as error:
             raise UsageError(str(error)) from error
     return Plan(
@@ -128,6 +132,7 @@ def plan(  # noqa: PLR0913 -- what a form asks
         proposed=tuple(proposed),
         advertised=lines,
         version=version,
+        oldest_client=oldest_client,
         vantages=tuple(vantages),
         strict=strict.lower(),
     )

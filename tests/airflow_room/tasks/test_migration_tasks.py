@@ -14,11 +14,12 @@ from kafka_audit.store import Store
 
 FORM = {
     "cluster": "prod",
-    "kind": "rolling-upgrade",
+    "kind": "moving-hosts",
     "node_ids": None,
     "proposed": None,
     "advertised": None,
     "kafka_version": None,
+    "oldest_client": None,
     "vantages": None,
     "strict": "high",
 }
@@ -47,7 +48,7 @@ def judged(monkeypatch, tmp_path):
 def test_a_go_asks_and_an_approval_keeps_what_a_comparison_finds(judged):
     plan, now = migration_tasks.planned(FORM), judged()
     question = migration_tasks.decide("prod", now, plan)
-    assert question["subject"].startswith("GO for prod, rolling upgrade")
+    assert question["subject"].startswith("GO for prod, moving hosts")
     assert question["subject"].endswith("Begin?")
     assert question["body"] == (
         "There are no blockers and no open points.\n\nThe tab **Kafka audit** of this run contains the complete report."
@@ -57,12 +58,12 @@ def test_a_go_asks_and_an_approval_keeps_what_a_comparison_finds(judged):
     assert migration_tasks.keep("prod", now) == now["prod"]
     assert migration_tasks.baseline("prod", None) == now["prod"]
     migration_tasks.differ("prod", judged(), now["prod"])
-    with pytest.raises(AirflowFailException, match="NOT AS EXPECTED for prod, rolling upgrade"):
+    with pytest.raises(AirflowFailException, match="NOT AS EXPECTED for prod, moving hosts"):
         migration_tasks.differ("prod", judged(*cut_off(1)), now["prod"])
 
 
 def test_a_no_go_asks_nobody(judged):
-    with pytest.raises(AirflowFailException, match="NO-GO for prod, rolling upgrade: 2 blockers"):
+    with pytest.raises(AirflowFailException, match="NO-GO for prod, moving hosts: 2 blockers"):
         migration_tasks.decide("prod", judged(*cut_off(1)), migration_tasks.planned(FORM))
 
 

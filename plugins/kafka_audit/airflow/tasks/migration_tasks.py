@@ -32,6 +32,7 @@ def planned(params: Mapping[str, Any]) -> dict[str, Any]:
         proposed=params["proposed"] or (),
         advertised=params["advertised"] or (),
         version=params["kafka_version"] or None,
+        oldest_client=params["oldest_client"] or None,
         vantages=params["vantages"] or (),
         strict=params["strict"],
     )

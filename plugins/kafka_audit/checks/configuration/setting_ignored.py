@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kafka_audit.checks import check
 from kafka_audit.checks.alike_brokers import one_finding
+from kafka_audit.checks.configuration.set_lines import set_lines
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import ROLES, Settings
@@ -21,7 +22,6 @@ _KEY = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _PREFIX = re.compile(r"listener\.name\.([^.]+)\.(.+)", re.IGNORECASE)
 _JAAS, _IBP, _MIN_ISR = "sasl.jaas.config", "inter.broker.protocol.version", "min.insync.replicas"
 _ELR, _ELR_SINCE = "eligible.leader.replicas.version", (4, 1)
-_DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG
 _SESSION, _TICK_MS = "zookeeper.session.timeout.ms", 2000
 _LISTENERS = (INSTEAD, KEY)
 _OTHERS = ("inter.broker.listener.name", "control.plane.listener.name", CONTROLLERS)
@@ -94,7 +94,7 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
     settings = view.settings
     for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
         who, party = settings.party(node), settings.resource(node)
-        lines = _lines(settings, node)
+        lines = set_lines(settings, node)
         if lines is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of {who} (`properties` in the cluster file)"
             yield view.judge("KA719", party, Status.UNKNOWN, who=who, error="its settings were not read", needs=needs)
@@ -105,14 +105,6 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA719", f"{party}/config/{ignored.key}", Status.FAIL, facts, severity=ignored.severity)
         if not found:
             yield view.judge("KA719", party, Status.PASS, who=who)
-
-
-def _lines(settings: Settings, node: int) -> Mapping[str, str | None] | None:
-    """Return what a node sets: its file, else what it reports, which has all keys of its file; None where neither was read."""
-    if node in settings.every_file:
-        return {key: line.value for key, line in settings.every_file[node].items()}
-    answers = settings.answers.get(node)
-    return None if answers is None else {key: row.value for key, row in answers.items() if row.source != _DEFAULT_SOURCE}
 
 
 def _ignored(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> Iterator[_Ignored]:

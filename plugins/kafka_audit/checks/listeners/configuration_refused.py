@@ -4,18 +4,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kafka_audit.checks import check
+from kafka_audit.checks.configuration.set_lines import start_values
 from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.definitions import StartRule, definitions
+from kafka_audit.configuration.definitions import StartRule
 from kafka_audit.configuration.starts import start_refusal
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty
 
 _OWN_PAGE = frozenset({StartRule.NOT_ADVERTISED, StartRule.NOT_MAPPED, StartRule.MECHANISM_NOT_ENABLED})
 """KA311 and KA406 say these."""
-
-_TEXTS = frozenset({"STRING", "LIST", "PASSWORD"})
 
 
 @check(
@@ -70,7 +69,8 @@ def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
 def _judged(
     view: ClusterView, broker: int, lines: Mapping[str, BrokerProperty], known: tuple[str, ...], evidence: Mapping[str, object]
 ) -> Iterator[Judgement]:
-    refusal = start_refusal(_properties(lines, known[-1]), known[-1])
+    held = {key: row.value for key, row in lines.items()}
+    refusal = start_refusal(start_values(held, known[-1]), known[-1])
     resource = f"broker/{broker}"
     if refusal is None:
         yield view.judge("KA310", resource, Status.PASS, evidence)
@@ -82,20 +82,10 @@ def _judged(
         needs = f"the values that config.providers of broker {broker} provide"
         facts |= {"error": "config.providers provide some values", "needs": needs}
         yield view.judge("KA310", resource, Status.UNKNOWN, facts)
-    elif len(known) > 1 and start_refusal(_properties(lines, known[0]), known[0]) is None:
+    elif len(known) > 1 and start_refusal(start_values(held, known[0]), known[0]) is None:
         needs = "kafka-audit lint with --kafka-version"
         facts |= {"error": f"Kafka {known[0]} accepts it, {known[1]} does not, and the broker is in between", "needs": needs}
         yield view.judge("KA310", resource, Status.UNKNOWN, facts)
     else:
         found = view.judge("KA310", resource, Status.FAIL, facts)
         yield found if len(known) == 1 else replace(found, confidence=Confidence.INFERRED)
-
-
-def _properties(lines: Mapping[str, BrokerProperty], version: str) -> Mapping[str, str]:
-    """Return what is judged: a secret counts as set, and as sound where it is no text."""
-    known = definitions(version)
-    return {
-        key: row.value if row.value is not None else "hidden"
-        for key, row in lines.items()
-        if row.value is not None or key not in known or known[key].type in _TEXTS
-    }

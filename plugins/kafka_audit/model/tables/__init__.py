@@ -28,7 +28,7 @@ from kafka_audit.model.tables.asked import (
     SourceRead,
 )
 from kafka_audit.model.tables.logs import LogLine
-from kafka_audit.model.tables.planned import FileRelease, PlannedNode, Verdict
+from kafka_audit.model.tables.planned import FileRelease, PlannedNode, PlannedUpgrade, Verdict
 from kafka_audit.model.tables.quorum import (
     ControllerProbe,
     ControllerProbeFromBroker,
@@ -110,6 +110,7 @@ __all__ = [
     "Migration",
     "OldTransaction",
     "PlannedNode",
+    "PlannedUpgrade",
     "Probe",
     "PropertyLogin",
     "QuorumReplica",

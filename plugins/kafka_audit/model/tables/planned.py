@@ -13,6 +13,14 @@ class PlannedNode(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PlannedUpgrade(Row):
+    """A rolling upgrade that is planned."""
+
+    version: str | None  # the release that the brokers are to run; None: the plan does not name it
+    oldest_client: str | None  # the oldest Kafka release whose clients connect, as the planner reports it; None: unknown
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verdict(Row):
     """The result of an ordinary check for a resource of the same snapshot; PASS only if the check has no other result."""
 

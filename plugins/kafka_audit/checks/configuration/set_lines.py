@@ -1,0 +1,27 @@
+"""What a node sets, by its file or by its own answer, and as KafkaConfig of a release reads it."""
+
+from collections.abc import Mapping
+
+from kafka_audit.cluster.settings import Settings
+from kafka_audit.configuration.definitions import definitions
+
+_DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG
+_TEXTS = frozenset({"STRING", "LIST", "PASSWORD"})
+
+
+def set_lines(settings: Settings, node: int) -> Mapping[str, str | None] | None:
+    """Return what a node sets: its file, else what it reports, which has all keys of its file; None where neither was read."""
+    if node in settings.every_file:
+        return {key: line.value for key, line in settings.every_file[node].items()}
+    answers = settings.answers.get(node)
+    return None if answers is None else {key: row.value for key, row in answers.items() if row.source != _DEFAULT_SOURCE}
+
+
+def start_values(lines: Mapping[str, str | None], version: str) -> Mapping[str, str]:
+    """Return what KafkaConfig is given: a secret counts as set, and as sound where it is no text."""
+    known = definitions(version)
+    return {
+        key: "hidden" if value is None else value
+        for key, value in lines.items()
+        if value is not None or key not in known or known[key].type in _TEXTS
+    }

@@ -1,0 +1,134 @@
+"""KA914."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from kafka_audit.checks import gate_check
+from kafka_audit.checks.configuration.set_lines import set_lines, start_values
+from kafka_audit.checks.migration.common import KRAFT_ONLY, no_upgrade, planned_upgrade, target_minor
+from kafka_audit.cluster.settings import AUTHORIZER
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.definitions import definitions, is_missing, kafka_classes
+from kafka_audit.configuration.near_keys import defined_keys
+from kafka_audit.configuration.starts import nearest_release, start_refusal
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    BrokerProperty,
+    ControllerConfig,
+    PlannedUpgrade,
+    QuorumReplica,
+    QuorumView,
+    RegisteredBroker,
+)
+from kafka_audit.model.text import listing
+
+_DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG
+_REPLACED: Mapping[str, str] = MappingProxyType(
+    {
+        "delegation.token.master.key": "delegation.token.secret.key",
+        "log.message.timestamp.difference.max.ms": "log.message.timestamp.before.max.ms and log.message.timestamp.after.max.ms",
+    }
+)
+"""Keys that a release no longer reads and that decide something until then, by the keys that have replaced them."""
+
+
+@gate_check(
+    code="KA914",
+    severity=Severity.HIGH,
+    needs=(PlannedUpgrade, BrokerProperty, BrokerConfig, ControllerConfig, QuorumView, QuorumReplica, RegisteredBroker),
+    says={
+        Status.FAIL: "{node} has settings for which Kafka {target} is not made: {fault}",
+        Status.PASS: "Kafka {target} accepts the settings of {who}, and knows each of them",
+        Status.UNKNOWN: "Cannot determine whether Kafka {target} starts with the settings of {who} ({error})",
+        Status.NOT_APPLICABLE: "No settings to judge: {reason}",
+    },
+)
+def settings_refused_by_target(view: ClusterView) -> Iterator[Judgement]:
+    """The new release rejects the settings with which a node runs, or no longer reads some of them.
+
+    ## Why it matters
+    A node that was stopped for its upgrade does not start with a file that the new release rejects. A key that it no longer
+    knows has no effect: Kafka writes a line into the log and takes its default.
+
+    ## Fails when
+    - `KafkaConfig` of the new release rejects the settings of a broker or a controller; the message is Kafka's own. Or the new
+      release has no authorizer of that name, as 4.0 has no `AclAuthorizer`. The settings are those of the proposed file, of the
+      present file, or what the node reports of it (inferred).
+    - MEDIUM: the file sets a key that the new release replaced by another one, without setting that one.
+    - LOW: the file sets other keys of Kafka that the new release does not know.
+
+    ## Not known when
+    The plan names no known release. Neither the file nor the settings of a node were read: controllers report theirs from Kafka
+    3.7 on, at addresses under `controllers` in the cluster file. Or `config.providers` provide some values.
+
+    ## Passes only when
+    The settings were read, the new release accepts them, and knows each key that an older release knew. Secrets count as set. Key
+    stores, JAAS texts and plugins are judged when the node starts. With ZooKeeper, the check does not apply for Kafka 4.0 and
+    later (KA912).
+
+    ## What to do
+    In server.properties of {who}, correct {keys}. Test the file with `kafka-audit lint server.properties --kafka-version
+    {target}`, and give it to the gate with `--proposed`.
+
+    ## References
+    `kafka.server.KafkaConfig.validateValues`; Kafka documentation, "Upgrading", notable changes; KIP-724 (message formats).
+    docs/differential.md.
+    """
+    planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
+    if planned is None or minor is None:
+        yield from no_upgrade(view, "KA914")
+        return
+    if not view.kraft and minor >= KRAFT_ONLY:
+        yield view.judge("KA914", "cluster", Status.NOT_APPLICABLE, reason="the migration to KRaft comes first (KA912)")
+        return
+    voters = view.quorum.now.voters if view.kraft else ()
+    nodes = sorted({*view.inter_broker.brokers, *view.settings.controllers, *voters})
+    for node in nodes:
+        yield _judged(view, node, str(planned.version))
+    if not nodes:
+        needs = "an answer to DescribeConfigs, or `properties` in the cluster file"
+        facts = {"target": planned.version, "who": "any node", "error": "no node is known", "needs": needs}
+        yield view.judge("KA914", "cluster", Status.UNKNOWN, facts)
+
+
+def _judged(view: ClusterView, node: int, target: str) -> Judgement:
+    settings, brokers = view.settings, view.inter_broker.brokers
+    who = f"broker {node}" if node in brokers else f"controller {node}"
+    resource = who.replace(" ", "/")
+    facts: dict[str, object] = {"node": who.capitalize(), "who": who, "target": target}
+    lines = set_lines(settings, node)
+    if lines is None and node in settings.answers_of_controllers:
+        reported = settings.answers_of_controllers[node]
+        lines = {key: row.value for key, row in reported.items() if row.source != _DEFAULT_SOURCE}
+    if lines is None:
+        needs = f"server.properties of {who} (`properties` in the cluster file), or `--proposed`"
+        return view.judge("KA914", resource, Status.UNKNOWN, facts, error="its settings were not read", needs=needs)
+    if any(key.startswith("config.providers") for key in lines):
+        needs = f"`kafka-audit lint` on the host of {who}, with the provided values in place"
+        error = "config.providers provide some values"
+        return view.judge("KA914", resource, Status.UNKNOWN, facts, error=error, needs=needs)
+    confidence = Confidence.MEASURED if node in settings.every_file else Confidence.INFERRED
+    fault = _fault(lines, target)
+    if fault is None:
+        return view.judge("KA914", resource, Status.PASS, facts)
+    severity, text, keys = fault
+    return view.judge("KA914", resource, Status.FAIL, facts, severity=severity, confidence=confidence, fault=text, keys=keys)
+
+
+def _fault(lines: Mapping[str, str | None], target: str) -> tuple[Severity, str, str] | None:
+    """Return what is wrong with settings for a release: how bad it is, a sentence, and the keys to correct."""
+    version = nearest_release(target)
+    refusal = start_refusal(start_values(lines, version), version)
+    if refusal is not None:
+        return Severity.HIGH, f"it does not start ({refusal.message})", refusal.key or "what Kafka names"
+    authorizer = lines.get(AUTHORIZER) or ""
+    if authorizer and is_missing(authorizer, kafka_classes(version)):
+        return Severity.HIGH, f"it does not start (Kafka has no class {authorizer})", AUTHORIZER
+    known = definitions(version)
+    # What no release defines belongs to a plugin, or is misspelt (KA719).
+    gone = sorted(key for key in lines if key not in known and key in defined_keys())
+    replaced = [key for key in gone if key in _REPLACED and _REPLACED[key].partition(" ")[0] not in lines]
+    if replaced:
+        return Severity.MEDIUM, f"it no longer reads {replaced[0]}, but {_REPLACED[replaced[0]]}", listing(replaced)
+    return (Severity.LOW, f"it does not know {listing(gone, 4)}", f"or remove {listing(gone, 12)}") if gone else None

@@ -1,0 +1,171 @@
+"""KA912."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import gate_check
+from kafka_audit.checks.migration.common import KRAFT_ONLY, no_upgrade, planned_upgrade, target_minor
+from kafka_audit.cluster.features import METADATA_VERSION, Feature, highest_level, metadata_levels, metadata_release
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerFeature, BrokerProperty, Migration, PlannedUpgrade
+
+_NOTES = "Kafka 4.0 upgrade notes"
+_READS = frozenset({"zookeeper /controller", "zookeeper /migration"})
+"""Reads that show whether a migration to KRaft is in progress."""
+
+_NEEDS_FEATURES = "an answer to ApiVersions from every broker"
+
+
+@gate_check(
+    code="KA912",
+    severity=Severity.HIGH,
+    needs=(PlannedUpgrade, BrokerFeature, BrokerApi, BrokerConfig, BrokerProperty, Migration),
+    says={
+        Status.FAIL: "Kafka {target} does not run this cluster: {fault} ({source})",
+        Status.PASS: "Kafka {target} runs this cluster: {why}",
+        Status.UNKNOWN: "Cannot determine whether Kafka {target} runs this cluster ({error})",
+        Status.NOT_APPLICABLE: "No upgrade to prepare: {reason}",
+    },
+)
+def upgrade_not_supported(view: ClusterView) -> Iterator[Judgement]:
+    """The new release does not run a cluster of this mode, metadata.version or protocol.
+
+    ## Why it matters
+    Kafka 4.0 has no ZooKeeper, and knows no metadata.version below 3.3-IV3. A release refuses features that are finalized at a
+    level of a later one. The first broker that restarts with the new software ends, or registers with no controller. Nothing
+    short of the old software starts it again.
+
+    ## Fails when
+    - The cluster uses ZooKeeper, and the new release is 4.0 or later.
+    - A migration to KRaft is not finished: each node runs the release with which it began (MEDIUM below 4.0).
+    - KRaft: the finalized `metadata.version` is below 3.3-IV3 or not finalized at all (Kafka 3.0 to 3.2), and the new release is
+      4.0 or later.
+    - KRaft: `metadata.version` or another feature is finalized at a level that the new release does not support: a downgrade.
+    - ZooKeeper: `inter.broker.protocol.version` in effect is newer than the new release: a downgrade.
+
+    The resource is `cluster` or `feature/<name>`.
+
+    ## Not known when
+    The plan names no release, or one whose rules are unknown. In KRaft mode, no broker reported its features; with ZooKeeper, a
+    broker did not report its protocol.
+
+    ## Passes only when
+    All of these were read, and none of the conditions holds. Whether nodes start with their files is KA914, clients are KA915.
+
+    ## What to do
+    First: {first}. The way to KRaft begins with `kafka-audit before-migration CLUSTER --kind zookeeper-to-kraft`, and
+    `kafka-audit explain KA712` finalizes a metadata.version.
+
+    Run the gate again afterwards: `kafka-audit before-migration CLUSTER --kind rolling-upgrade --kafka-version {target}`.
+
+    ## References
+    KIP-833, KIP-866 (ZooKeeper); KIP-778, KIP-584 (metadata.version, features); Kafka documentation, "Upgrading".
+    `org.apache.kafka.server.common.MetadataVersion.MINIMUM_VERSION`.
+    """
+    minor, planned = target_minor(planned_upgrade(view)), planned_upgrade(view)
+    if planned is None or minor is None:
+        yield from no_upgrade(view, "KA912")
+        return
+    facts: dict[str, object] = {"target": planned.version}
+    found = list(_with_features(view, minor, facts) if view.kraft else _with_zookeeper(view, minor, facts))
+    yield from found
+    if not found:
+        yield view.judge("KA912", "cluster", Status.PASS, facts)
+
+
+def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, object]) -> Iterator[Judgement]:
+    """Yield what stands against the upgrade of a cluster with ZooKeeper; else `facts` says why nothing does."""
+    migrating = bool(view.newest(Migration))
+    if migrating or minor >= KRAFT_ONLY:
+        fault, source = "it uses ZooKeeper", f"KIP-833; {_NOTES}"
+        first = "upgrade the brokers to 3.9 and migrate to KRaft"
+        if migrating:
+            fault, source = "its migration to KRaft is not finished", "KIP-866; Kafka 3.9 documentation"
+            first = "finish the migration (KA909)"
+        severity = Severity.HIGH if minor >= KRAFT_ONLY else Severity.MEDIUM
+        yield view.judge("KA912", "cluster", Status.FAIL, facts, severity=severity, fault=fault, source=source, first=first)
+        return
+    newer, unknown = [], []
+    for broker in view.inter_broker.brokers:
+        value = view.inter_broker.settings.running(broker, INTER_BROKER_VERSION).value
+        if not value:
+            unknown.append(broker)
+        elif version(value)[0] > minor:
+            newer.append((broker, value))
+    if newer:
+        broker, value = newer[0]
+        fault = f"broker {broker} uses {INTER_BROKER_VERSION} {value}, which is newer"
+        source = "Kafka upgrade notes: no downgrade once the protocol was raised"
+        first = "stay on the release that the brokers run, or build a new cluster and copy the records to it"
+        more = {"fault": fault, "source": source, "first": first, "brokers": tuple(other for other, _ in newer)}
+        yield view.judge("KA912", "cluster", Status.FAIL, facts | more)
+        return
+    failed = [read for read in view.last_reads if read.operation in _READS and read.outcome == "failed"]
+    if failed:
+        error, needs = f"{failed[0].operation} was not read ({failed[0].error})", failed[0].needs or "a ZooKeeper that answers"
+        yield view.judge("KA912", "cluster", Status.UNKNOWN, facts, error=error, needs=needs)
+    elif unknown or not view.inter_broker.brokers:
+        who = f"broker {unknown[0]}" if unknown else "any broker"
+        needs = f"DescribeConfigs on Cluster, answered by {who}"
+        yield view.judge("KA912", "cluster", Status.UNKNOWN, facts, error=f"the protocol of {who} is unknown", needs=needs)
+    facts["why"] = "ZooKeeper mode, and no broker uses a newer protocol"
+
+
+def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, object]) -> Iterator[Judgement]:
+    """Yield the same of a cluster without ZooKeeper, by its finalized features."""
+    answered = {row.broker_id for row in view.of(BrokerApi) if row.broker_id >= 0}
+    missing = sorted(set(view.inter_broker.brokers) - answered)
+    if missing or not answered:
+        who = f"broker {missing[0]}" if missing else "a broker"
+        error = f"{who} did not answer ApiVersions"
+        yield view.judge("KA912", "cluster", Status.UNKNOWN, facts, error=error, needs=_NEEDS_FEATURES)
+        return
+    features, levels = view.features, metadata_levels(minor)
+    metadata = features.get(METADATA_VERSION)
+    yield from _metadata_faults(view, metadata, minor, levels, facts)
+    for name, feature in sorted(features.items()):
+        highest = highest_level(name, minor)
+        if highest is None or not feature.finalized or feature.finalized <= highest:
+            continue
+        limit = f"level {highest}" if highest else "no level of it"
+        fault = f"{name} is finalized at level {feature.finalized}, and Kafka {facts['target']} supports {limit}"
+        first = f"lower {name} with kafka-features.sh where Kafka allows it (never kraft.version)"
+        head = {"fault": fault, "source": "KIP-584", "first": first}
+        yield view.judge("KA912", f"feature/{name}", Status.FAIL, facts, **head)
+    level = "not finalized" if metadata is None or metadata.finalized is None else metadata_release(metadata.finalized)
+    facts["why"] = f"KRaft mode, metadata.version {level}"
+
+
+def _metadata_faults(
+    view: ClusterView,
+    metadata: Feature | None,
+    minor: tuple[int, ...],
+    levels: tuple[int, int] | None,
+    facts: dict[str, object],
+) -> Iterator[Judgement]:
+    level = None if metadata is None else metadata.finalized
+    resource, fault, source, first = f"feature/{METADATA_VERSION}", "", "KIP-778", ""
+    if level is None and minor >= KRAFT_ONLY:
+        fault, source = "no metadata.version is finalized, as before Kafka 3.3", f"KIP-778; {_NOTES}"
+        first = "upgrade every node to 3.9, then finalize metadata.version 3.9"
+    elif level is not None and levels is None:
+        fault = f"metadata.version is finalized ({metadata_release(level)}), and Kafka {facts['target']} has no such feature"
+        first = "stay on a release from 3.3 on: Kafka has no downgrade to early access of KRaft"
+    elif level is not None and levels is not None and level < levels[0]:
+        fault, source = (
+            f"metadata.version is {metadata_release(level)} (level {level}), below 3.3-IV3 (level 7)",
+            f"KIP-778; {_NOTES}",
+        )
+        supported = metadata.supported if metadata else None
+        first = (
+            f"finalize metadata.version {metadata_release(supported)} (level {supported}), which every broker supports"
+            if supported is not None and supported >= levels[0]
+            else "upgrade every node to 3.9, then finalize metadata.version 3.9"
+        )
+    elif level is not None and levels is not None and level > levels[1]:
+        highest = f"{metadata_release(levels[1])} (level {levels[1]})"
+        fault = f"metadata.version is {metadata_release(level)} (level {level}), above {highest}"
+        first = "stay on the release: a downgrade of metadata.version is refused where a level in between changed the metadata"
+    if fault:
+        yield view.judge("KA912", resource, Status.FAIL, facts, fault=fault, source=source, first=first)

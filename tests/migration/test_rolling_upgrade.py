@@ -1,0 +1,155 @@
+"""Pairs of releases, as their table has them, and the steps of an upgrade; a scenario does the pairs on real brokers."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import yaml
+
+from audit_history import History
+from checks.cases import base
+from checks.world import merged, snapshots
+from kafka_audit.cluster.features import METADATA_VERSION, metadata_levels
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.configuration.inter_broker_requests import sent_requests
+from kafka_audit.configuration.starts.protocol_versions import version
+from kafka_audit.migration import before, plan
+from kafka_audit.migration.proposed_listeners import ProposedListeners
+from kafka_audit.model.errors import UsageError
+
+NOW = datetime(2026, 9, 14, 7, tzinfo=UTC)
+PAIRS = yaml.safe_load((Path(__file__).parent / "upgrade_pairs.yaml").read_text())
+LEVELS = {"3.3-IV0": 4, "3.3-IV2": 6, "3.3-IV3": 7, "3.6-IV2": 14, "3.8-IV0": 20, "3.9-IV0": 21}
+KRAFT = {
+    "process.roles": "broker,controller",
+    "controller.listener.names": "CONTROLLER",
+    "controller.quorum.voters": "0@b0:9093",
+    "listeners": "PLAINTEXT://:9092,CONTROLLER://:9093",
+    "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+}
+
+
+def world(pair):
+    """Describe a cluster of the source release of a pair: its settings, its offers and its features."""
+    minor = version_numbers(pair["from"])[:2]
+    text, brokers = ".".join(map(str, minor)), range(pair["brokers"])
+    offers = {
+        request.api_key: [4 if minor >= (4,) and request.name == "Fetch" else 0, request.version]
+        for request in sent_requests(version(text))
+    }
+    kraft, own = pair["mode"] == "kraft", pair.get("properties", {})
+    files = {
+        broker: (KRAFT | {"node.id": str(broker)} if kraft else {"broker.id": str(broker), "zookeeper.connect": "zk:2181"}) | own
+        for broker in brokers
+    }
+    controllers = range(200, 200 + pair.get("controllers", 0))
+    if controllers:
+        voters = ",".join(f"{node}@c{node}:9093" for node in controllers)
+        of_broker = {"process.roles": "broker", "listeners": "PLAINTEXT://:9092", "controller.quorum.voters": voters}
+        of_controller = {"process.roles": "controller", "listeners": "CONTROLLER://:9093", "controller.quorum.voters": voters}
+        files = {broker: lines | of_broker for broker, lines in files.items()}
+        files |= {node: KRAFT | of_controller | {"node.id": str(node)} for node in controllers}
+    levels = metadata_levels(minor) if kraft else None
+    finalized = levels and LEVELS.get(pair.get("metadata"), levels[1])
+    features = {METADATA_VERSION: [*levels, finalized]} if levels else {}
+    features |= {name: [0, level, level] for name, level in pair.get("features", {}).items()}
+    voting = dict.fromkeys(controllers or brokers, 0)
+    quorum = {"leader": min(voting), "epoch": 1, "high_watermark": 9, "voters": voting, "observers": {}}
+    return merged(
+        base(),
+        {
+            "info": {"mode": pair["mode"]},
+            "brokers": {broker: "absent" for broker in (1, 2) if broker not in brokers},
+            "topics": "none",
+            "apis": offers,
+            "features": features,
+            "configs": {"inter.broker.protocol.version": own.get("inter.broker.protocol.version", f"{text}-IV0")},
+            "properties": files,
+        }
+        | ({"zookeeper": "none", "quorum": quorum} if kraft else {}),
+    )
+
+
+def decide(pair, **planned):
+    view = ClusterView.of_files(snapshots(world(pair), "upgrade", {})[0])
+    made = plan.plan("rolling-upgrade", version=pair["to"], oldest_client=pair.get("client"), **planned)
+    return before.report_before_change(History().audit(), view, made, ProposedListeners(), NOW)
+
+
+def test_there_are_pairs_enough_and_each_was_done_or_says_why_not():
+    assert len({(pair["from"], pair["to"], pair["mode"]) for pair in PAIRS.values()}) >= 20
+    for name, pair in PAIRS.items():
+        assert ("kafka" in pair) != ("why_not" in pair), name
+        if "kafka" in pair:
+            assert (pair["verdict"] == "go") == (pair["kafka"] == "runs"), name
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_verdict_of_a_pair(name):
+    pair = PAIRS[name]
+    report = decide(pair)
+    assert report["verdict"] == pair["verdict"], report["headline"]
+    blockers = {item["code"] for item in report["blockers"]}
+    open_points = {item["code"] for item in report["not_known"]}
+    assert sorted(blockers or open_points) == pair.get("codes", []), report
+
+
+def test_without_a_release_nothing_is_decided():
+    pair = PAIRS["kraft_3_9_to_4_3"]
+    view = ClusterView.of_files(snapshots(world(pair), "upgrade", {})[0])
+    report = before.report_before_change(History().audit(), view, plan.plan("rolling-upgrade"), ProposedListeners(), NOW)
+    assert (report["verdict"], report["steps"]) == ("not decided", [])
+    assert {item["code"] for item in report["not_known"]} == {"KA912", "KA913", "KA914", "KA915"}
+    assert all(item["remedy"].startswith("To know: --kafka-version") for item in report["not_known"])
+
+
+def test_controllers_come_before_brokers_and_metadata_version_last():
+    report = decide(PAIRS["kraft_3_9_to_4_3_with_controllers"])
+    texts = [step["text"] for step in report["steps"]]
+    assert [text.partition(":")[0].partition(",")[0] for text in texts[:3]] == [
+        "On every host",
+        "On controller 200",
+        "On brokers 0 and 1",
+    ]
+    assert "Java 17" in texts[0]
+    assert texts[3].startswith("When the cluster runs as before")
+    tool = "kafka-features.sh --bootstrap-server 10.0.0.10:9092 upgrade --feature metadata.version=30"
+    assert report["steps"][3]["commands"] == [f"{tool} --dry-run", tool]
+    assert report["steps"][-1]["commands"] == ["kafka-audit after-migration base"]
+
+
+def test_with_zookeeper_the_protocol_is_kept_first_and_raised_last():
+    pair = PAIRS["zookeeper_3_2_to_3_3_not_pinned"]
+    report = decide(pair)
+    assert report["steps"][0]["commands"] == ["inter.broker.protocol.version=3.2"]
+    assert report["steps"][0]["text"].startswith("On brokers 0, 1 and 2")
+    assert report["steps"][-2]["commands"][0] == "inter.broker.protocol.version=3.3"
+    # The controller restarts last, so that it moves once.
+    assert "On brokers 1, 2 and 0" in report["steps"][1]["text"]
+    assert not any("Java" in step["text"] for step in report["steps"])
+
+
+def test_a_cluster_that_the_release_does_not_run_has_no_steps():
+    assert decide(PAIRS["zookeeper_3_9_to_4_3"])["steps"] == []
+
+
+def test_no_step_is_final_where_the_software_goes_back():
+    texts = [step["text"] for step in decide(PAIRS["kraft_4_3_at_3_9_back_to_3_9"])["steps"]]
+    assert not [text for text in texts if "finalize" in text or "Java" in text]
+
+
+def test_proposed_files_stand_in_for_those_that_run(tmp_path):
+    pair = PAIRS["zookeeper_2_8_to_3_9_not_pinned"]
+    for broker in range(3):
+        lines = (f"broker.id={broker}", "zookeeper.connect=zk:2181", "inter.broker.protocol.version=2.8")
+        (tmp_path / f"{broker}.properties").write_text("\n".join(lines))
+    assert {item["code"] for item in decide(pair)["blockers"]} == {"KA913"}
+    report = decide(pair, proposed=[str(tmp_path)])
+    assert not [item for item in report["blockers"] if item["code"] == "KA913"], report["blockers"]
+    assert not any("add the line below" in step["text"] for step in report["steps"])
+
+
+def test_the_oldest_client_is_a_release():
+    with pytest.raises(UsageError, match="'old' is not a Kafka version"):
+        plan.plan("rolling-upgrade", version="4.3.0", oldest_client="old")
