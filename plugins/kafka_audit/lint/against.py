@@ -36,6 +36,9 @@ from kafka_audit.model.text import brokers
 
 _UNTRIED = "an audit after the broker listens there, or a connection from the network of the clients"
 CHECKS = ("KA312", "KA401", "KA407")
+HALFWAY = "while only"
+"""How the step is called at which one broker alone has its new file."""
+
 _RUNNING = (BrokerView, LogLine)
 _REPLACED = (BrokerConfig, BrokerProperty, PropertyLogin, Probe, Certificate)
 
@@ -51,15 +54,15 @@ def change_judgements(view: ClusterView, proposed: Sequence[Member], checks: Map
     """
     own = {code: checks[code] for code in CHECKS}
     serving = [member for member in proposed if member.serves]
-    steps = [(f"while only broker {member.broker_id} runs with its new file", [member]) for member in serving]
+    steps = [(f"{HALFWAY} broker {member.broker_id} runs with its new file", [member]) for member in serving]
     if len(serving) > 1:
         steps.append(("after all brokers run with their new files", serving))
-    now = _by_settings(view, view.snapshot.rows)
+    now = view_by_settings(view, view.snapshot.rows)
     before = {(judgement.code, judgement.resource): judgement for judgement in (*judge(now, own), *_mechanisms(now, serving))}
     failed: dict[tuple[str, str], Judgement] = {}
     unknown: dict[tuple[str, str], Judgement] = {}
     for when, changed in steps:
-        after, resources = _after(view, changed, key), {f"broker/{member.broker_id}" for member in changed}
+        after, resources = changed_view(view, changed, key), {f"broker/{member.broker_id}" for member in changed}
         for judgement in (*judge(after, own), *_mechanisms(after, changed)):
             place = (judgement.code, judgement.resource)
             earlier = before.get(place)
@@ -72,7 +75,7 @@ def change_judgements(view: ClusterView, proposed: Sequence[Member], checks: Map
     return [*({**unknown, **failed}).values(), *_addresses(view, serving)]
 
 
-def _by_settings(view: ClusterView, rows: Iterable[Row]) -> ClusterView:
+def view_by_settings(view: ClusterView, rows: Iterable[Row]) -> ClusterView:
     """Return a view of rows without what shows how the cluster works as it runs; in KRaft views say which brokers there are."""
     left_out = (LogLine,) if view.kraft else _RUNNING
     return ClusterView.of_files(replace(view.snapshot, rows=tuple(row for row in rows if not isinstance(row, left_out))))
@@ -90,7 +93,7 @@ def _at_step(judgement: Judgement, when: str, changed: set[str]) -> Judgement:
     return replace(judgement, evidence={**evidence, "when": when})
 
 
-def _after(view: ClusterView, changed: Sequence[Member], key: bytes) -> ClusterView:
+def changed_view(view: ClusterView, changed: Sequence[Member], key: bytes) -> ClusterView:
     """Return the cluster as it would be with some brokers restarted; what was measured at them says nothing of that."""
     ids = {member.broker_id for member in changed}
     now, _ = view.samples
@@ -98,7 +101,7 @@ def _after(view: ClusterView, changed: Sequence[Member], key: bytes) -> ClusterV
     added: list[Row] = [row for member in changed for row in members.configuration_rows(member, key)]
     registered = view.in_zookeeper
     added += [row for member in changed if member.broker_id in registered for row in advertised_by_member(member, now or 0)]
-    return _by_settings(view, (*kept, *added))
+    return view_by_settings(view, (*kept, *added))
 
 
 def _stale(row: Row, ids: set[int], now: int | None) -> bool:

@@ -39,7 +39,8 @@ def _line(line: Line) -> str:
     source = f" ({markdown.escaped(line.source)})" if line.source else ""
     sentence = markdown.escaped(line.text, _LONGEST).rstrip(".")
     also = f" Also: {markdown.escaped(listing(line.places[1:], _MOST), _LONGEST)}." if len(line.places) > 1 else ""
-    return f"**{line.code}**{source} {sentence}.{also} {markdown.markdown_prose(line.remedy)}".rstrip()
+    code = f"**{line.code}**{source} " if line.code else ""
+    return f"{code}{sentence}.{also} {markdown.markdown_prose(line.remedy)}".rstrip()
 
 
 def _rest(lines: tuple[Line, ...]) -> str:

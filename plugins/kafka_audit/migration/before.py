@@ -13,9 +13,10 @@ from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.incidents import findings
 from kafka_audit.lint import against, files
 from kafka_audit.lint.judging import Rules
-from kafka_audit.migration import addresses, reachability, rolling_upgrade
+from kafka_audit.migration import addresses, half_rolled, reachability, rolling_upgrade
+from kafka_audit.migration.half_rolled import Roll
 from kafka_audit.migration.items import GateItem, GateItems
-from kafka_audit.migration.plan import TITLES, Kind, Plan
+from kafka_audit.migration.plan import OF_QUORUM, TITLES, Kind, Plan
 from kafka_audit.migration.proposed_listeners import ProposedListeners
 from kafka_audit.migration.quorum.change import quorum_items, quorum_steps, voters_agreed
 from kafka_audit.migration.quorum.planned_steps import PlannedStep
@@ -52,7 +53,8 @@ def report_before_change(
     _audit(document, plan, items)
     _gate(document, view, plan, now.date(), items)
     _quorum(view, plan, tried, now.date(), items)
-    _proposed(view, plan, now.date(), items)
+    roll = _roll(view, plan, items)
+    _proposed(view, plan, roll, now.date(), items)
     _addresses(view, plan, tried, now.date(), items)
     for name in plan.vantages:
         _vantage(view, name, tried, items)
@@ -78,6 +80,7 @@ def report_before_change(
             name: [asdict(entry) for entry in getattr(items, name)]
             for name in ("blockers", "warnings", "not_known", "information")
         },
+        "half_rolled": None if roll is None else roll.as_dict(),
         "steps": [step.as_dict() for step in _steps(view, plan, tried, items)],
     }
 
@@ -165,7 +168,17 @@ def _verdicts(document: Mapping[str, Any]) -> Iterator[Verdict]:
             yield Verdict(code=code, resource="cluster", status=Status.PASS)
 
 
-def _proposed(view: ClusterView, plan: Plan, today: date, items: GateItems) -> None:
+def _roll(view: ClusterView, plan: Plan, items: GateItems) -> Roll | None:
+    """Judge the states between old and new files; None for changes of the quorum, and without files of brokers."""
+    if not plan.proposed or plan.kind in OF_QUORUM:
+        return None
+    roll = half_rolled.rolled(view, files.serving(plan.proposed, catalogue()))
+    for headed in half_rolled.roll_items(roll):
+        items.add(headed)
+    return roll if roll.nodes else None
+
+
+def _proposed(view: ClusterView, plan: Plan, roll: Roll | None, today: date, items: GateItems) -> None:
     if not plan.proposed:
         return
     rules = Rules(checks=catalogue(), mutes=(), today=today, version=plan.version, against=view, show_all=False)
@@ -180,6 +193,9 @@ def _proposed(view: ClusterView, plan: Plan, today: date, items: GateItems) -> N
             answered = finding.code in {"KA301", *_BY_ADDRESS} or (
                 finding.status is Status.UNKNOWN and finding.code not in _OPEN_IN_FILES
             )
+            # A file that breaks something as the only new one is judged with the order of the roll (`half_rolled`).
+            halfway = str(finding.evidence.get("when", "")).startswith(against.HALFWAY)
+            answered |= roll is not None and halfway and finding.code in half_rolled.CODES and finding.status is Status.FAIL
             if not finding.muted and not answered:
                 _sort(linted.finding, f"proposed {file.path}", gate.severity_of(plan.strict), items)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kafka_audit.migration import sections
 from kafka_audit.model.text import clean, our_line
 from kafka_audit.report.remedies import LONGEST_PARAGRAPH, step_lines, step_text
 from kafka_audit.report.text import clean_prose, remedy_text, wrap
@@ -19,9 +20,11 @@ def before_change_text(report: Mapping[str, Any], *, width: int) -> str:
         "",
         f"Snapshot {clean(report['snapshot_id'])}, the baseline for the comparison.",
     ]
-    sections = ("BLOCKERS", "blockers"), ("WARNINGS", "warnings"), ("NOT KNOWN", "not_known"), ("NOTES", "information")
-    for title, key in sections:
+    headings = ("BLOCKERS", "blockers"), ("WARNINGS", "warnings"), ("NOT KNOWN", "not_known"), ("NOTES", "information")
+    for title, key in headings:
         lines += _section(title, [_item(item, width) for item in report[key]])
+    states = sections.roll_states(report)
+    lines += _section("WHILE IT IS ROLLED", [list(wrap(clean_prose(state), width, "    ")) for state in states])
     lines += _section("STEPS", [_step(number, step, width) for number, step in enumerate(report.get("steps", ()), 1)])
     return "\n".join(lines) + "\n"
 

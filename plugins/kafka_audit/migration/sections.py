@@ -3,7 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kafka_audit.model.text import brokers, counted
 from kafka_audit.report.sections import Line, Section
+
+_MOST = 4
+"""Broken connections of a state that are shown; the JSON has all."""
 
 
 def before_change_sections(report: Mapping[str, Any]) -> list[Section]:
@@ -13,7 +17,24 @@ def before_change_sections(report: Mapping[str, Any]) -> list[Section]:
         Section(title="Warnings", mark="medium", lines=_items(report["warnings"])),
         Section(title="Not known", mark="unknown", lines=_items(report["not_known"])),
         Section(title="Notes", mark="na", lines=_items(report["information"])),
+        Section(title="While it is rolled", mark="na", lines=tuple(map(_state, roll_states(report)))),
     ]
+
+
+def roll_states(report: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a sentence for each state between old and new files, in the order of the roll."""
+    return tuple(map(_state_text, (report.get("half_rolled") or {}).get("states", ())))
+
+
+def _state(text: str) -> Line:
+    return Line(code="", text=text)
+
+
+def _state_text(state: Mapping[str, Any]) -> str:
+    found = [f"broker {fault['from']} does not reach broker {fault['to']} ({fault['why']})" for fault in state["broken"]]
+    open_points = f"; {counted(len(state['not_known']), 'connection')} not known" if state["not_known"] else ""
+    broken = "; ".join(found[:_MOST]) + (f"; and {len(found) - _MOST} more" if len(found) > _MOST else "")
+    return f"New on {brokers(state['changed'])}: {broken or 'all brokers stay connected'}{open_points}."
 
 
 def after_change_sections(report: Mapping[str, Any]) -> list[Section]:
