@@ -38,6 +38,8 @@ def world(pair):
         request.api_key: [4 if minor >= (4,) and request.name == "Fetch" else 0, request.version]
         for request in sent_requests(version(text))
     }
+    if minor >= (3,):
+        offers[65] = [0, 0]  # DescribeTransactions, by which a release of Kafka 3 is known
     kraft, own = pair["mode"] == "kraft", pair.get("properties", {})
     files = {
         broker: (KRAFT | {"node.id": str(broker)} if kraft else {"broker.id": str(broker), "zookeeper.connect": "zk:2181"}) | own

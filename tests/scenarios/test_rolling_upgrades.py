@@ -47,9 +47,9 @@ def test_the_verdict_is_what_kafka_does(bed, tmp_path, record_property, name):
         for heading in ("blockers", "not_known")
     }
     verdict = "no-go" if told["blockers"] else "not decided" if told["not_known"] else "go"
-    assert (verdict, sorted(told["blockers"])) == (pair["verdict"], pair.get("codes", [])), told
-
     refusal = upgraded(cluster, pair["to"])
+    record_property("gate", f"{verdict} {told}")
     record_property("kafka", refusal or "runs")
     assert ("refuses" if refusal else "runs") == pair["kafka"], refusal
     assert pair.get("says", "") in (refusal or "")
+    assert (verdict, sorted(told["blockers"])) == (pair["verdict"], pair.get("codes", [])), told

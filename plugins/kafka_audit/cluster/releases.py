@@ -1,11 +1,14 @@
 """The release whose rules apply to the file of a broker: its own if known, otherwise the supported releases around it."""
 
 from collections.abc import Mapping
+from functools import cache
 from itertools import pairwise
 
 from kafka_audit.cluster.features import METADATA_VERSION, metadata_release
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import VERSIONS, definitions, version_numbers
+from kafka_audit.configuration.inter_broker_requests import sent_requests
+from kafka_audit.configuration.starts.protocol_versions import version as protocol_version
 from kafka_audit.model.tables import BrokerApi, BrokerFeature, FileRelease
 
 _DEFAULT = 5  # ConfigSource of a default: the software's own version
@@ -27,7 +30,8 @@ def releases(view: ClusterView, broker: int) -> tuple[str, ...]:
 def minor_releases(view: ClusterView, broker: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Return the oldest and the newest minor release that a broker may run, e.g. (3, 9) twice; None if nothing shows it.
 
-    The highest metadata.version that a broker of a KRaft cluster supports is that of its release (Kafka 3.3 and later).
+    The highest metadata.version that a broker of a KRaft cluster supports is that of its release (Kafka 3.3 and later). With
+    ZooKeeper, where `inter.broker.protocol.version` is set, the newest Fetch tells releases apart, but for neighbours.
     """
     levels = [
         row.max_supported
@@ -37,7 +41,20 @@ def minor_releases(view: ClusterView, broker: int) -> tuple[tuple[int, ...], tup
     if levels and (exact := version_numbers(metadata_release(max(levels)))):
         return exact, exact
     known = releases(view, broker)
-    return (version_numbers(known[0])[:2], version_numbers(known[-1])[:2]) if known else None
+    if not known:
+        return None
+    oldest, newest = (version_numbers(version)[:2] for version in (known[0], known[-1]))
+    fetch = view.derived(_offered).get(broker, {}).get(_FETCH)
+    minors = [numbers for version in VERSIONS if oldest <= (numbers := version_numbers(version)[:2]) <= newest]
+    fits = [minor for minor in minors if fetch is not None and _sent_fetch(minor) == fetch.max_version]
+    return (fits[0], fits[-1]) if fits else (oldest, newest)
+
+
+@cache
+def _sent_fetch(minor: tuple[int, ...]) -> int | None:
+    """Return the version of Fetch that brokers of a release send to each other, the newest that it has; below 4.0."""
+    sent = sent_requests(protocol_version(".".join(map(str, minor))))
+    return next((request.version for request in sent if request.api_key == _FETCH and minor < (4,)), None)
 
 
 def _given(view: ClusterView) -> Mapping[int, str]:

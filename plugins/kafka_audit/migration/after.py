@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.migration import addresses
 from kafka_audit.migration.plan import OF_QUORUM, TITLES, Kind, Plan
+from kafka_audit.migration.predictions import NOT_HELD, outcomes
 from kafka_audit.migration.quorum.afterwards import certificate_differences, quorum_differences, quorum_outcomes
 from kafka_audit.model.finding import Resource, Severity, Status
 from kafka_audit.model.tables import RegisteredEndpoint, Snapshot, SnapshotInfo
@@ -68,14 +70,16 @@ def report_after_change(
     if plan.kind is Kind.CONTROLLER_CERTIFICATES:
         changes += certificate_differences(was, is_now)
     if plan.kind in OF_QUORUM:
-        outcomes = quorum_outcomes(plan, was, is_now, proposed)
-        not_advertised = [outcome for outcome in outcomes if isinstance(outcome, str)]
-        untold = [outcome for outcome in outcomes if not isinstance(outcome, str)]
+        of_quorum = quorum_outcomes(plan, was, is_now, proposed)
+        not_advertised = [outcome for outcome in of_quorum if isinstance(outcome, str)]
+        untold = [outcome for outcome in of_quorum if not isinstance(outcome, str)]
     else:
         not_advertised, untold = addresses.afterwards(proposed, is_now)
     meant = [change for change in changes if _is_meant(change, plan, proposed)]
     not_meant = [change for change in changes if not _is_meant(change, plan, proposed)]
-    not_done = [*_not_done(after, plan), *not_advertised]
+    predicted = [*outcomes(baseline.get("predictions", ()), is_now, document)]
+    not_done = [*_not_done(after, plan), *not_advertised, *_not_upgraded(predicted)]
+    untold = [*untold, *_upgrade_unknown(predicted, is_now)]
     least = gate.severity_of(plan.strict)
     new = [finding for finding in document["findings"] if gate.fails_gate(finding, least) and finding["lifecycle"] != "ongoing"]
     lost = [
@@ -109,10 +113,29 @@ def report_after_change(
         "meant": meant,
         "not_meant": not_meant,
         "not_done": not_done,
+        "predictions": predicted,
         "new": [_brief(entry) for entry in new],
         "resolved": [_brief(finding) for finding in document["findings"] if finding["lifecycle"] == "resolved"],
         "not_known": [*(_brief(entry) for entry in lost), *untold],
     }
+
+
+def _not_upgraded(predicted: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    for prediction in predicted:
+        if (prediction["kind"], prediction["outcome"]) == ("release", NOT_HELD):
+            broker = Resource.of(prediction["resource"]).broker
+            yield f"Broker {broker} runs {prediction['seen']}, not {prediction['expected']} as planned."
+
+
+def _upgrade_unknown(predicted: Sequence[Mapping[str, str]], view: ClusterView) -> Iterator[dict[str, str]]:
+    """Yield brokers whose release nothing shows. That it is one of several neighbours is a prediction that is not known."""
+    for prediction in predicted:
+        broker = Resource.of(prediction["resource"]).broker
+        if prediction["kind"] == "release" and broker is not None and minor_releases(view, broker) is None:
+            message = f"Cannot determine whether this is so: {prediction['text']}"
+            remedy = f"To know: {prediction['seen']}"
+            head = {"code": "KA912", "resource": prediction["resource"], "severity": "HIGH"}
+            yield {**head, "message": message, "remedy": remedy}
 
 
 def _brief(row: Mapping[str, Any]) -> dict[str, str]:

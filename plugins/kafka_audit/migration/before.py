@@ -17,6 +17,7 @@ from kafka_audit.migration import addresses, half_rolled, reachability, rolling_
 from kafka_audit.migration.half_rolled import Roll
 from kafka_audit.migration.items import GateItem, GateItems
 from kafka_audit.migration.plan import OF_QUORUM, TITLES, Kind, Plan
+from kafka_audit.migration.predictions import predictions
 from kafka_audit.migration.proposed_listeners import ProposedListeners
 from kafka_audit.migration.quorum.change import quorum_items, quorum_steps, voters_agreed
 from kafka_audit.migration.quorum.planned_steps import PlannedStep
@@ -80,6 +81,7 @@ def report_before_change(
             name: [asdict(entry) for entry in getattr(items, name)]
             for name in ("blockers", "warnings", "not_known", "information")
         },
+        "predictions": [*predictions(view, plan, roll, items.blockers)],
         "half_rolled": None if roll is None else roll.as_dict(),
         "steps": [step.as_dict() for step in _steps(view, plan, tried, items)],
     }

@@ -39,6 +39,8 @@ def after_change_text(report: Mapping[str, Any], *, width: int) -> str:
     lines += _section("UNKNOWN NOW", [_item({"source": "audit", **item}, width) for item in report["not_known"]])
     lines += _section("EXPECTED", [_change(change, width) for change in report["meant"]])
     lines += _section("RESOLVED", [_item({"source": "audit", **item, "remedy": ""}, width) for item in report["resolved"]])
+    texts = sections.prediction_texts(report)
+    lines += _section("PREDICTIONS OF THE GATE", [list(wrap(clean_prose(text), width, "    ")) for text in texts])
     return "\n".join(lines) + "\n"
 
 

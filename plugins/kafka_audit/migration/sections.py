@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_audit.model.text import brokers, counted
+from kafka_audit.migration.predictions import HELD, NOT_HELD, NOT_KNOWN
+from kafka_audit.model.text import brokers, counted, start_upper
 from kafka_audit.report.sections import Line, Section
 
 _MOST = 4
@@ -46,7 +47,17 @@ def after_change_sections(report: Mapping[str, Any]) -> list[Section]:
         Section(title="Unknown now", mark="unknown", lines=_items(report["not_known"])),
         Section(title="Expected", mark="ok", lines=tuple(map(_change, report["meant"]))),
         Section(title="Resolved", mark="ok", lines=_items(report["resolved"])),
+        Section(title="Predictions of the gate", mark="na", lines=tuple(map(_state, prediction_texts(report)))),
     ]
+
+
+def prediction_texts(report: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a sentence for each prediction of the gate, those that did not hold first."""
+    order = (NOT_HELD, NOT_KNOWN, HELD)
+    found = sorted(report.get("predictions", ()), key=lambda prediction: order.index(prediction["outcome"]))
+    return tuple(
+        f"{start_upper(prediction['outcome'])}: {prediction['text'].rstrip('.')} ({prediction['seen']})." for prediction in found
+    )
 
 
 def _items(items: Sequence[Mapping[str, str]]) -> tuple[Line, ...]:
