@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_audit.cluster.listeners.inter_broker import InterBroker
+from kafka_audit.cluster.listeners.inter_broker import InterBroker, Listener
+from kafka_audit.cluster.settings import Setting
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.login_faults import login_faults
 from kafka_audit.diagnosis.rights import pairs_at
@@ -22,6 +23,8 @@ CODES = frozenset({"KA312", "KA401", "KA412"})
 """Checks that judge each proposed file alone, which is answered here for every state of the roll."""
 
 _KINDS = {"listener": "KA312", "login": "KA412", "rights": "KA401"}
+_ENABLED, _TLS_VERSIONS = "ssl.enabled.protocols", "TLSv1.2,TLSv1.3"
+_KEY_STORES = ("ssl.keystore.location", "ssl.keystore.certificate.chain")
 _SOURCE = "half-rolled states"
 _MOST = 4  # reasons in a sentence
 
@@ -179,6 +182,8 @@ def _login_faults(view: ClusterView, target: int, users: Sequence[int]) -> Itera
         for source in fault.sources:
             if source in users:
                 yield EdgeFault(edge=(source, target), kind="login", text=clean(fault.text))
+    if used.encrypted:
+        yield from (fault for source in users if (fault := _handshake_fault(view, source, target, used)) is not None)
     if not used.logs_in:
         return
     offered = view.logins.offered_mechanisms(target, used.name)
@@ -188,6 +193,26 @@ def _login_faults(view: ClusterView, target: int, users: Sequence[int]) -> Itera
             subject = f"the mechanisms of broker {target}" if offered is None else f"the mechanism of broker {source}"
             text = f"{subject} on listener {clean(used.name)} cannot be read"
             yield EdgeFault(edge=(source, target), kind="login", text=text, unknown=True)
+
+
+def _handshake_fault(view: ClusterView, source: int, target: int, used: Listener) -> EdgeFault | None:
+    """Return why two brokers do not agree on TLS, by the settings of both."""
+
+    def read(node: int, key: str) -> Setting:
+        return view.settings.running_at(node, used.name, key)
+
+    versions = [
+        {part.strip() for part in (found.value or _TLS_VERSIONS).split(",")} if (found := read(node, _ENABLED)).known else None
+        for node in (source, target)
+    ]
+    if None not in versions and not set.intersection(*filter(None, versions)):
+        text = f"on listener {clean(used.name)} the two enable no TLS version in common"
+        return EdgeFault(edge=(source, target), kind="login", text=text)
+    required = (read(target, "ssl.client.auth").value or "").lower() == "required"
+    if used.protocol == "SSL" and required and all(read(source, key).state == "unset" for key in _KEY_STORES):
+        text = f"listener {clean(used.name)} requires a certificate there, and broker {source} has no key store"
+        return EdgeFault(edge=(source, target), kind="login", text=text)
+    return None
 
 
 def roll_items(roll: Roll) -> Iterator[HeadedItem]:

@@ -8,19 +8,28 @@ from kafka_audit.cluster.features import METADATA_VERSION, Feature, highest_leve
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerFeature, BrokerProperty, Migration, PlannedUpgrade
+from kafka_audit.model.tables import (
+    BrokerApi,
+    BrokerConfig,
+    BrokerFeature,
+    BrokerProperty,
+    ControllerConfig,
+    Migration,
+    PlannedUpgrade,
+)
 
 _NOTES = "Kafka 4.0 upgrade notes"
 _READS = frozenset({"zookeeper /controller", "zookeeper /migration"})
 """Reads that show whether a migration to KRaft is in progress."""
 
+_MIGRATES = "zookeeper.metadata.migration.enable"
 _NEEDS_FEATURES = "an answer to ApiVersions from every broker"
 
 
 @gate_check(
     code="KA912",
     severity=Severity.HIGH,
-    needs=(PlannedUpgrade, BrokerFeature, BrokerApi, BrokerConfig, BrokerProperty, Migration),
+    needs=(PlannedUpgrade, BrokerFeature, BrokerApi, BrokerConfig, BrokerProperty, ControllerConfig, Migration),
     says={
         Status.FAIL: "Kafka {target} does not run this cluster: {fault} ({source})",
         Status.PASS: "Kafka {target} runs this cluster: {why}",
@@ -38,7 +47,8 @@ def upgrade_not_supported(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     - The cluster uses ZooKeeper, and the new release is 4.0 or later.
-    - A migration to KRaft is not finished: each node runs the release with which it began (MEDIUM below 4.0).
+    - A migration to KRaft is not finished, or a node still has `zookeeper.metadata.migration.enable`: until then, each node runs
+      the release with which it began (MEDIUM below 4.0).
     - KRaft: the finalized `metadata.version` is below 3.3-IV3 or not finalized at all (Kafka 3.0 to 3.2), and the new release is
       4.0 or later.
     - KRaft: `metadata.version` or another feature is finalized at a level that the new release does not support: a downgrade.
@@ -48,7 +58,7 @@ def upgrade_not_supported(view: ClusterView) -> Iterator[Judgement]:
 
     ## Not known when
     The plan names no release, or one whose rules are unknown. In KRaft mode, no broker reported its features; with ZooKeeper, a
-    broker did not report its protocol.
+    broker did not report its protocol. A controller of the cluster file did not answer.
 
     ## Passes only when
     All of these were read, and none of the conditions holds. Whether nodes start with their files is KA914, clients are KA915.
@@ -121,6 +131,17 @@ def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, o
         error = f"{who} did not answer ApiVersions"
         yield view.judge("KA912", "cluster", Status.UNKNOWN, facts, error=error, needs=_NEEDS_FEATURES)
         return
+    nodes = sorted({*view.inter_broker.brokers, *view.settings.controllers})
+    migrating = tuple(node for node in nodes if (view.settings.get(node, _MIGRATES).value or "").lower() == "true")
+    if migrating and minor >= KRAFT_ONLY:
+        fault = f"its migration to KRaft is not finished ({_MIGRATES} of {view.settings.party(migrating[0])})"
+        more = {"fault": fault, "source": "KIP-866; Kafka 3.9 documentation", "first": "finish the migration (KA909)"}
+        yield view.judge("KA912", "cluster", Status.FAIL, facts | more, nodes=migrating)
+    unread = [read for read in view.last_reads if read.observer.startswith("controller@") and read.outcome == "failed"]
+    if unread and not migrating and minor >= KRAFT_ONLY:
+        error = f"whether {unread[0].observer} still writes to ZooKeeper: {unread[0].error}"
+        needs = unread[0].needs or "an answer to DescribeConfigs from each controller"
+        yield view.judge("KA912", "cluster", Status.UNKNOWN, facts, error=error, needs=needs)
     features, levels = view.features, metadata_levels(minor)
     metadata = features.get(METADATA_VERSION)
     yield from _metadata_faults(view, metadata, minor, levels, facts)
