@@ -153,7 +153,7 @@ def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, o
         fault = f"{name} is finalized at level {feature.finalized}, and Kafka {facts['target']} supports {limit}"
         first = f"lower {name} with kafka-features.sh where Kafka allows it (never kraft.version)"
         head = {"fault": fault, "source": "KIP-584", "first": first}
-        yield view.judge("KA912", f"feature/{name}", Status.FAIL, facts, **head)
+        yield view.judge("KA912", f"feature/{name}", Status.FAIL, facts | head)
     level = "not finalized" if metadata is None or metadata.finalized is None else metadata_release(metadata.finalized)
     facts["why"] = f"KRaft mode, metadata.version {level}"
 
