@@ -30,7 +30,7 @@ def written(folder, settings):
         own = {"broker.id": str(broker), "zookeeper.connect": "zk:2181"} | lines
         text = "".join(f"{key}={value}\n".replace("{id}", str(broker)) for key, value in own.items())
         (folder / f"{broker}.properties").write_text(text)
-    return files.nodes([str(folder)], catalogue())
+    return files.members_of([str(folder)], catalogue())
 
 
 def rolled(tmp_path, case):

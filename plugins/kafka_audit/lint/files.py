@@ -98,10 +98,10 @@ def serving(arguments: Sequence[str], checks: Mapping[str, Check]) -> tuple[Memb
     Raises:
         UsageError: an argument means no file at all.
     """
-    return tuple(member for member in nodes(arguments, checks) if member.serves)
+    return tuple(member for member in members_of(arguments, checks) if member.serves)
 
 
-def nodes(arguments: Sequence[str], checks: Mapping[str, Check]) -> tuple[Member, ...]:
+def members_of(arguments: Sequence[str], checks: Mapping[str, Check]) -> tuple[Member, ...]:
     """Return the same, and controllers that are no brokers; raises the same."""
     sources, _ = reading.read_lint_targets(reading.lint_targets(arguments), checks)
     return tuple(member for group in members.cluster_groups(sources) for member in group)

@@ -183,7 +183,7 @@ def _login_faults(view: ClusterView, target: int, users: Sequence[int]) -> Itera
             if source in users:
                 yield EdgeFault(edge=(source, target), kind="login", text=clean(fault.text))
     if used.encrypted:
-        yield from (fault for source in users if (fault := _handshake_fault(view, source, target, used)) is not None)
+        yield from filter(None, (_handshake_fault(view, source, target, used) for source in users))
     if not used.logs_in:
         return
     offered = view.logins.offered_mechanisms(target, used.name)

@@ -43,7 +43,7 @@ def upgraded_view(view: ClusterView, plan: Plan) -> ClusterView:
     Raises:
         UsageError: a proposed file is not there.
     """
-    proposed = files.nodes(plan.proposed, catalogue()) if plan.proposed else ()
+    proposed = files.members_of(plan.proposed, catalogue()) if plan.proposed else ()
     ids, key = {member.broker_id for member in proposed}, secrets.token_bytes(32)
     kept = (row for row in view.snapshot.rows if not (isinstance(row, BrokerProperty) and row.broker_id in ids))
     added: list[Row] = [row for member in proposed for row in members.configuration_rows(member, key)]
