@@ -5,7 +5,7 @@ some nodes have their new files is known once each node was put in alone, and al
 """
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ _ENABLED, _TLS_VERSIONS = "ssl.enabled.protocols", "TLSv1.2,TLSv1.3"
 _KEY_STORES = ("ssl.keystore.location", "ssl.keystore.certificate.chain")
 _SOURCE = "half-rolled states"
 _MOST = 4  # reasons in a sentence
+_MOST_EDGES = 20  # of a state in the report; all are counted
 
 Edge = tuple[int, int]
 """Who connects to whom."""
@@ -75,16 +76,18 @@ class Roll:
     def as_dict(self) -> dict[str, Any]:
         """Return the states for JSON, in the order of the roll."""
         states = [self.sequence[: count + 1] for count in range(len(self.sequence))]
+        return {"order": None if self.order is None else list(self.order), "states": [*map(self._state, states)]}
+
+    def _state(self, changed: Sequence[int]) -> dict[str, Any]:
+        faults = self.faults_after(changed)
+        broken = [fault for fault in faults if not fault.unknown]
+        not_known = [fault for fault in faults if fault.unknown]
         return {
-            "order": None if self.order is None else list(self.order),
-            "states": [
-                {
-                    "changed": list(changed),
-                    "broken": [_as_dict(fault) for fault in self.faults_after(changed) if not fault.unknown],
-                    "not_known": [_as_dict(fault) for fault in self.faults_after(changed) if fault.unknown],
-                }
-                for changed in states
-            ],
+            "changed": list(changed),
+            "broken_connections": len(broken),
+            "broken": [*map(_as_dict, broken[:_MOST_EDGES])],
+            "not_known_connections": len(not_known),
+            "not_known": [*map(_as_dict, not_known[:_MOST_EDGES])],
         }
 
 
@@ -98,7 +101,7 @@ def rolled(view: ClusterView, proposed: Sequence[Member]) -> Roll:
     now = {(fault.edge, fault.text) for fault in edge_faults(view_by_settings(view, view.snapshot.rows))}
 
     def new_faults(changed: Sequence[Member]) -> tuple[EdgeFault, ...]:
-        found = edge_faults(changed_view(view, changed, key))
+        found = edge_faults(changed_view(view, changed, key), {member.broker_id for member in changed})
         return tuple(fault for fault in found if (fault.edge, fault.text) not in now)
 
     nodes = tuple(sorted(member.broker_id for member in serving))
@@ -124,14 +127,19 @@ def _order(nodes: Sequence[int], alone: Mapping[int, Sequence[EdgeFault]], final
     return tuple(found) if len(found) == len(nodes) else None
 
 
-def edge_faults(view: ClusterView) -> tuple[EdgeFault, ...]:
-    """Return the connections between brokers that settings, logins and ACLs do not allow, and those that they leave open."""
+def edge_faults(view: ClusterView, about: Collection[int] | None = None) -> tuple[EdgeFault, ...]:
+    """Return the connections between brokers that settings, logins and ACLs do not allow, and those that they leave open.
+
+    `about`: those from or to one of these brokers; None for all.
+    """
     between = view.inter_broker
-    return tuple(fault for target in between.brokers for fault in _faults_at(view, between, target))
+    return tuple(fault for target in between.brokers for fault in _faults_at(view, target, about))
 
 
-def _faults_at(view: ClusterView, between: InterBroker, target: int) -> Iterator[EdgeFault]:
-    sources, reached = [source for source in between.brokers if source != target], []
+def _faults_at(view: ClusterView, target: int, about: Collection[int] | None) -> Iterator[EdgeFault]:
+    between, reached = view.inter_broker, []
+    asked = between.brokers if about is None or target in about else tuple(about)
+    sources = [source for source in asked if source != target]
     for source in sources:
         fault = _listener_fault(between, source, target)
         if fault is None:

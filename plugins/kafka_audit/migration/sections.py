@@ -33,8 +33,8 @@ def _state(text: str) -> Line:
 
 def _state_text(state: Mapping[str, Any]) -> str:
     found = [f"broker {fault['from']} does not reach broker {fault['to']} ({fault['why']})" for fault in state["broken"]]
-    open_points = f"; {counted(len(state['not_known']), 'connection')} not known" if state["not_known"] else ""
-    broken = "; ".join(found[:_MOST]) + (f"; and {len(found) - _MOST} more" if len(found) > _MOST else "")
+    open_points = f"; {counted(state['not_known_connections'], 'connection')} not known" if state["not_known"] else ""
+    broken = "; ".join(found[:_MOST]) + (f"; and {state['broken_connections'] - _MOST} more" if len(found) > _MOST else "")
     return f"New on {brokers(state['changed'])}: {broken or 'all brokers stay connected'}{open_points}."
 
 
