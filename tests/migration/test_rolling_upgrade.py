@@ -121,6 +121,13 @@ def test_controllers_come_before_brokers_and_metadata_version_last():
     assert report["steps"][-1]["commands"] == ["kafka-audit after-migration base"]
 
 
+def test_a_node_that_is_broker_and_controller_restarts_once():
+    texts = [step["text"] for step in decide(PAIRS["kraft_3_9_to_4_3"])["steps"]]
+    assert [text for text in texts if "install Kafka" in text] == [
+        "On broker 0: stop it, install Kafka 4.3.0, and start it. Continue when no partition is under-replicated."
+    ]
+
+
 def test_with_zookeeper_the_protocol_is_kept_first_and_raised_last():
     pair = PAIRS["zookeeper_3_2_to_3_3_not_pinned"]
     report = decide(pair)

@@ -60,7 +60,7 @@ def upgrade_steps(view: ClusterView, plan: Plan) -> Iterator[PlannedStep]:
     if not view.kraft:
         yield from _pin(planned)
     yield from _before_restarts(view, minor)
-    controllers = leader_last(facts, (node for node in facts.voters if node not in facts.brokers))
+    controllers = leader_last(facts, (node for node in facts.voters if node not in view.inter_broker.brokers))
     if controllers:
         yield _restart(
             controllers,

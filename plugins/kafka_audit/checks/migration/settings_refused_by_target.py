@@ -38,7 +38,7 @@ _REPLACED: Mapping[str, str] = MappingProxyType(
     severity=Severity.HIGH,
     needs=(PlannedUpgrade, BrokerProperty, BrokerConfig, ControllerConfig, QuorumView, QuorumReplica, RegisteredBroker),
     says={
-        Status.FAIL: "{node} has settings for which Kafka {target} is not made: {fault}",
+        Status.FAIL: "Settings of {who} do not fit Kafka {target}: {fault}",
         Status.PASS: "Kafka {target} accepts the settings of {who}, and knows each of them",
         Status.UNKNOWN: "Cannot determine whether Kafka {target} starts with the settings of {who} ({error})",
         Status.NOT_APPLICABLE: "No settings to judge: {reason}",
@@ -96,7 +96,7 @@ def _judged(view: ClusterView, node: int, target: str) -> Judgement:
     settings, brokers = view.settings, view.inter_broker.brokers
     who = f"broker {node}" if node in brokers else f"controller {node}"
     resource = who.replace(" ", "/")
-    facts: dict[str, object] = {"node": who.capitalize(), "who": who, "target": target}
+    facts: dict[str, object] = {"who": who, "target": target}
     lines = set_lines(settings, node)
     if lines is None and node in settings.answers_of_controllers:
         reported = settings.answers_of_controllers[node]
@@ -121,14 +121,14 @@ def _fault(lines: Mapping[str, str | None], target: str) -> tuple[Severity, str,
     version = nearest_release(target)
     refusal = start_refusal(start_values(lines, version), version)
     if refusal is not None:
-        return Severity.HIGH, f"it does not start ({refusal.message})", refusal.key or "what Kafka names"
+        return Severity.HIGH, f"the node does not start ({refusal.message})", refusal.key or "what Kafka names"
     authorizer = lines.get(AUTHORIZER) or ""
     if authorizer and is_missing(authorizer, kafka_classes(version)):
-        return Severity.HIGH, f"it does not start (Kafka has no class {authorizer})", AUTHORIZER
+        return Severity.HIGH, f"the node does not start (Kafka has no class {authorizer})", AUTHORIZER
     known = definitions(version)
     # What no release defines belongs to a plugin, or is misspelt (KA719).
     gone = sorted(key for key in lines if key not in known and key in defined_keys())
     replaced = [key for key in gone if key in _REPLACED and _REPLACED[key].partition(" ")[0] not in lines]
     if replaced:
-        return Severity.MEDIUM, f"it no longer reads {replaced[0]}, but {_REPLACED[replaced[0]]}", listing(replaced)
-    return (Severity.LOW, f"it does not know {listing(gone, 4)}", f"or remove {listing(gone, 12)}") if gone else None
+        return Severity.MEDIUM, f"Kafka no longer reads {replaced[0]}, but {_REPLACED[replaced[0]]}", listing(replaced)
+    return (Severity.LOW, f"Kafka no longer knows {listing(gone, 4)}", f"or remove {listing(gone, 12)}") if gone else None

@@ -64,8 +64,7 @@ def upgrade_not_supported(view: ClusterView) -> Iterator[Judgement]:
     All of these were read, and none of the conditions holds. Whether nodes start with their files is KA914, clients are KA915.
 
     ## What to do
-    First: {first}. The way to KRaft begins with `kafka-audit before-migration CLUSTER --kind zookeeper-to-kraft`, and
-    `kafka-audit explain KA712` finalizes a metadata.version.
+    First: {first}. `kafka-audit explain {page}` says how.
 
     Run the gate again afterwards: `kafka-audit before-migration CLUSTER --kind rolling-upgrade --kafka-version {target}`.
 
@@ -89,12 +88,14 @@ def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, 
     migrating = bool(view.newest(Migration))
     if migrating or minor >= KRAFT_ONLY:
         fault, source = "it uses ZooKeeper", f"KIP-833; {_NOTES}"
-        first = "upgrade the brokers to 3.9 and migrate to KRaft"
+        first, page = "upgrade the brokers to 3.9 and migrate to KRaft", "KA901"
         if migrating:
             fault, source = "its migration to KRaft is not finished", "KIP-866; Kafka 3.9 documentation"
-            first = "finish the migration (KA909)"
+            first, page = "finish the migration to KRaft", "KA909"
         severity = Severity.HIGH if minor >= KRAFT_ONLY else Severity.MEDIUM
-        yield view.judge("KA912", "cluster", Status.FAIL, facts, severity=severity, fault=fault, source=source, first=first)
+        yield view.judge(
+            "KA912", "cluster", Status.FAIL, facts, severity=severity, fault=fault, source=source, first=first, page=page
+        )
         return
     newer, unknown = [], []
     for broker in view.inter_broker.brokers:
@@ -108,7 +109,7 @@ def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, 
         fault = f"broker {broker} uses {INTER_BROKER_VERSION} {value}, which is newer"
         source = "Kafka upgrade notes: no downgrade once the protocol was raised"
         first = "stay on the release that the brokers run, or build a new cluster and copy the records to it"
-        more = {"fault": fault, "source": source, "first": first, "brokers": tuple(other for other, _ in newer)}
+        more = {"fault": fault, "source": source, "first": first, "page": "KA703", "brokers": tuple(other for other, _ in newer)}
         yield view.judge("KA912", "cluster", Status.FAIL, facts | more)
         return
     failed = [read for read in view.last_reads if read.operation in _READS and read.outcome == "failed"]
@@ -135,7 +136,12 @@ def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, o
     migrating = tuple(node for node in nodes if (view.settings.get(node, _MIGRATES).value or "").lower() == "true")
     if migrating and minor >= KRAFT_ONLY:
         fault = f"its migration to KRaft is not finished ({_MIGRATES} of {view.settings.party(migrating[0])})"
-        more = {"fault": fault, "source": "KIP-866; Kafka 3.9 documentation", "first": "finish the migration (KA909)"}
+        more = {
+            "fault": fault,
+            "source": "KIP-866; Kafka 3.9 documentation",
+            "first": "finish the migration to KRaft",
+            "page": "KA909",
+        }
         yield view.judge("KA912", "cluster", Status.FAIL, facts | more, nodes=migrating)
     unread = [read for read in view.last_reads if read.observer.startswith("controller@") and read.outcome == "failed"]
     if unread and not migrating and minor >= KRAFT_ONLY:
@@ -152,7 +158,7 @@ def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, o
         limit = f"level {highest}" if highest else "no level of it"
         fault = f"{name} is finalized at level {feature.finalized}, and Kafka {facts['target']} supports {limit}"
         first = f"lower {name} with kafka-features.sh where Kafka allows it (never kraft.version)"
-        head = {"fault": fault, "source": "KIP-584", "first": first}
+        head = {"fault": fault, "source": "KIP-584", "first": first, "page": "KA712"}
         yield view.judge("KA912", f"feature/{name}", Status.FAIL, facts | head)
     level = "not finalized" if metadata is None or metadata.finalized is None else metadata_release(metadata.finalized)
     facts["why"] = f"KRaft mode, metadata.version {level}"
@@ -189,4 +195,4 @@ def _metadata_faults(
         fault = f"metadata.version is {metadata_release(level)} (level {level}), above {highest}"
         first = "stay on the release: a downgrade of metadata.version is refused where a level in between changed the metadata"
     if fault:
-        yield view.judge("KA912", resource, Status.FAIL, facts, fault=fault, source=source, first=first)
+        yield view.judge("KA912", resource, Status.FAIL, facts, fault=fault, source=source, first=first, page="KA712")
