@@ -48,7 +48,7 @@ def upgraded(cluster: BaseCluster, version: str, properties: Properties | None =
             cluster.await_settled()
         except BedError as error:
             return _reason(server) or str(error)
-        if (missing := _await_replicas(cluster)) is not None:
+        if (missing := await_replicas(cluster)) is not None:
             return missing
     return None
 
@@ -64,7 +64,7 @@ def _reason(server: Server) -> str:
     return "\n".join(list(dict.fromkeys(match[0] for match in _REASON.finditer(text)))[:_MOST])
 
 
-def _await_replicas(cluster: BaseCluster) -> str | None:
+def await_replicas(cluster: BaseCluster) -> str | None:
     """Wait until every partition has all its replicas in sync; return which has not."""
     deadline = time.monotonic() + STEP_SECONDS
     while True:
