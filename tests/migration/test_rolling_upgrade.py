@@ -159,6 +159,12 @@ def test_proposed_files_stand_in_for_those_that_run(tmp_path):
     assert not any("add the line below" in step["text"] for step in report["steps"])
 
 
+def test_a_line_that_a_proposed_file_no_longer_has_is_gone(tmp_path):
+    (tmp_path / "1.properties").write_text("broker.id=1\nzookeeper.connect=zk:2181\n")
+    report = decide(PAIRS["zookeeper_2_8_to_3_9"], proposed=[str(tmp_path)])
+    assert [item["resource"] for item in report["blockers"] if item["code"] == "KA913"] == ["broker/1"]
+
+
 def test_the_oldest_client_is_a_release():
     with pytest.raises(UsageError, match="'old' is not a Kafka version"):
         plan.plan("rolling-upgrade", version="4.3.0", oldest_client="old")
