@@ -57,6 +57,12 @@ def test_a_case_is_observed_as_written(diagnosed, name):
     assert (f"{leading[0]} {leading[1].value}" if leading else "none") == case["leading"]
 
 
+def test_what_a_cluster_cannot_have_is_no_candidate(diagnosed):
+    found = {name: {one.cause.name for one in diagnosed[name].candidates} for name in CASES}
+    assert "migration_lost_update" not in found["unreachable_address-a_probe_from_the_controller_fails"]
+    assert "migration_lost_update" in found["migration_lost_update-every_view_is_new"]
+
+
 def test_each_cause_has_a_case_that_shows_it_or_leaves_it_open_and_a_near_one():
     for cause in causes():
         own = [case for name, case in CASES.items() if name.startswith(f"{cause.name}-")]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kafka_audit.cluster.listeners.probes import ProbeResult
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.edges import COORDINATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.read_failure import ReadFailure
@@ -126,6 +127,11 @@ REGISTRATION = CauseKind(
 )
 
 Observe = Callable[[Facts, Edge], Iterable[EdgeObservation]]
+Applies = Callable[[ClusterView], bool]
+
+
+def _always(_view: ClusterView) -> bool:
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +148,7 @@ class KnownCause:
             {port} and {address} in its commands.
         remedy: what repairs it, in a sentence; empty where the check that reports it has steps of its own.
         observe: what was observed.
+        applies: whether a cluster can have it at all; where it cannot, it is no candidate.
     """
 
     name: str
@@ -152,13 +159,21 @@ class KnownCause:
     decided_by: str
     remedy: str
     observe: Observe
+    applies: Applies
 
 
 _REGISTRY: dict[str, KnownCause] = {}
 
 
 def cause(  # noqa: PLR0913 -- what a cause is
-    *, kind: CauseKind, layer: int, edges: tuple[str, ...], decided_by: str, rare: bool = False, remedy: str = ""
+    *,
+    kind: CauseKind,
+    layer: int,
+    edges: tuple[str, ...],
+    decided_by: str,
+    rare: bool = False,
+    remedy: str = "",
+    applies: Applies = _always,
 ) -> Callable[[Observe], Observe]:
     """Register a cause; see `KnownCause`."""
 
@@ -172,6 +187,7 @@ def cause(  # noqa: PLR0913 -- what a cause is
             decided_by=decided_by,
             remedy=remedy,
             observe=function,
+            applies=applies,
         )
         return function
 

@@ -123,7 +123,7 @@ def diagnosed(facts: Facts, edge: Edge) -> Diagnosis:
 def _weighed(facts: Facts, edge: Edge) -> Diagnosis:
     found = []
     for cause in causes():
-        if edge.kind in cause.edges:
+        if edge.kind in cause.edges and cause.applies(facts.view):
             observed = tuple(cause.observe(facts, edge))
             found.append(
                 WeighedCause(
