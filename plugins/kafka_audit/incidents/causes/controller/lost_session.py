@@ -80,7 +80,8 @@ def _headline(case: Case, candidates: Iterable[CauseCandidate], confidence: Conf
     if confidence is None:
         endings = [f"; not decided: {listing(one.word for one in words)}", "; cause not decided"]
     else:
-        endings = [f": {_HEDGE[confidence]}{next(one.fault for one in words if one.cause == case.roots[0].text('cause'))}"]
+        named = next((one for one in words if one.cause == case.roots[0].text("cause")), words[0])
+        endings = [f": {_HEDGE[confidence]}{named.fault}"]
     return fitting([*(f"{runs} {place}{ending}" for ending in endings for place in where), f"{runs} {where[1]}"])
 
 
