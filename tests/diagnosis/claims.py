@@ -73,7 +73,15 @@ def failures(document: Document) -> dict[Claim, int]:
         if one["status"] == "FAIL" and one["code"] in CAUSES:
             key = cause_of(one), party(one["resource"]["name"])
             found[key] = max(found.get(key, 0), RANK[one["confidence"]])
+    # That a broker is not registered is measured, however sure it is why; without the facts that it runs, that is what is left.
+    found |= {("KA113", broker): RANK["measured"] for broker in _running(document)}
     return found
+
+
+def _running(document: Document) -> Iterator[str]:
+    for one in document["findings"]:
+        if one["code"] == "KA113" and one["status"] == "FAIL" and one["evidence"].get("runs"):
+            yield party(one["resource"]["name"])
 
 
 def stronger(before: Document, after: Document) -> dict[Claim, tuple[int, int]]:
