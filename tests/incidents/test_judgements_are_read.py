@@ -42,9 +42,8 @@ LEFT = {
     "causes/listeners/internal_names.py": {"probes"},
     "causes/repair.py": {"newest"},
     "causes/rule.py": {"probes_to"},
-    "causes/security/refused_broker_repair.py": {"last_reads", "views_of"},
-    "causes/storage/dead_disk.py": {"newest"},
-    "causes/storage/dead_disk_repair.py": {"last_reads"},
+    "causes/security/refused_broker.py": {"last_reads", "views_of"},
+    "causes/storage/dead_disk.py": {"last_reads", "newest"},
     # Judgements that no finding holds yet.
     "causes/listeners/addresses.py": {"worker_probes"},
     "causes/listeners/client_vantages.py": {"probes"},
