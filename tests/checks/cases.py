@@ -41,7 +41,7 @@ def case_files() -> dict[str, tuple[Path, dict[str, Any]]]:
     return {raw["check"]: (path, raw) for path, raw in read}
 
 
-_KEYS = frozenset({"check", "world", "cases"})
+_KEYS = frozenset({"check", "remedies", "world", "cases"})
 _CASE_KEYS = frozenset({"near", "world", "now", "before", "samples", "sample_times", "previous", "files_alone", "expect", "pass"})
 _EXPECTED_KEYS = frozenset({"resource", "status", "severity", "confidence", "evidence", "prints", "never_prints"})
 

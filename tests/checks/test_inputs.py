@@ -28,8 +28,8 @@ from kafka_audit.differences.tables import (
 )
 from kafka_audit.incidents.inputs import failed_inputs
 from kafka_audit.model.finding import Judgement, Resource, Status
-from kafka_audit.model.table_reads import FILLED_BY
 from kafka_audit.model.tables import (
+    TABLES,
     Acl,
     AclHolder,
     BrokerConfig,
@@ -108,14 +108,17 @@ def of_zookeeper(*paths: str) -> Callable[[SourceRead], bool]:
 
 def filled_by(*operations: str) -> Tables:
     """Return the tables that nothing but these operations fills."""
-    return frozenset(table for table, reads in FILLED_BY.items() if all(read.startswith(operations) for read in reads))
+    return frozenset(
+        table for table in TABLES if table.filled_by and all(read.startswith(operations) for read in table.filled_by)
+    )
 
 
 OF_BROKERS: Tables = frozenset(
     table
-    for table, reads in FILLED_BY.items()
+    for table in TABLES
     if any(
-        read.startswith(("Describe", "ListOffsets", "ListGroups", "Metadata", "ApiVersions", "read_committed")) for read in reads
+        read.startswith(("Describe", "ListOffsets", "ListGroups", "Metadata", "ApiVersions", "read_committed"))
+        for read in table.filled_by
     )
 ) - {ControllerConfig, ControllerProbe}
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from functools import cache
 
-from kafka_audit.model.table_reads import FILLED_BY
 from kafka_audit.model.tables import (
+    TABLES,
     AddressProbe,
     BrokerProperty,
     Certificate,
@@ -113,7 +113,7 @@ def _is(read: SourceRead, operation: str) -> bool:
 
 @cache
 def _tables(operation: str) -> frozenset[type[Row]]:
-    return frozenset(table for table, filled in FILLED_BY.items() if any(one.startswith(operation) for one in filled))
+    return frozenset(table for table in TABLES if any(one.startswith(operation) for one in table.filled_by))
 
 
 def _refused(snapshot: Snapshot, operation: str) -> Iterator[Row]:

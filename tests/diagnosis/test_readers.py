@@ -20,10 +20,10 @@ FOLDERS = ("airflow", "alerting", "audit", "checks", "job", "lint", "migration",
 
 LEFT = {
     # Facts of an address or a party, and no answer to who reaches whom: what a name resolves to, what is mapped, who gave a view.
-    "checks/audit/accepted_logins.py": {"BrokerView"},
+    "checks/audit/source_not_collected.py": {"BrokerView"},
     "checks/audit/vantage_far_away.py": {"Probe"},
     "checks/controller/epoch_went_back.py": {"BrokerView"},
-    "checks/controller/named_controller.py": {"BrokerView"},
+    "checks/controller/controller_disagreement.py": {"BrokerView"},
     "checks/listeners/address_of_name_fails.py": {"probes_of"},
     "checks/listeners/endpoint_without_mapping.py": {"worker_probes"},
     "checks/listeners/mappings_share_address.py": {"identities", "worker_probes"},
@@ -33,7 +33,7 @@ LEFT = {
     "checks/metadata/broker_gone.py": {"held_views", "held_views_before"},
     "checks/metadata/foreign_cluster_id.py": {"held_views", "held_views_before"},
     "checks/replication/single_broker.py": {"BrokerView", "ViewBroker"},
-    "checks/security/login_evidence.py": {"views_of"},
+    "checks/security/inter_broker_login_fails.py": {"views_of"},
     "migration/quorum/planned_steps.py": {"BrokerView"},  # which addresses answered: commands are printed with one
     "report/reach.py": {"probes"},
     "report/views.py": {"BrokerView", "listed"},

@@ -1,8 +1,10 @@
 """Observers by brokers, one character a cell."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import small_cluster
+from kafka_audit.model.tables import BrokerView, QuorumReplica, QuorumView
 from kafka_audit.report import matrix
 
 
@@ -50,6 +52,17 @@ def test_a_view_that_nothing_can_be_held_against_is_not_called_empty():
     told = {one.observers: one.text for one in matrix.why if one.letter == "?"}
     assert told[("broker 0",)] == "ZooKeeper was not read: no answer"
     assert told["zookeeper", "broker 1"] == "gave no view"
+
+
+def test_a_registry_beside_controllers_of_kraft_has_a_cell_for_each():
+    seen = small_cluster.snapshot({"brokers": THREE, "views": {0: "full", 1: "full", 2: "full"}})
+    usual = {"sample": max(row.sample for row in seen.of(BrokerView)), "observer": "controller@c:9093"}
+    at = {"voter": True, "directory_id": None, "log_end_offset": 9, "last_fetch_ms": 1, "last_caught_up_ms": 1}
+    leader = QuorumView(**usual, node_id=200, leader_id=200, leader_epoch=7, high_watermark=9)
+    followers = (QuorumReplica(**usual, replica_id=node, **at) for node in (200, 201, 202))
+    found = matrix.build_matrix(small_cluster.view(replace(seen, rows=(*seen.rows, leader, *followers))))
+    assert found["controllers"] == [200, 201, 202]
+    assert matrix.matrix_rows(found)[0].quorum == "------"
 
 
 def test_kraft_has_no_registry():

@@ -5,8 +5,9 @@ from types import MappingProxyType
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Resource
-from kafka_audit.model.table_reads import FILLED_BY, ZOOKEEPER
 from kafka_audit.model.tables import (
+    TABLES,
+    ZOOKEEPER,
     BrokerConfig,
     BrokerIdentity,
     BrokerProperty,
@@ -75,12 +76,12 @@ _ASKED_FIRST = "ApiVersions"
 
 def _source(table: type[Row]) -> _Source:
     """Return which reads a table without rows may come from."""
-    filled = FILLED_BY[table]
-    of_brokers = any(not table.startswith((ZOOKEEPER, "probe")) for table in filled)
+    filled = table.filled_by
+    of_brokers = any(not operation.startswith((ZOOKEEPER, "probe")) for operation in filled)
     return _BY_OBSERVER.get(table) or _starts(*filled, *_MORE.get(table, ()), *((_ASKED_FIRST,) if of_brokers else ()))
 
 
-_SOURCE: Mapping[type[Row], _Source] = MappingProxyType({table: _source(table) for table in FILLED_BY})
+_SOURCE: Mapping[type[Row], _Source] = MappingProxyType({table: _source(table) for table in TABLES if table.filled_by})
 
 
 def failed_inputs(view: ClusterView, needs: Iterable[type[Row]], resource: str) -> tuple[SourceRead, ...]:
@@ -91,11 +92,7 @@ def failed_inputs(view: ClusterView, needs: Iterable[type[Row]], resource: str) 
     tables = frozenset(needs)
     sources = [_SOURCE[table] for table in tables if table in _SOURCE]
     if RegisteredEndpoint in tables and view.kraft:
-        sources += [
-            _SOURCE[BrokerView],
-            _SOURCE[BrokerConfig],
-            _PROPERTIES,
-        ]  # lists and settings replace registrations
+        sources += [_SOURCE[BrokerView], _SOURCE[BrokerConfig], _PROPERTIES]  # lists and settings replace registrations
     broker = Resource.of(resource).broker
     return tuple(
         read

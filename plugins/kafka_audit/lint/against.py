@@ -114,8 +114,8 @@ def advertised_by_member(member: Member, sample: int) -> Iterator[RegisteredEndp
     """Yield the advertised addresses of a broker with its new settings; listeners of controllers are left out."""
     if KEY in member.broker.unknown:
         return  # what contains a placeholder is not what `listeners` says
-    mapped = protocols_by_listener(member.value("listener.security.protocol.map"))
-    for entry in entries({key: member.value(key) for key in (KEY, INSTEAD, CONTROLLERS)}):
+    mapped = protocols_by_listener(member.broker.value("listener.security.protocol.map"))
+    for entry in entries({key: member.broker.value(key) for key in (KEY, INSTEAD, CONTROLLERS)}):
         if entry.port is not None:
             yield RegisteredEndpoint(
                 sample=sample,

@@ -38,11 +38,6 @@ class Member:
     broker_id: int
     twins: tuple[str, ...] = ()  # other files that give another node of the cluster the same id
 
-    def value(self, key: str) -> str:
-        """Return a setting, "" where it is unset or not known."""
-        setting = self.broker.properties.get(key)
-        return setting.value.strip() if setting is not None and key not in self.broker.unknown else ""
-
     @property
     def stores(self) -> Mapping[str, bool]:
         """Return whether key stores exist, by key; empty if this may not be the host of the broker."""
@@ -52,7 +47,7 @@ class Member:
     @property
     def serves(self) -> bool:
         """Return whether it is a broker to clients, and not a controller only."""
-        return self.value("process.roles") != "controller"
+        return self.broker.value("process.roles") != "controller"
 
 
 Group = tuple[Member, ...]
@@ -95,7 +90,7 @@ def of_the_same_ensemble(groups: Sequence[Group]) -> Mapping[int, Group]:
 
 def _servers(group: Group) -> frozenset[str]:
     """Return the addresses of ZooKeeper's servers; an address that each host has itself is none."""
-    texts = (member.value("zookeeper.connect").partition("/")[0] for member in group)
+    texts = (member.broker.value("zookeeper.connect").partition("/")[0] for member in group)
     found = (address for text in texts for address in _ADDRESS.findall(text))
     return frozenset(canonical_text(address) for address in found if not means_itself(address.rpartition(":")[0]))
 
@@ -173,10 +168,9 @@ def _addresses(broker: Described) -> frozenset[str]:
         return frozenset({broker.cluster})
     found: set[str] = set()
     for key in twins.COORDINATORS:
-        setting = broker.properties.get(key)
-        if setting is not None and key not in broker.unknown:
-            chroot = f"/{setting.value.partition('/')[2].strip()}" if key == "zookeeper.connect" else ""
-            found |= {f"{address}{chroot}" for address in _ADDRESS.findall(setting.value)}
+        text = broker.value(key)
+        chroot = f"/{text.partition('/')[2].strip()}" if key == "zookeeper.connect" else ""
+        found |= {f"{address}{chroot}" for address in _ADDRESS.findall(text)}
     return frozenset(found)
 
 
@@ -211,7 +205,7 @@ def snapshot_from_files(group: Group, key: bytes, releases: Mapping[int, str] = 
     """
     found = [row for member in group for row in configuration_rows(member, key)]
     found += [FileRelease(node_id=node, version=version) for node, version in releases.items()]
-    kraft = any(member.value("process.roles") for member in group)
+    kraft = any(member.broker.value("process.roles") for member in group)
     return Snapshot(snapshot_id="lint", cluster="files", cluster_id="files", rows=(_info(kraft=kraft), *found))
 
 

@@ -1,14 +1,20 @@
 """What to do on a finding, in the names of the file that was linted. Pure.
 
 The page of a check speaks of server.properties and of Kafka's settings. In a file from which an image, a chart or an operator
-writes server.properties, the settings have other names, and some have fields of their own: `SettingNames` has them. A remedy
-whose steps differ there is written here.
+writes server.properties, the settings have other names, and some have fields of their own: `SettingNames` has them. Steps
+that differ there are `remedies` in the file of the check's cases. Besides evidence they have `{resource}`, the place of the
+settings, `{file}`, the path, `{field}`, the field of the setting, `{at}`, the name of a subchart, and `_PARTS`.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
+from importlib.resources import files
 
+import yaml
+
+from kafka_audit.bounds.bounded_yaml import LOADER
 from kafka_audit.checks import Check
 from kafka_audit.checks.messages import headlines, message
 from kafka_audit.configuration.definitions import definitions
@@ -45,57 +51,6 @@ _WRITTEN_ALONE = (
     "The operator writes this setting for all brokers, and no field of the resource sets it. A running broker that differs was "
     "not restarted since the resource changed: see the conditions in the status of the resource."
 )
-_STEPS: Mapping[tuple[Form, str], str] = {
-    (Form.STRIMZI, "KA215"): (
-        "For a cluster that matters, give brokers a node pool of their own: add a `KafkaNodePool` with `spec.roles: "
-        "[broker]`, move the partitions to its brokers (a `KafkaRebalance` with mode `remove-brokers`), then remove `broker` "
-        "from `spec.roles` of the pool of {who}. Otherwise mute KA215."
-    ),
-    (Form.STRIMZI, "KA303"): (
-        "In `spec.kafka.listeners[].configuration.brokers`, set an `advertisedHost` of broker {broker} for {listener} (port "
-        "{port}) that clients resolve, or remove it: then the operator advertises the address that Kubernetes assigns."
-    ),
-    (Form.STRIMZI, "KA304"): (
-        "In `spec.kafka.listeners[].configuration.brokers`, give each of brokers {brokers} its own `advertisedHost`. Behind "
-        "one port forward, give each its own `advertisedPort`."
-    ),
-    (Form.STRIMZI, "KA310"): "In {resource}, correct the field of the setting that Kafka names. {test}",
-    (Form.STRIMZI, "KA316"): (
-        "If clients run outside {place}, add a listener for them to `spec.kafka.listeners`, of type `loadbalancer`, "
-        "`nodeport` or `route`: the operator gives each broker an address of its own. If every client is inside, mute KA316."
-    ),
-    (Form.STRIMZI, "KA705"): "{creators} Then set `{field}: false`.",
-    (Form.BITNAMI, "KA215"): (
-        "For a cluster that matters, run controllers and brokers in separate pods: in a new release set "
-        "`{at}controller.controllerOnly: true` and `{at}broker.replicaCount: 3`. In a running release, first set "
-        "`{at}broker.replicaCount` and move all partitions to the new brokers with `kafka-reassign-partitions.sh`. Otherwise "
-        "mute KA215."
-    ),
-    (Form.BITNAMI, "KA303"): (
-        "Remove `{at}listeners.advertisedListeners`, which all pods share: without the value each pod advertises its own name "
-        "for {listener} (port {port}). For clients outside set `{at}externalAccess.enabled: true`."
-    ),
-    (Form.BITNAMI, "KA304"): (
-        "Remove `{at}listeners.advertisedListeners`, which gives brokers {brokers} one address: without the value each pod "
-        "advertises its own name. For clients outside set `{at}externalAccess.enabled: true`."
-    ),
-    (Form.BITNAMI, "KA310"): "In {resource}, correct the value of the setting that Kafka names. {test}",
-    (Form.BITNAMI, "KA316"): (
-        "If clients run outside {place}, set `{at}externalAccess.enabled: true`, and describe the addresses of the pods in "
-        "`{at}externalAccess.broker` and `{at}externalAccess.controller`. If every client is inside, mute KA316."
-    ),
-    (Form.BITNAMI, "KA411"): (
-        "Set `{at}listeners.interbroker.protocol` to `SASL_SSL` or `SSL`, with the certificates in `{at}tls`. During the "
-        "upgrade, pods with the old protocol and pods with the new one cannot talk to each other: plan a downtime. If the "
-        "network is closed on purpose, mute KA411 with that reason."
-    ),
-    (Form.BITNAMI, "KA705"): "{creators} Then set `{field}: false`.",
-    (Form.CONFLUENT, "KA310"): "In {resource}, correct the value of the setting that Kafka names. {test}",
-    (Form.CONFLUENT, "KA705"): "{creators} Then set `{field}: false`.",
-}
-"""Steps that differ from the page of the check. Besides evidence they have `{resource}`, the place of the settings, `{file}`, the
-path, `{field}`, the field of the setting, and `{at}`, the name of a subchart."""
-
 _ITS_FILE = re.compile(r"(?:its|the) server\.properties(?: of (?:broker \{broker\}|\{who\}))?")
 
 
@@ -125,7 +80,7 @@ def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: s
     if finding.status is Status.UNKNOWN and finding.evidence.get("needs"):
         return (_to_know(finding.remediation, names, version),)
     reported = {key: as_text(value) for key, value in finding.evidence.items()}
-    key, steps = reported.get("key", ""), _STEPS.get((names.form, check.code))
+    key, steps = reported.get("key", ""), _steps(check.family, check.name).get(names.form)
     if steps is None:
         page = _in_names(_with_keys(what_to_do(check), reported, version), names, version)
         remarks = [*_field(page, key, names, version), names.afterwards]
@@ -134,6 +89,14 @@ def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: s
         page = re.sub(r"\{\w+\}", lambda match: parts.get(match[0], match[0]), steps)
         remarks = [*(_field(page, key, names, version) if "the setting that Kafka names" in steps else ()), names.afterwards]
     return filled_page("\n".join((page, *filter(None, remarks))), {**finding.evidence, "file": path, "resource": names.place})
+
+
+@cache
+def _steps(family: str, name: str) -> Mapping[str, str]:
+    """Return the steps of a check by the form of the file, where they differ from its page."""
+    text = files("kafka_audit.checks").joinpath(family, f"{name}.yaml").read_text(encoding="utf-8")
+    found: Mapping[str, Mapping[str, str]] = yaml.load(text, LOADER)  # noqa: S506 -- a safe loader, in C where it is there
+    return found.get("remedies", {})
 
 
 def _shown(text: str) -> str:

@@ -28,25 +28,20 @@ def are_two_nodes(one: Described, other: Described) -> bool:
     return known and dirs.isdisjoint(other_dirs) and ports.isdisjoint(other_ports)
 
 
-def _value(broker: Described, key: str) -> str:
-    setting = broker.properties.get(key)
-    return setting.value.strip() if setting is not None and key not in broker.unknown else ""
-
-
 def _hosts(broker: Described) -> frozenset[str]:
-    listed = (entry.host for key in (KEY, INSTEAD) for entry in entries({KEY: _value(broker, key)}))
+    listed = (entry.host for key in (KEY, INSTEAD) for entry in entries({KEY: broker.value(key)}))
     return frozenset(canonical_host(host) for host in listed if host and not means_itself(host))
 
 
 def _ports(broker: Described) -> frozenset[int]:
-    listed = (entry.port for entry in entries({KEY: _value(broker, INSTEAD)}))
+    listed = (entry.port for entry in entries({KEY: broker.value(INSTEAD)}))
     return frozenset(port for port in listed if port is not None)
 
 
 def _dirs(broker: Described) -> frozenset[str]:
-    text = _value(broker, "log.dirs") or _value(broker, "log.dir")
+    text = broker.value("log.dirs") or broker.value("log.dir")
     return frozenset(part.strip() for part in text.split(",") if part.strip())
 
 
 def _coordinators(broker: Described) -> frozenset[str]:
-    return frozenset(host for key in COORDINATORS for host in _ADDRESS.findall(_value(broker, key)))
+    return frozenset(host for key in COORDINATORS for host in _ADDRESS.findall(broker.value(key)))

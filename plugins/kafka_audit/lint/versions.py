@@ -42,13 +42,13 @@ def chosen(broker: Described, wanted: str | None) -> JudgedRelease:
     named = _named(broker, wanted)
     if named is not None:
         return _judged_by(*named)
-    protocol = _PROTOCOL.fullmatch(_value(broker, "inter.broker.protocol.version"))
+    protocol = _PROTOCOL.fullmatch(broker.value("inter.broker.protocol.version"))
     if protocol is not None:
         return _judged_by(protocol[1], f"inter.broker.protocol.version is {protocol[0]}")
-    if _value(broker, "process.roles"):
+    if broker.value("process.roles"):
         return JudgedRelease(version=NEWEST, why="the newest; process.roles is set")
     for key in _OF_ZOOKEEPER:
-        if _value(broker, key) or key in broker.unknown & broker.properties.keys():
+        if broker.value(key) or key in broker.unknown & broker.properties.keys():
             return JudgedRelease(version=NEWEST_WITH_ZOOKEEPER, why=f"the newest with ZooKeeper; {key} is set")
     return JudgedRelease(version=NEWEST, why="the newest")
 
@@ -81,11 +81,6 @@ def _judged_by(reported: str, why: str) -> JudgedRelease:
         return JudgedRelease(version=version, why=why)
     why = f"{why}; Kafka {reported} is judged by the rules of its neighbour {version}"
     return JudgedRelease(version=version, why=why, neighbour_of=reported)
-
-
-def _value(broker: Described, key: str) -> str:
-    setting = broker.properties.get(key)
-    return setting.value.strip() if setting is not None and key not in broker.unknown else ""
 
 
 def _image(image: str) -> str | None:

@@ -122,7 +122,7 @@ def build_matrix(view: ClusterView) -> dict[str, Any]:
     following = (*brokers, *(voter for voter in voters if voter not in of_brokers)) if view.kraft else voters
     asked = [_of_controller(state, of_brokers) for state in controller_states(view, following)]
     controllers, quorum = _controllers({state.target for state in asked}, voters), _cells(asked, names, why, "controllers")
-    rows, views = [] if view.kraft else [_registry(view, brokers, why)], _views(view, brokers, why)
+    rows, views = [] if view.kraft else [_registry(view, brokers, controllers, why)], _views(view, brokers, why)
     vantages = dict.fromkeys(source for source in (*reached, *quorum) if isinstance(source, str))
     # The leader fetches from nobody: where it is no broker, it has a column alone.
     sources: tuple[int | str, ...] = (*brokers, *(voter for voter in voters if voter in quorum), *vantages)
@@ -218,7 +218,7 @@ class _Reasons:
         ]
 
 
-def _registry(view: ClusterView, columns: Sequence[int], why: _Reasons) -> dict[str, Any]:
+def _registry(view: ClusterView, columns: Sequence[int], controllers: Sequence[object], why: _Reasons) -> dict[str, Any]:
     """Return the row of ZooKeeper."""
     cells = "".join("." if broker in view.in_zookeeper else "V" for broker in columns)
     if view.in_zookeeper and "V" in cells:
@@ -227,7 +227,7 @@ def _registry(view: ClusterView, columns: Sequence[int], why: _Reasons) -> dict[
         cells = ("V" if view.zookeeper_read else "?") * len(columns)
         why.add(*(("V", _VIEWS["empty_view"]) if view.zookeeper_read else ("?", _NO_VIEW)), "zookeeper")
     row = {"name": "zookeeper", "broker": None, "controller": None, "note": "registry"}
-    return row | {"reach": "-" * len(columns), "quorum": "", "view": cells}
+    return row | {"reach": "-" * len(columns), "quorum": "-" * len(controllers), "view": cells}
 
 
 def _views(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Mapping[int | str, str]:

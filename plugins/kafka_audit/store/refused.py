@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.table_reads import FILLED_BY, ZOOKEEPER
 from kafka_audit.model.tables import (
+    ZOOKEEPER,
     AddressProbe,
     AuthorityCertificate,
     BrokerIdentity,
@@ -57,8 +57,7 @@ def of_one_answer(row: Row) -> tuple[type[Row], str] | None:
 
 def source(row: Row) -> tuple[str, str]:
     """Return observer and operation of the read that a row came from, as far as the row shows."""
-    table = type(row)
-    operations = FILLED_BY.get(table, (STORE,))
+    operations = row.filled_by or (STORE,)
     operation = operations[0]
     observer = getattr(row, "observer", None)
     if observer == "zookeeper" or operation.startswith(ZOOKEEPER):

@@ -3,18 +3,20 @@
 from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
-from kafka_audit.checks.audit.accepted_logins import accepted_elsewhere
 from kafka_audit.cluster.answers.reads import (
+    addresses_of,
     failed_texts,
     source_name,
 )
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import is_among
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.read_failure import AS_IN_A_RESTART, NOT_ASKED, ReadFailure
+from kafka_audit.model.read_failure import AS_IN_A_RESTART, LOGIN_REFUSALS, NOT_ASKED, ReadFailure
 from kafka_audit.model.tables import BrokerConfig, BrokerIdentity, BrokerView, Probe, RegisteredBroker, SnapshotInfo, SourceRead
 
 _JUDGED_ELSEWHERE = frozenset({ReadFailure.NOT_AUTHORIZED, ReadFailure.JAAS_REFUSED})
 """A missing right is KA002; a text that brokers cannot parse either is KA414."""
+_NOT_LET_IN = LOGIN_REFUSALS | {ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VERIFIED}
 
 
 @check(
@@ -92,7 +94,7 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
             continue
         part = "returned no view" if resource in silent else "returned only a part"
         evidence |= {"gave": "returned nothing" if len(failed) == len(asked) else part, **failed_texts(failed)}
-        evidence |= accepted_elsewhere(view, resource, failed)
+        evidence |= _accepted_elsewhere(view, resource, failed)
         settled = view.samples[1] is not None and view.reads.failed_before(failed)
         if resource != "cluster" and not settled and all(read.failure in AS_IN_A_RESTART for read in failed):
             evidence["error"] = f"in motion: {evidence['error']}, in one sample"
@@ -114,3 +116,22 @@ def _is_left_behind(view: ClusterView, resource: str, failed: Sequence[SourceRea
         and len(view.brokers) >= expected
         and all(read.failure in AS_IN_A_RESTART for read in failed)
     )
+
+
+def _accepted_elsewhere(view: ClusterView, resource: str, failed: Sequence[SourceRead]) -> dict[str, object]:
+    """Return as evidence who let the auditor in with the same user and password, on the listeners where a broker did not."""
+    if not resource.startswith("broker/") or not any(read.failure in _NOT_LET_IN for read in failed):
+        return {}
+    listeners = _listeners(view, resource, failed)
+    views = [row for row in view.newest(BrokerView) if row.listener in listeners and row.broker_id >= 0]
+    others = tuple(sorted({row.broker_id for row in views if f"broker/{row.broker_id}" != resource}))
+    return {"accepted_by": others, "accepted_at": tuple(sorted(listeners))} if others else {}
+
+
+def _listeners(view: ClusterView, resource: str, failed: Sequence[SourceRead]) -> set[str]:
+    """Return the listeners at which reads failed."""
+    tried = {place for read in failed for place in addresses_of(read.target)}
+    own = [endpoint for endpoint in view.endpoints.by_resource.values() if f"broker/{endpoint.broker_id}" == resource]
+    found = {endpoint.listener for endpoint in own if is_among((endpoint.host, endpoint.port), tried)}
+    # Behind `reach` another address is dialled.
+    return found or {endpoint.listener for endpoint in own if (endpoint.protocol or "").startswith("SASL_")}

@@ -1,13 +1,31 @@
 """KA701."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
-from kafka_audit.checks.configuration.drift import MANAGED, drifting_brokers
-from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.effective import (
+    Effective,
+    Value,
+    commonest,
+    comparable_values,
+    unknown_judgement,
+    unread_judgements,
+)
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker
+from kafka_audit.model.text import brokers
+
+_MANAGED = (
+    *("auto.create.topics.enable", "auto.leader.rebalance.enable", "compression.type", "controlled.shutdown.enable"),
+    *("default.replication.factor", "delete.topic.enable", "log.cleanup.policy", "log.message.timestamp.type"),
+    *("log.retention.bytes", "log.retention.hours", "log.segment.bytes", "message.max.bytes", "min.insync.replicas"),
+    *("num.partitions", "offsets.retention.minutes", "offsets.topic.replication.factor", "principal.builder.class"),
+    *("replica.fetch.max.bytes", "replica.lag.time.max.ms", "replica.selector.class", "sasl.enabled.mechanisms"),
+    *("sasl.kerberos.principal.to.local.rules", "ssl.client.auth", "ssl.principal.mapping.rules"),
+    *("transaction.state.log.min.isr", "transaction.state.log.replication.factor", "unclean.leader.election.enable"),
+)
+"""Settings that must be equal on all brokers. Settings of a host (threads, directories, addresses) may differ."""
 
 
 @check(
@@ -57,16 +75,39 @@ def settings_differ(view: ClusterView) -> Iterator[Judgement]:
         else:
             yield view.judge("KA701", "cluster", Status.NOT_APPLICABLE, reason=alone)
         return
-    values = {key: {broker: effective.get(broker, key) for broker in reported} for key in MANAGED}
+    values = {key: {broker: effective.get(broker, key) for broker in reported} for key in _MANAGED}
     found: dict[int, list[Judgement]] = {broker: [] for broker in reported}
-    for key in MANAGED:
-        for broker, judgement in drifting_brokers(view, key, values[key]):
+    for key in _MANAGED:
+        for broker, judgement in _drifting_brokers(view, key, values[key]):
             found[broker].append(judgement)
     for broker in reported:
         yield from found[broker]
-        hidden = [key for key in MANAGED if not values[key][broker].known]
+        hidden = [key for key in _MANAGED if not values[key][broker].known]
         if hidden:
             yield unknown_judgement(effective, "KA701", broker, f"{', '.join(hidden)} unknown")
         elif not found[broker]:
-            count = len(MANAGED)
+            count = len(_MANAGED)
             yield view.judge("KA701", f"broker/{broker}", Status.PASS, broker=broker, count=count)
+
+
+def _drifting_brokers(view: ClusterView, key: str, values: Mapping[int, Value]) -> Iterator[tuple[int, Judgement]]:
+    """Yield brokers that have another value than most; KA703 covers defaults of different versions."""
+    known = {broker: value for broker, value in values.items() if value.known}
+    plain = comparable_values(key, known)
+    usual = commonest(plain) if plain else ""
+    others = [broker for broker, text in plain.items() if text == usual]
+    explicit = any(known[broker].explicit for broker in others)
+    have: dict[str, object] = {"usual": usual, "others": brokers(others), "have": "has" if len(others) == 1 else "have"}
+    have["other_brokers"] = tuple(sorted(others))
+    for broker, own in known.items():
+        if plain[broker] != usual and (explicit or own.explicit):
+            setting = "log.retention.ms" if key == "log.retention.hours" else key
+            evidence = {
+                "broker": broker,
+                "key": own.key,
+                "setting": setting,
+                "value": plain[broker],
+                **have,
+                "source": own.source,
+            }
+            yield broker, view.judge("KA701", f"broker/{broker}/config/{key}", Status.FAIL, evidence)

@@ -1,12 +1,17 @@
 """KA201."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kafka_audit.checks import check
-from kafka_audit.checks.controller.leadership import by_quorum, by_registry
+from kafka_audit.checks.gaps import ONCE
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, Migration, QuorumView, Registry
+from kafka_audit.model.text import counted
+
+_CODE = "KA201"
+_NO_LEADER = "no controller leads the metadata quorum"
 
 
 @check(
@@ -50,4 +55,52 @@ def controller_absent(view: ClusterView) -> Iterator[Judgement]:
     ## References
     Election of the controller: `kafka.controller.KafkaController.elect`. KIP-595 (the quorum), DescribeQuorum (API 55).
     """
-    yield by_quorum(view) if view.kraft else by_registry(view)
+    yield _by_quorum(view) if view.kraft else _by_registry(view)
+
+
+def _by_registry(view: ClusterView) -> Judgement:
+    """Judge by /controller: absent twice, with the list of brokers unchanged in between, is a fault."""
+    now, before = view.state, view.state_before
+    failed = [read for read in view.last_reads if read.operation == "zookeeper /controller" and read.outcome == "failed"]
+    if now is None or failed:
+        error, needs = (failed[0].error, failed[0].needs) if failed else ("no answer", None)
+        evidence = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
+        return view.judge(_CODE, "cluster", Status.UNKNOWN, evidence)
+    epoch = "unknown" if now.controller_epoch is None else str(now.controller_epoch)
+    moving = view.migrating
+    if moving is not None:
+        subject = f"Controller {moving.kraft_controller_id}, a KRaft controller in a migration,"
+        return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=epoch)
+    if now.controller_id is not None:
+        return view.judge(_CODE, "cluster", Status.PASS, controller=f"Broker {now.controller_id}", epoch=epoch)
+    absent = before is not None and before.controller_id is None and before.brokers_version == now.brokers_version
+    if absent:
+        fault = f"/controller is absent (controller epoch {epoch})"
+        return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch=epoch)
+    evidence = {"error": "in motion: absent in one sample", "needs": "another audit"}
+    return view.judge(_CODE, "cluster", Status.UNKNOWN, evidence)
+
+
+def _by_quorum(view: ClusterView) -> Judgement:
+    """Judge by a leader's own answer: followers go on naming one that is dead."""
+    quorum = view.quorum
+    leader, before, named = quorum.now.newest, quorum.before, quorum.now.views
+    if leader is not None:
+        subject = f"Controller {leader.leader_id}"
+        return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=leader.leader_epoch)
+    if quorum.now.leaderless:
+        if before is not None and before.leaderless:
+            fault = f"{_NO_LEADER}, as reported by {counted(len(named), 'controller')}"
+            return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
+        return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
+    silent = quorum.unanswered
+    if silent:
+        if before is None or before.newest is not None:
+            return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
+        still = f"; a follower still names controller {named[0].leader_id}" if named else ""
+        fault = f"{_NO_LEADER} that answers through any of {counted(len(silent), 'broker')} ({silent[0].error}){still}"
+        still_named = tuple(sorted({leader.leader_id for leader in named})) or None
+        finding = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none", still_named=still_named)
+        return replace(finding, confidence=Confidence.INFERRED)
+    error, needs = quorum.unread()
+    return view.judge(_CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)

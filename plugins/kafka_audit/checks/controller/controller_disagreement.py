@@ -3,10 +3,17 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.controller.named_controller import among_observers, beside_zookeeper
+from kafka_audit.checks.gaps import ONCE, no_quorum
+from kafka_audit.checks.metadata.view_differences import judgement, view_effects
+from kafka_audit.cluster.quorum import QuorumSample, observer_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, QuorumView, RegisteredBroker, Registry
+from kafka_audit.model.text import listing, start_upper
+
+_CODE = "KA202"
+_ZOMBIE = "(itself; it was replaced and has not noticed)"
+_ABSENT = "/controller names no broker (KA201, KA909)"
 
 
 @check(
@@ -49,4 +56,70 @@ def controller_disagreement(view: ClusterView) -> Iterator[Judgement]:
     ## References
     Metadata v1 and later; `kafka.controller.KafkaController`. DescribeQuorum (API 55), KIP-595.
     """
-    yield from among_observers(view) if view.kraft else beside_zookeeper(view)
+    yield from _among_observers(view) if view.kraft else _beside_zookeeper(view)
+
+
+def _beside_zookeeper(view: ClusterView) -> Iterator[Judgement]:
+    """Judge every registered broker, and every other that gave a view, by what ZooKeeper holds."""
+    if (gap := view.gap("controller")) is not None:
+        yield view.judge(_CODE, "cluster", gap.status, {"error": gap.error, "needs": gap.needs}, who="any broker")
+        return
+    controller = None if view.state is None else view.state.controller_id
+    for observer, effect in view_effects(view, "controller"):
+        who = f"broker {observer.name}"
+        if controller is None:
+            yield view.judge(_CODE, observer.resource, Status.NOT_APPLICABLE, who=who, subject=start_upper(who), reason=_ABSENT)
+            continue
+        reported = () if effect.difference is None else effect.difference.brokers
+        zombie = f" {_ZOMBIE}" if observer.name in map(str, reported) else ""
+        yield judgement(
+            view,
+            _CODE,
+            observer,
+            effect,
+            subject=start_upper(who),
+            right=f"controller {controller} (from ZooKeeper)",
+            controller=controller,
+            reported=reported or None,
+            said=listing(f"controller {controller_id}" for controller_id in reported) + zombie if reported else None,
+        )
+
+
+def _among_observers(view: ClusterView) -> Iterator[Judgement]:
+    """Judge all observers of the quorum by the newest report of a leader. In KRaft, the controller in Metadata has no meaning."""
+    quorum = view.quorum
+    clusters = sorted({row.kafka_cluster_id for row in view.newest(BrokerView) if row.kafka_cluster_id})
+    if len(clusters) > 1:
+        evidence = {
+            "error": f"the addresses lead to clusters {listing(clusters)}, see KA110",
+            "needs": "addresses of one cluster",
+        }
+        yield view.judge(_CODE, "cluster", Status.UNKNOWN, evidence, who="any broker or controller")
+        return
+    yield from no_quorum(view, _CODE, "any broker or controller")
+    right = quorum.now.newest
+    for row in quorum.now.views if right is not None else ():
+        resource = observer_of(row)
+        who = resource.replace("/", " ", 1)
+        more: dict[str, object] = {"who": who, "subject": start_upper(who)}
+        more |= {"controller": right.leader_id if right else None, "reported": (row.leader_id,), "node": row.node_id}
+        newest = f"controller {right.leader_id} with epoch {right.leader_epoch} (from the newest answer)" if right else ""
+        more["right"] = newest
+        epoch = "" if row.leader_epoch is None else f" with epoch {row.leader_epoch}"
+        more["said"] = f"controller {row.leader_id}{epoch}"
+        if right is None or row.leader_id == right.leader_id:
+            yield view.judge(_CODE, resource, Status.PASS, more)
+        elif quorum.before is not None and _repeated(quorum.before, row) and _same_leader(quorum.before, right):
+            yield view.judge(_CODE, resource, Status.FAIL, more)
+        else:
+            yield view.judge(_CODE, resource, Status.UNKNOWN, more | ONCE)
+
+
+def _repeated(before: QuorumSample, row: QuorumView) -> bool:
+    claimed = (row.observer, row.leader_id, row.leader_epoch)
+    return any((view.observer, view.leader_id, view.leader_epoch) == claimed for view in before.views)
+
+
+def _same_leader(before: QuorumSample, right: QuorumView) -> bool:
+    held = before.newest
+    return held is not None and (held.leader_id, held.leader_epoch) == (right.leader_id, right.leader_epoch)

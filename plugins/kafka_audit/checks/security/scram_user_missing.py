@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.checks.security.scram_login import judged
+from kafka_audit.cluster.listeners.inter_broker import InterBroker, Listener
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
@@ -19,6 +20,8 @@ from kafka_audit.model.tables import (
     ScramUser,
     ViewBroker,
 )
+
+_CALLBACK = "sasl.server.callback.handler.class"
 
 
 @check(
@@ -70,6 +73,49 @@ def scram_user_missing(view: ClusterView) -> Iterator[Judgement]:
     let_in = between.kraft or any(map(facts.accepted, between.brokers))  # in KRaft no view shows which logins succeeded
     latent = let_in and not any(map(facts.symptom, between.brokers))
     for broker in between.brokers:
-        judgement = judged(view, broker)
+        judgement = _judged(view, broker)
         yield replace(judgement, severity=Severity.HIGH) if latent and judgement.status is Status.FAIL else judgement
     yield from no_brokers(view, "KA405")
+
+
+def _judged(view: ClusterView, broker: int) -> Judgement:
+    """Return whether there is a credential for the user that a broker logs in as."""
+    between = view.inter_broker
+    listener, mechanism = between.listener(broker), between.mechanism(broker).value
+    evidence = {"broker": broker, "who": f"broker {broker}", "mechanism": mechanism or "", "user": ""}
+    file = f"server.properties of broker {broker} (`properties` in the cluster file)"
+    if listener is not None and listener.protocol is not None and not listener.logs_in:
+        evidence["reason"] = f"listener {listener.name} is {listener.protocol}"
+        return view.judge("KA405", f"broker/{broker}", Status.NOT_APPLICABLE, evidence)
+    if mechanism and not mechanism.startswith("SCRAM-"):
+        evidence["reason"] = f"it logs in with {mechanism}"
+        return view.judge("KA405", f"broker/{broker}", Status.NOT_APPLICABLE, evidence)
+    users = _users(between, broker, listener, mechanism) if listener and mechanism else set()
+    if listener is None or not mechanism or len(users) != 1:
+        evidence |= {"error": "its login is unknown", "needs": file}
+        return view.judge("KA405", f"broker/{broker}", Status.UNKNOWN, evidence)
+    evidence |= {"user": next(iter(users)), "listener": listener.name}
+    evidence["key"] = f"listener.name.{listener.name.lower()}.{mechanism.lower()}.sasl.jaas.config"
+    known = view.logins.known_users(broker, listener.name, mechanism)
+    if _kept_elsewhere(between, listener, mechanism):
+        evidence |= {"error": "a custom callback handler stores the credentials", "needs": f"the class in {_CALLBACK}"}
+    elif known is None:
+        ask = "an audit that reads /config/users" if not between.kraft else "a broker that answers DescribeUserScramCredentials"
+        evidence |= {"error": "SCRAM users were not read", "needs": ask}
+    else:
+        status = Status.PASS if evidence["user"] in known else Status.FAIL
+        return view.judge("KA405", f"broker/{broker}", status, evidence)
+    return view.judge("KA405", f"broker/{broker}", Status.UNKNOWN, evidence)
+
+
+def _users(between: InterBroker, broker: int, listener: Listener, mechanism: str) -> set[str]:
+    where = (broker, canonical_listener(listener.name), mechanism)
+    own = (login for login in between.settings.logins_of.get(broker, ()) if login.side == "client")
+    return {login.username for login in own if (login.broker_id, canonical_listener(login.listener), login.mechanism) == where}
+
+
+def _kept_elsewhere(between: InterBroker, listener: Listener, mechanism: str) -> bool:
+    key = f"{mechanism.lower()}.{_CALLBACK}"
+    if between.settings.keys.isdisjoint({key, f"listener.name.{listener.name.lower()}.{key}"}):
+        return False
+    return any(between.settings.at(broker, listener.name, key).state in {"set", "hidden"} for broker in between.brokers)

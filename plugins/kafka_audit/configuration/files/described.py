@@ -53,6 +53,11 @@ class Described:
     remarks: tuple[Remark, ...] = ()
     names: SettingNames = setting_names.PROPERTIES
 
+    def value(self, key: str) -> str:
+        """Return the value that decides, "" where the key is not set or something fills it in before the start."""
+        setting = self.properties.get(key)
+        return setting.value.strip() if setting is not None and key not in self.unknown else ""
+
 
 def _placeholders(value: str) -> Iterator[tuple[int, int]]:
     """Yield the ranges of placeholders. One search for an end counts for all that begin before it."""

@@ -7,7 +7,7 @@ from kafka_audit.incidents.causes.rule import Case, Story, changed_before, evide
 from kafka_audit.model.finding import Step
 from kafka_audit.model.text import brokers, counted, fitting, start_upper
 
-_CHANGES = MappingProxyType({"endpoint": "address", "config": "setting", "version": "version", "broker_went": "registration"})
+_CHANGES = ("endpoint", "config", "version", "broker_went")
 _KINDS = MappingProxyType({"logdir": "log dir", "config": "setting"})
 
 

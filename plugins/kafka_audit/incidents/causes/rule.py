@@ -1,7 +1,7 @@
 """The parts of a cause rule: its first findings, the findings that it explains, and the text of the incident."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -229,18 +229,18 @@ def evidence_of_reads(failed: Sequence[SourceRead], limit: int = 10) -> tuple[Ev
     return tuple(lines)
 
 
-def bootstrap_in_vain(empty: Iterable[int]) -> str:
-    """Return what an empty view means to clients."""
-    return f"Clients that bootstrap from {brokers(empty)} receive a list without brokers and topics."
+_CHANGED = {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL", "broker_went": "registration"}
+"""Kinds of changes, and the word for what changed."""
 
 
-def changed_before(case: Case, kinds: Mapping[str, str], limit: int = 10) -> tuple[Evidence, ...]:
-    """Return changes since the previous snapshot that are about the case's brokers; `kinds` names each kind for the reader."""
-    about = [c for c in case.changes if c.kind in kinds and Resource.of(c.resource).broker in case.brokers]
+def changed_before(case: Case, kinds: Iterable[str], limit: int = 10) -> tuple[Evidence, ...]:
+    """Return changes of these kinds since the previous snapshot that are about the case's brokers."""
+    wanted = frozenset(kinds)
+    about = [c for c in case.changes if c.kind in wanted and Resource.of(c.resource).broker in case.brokers]
     lines = [
         Evidence(
             observer=CHANGES,
-            text=f"{kinds[c.kind]} of {_place(c.resource)}: {clean(c.before or 'none')} -> {clean(c.after or 'none')}",
+            text=f"{_CHANGED[c.kind]} of {_place(c.resource)}: {clean(c.before or 'none')} -> {clean(c.after or 'none')}",
         )
         for c in about[:limit]
     ]

@@ -1,11 +1,11 @@
 """Views differ and no cause was found: the symptom, each candidate with its evidence, and the data that would decide."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
-from kafka_audit.incidents.causes.repair import prove
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -14,30 +14,16 @@ from kafka_audit.incidents.causes.rule import (
     Explains,
     Story,
     at_the_broker,
-    bootstrap_in_vain,
-    changed_before,
     evidence_of,
 )
-from kafka_audit.model.commands import command
-from kafka_audit.model.finding import CauseCandidate, Confidence, Step
-from kafka_audit.model.text import brokers, clean, fitting, start_upper
+from kafka_audit.incidents.causes.told import told
+from kafka_audit.model.finding import Confidence
+from kafka_audit.model.text import brokers, clean
 
 _EDGE, _BEHIND = "KA302", "KA603"  # the check that names the candidates, and the symptom that names the incident
 
 LEADING = ("KA105", "KA101", "KA107", "KA102", "KA202", "KA104", "KA106", "KA108", "KA103", _EDGE)
 """Which symptom names the incident when several show: the emptiest view first."""
-
-# The four errors with which a request of the controller fails, in Kafka's words.
-_LINES = "was unsuccessful|CLUSTER_AUTHORIZATION_FAILED|Authentication failed|SSL handshake failed"
-
-_SAYS = {
-    "KA101": ("names", "name", "stale leaders"),
-    "KA102": ("misses", "miss", "leaders that are alive"),
-    "KA104": ("denies", "deny", "leadership that others report"),
-    "KA106": ("lists", "list", "addresses that are not registered"),
-    "KA107": ("does not list", "do not list", "every topic"),
-    "KA202": ("reports", "report", "another controller than the others"),
-}
 
 
 def story(case: Case) -> Story:
@@ -46,65 +32,29 @@ def story(case: Case) -> Story:
     left = [one for one in found if one.state in {"measured", "possible"}] or [one for one in found if one.state == "rare"]
     leading = min((root.code for root in case.roots), key=LEADING.index)
     follows = leading == _EDGE
-    changes = changed_before(case, {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL"})
-    return Story(
+    of_leading = [root for root in case.roots if root.code == leading]
+    shown: dict[str, Any] = {leading: True}
+    words, followers = [candidate.word for candidate in left], _followers(case)
+    return told(
+        case,
+        "undecided undecided",
         cause=_BEHIND if follows else leading,
-        headline=_headline(case, leading, left),
-        impact=_stopped(case)
-        if follows
-        else (
-            bootstrap_in_vain(case.brokers)
-            if case.brokers and all(b in case.empty for b in case.brokers)
-            else f"Clients that ask {_asked(case)} receive other metadata than from the rest of the cluster."
-        ),
-        confidence=Confidence.SUSPECTED,
-        why="The views were read. The facts that distinguish the candidates were not.",
-        speaks_for=(
+        evidence=(
             *evidence_of(case.roots),
             *log_quotes.idle(case, tuple(dict.fromkeys(candidate.code for candidate in left))),
-            *changes,
         ),
+        confidence=Confidence.SUSPECTED,
         candidates=found,
-        steps=(
-            Step(
-                kind="see",
-                text=f"See it yourself (reads only): {_log_place(case)}.",
-                commands=(command(f"grep -E '{_LINES}' {_logs(case)} | tail -5"),),
-            ),
-            Step(
-                kind="quick",
-                text=f"Repair the error in the log; a restart of {_asked(case)} helps only after that.",
-            ),
-            prove(case),
-        ),
+        **shown,
+        follows=follows,
+        followers=followers,
+        asked=_asked(case),
+        parties=len(followers if follows else case.brokers or _addresses(case)),
+        lists_none=leading == "KA105" and all(root.evidence.get("empty") is True for root in of_leading),
+        one_address=not case.brokers and len(_addresses(case)) == 1,
+        all_empty=bool(case.brokers) and case.empty.issuperset(case.brokers),
+        choice=" or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words) or "no known cause fits",
     )
-
-
-def _headline(case: Case, leading: str, left: Sequence[CauseCandidate]) -> str:
-    broker_ids, is_one = case.brokers, len(case.brokers or _addresses(case)) == 1
-    subject = start_upper(_asked(case))
-    if leading == _EDGE:
-        subject, is_one = start_upper(brokers(_followers(case))), len(_followers(case)) == 1
-    if leading == "KA105" and all(root.evidence.get("empty") is True for root in case.roots if root.code == leading):
-        does = "lists no broker" if is_one else "list no broker"
-    elif leading == _EDGE:
-        does = f"{'does' if is_one else 'do'} not follow {brokers(broker_ids)}"
-    elif leading == "KA105":
-        does = "does not list every broker" if is_one else "do not list every broker"
-    else:
-        single, several, rest = _SAYS.get(leading, ("differs", "differ", "from the registry"))
-        does = f"{single if is_one else several} {rest}"
-    names = [candidate.word for candidate in left]
-    choice = " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names) or "no known cause fits"
-    if not broker_ids:
-        return fitting([*([f"{subject} {does}; its id is unknown"] if is_one else []), f"{subject} {does}"])
-    endings = (
-        f"cause not decided: {choice}",
-        f"not decided: {choice}",
-        "cause not decided: see the evidence",
-        "cause not decided",
-    )
-    return fitting([*(f"{subject} {does}; {ending}" for ending in endings), f"{subject} {does}"])
 
 
 def _addresses(case: Case) -> list[str]:
@@ -121,19 +71,6 @@ def _asked(case: Case) -> str:
 
 def _followers(case: Case) -> list[int]:
     return sorted({source for root in case.roots for source in root.numbers("from")})
-
-
-def _stopped(case: Case) -> str:
-    return f"Replication from {brokers(case.brokers)} to {brokers(_followers(case))} has stopped. No view shows why."
-
-
-def _logs(case: Case) -> str:
-    return "server.log" if case.view.kraft else "controller.log state-change.log server.log"
-
-
-def _log_place(case: Case) -> str:
-    subject = "the brokers" if case.view.kraft or case.view.controller is None else f"broker {case.view.controller}"
-    return f"the newest lines of the logs of {subject}"
 
 
 def cases(case: Case) -> Iterable[Case]:

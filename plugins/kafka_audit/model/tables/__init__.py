@@ -49,7 +49,7 @@ from kafka_audit.model.tables.registry import (
     ScramUser,
     TopicConfig,
 )
-from kafka_audit.model.tables.row import Row
+from kafka_audit.model.tables.row import ZOOKEEPER, Row
 from kafka_audit.model.tables.security import Acl, AclHolder, BrokerProperty, PropertyLogin
 from kafka_audit.model.tables.storage import (
     EligibleReplicas,
@@ -79,6 +79,7 @@ __all__ = [
     "KEY",
     "LARGE",
     "TABLES",
+    "ZOOKEEPER",
     "Acl",
     "AclHolder",
     "AddressProbe",

@@ -69,7 +69,7 @@ class SourceRead(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Probe(Row):
+class Probe(Row, filled_by=("probe",)):
     """One layer of a probe of an advertised endpoint. A probe ends at the first layer that fails."""
 
     sample: int
@@ -103,7 +103,7 @@ class Probe(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AddressProbe(Row):
+class AddressProbe(Row, filled_by=("probe",)):
     """The probe of one address of an advertised name that has several: the first layer that failed, or the last one."""
 
     sample: int
@@ -128,7 +128,7 @@ class AddressProbe(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BrokerIdentity(Row):
+class BrokerIdentity(Row, filled_by=("DescribeConfigs identity",)):
     """The broker that answers at an address, by error 42 of DescribeConfigs. `answered_by` is null if the id is unknown."""
 
     sample: int
@@ -140,7 +140,7 @@ class BrokerIdentity(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuthorityCertificate(Row):
+class AuthorityCertificate(Row, filled_by=("probe",)):
     """A certificate in a `ca_file` of the cluster file: an authority that the auditor, and usually clients, trust."""
 
     sample: int
@@ -152,7 +152,7 @@ class AuthorityCertificate(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Certificate(Row):
+class Certificate(Row, filled_by=("probe",)):
     """The certificate that a TLS endpoint presented; no row if the handshake failed before."""
 
     sample: int

@@ -6,7 +6,7 @@ from kafka_audit.model.tables.row import Row
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogLine(Row):
+class LogLine(Row, filled_by=("logs",)):
     """Lines of one kind in the tail of one log of one broker; the newest of them is quoted.
 
     The row has no meaning: `model.log_signatures` has that of each signature, so that an old snapshot is judged as a new one.

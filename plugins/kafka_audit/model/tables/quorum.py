@@ -6,7 +6,7 @@ from kafka_audit.model.tables.row import Row
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuorumView(Row):
+class QuorumView(Row, filled_by=("DescribeQuorum",)):
     """The response of one observer to DescribeQuorum. Brokers forward the request to the leader; controllers answer it.
 
     A controller that is not the leader says no more than that, and has no row; nor has a party without a response.
@@ -21,7 +21,7 @@ class QuorumView(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuorumReplica(Row):
+class QuorumReplica(Row, filled_by=("DescribeQuorum",)):
     """A voter or observer of the metadata log, as the leader reports it to one observer. Times are of the leader's clock."""
 
     sample: int
@@ -35,7 +35,7 @@ class QuorumReplica(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QuorumVoter(Row):
+class QuorumVoter(Row, filled_by=("DescribeQuorum",)):
     """Where the leader has the other voters reach one of them: a listener in `Nodes` of version 2 of the answer (Kafka 3.9).
 
     In a dynamic quorum it is what that voter advertises, else what `controller.quorum.voters` of the leader names.
@@ -50,7 +50,7 @@ class QuorumVoter(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FencedBroker(Row):
+class FencedBroker(Row, filled_by=("DescribeCluster",)):
     """A fenced broker, by DescribeCluster (version 2 and later): registered, and out of service."""
 
     sample: int
@@ -60,7 +60,7 @@ class FencedBroker(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ControllerProbe(Row):
+class ControllerProbe(Row, filled_by=("ApiVersions",)):
     """The probe of an address of `controllers` in the cluster file: the last layer that succeeded, or the first that failed."""
 
     sample: int
@@ -75,7 +75,7 @@ class ControllerProbe(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ControllerProbeFromBroker(Row):
+class ControllerProbeFromBroker(Row, filled_by=("probe",)):
     """The probe of a controller from a broker's host: the last layer that succeeded, or the first that failed."""
 
     sample: int
@@ -90,7 +90,7 @@ class ControllerProbeFromBroker(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VoterProbe(Row):
+class VoterProbe(Row, filled_by=("probe",)):
     """The probe of a voter's address that the quorum reports, from this worker or from the host of a controller.
 
     From this worker: of addresses that are not under `controllers` in the cluster file. Nothing but probes goes there.
@@ -110,7 +110,7 @@ class VoterProbe(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Migration(Row):
+class Migration(Row, filled_by=("zookeeper /migration",)):
     """Traces of a migration from ZooKeeper to KRaft: /migration, and a KRaft controller's name in /controller."""
 
     sample: int

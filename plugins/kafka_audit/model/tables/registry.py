@@ -6,7 +6,7 @@ from kafka_audit.model.tables.row import Row
 
 
 @dataclass(frozen=True, kw_only=True)
-class Registry(Row):
+class Registry(Row, filled_by=("zookeeper /brokers/ids",)):
     """The znodes of the cluster as a whole. Missing znodes are null. No row if ZooKeeper was not read."""
 
     sample: int
@@ -20,7 +20,7 @@ class Registry(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegisteredBroker(Row):
+class RegisteredBroker(Row, filled_by=("zookeeper /brokers/ids",)):
     """/brokers/ids/N."""
 
     sample: int
@@ -33,7 +33,7 @@ class RegisteredBroker(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegisteredEndpoint(Row):
+class RegisteredEndpoint(Row, filled_by=("zookeeper /brokers/ids",)):
     """One entry of `endpoints` of /brokers/ids/N, with its protocol from `listener_security_protocol_map`."""
 
     sample: int
@@ -45,7 +45,7 @@ class RegisteredEndpoint(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegisteredTopic(Row):
+class RegisteredTopic(Row, filled_by=("zookeeper /brokers/topics",)):
     """/brokers/topics/T. `deleting` if T is below /admin/delete_topics."""
 
     sample: int  # the first sample with this row
@@ -59,7 +59,7 @@ class RegisteredTopic(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegisteredPartition(Row):
+class RegisteredPartition(Row, filled_by=("zookeeper /brokers/topics/*/partitions/*/state",)):
     """Assignment from /brokers/topics/T joined with .../partitions/P/state; state columns are null if it does not exist."""
 
     sample: int  # the first sample with this row
@@ -76,7 +76,7 @@ class RegisteredPartition(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopicConfig(Row):
+class TopicConfig(Row, filled_by=("DescribeConfigs TOPIC", "zookeeper /config/topics")):
     """One configuration key of a topic that checks need: /config/topics/T, in KRaft mode DescribeConfigs(TOPIC)."""
 
     observer: str
@@ -86,7 +86,7 @@ class TopicConfig(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DynamicConfig(Row):
+class DynamicConfig(Row, filled_by=("zookeeper /config/brokers",)):
     """One key of /config/brokers/<id or default>; `value` is null for a secret, which the decoder drops."""
 
     broker_id: int | None  # None: the default of all brokers
@@ -96,7 +96,7 @@ class DynamicConfig(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScramUser(Row):
+class ScramUser(Row, filled_by=("zookeeper /config/users", "DescribeUserScramCredentials")):
     """A name below /config/users with a SCRAM credential; the decoder drops salts and keys."""
 
     user: str

@@ -2,11 +2,26 @@
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
+
+ZOOKEEPER = "zookeeper "
+"""Beginning of the operations that ZooKeeper answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """Base of all tables; `table()` is the table's name in store and SQL."""
+    """Base of all tables; `table()` is the table's name in store and SQL.
+
+    `filled_by` has the beginnings of the operations of `SourceRead` that fill it; what another party answers instead is second.
+    It is empty for a table that no read fills.
+    """
+
+    filled_by: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, *, filled_by: tuple[str, ...] = ()) -> None:
+        """Note the reads that fill a table, which its definition names."""
+        super().__init_subclass__()
+        cls.filled_by = filled_by
 
     @classmethod
     def table(cls) -> str:

@@ -6,7 +6,7 @@ from kafka_audit.model.tables.row import Row
 
 
 @dataclass(frozen=True, kw_only=True)
-class AclHolder(Row):
+class AclHolder(Row, filled_by=("DescribeAcls", "zookeeper /kafka-acl")):
     """The set of ACLs that ZooKeeper (/kafka-acl*) or a broker (DescribeAcls) has. No row without an authorizer."""
 
     sample: int
@@ -17,7 +17,7 @@ class AclHolder(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Acl(Row):
+class Acl(Row, filled_by=("DescribeAcls", "zookeeper /kafka-acl")):
     """One ACL of a set. Equal sets are stored once. Names are those of kafka-acls.sh."""
 
     acls_digest: str
@@ -31,7 +31,7 @@ class Acl(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BrokerProperty(Row):
+class BrokerProperty(Row, filled_by=("properties",)):
     """One key of a server.properties as Java reads it (the last definition applies); `value` is null for a secret."""
 
     source: str  # path in the cluster file, with the id
@@ -43,7 +43,7 @@ class BrokerProperty(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PropertyLogin(Row):
+class PropertyLogin(Row, filled_by=("properties",)):
     """A login in the JAAS text of a server.properties.
 
     `password_digest` is an HMAC with a key that exists only while the snapshot is taken. Equal passwords of one snapshot have

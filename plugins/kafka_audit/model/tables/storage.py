@@ -9,7 +9,7 @@ OPEN_FOR_LONG_MS = 60_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogDir(Row):
+class LogDir(Row, filled_by=("DescribeLogDirs",)):
     """One directory of DescribeLogDirs."""
 
     sample: int
@@ -25,7 +25,7 @@ class LogDir(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogDirReplica(Row):
+class LogDirReplica(Row, filled_by=("DescribeLogDirs",)):
     """A future replica: a copy that is moved to this directory from another directory of the same broker."""
 
     sample: int
@@ -39,7 +39,7 @@ class LogDirReplica(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeadershipAsked(Row):
+class LeadershipAsked(Row, filled_by=("ListOffsets",)):
     """The number of partitions in the ListOffsets requests to one broker; no row without a request or a response."""
 
     sample: int
@@ -51,7 +51,7 @@ class LeadershipAsked(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeadershipAnswer(Row):
+class LeadershipAnswer(Row, filled_by=("ListOffsets",)):
     """An unexpected response to ListOffsets: an error of a leader, or of another broker anything but 6 NOT_LEADER_OR_FOLLOWER."""
 
     sample: int
@@ -68,7 +68,7 @@ class LeadershipAnswer(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OldTransaction(Row):
+class OldTransaction(Row, filled_by=("read_committed offsets",)):
     """A partition whose oldest open transaction is older than a minute, by the offsets of its leader.
 
     Read only if the topic of transactions exists. Partitions with younger transactions have no row.
@@ -85,7 +85,7 @@ class OldTransaction(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EligibleReplicas(Row):
+class EligibleReplicas(Row, filled_by=("DescribeTopicPartitions",)):
     """A partition without a leader, as DescribeTopicPartitions (Kafka 3.8 on) reports it; read from one KRaft broker."""
 
     sample: int
@@ -98,7 +98,7 @@ class EligibleReplicas(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupCoordinator(Row):
+class GroupCoordinator(Row, filled_by=("ListGroups",)):
     """The response of the group coordinator of a broker to ListGroups; read only if __consumer_offsets exists."""
 
     sample: int
@@ -108,7 +108,7 @@ class GroupCoordinator(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupMember(Row):
+class GroupMember(Row, filled_by=("DescribeGroups",)):
     """A member of a consumer group, as its coordinator reports it; read only while replicas are offline."""
 
     sample: int

@@ -6,7 +6,7 @@ from kafka_audit.model.tables.row import Row
 
 
 @dataclass(frozen=True, kw_only=True)
-class BrokerView(Row):
+class BrokerView(Row, filled_by=("Metadata",)):
     """The response of a broker to Metadata (all topics) on one listener. No row without a response."""
 
     sample: int
@@ -24,7 +24,7 @@ class BrokerView(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ViewBroker(Row):
+class ViewBroker(Row, filled_by=("Metadata",)):
     """A broker in a view. Equal views are stored once."""
 
     brokers_digest: str
@@ -35,7 +35,7 @@ class ViewBroker(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ViewTopic(Row):
+class ViewTopic(Row, filled_by=("Metadata",)):
     """A topic in a view. Topics with equal partitions have equal `topic_digest`."""
 
     topics_digest: str
@@ -46,7 +46,7 @@ class ViewTopic(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ViewPartition(Row):
+class ViewPartition(Row, filled_by=("Metadata",)):
     """A partition in a view, stored once for each distinct `topic_digest`. `isr` and `offline_replicas` are sorted."""
 
     topic_digest: str
@@ -61,7 +61,7 @@ class ViewPartition(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BrokerConfig(Row):
+class BrokerConfig(Row, filled_by=("DescribeConfigs BROKER",)):
     """One key of DescribeConfigs(BROKER). Unknown keys that are not set are absent.
 
     `value` is null if Kafka hides it (sensitive, or unknown to it), or if key or value contain a secret that Kafka does not hide.
@@ -76,7 +76,7 @@ class BrokerConfig(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ControllerConfig(Row):
+class ControllerConfig(Row, filled_by=("DescribeConfigs BROKER",)):
     """One key of DescribeConfigs(BROKER), as a KRaft controller of the cluster file answers it itself (Kafka 3.7 and later).
 
     A broker that is a controller too is in both tables. `value` is null as in broker_config.
@@ -91,7 +91,7 @@ class ControllerConfig(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BrokerApi(Row):
+class BrokerApi(Row, filled_by=("ApiVersions",)):
     """One API range from ApiVersions."""
 
     observer: str
@@ -102,7 +102,7 @@ class BrokerApi(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BrokerFeature(Row):
+class BrokerFeature(Row, filled_by=("ApiVersions",)):
     """One feature from ApiVersions (version 3 and later), e.g. metadata.version: the supported and the finalized levels."""
 
     observer: str
@@ -115,7 +115,7 @@ class BrokerFeature(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reassignment(Row):
+class Reassignment(Row, filled_by=("ListPartitionReassignments", "zookeeper /brokers/topics")):
     """A reassignment in progress, by ListPartitionReassignments; with ZooKeeper: the topic znode, /admin/reassign_partitions."""
 
     sample: int

@@ -6,7 +6,7 @@ from kafka_audit.model.tables.row import Row
 
 
 @dataclass(frozen=True, kw_only=True)
-class ZookeeperMember(Row):
+class ZookeeperMember(Row, filled_by=("srvr",)):
     """One server of the connection string, by its response to the four-letter word srvr. Null if not reported."""
 
     sample: int
@@ -25,7 +25,7 @@ class ZookeeperMember(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ZookeeperProbe(Row):
+class ZookeeperProbe(Row, filled_by=("probe",)):
     """A probe of a ZooKeeper server from a broker's host, by name and tcp: the last layer that succeeded, or that failed."""
 
     sample: int
@@ -40,7 +40,7 @@ class ZookeeperProbe(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EnsembleServer(Row):
+class EnsembleServer(Row, filled_by=("zookeeper access and size of znodes",)):
     """One server of the ensemble, by /zookeeper/config (ZooKeeper 3.5 and later)."""
 
     sample: int
@@ -50,7 +50,7 @@ class EnsembleServer(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ZookeeperNode(Row):
+class ZookeeperNode(Row, filled_by=("zookeeper access and size of znodes",)):
     """A checked znode: vital and notification znodes, the largest znode, and the children of /config and /consumers."""
 
     sample: int

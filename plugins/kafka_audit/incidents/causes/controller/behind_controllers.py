@@ -8,7 +8,7 @@ from kafka_audit.diagnosis.solver import following
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.controller.quorum import about_the_quorum
-from kafka_audit.incidents.causes.repair import connect_commands_to, prove
+from kafka_audit.incidents.causes.repair import connect_commands_to
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -17,21 +17,19 @@ from kafka_audit.incidents.causes.rule import (
     Explains,
     Story,
     at_the_broker,
-    changed_before,
     evidence_of,
     evidence_of_paths,
     evidence_of_reads,
     probes_behind,
 )
-from kafka_audit.model.commands import Command, command
-from kafka_audit.model.finding import CauseCandidate, Confidence, Finding, Severity, Status, Step
+from kafka_audit.incidents.causes.told import told
+from kafka_audit.model.commands import command
+from kafka_audit.model.finding import Confidence, Finding, Severity, Status
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
+from kafka_audit.model.text import listing
 
 CODES = ("KA101", "KA102", "KA105", "KA107", "KA210")
 """What an old view shows, the one that names the incident first; in KRaft brokers fetch their view, so all have one cause."""
-
-_HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
 
 
 def cases(case: Case) -> Iterable[Case]:
@@ -56,36 +54,30 @@ def at_either_end(case: Case, symptom: Finding) -> bool:
 
 def story(case: Case) -> Story:
     """Return the story: who is behind, and what may keep it from its controllers."""
-    broker_ids, single = case.brokers, len(case.brokers) == 1
     found = candidates(case, follow=True)
     confidence, applied = _confidence(case, ADDRESS), _confidence(case, LOADER)
     leading = min((root.code for root in case.roots), key=CODES.index)
-    return Story(
+    return told(
+        case,
+        "controller/behind_controllers behind",
         cause=leading,
-        headline=_headline(case, leading, confidence, found),
-        impact=f"Clients that ask {brokers(broker_ids)} receive stale metadata; "
-        f"records that they write to {'it' if single else 'them'} "
-        "as a former leader are refused or lost.",
-        confidence=confidence or applied or Confidence.SUSPECTED,
-        why=_WHY[confidence or applied],
-        speaks_for=(
+        evidence=(
             *evidence_of(case.roots),
             *evidence_of_reads(_not_passed_on(case), limit=3),
             *evidence_of_paths(probe for probe in probes_behind(case, _cuts(case)) if probe.from_broker in case.brokers),
             *log_quotes.to_controllers(case),
-            *changed_before(case, {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL"}),
         ),
+        confidence=confidence or applied or Confidence.SUSPECTED,
         candidates=found,
-        steps=_steps(case),
+        decided=(confidence or applied) is not None,
+        unreachable=confidence is not None,
+        not_applied=any(candidate.cause == LOADER.name and candidate.speaks_for for candidate in found),
+        lags=leading == "KA210",
+        shows=symptom_of(case.roots, single=len(case.brokers) == 1),
+        words=listing([one.word for one in found if one.state in {"measured", "possible"}]).replace(" and ", " or "),
+        controllers=tuple(_controllers(case)),
+        connections=connect_commands_to(_controllers(case)[:5]) or (command("nc -vz -w 3 CONTROLLER 9093"),),
     )
-
-
-_WHY = {
-    Confidence.MEASURED: "A probe from there, or its own log, shows it.",
-    Confidence.INFERRED: "The views were read, and other causes with the same symptoms were ruled out.",
-    Confidence.SUSPECTED: "The views match this cause, but others were not ruled out: see the candidates.",
-    None: "The views were read. The facts that distinguish the candidates were not.",
-}
 
 
 def _confidence(case: Case, kind: CauseKind) -> Confidence | None:
@@ -110,30 +102,6 @@ def symptom_of(roots: Sequence[Finding], *, single: bool) -> str:
     }[leading]
 
 
-def _headline(case: Case, leading: str, confidence: Confidence | None, found: Sequence[CauseCandidate]) -> str:
-    single = len(case.brokers) == 1
-    subject, shows = start_upper(brokers(case.brokers)), symptom_of(case.roots, single=single)
-    behind = f"{subject} no longer {'follows its' if single else 'follow their'} controllers"
-    behind = behind if leading == "KA210" else f"{behind} and {shows}"
-    if confidence is not None:
-        hedge, it, its = _HEDGE[confidence], "it" if single else "they", "its" if single else "their"
-        return fitting(
-            [
-                f"{behind}: {hedge}{it} cannot reach them",
-                f"{subject} {shows}: {hedge}{it} cannot reach {its} controllers",
-                f"{subject} {hedge}cannot reach {its} controllers",
-            ]
-        )
-    if any(candidate.cause == LOADER.name and candidate.speaks_for for candidate in found):
-        applied = "reads the metadata log and does not apply it" if single else "read the metadata log and do not apply it"
-        return fitting(
-            [f"{subject} {shows}: most likely the metadata is read there and not applied", f"{subject} most likely {applied}"]
-        )
-    names = listing([one.word for one in found if one.state in {"measured", "possible"}]).replace(" and ", " or ")
-    endings = (f"cause not decided: {names}", f"not decided: {names}", "cause not decided")
-    return fitting([f"{text}; {ending}" for ending in endings for text in (behind, f"{subject} {shows}")])
-
-
 def passes_no_question_on(case: Case, symptom: Finding) -> bool:
     """Explain a source that answered all but what it has to ask its controllers for."""
     return at_the_broker(case, symptom) and about_the_quorum(case, symptom)
@@ -154,32 +122,6 @@ def _cuts(case: Case) -> list[Finding]:
 
 def _controllers(case: Case) -> list[str]:
     return [*dict.fromkeys(address for broker in case.brokers for address in case.view.inter_broker.controllers(broker))]
-
-
-def _connections(case: Case) -> tuple[Command, ...]:
-    return connect_commands_to(_controllers(case)[:5]) or (command("nc -vz -w 3 CONTROLLER 9093"),)
-
-
-def _steps(case: Case) -> tuple[Step, ...]:
-    subject = brokers(case.brokers)
-    named = f" ({listing((clean(controller) for controller in _controllers(case)), 3)})" if _controllers(case) else ""
-    return (
-        Step(
-            kind="see",
-            text=f"See it yourself on the host of {subject} (reads only).",
-            commands=(
-                *_connections(case),
-                command("grep -iE 'controller|fenced|Authentication failed|handshake' server.log | tail -5"),
-            ),
-        ),
-        Step(
-            kind="quick",
-            text=f"Allow connections from {subject} to the controllers{named}, or repair the error in server.log there; the view "
-            "then catches up.",
-        ),
-        Step(kind="quick", text=f"Remove {subject} from the clients' bootstrap addresses until then."),
-        prove(case),
-    )
 
 
 OF_BROKERS_BEHIND = (

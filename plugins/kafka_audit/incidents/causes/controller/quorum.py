@@ -1,11 +1,10 @@
 """Causes in the metadata quorum: it has no leader, or controllers are down."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.incidents.causes import grouped, log_quotes
-from kafka_audit.incidents.causes.repair import connect_commands_to, do_not, prove, reconnect_commands
+from kafka_audit.incidents.causes.repair import connect_commands_to, reconnect_commands
 from kafka_audit.incidents.causes.rule import (
     VIEW,
     Case,
@@ -16,10 +15,11 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of_reads,
     together,
 )
+from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.commands import command
-from kafka_audit.model.finding import CHANGES, Confidence, Evidence, Finding, Status, Step
+from kafka_audit.model.finding import CHANGES, Evidence, Finding, Status, Step
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import clean, counted, fitting, listing
+from kafka_audit.model.text import clean, listing
 
 _PASSED_ON = frozenset({"DescribeQuorum", "ListPartitionReassignments", "DescribeConfigs TOPIC"})
 """What brokers have to ask their controllers for, and what is asked of them after that."""
@@ -30,10 +30,6 @@ DESCRIBE = command("kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 desc
 _NOT_LET_IN = {"KA222": None, "KA713": "node", "KA714": "nodes"}
 """Checks of settings with which controllers do not let each other in, and the evidence of who is kept out, as brokers may be.
 What their logs show (KA220) is a cause of its own."""
-
-_REJECTED = command("grep -E 'Unexpected error handling request|Encountered fatal fault' -A1 server.log | tail -4")
-
-_LOG = command("grep -iE 'candidate|election|unattached|UnknownHost|Connection' server.log | tail -5")
 
 
 def failed_quorum_reads(case: Case) -> list[SourceRead]:
@@ -75,59 +71,26 @@ def _keeps_out_controllers(case: Case, finding: Finding) -> bool:
 
 def no_leader_story(case: Case) -> Story:
     """Return the story that no controller leads the metadata quorum."""
-    failed = failed_quorum_reads(case)
-    return Story(
-        headline="The cluster has no controller: the metadata quorum has no leader",
-        impact="No leader can move, no topic can be created, and no broker can start without a majority of controllers.",
-        confidence=case.confidence(),
-        why="No answer names a leader, or no broker could forward the request to a controller.",
-        speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed, limit=5)),
-        not_known=("Not known: which controllers are down. To know: the end of server.log of each.",),
-        steps=(
-            Step(kind="see", text="See it yourself on each controller's host (reads only).", commands=(_LOG,)),
-            Step(
-                kind="quick",
-                text=_first(case)
-                or "Start the controllers that are down and allow connections between them, until a majority of voters runs.",
-            ),
-            prove(case),
-            do_not("format a controller's disk to get it up: a majority without the log loses the cluster's metadata."),
-        ),
-    )
+    evidence = (*evidence_of(case.roots), *evidence_of_reads(failed_quorum_reads(case), limit=5))
+    return told(case, "controller/quorum no_leader", evidence=evidence, first=_first(case))
 
 
 def voters_story(case: Case) -> Story:
     """Return the story: which controllers do not follow, or do not answer."""
-    down = next((root for root in case.roots if root.code == "KA209"), None)
-    addresses = sorted(root.resource.controller or "" for root in case.roots if root.code == "KA211")
-    at = f"the controller{'' if len(addresses) == 1 else 's'} at {listing(addresses, 2)}"
-    silent = f"{at[0].upper()}{at[1:]} {'does' if len(addresses) == 1 else 'do'} not answer this worker"
-    lost = f"The metadata quorum lacks {down.number('down')} of its {down.number('total')} controllers" if down else silent
-    spare = clean(down.text("spare"), 60) if down else "the lag of the voters shows whether the majority is at risk"
-    return Story(
-        headline=fitting([f"{lost}: {spare}", lost, f"{counted(len(addresses), 'controller')} did not answer this worker"]),
-        impact="The cluster works while a majority of the controllers does; below it no leader moves and no broker starts.",
-        confidence=case.confidence(),
-        why="The quorum leader reported the lag of its voters."
-        if down
-        else "This worker probed the connection to the controllers.",
-        speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed_quorum_reads(case), limit=5)),
-        not_known=()
-        if down
-        else ("Not known: whether brokers reach it. To know: a vantage with role broker, and `describe --replication` below.",),
-        steps=(
-            Step(
-                kind="see",
-                text="See it yourself (reads only).",
-                commands=(DESCRIBE, *reconnect_commands(failed_quorum_reads(case), limit=3)),
-            ),
-            Step(
-                kind="quick",
-                text=_first(case) or "Start the controllers that are down, or allow connections to their port from the others.",
-            ),
-            prove(case),
-            do_not("restart another controller before these follow again: without a majority no leader can be elected."),
-        ),
+    lagging, failed = next((root for root in case.roots if root.code == "KA209"), None), failed_quorum_reads(case)
+    return told(
+        case,
+        "controller/quorum voters",
+        evidence=(*evidence_of(case.roots), *evidence_of_reads(failed, limit=5)),
+        first=_first(case),
+        addresses=tuple(sorted(root.resource.controller or "" for root in case.roots if root.code == "KA211")),
+        silent_ones=sum(root.code == "KA211" for root in case.roots),
+        lagging=lagging is not None,
+        down=lagging.number("down") if lagging else 0,
+        total=lagging.number("total") if lagging else 0,
+        spare=clean(lagging.text("spare"), 60) if lagging else "",
+        describe=(DESCRIBE,),
+        reconnect=reconnect_commands(failed, limit=3),
     )
 
 
@@ -138,30 +101,13 @@ def torn(case: Case) -> Iterable[Case]:
 
 def torn_story(case: Case) -> Story:
     """Return the story: who follows another leader than the newest."""
-    subject = listing((root.resource.name.replace("/", " ", 1) for root in case.roots), 3)
-    single = len(case.roots) == 1
-    right = clean(case.roots[0].text("right") or "another controller", 80)
-    return Story(
-        headline=fitting(
-            [
-                f"Controllers disagree about the quorum leader: {subject} {'reports' if single else 'report'} an earlier leader",
-                "Controllers disagree about the quorum leader: observers report an earlier leader",
-            ]
-        ),
-        impact=f"Decisions of the leader do not arrive there; the leader is {right}.",
-        confidence=case.confidence(),
-        why="Each was read directly in two samples, and the leader did not change between them.",
-        speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed_quorum_reads(case), limit=5)),
-        not_known=("Not known: why they disagree. To know: the end of server.log of each controller.",),
-        steps=(
-            Step(kind="see", text="See it yourself (reads only).", commands=(DESCRIBE, _LOG)),
-            Step(
-                kind="quick",
-                text=f"Allow connections between {subject} and the other controllers; a follower then catches up.",
-            ),
-            prove(case),
-            do_not("restart several controllers at once: the quorum needs a majority of them."),
-        ),
+    return told(
+        case,
+        "controller/quorum torn",
+        evidence=(*evidence_of(case.roots), *evidence_of_reads(failed_quorum_reads(case), limit=5)),
+        parties=tuple(root.resource.name.replace("/", " ", 1) for root in case.roots),
+        right=clean(case.roots[0].text("right") or "another controller", 80),
+        describe=(DESCRIBE,),
     )
 
 
@@ -182,23 +128,15 @@ def at_an_unreached_voter(case: Case, symptom: Finding) -> bool:
 
 def next_election_story(case: Case) -> Story:
     """Return the story: which voter others do not reach, and what that means when the leader goes."""
-    measured = case.confidence() is Confidence.MEASURED
-    unmeasured = "Not known: whether another voter reaches it. To know: a vantage with `role: controller` in the cluster file."
-    see = Step(
-        kind="see",
-        text="See it yourself on the host of another controller (reads only).",
-        commands=connect_commands_to(sorted({address for root in case.roots for address in root.texts("addresses")})),
-    )
     plain = grouped.story(case)
-    return replace(
-        plain,
-        speaks_for=(*plain.speaks_for, *_moved_voters(case)),
-        impact="The cluster works while the leader does; then no partition leader is elected, and no broker starts.",
-        why="The host of another voter does not connect to it."
-        if measured
-        else "No party connects to it that connects to other voters.",
-        not_known=() if measured else (unmeasured,),
-        steps=(see, *plain.steps, do_not("restart the leader before the others reach this voter: no leader would be elected.")),
+    addresses = sorted({address for root in case.roots for address in root.texts("addresses")})
+    return told(
+        case,
+        "controller/quorum next_election",
+        evidence=(*plain.speaks_for, *_moved_voters(case)),
+        plain=plain.headline,
+        connect=connect_commands_to(addresses),
+        repair=plain.steps,
     )
 
 
@@ -246,26 +184,15 @@ def without_leader(case: Case, symptom: Finding) -> bool:
 def rejected_story(case: Case) -> Story:
     """Return the story: which controllers reject whom."""
     first = case.roots[0]
-    subject = f"{clean(first.text('subject'), 40)} rejects requests of {clean(first.text('whom'), 80)}"
-    principal, cause = clean(first.text("principal"), 40), clean(first.text("cause"), 60)
-    return Story(
-        headline=fitting(
-            [
-                f"{subject}, as {principal} {cause}",
-                subject,
-                "Controllers reject requests of other nodes",
-            ]
-        ),
-        impact="Rejected controllers do not vote, rejected brokers do not start; from Kafka 3.4 on both end themselves.",
-        confidence=case.confidence(),
-        why="The logs of these nodes report it, and still did when they were read.",
-        speaks_for=(*evidence_of(case.roots), *log_quotes.of_nodes(case, "KA220")),
-        steps=(
-            do_not("start or restart controllers before this is corrected: those that are rejected end themselves again."),
-            Step(kind="see", text="See it yourself on each controller's host (reads only).", commands=(_REJECTED,)),
-            *((Step(kind="quick", text=first.remedy),) if first.remedy else ()),
-            prove(case),
-        ),
+    return told(
+        case,
+        "controller/quorum rejected",
+        evidence=(*evidence_of(case.roots), *log_quotes.of_nodes(case, "KA220")),
+        subject=clean(first.text("subject"), 40),
+        whom=clean(first.text("whom"), 80),
+        principal=clean(first.text("principal"), 40),
+        fault=clean(first.text("cause"), 60),
+        remedy=(Step(kind="quick", text=first.remedy),) if first.remedy else (),
     )
 
 

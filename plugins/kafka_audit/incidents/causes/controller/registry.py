@@ -1,13 +1,13 @@
 """Causes in ZooKeeper: it is not readable, there is no controller, a broker is missing or belongs to another cluster."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.controller import quorum
-from kafka_audit.incidents.causes.repair import do_not, last_in_sync, prove, reconnect_commands, zookeeper_shell
+from kafka_audit.incidents.causes.repair import last_in_sync, reconnect_commands, zookeeper_shell
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -16,17 +16,16 @@ from kafka_audit.incidents.causes.rule import (
     Explains,
     Story,
     at_the_broker,
-    changed_before,
     everywhere,
     evidence_of,
     evidence_of_reads,
     together,
 )
-from kafka_audit.model.commands import command
-from kafka_audit.model.finding import Evidence, Finding, Resource, Step
+from kafka_audit.incidents.causes.told import told
+from kafka_audit.model.finding import Evidence, Finding, Resource
 from kafka_audit.model.read_failure import LOGIN_REFUSALS
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper
+from kafka_audit.model.text import brokers, clean, counted
 
 
 def zookeeper_unread(case: Case) -> Iterable[Case]:
@@ -43,119 +42,56 @@ def _failed_zookeeper_reads(case: Case) -> list[SourceRead]:
 def zookeeper_unread_story(case: Case) -> Story:
     """Return the story that nothing which rests on ZooKeeper could be judged."""
     failed = _failed_zookeeper_reads(case)
-    target = clean(failed[0].target, 60) if failed else "its address"
+    first = failed[0] if failed else None
+    target = clean(first.target, 60) if first else "its address"
     at = (target, *(clean(f"{host}:{port}") for read in failed[:1] for host, port in addresses_of(read.target)[:1]))
-    if failed and failed[0].failure in LOGIN_REFUSALS:
-        reasons, steps = [f"{address} refuses the auditor's login" for address in at], _correct_the_login(failed[0])
-    else:
-        error = clean(failed[0].error or "failed", 30) if failed else "failed"
-        reasons, steps = [f"no answer from {address} ({error})" for address in at], _open_the_way(failed)
-    return Story(
-        headline=fitting([f"ZooKeeper is not readable: {text}" for text in (*reasons, "it gives the auditor no answer")]),
-        impact=(
-            "Whether registry and brokers agree is not known. If the brokers cannot reach ZooKeeper either, none can become "
-            "controller, and no leader can move."
-        ),
-        confidence=case.confidence(),
-        why="The read itself failed.",
-        speaks_for=evidence_of_reads(failed) or evidence_of(case.roots),
-        not_known=("Not known: whether the brokers reach ZooKeeper; only the auditor tried. To know: server.log of a broker.",),
-        steps=(*steps, prove(case), do_not("restart brokers while ZooKeeper is unavailable: they do not start without it.")),
+    return told(
+        case,
+        "controller/registry zookeeper_unread",
+        evidence=evidence_of_reads(failed) or evidence_of(case.roots),
+        addresses=at,
+        refused=first is not None and first.failure in LOGIN_REFUSALS,
+        error=clean(first.error or "failed", 30) if first else "failed",
+        needs=clean((first and first.needs) or "a login", 300),
+        reconnect=reconnect_commands(failed),
     )
-
-
-def _open_the_way(failed: Sequence[SourceRead]) -> tuple[Step, ...]:
-    text = "Start ZooKeeper, allow connections to it from this worker, or correct `zookeeper:` in the cluster file."
-    see = Step(kind="see", text="See it yourself (reads only).", commands=reconnect_commands(failed))
-    return see, Step(kind="quick", text=text)
-
-
-def _correct_the_login(read: SourceRead) -> tuple[Step, ...]:
-    text = (
-        f"Correct `zookeeper:` in the cluster file, or the variable that it names. Needed: {clean(read.needs or 'a login', 300)}."
-    )
-    return (Step(kind="quick", text=text),)
 
 
 def no_controller_story(case: Case) -> Story:
     """Return the story of a missing controller."""
     if case.view.kraft:
         return quorum.no_leader_story(case)
-    registered = sorted(case.view.in_zookeeper)
-    return Story(
-        headline="The cluster has no controller: no broker holds /controller in ZooKeeper",
-        impact="No leader can move, no topic can be created, and no broker receives updates until one becomes controller.",
-        confidence=case.confidence(),
-        why="ZooKeeper was read, and the znode is absent.",
-        speaks_for=(
-            *evidence_of(case.roots),
-            Evidence(observer="zookeeper", text=f"{brokers(registered) if registered else 'no broker'} registered"),
-        ),
-        not_known=("Not known: why no broker takes over. To know: server.log and controller.log of any broker, newest lines.",),
-        steps=(
-            Step(
-                kind="see",
-                text="See it yourself (reads only).",
-                commands=zookeeper_shell(case, "get /controller", "ls /brokers/ids"),
-            ),
-            Step(
-                kind="quick",
-                text="Restart one broker whose log shows an expired or stuck ZooKeeper session.",
-                cost="The restart of one broker; without a controller its leaders do not move away first.",
-            ),
-            prove(case),
-            do_not("delete znodes by hand: a broker with a session creates /controller again."),
-        ),
+    return told(
+        case,
+        "controller/registry no_controller",
+        evidence=(*evidence_of(case.roots), _registered(case)),
+        see=zookeeper_shell(case, "get /controller", "ls /brokers/ids"),
     )
+
+
+def _registered(case: Case) -> Evidence:
+    registered = brokers(case.view.in_zookeeper) if case.view.in_zookeeper else "no broker"
+    return Evidence(observer="zookeeper", text=f"{registered} registered")
 
 
 def gone_story(case: Case) -> Story:
     """Return the story of brokers that are no longer registered."""
-    broker_ids, single = case.brokers, len(case.brokers) == 1
-    them = brokers(broker_ids) if broker_ids else "the missing brokers"
-    gone = f"{start_upper(them)} {'is' if single else 'are'} gone"
-    headline = f"{gone}: {_nobody_has(case, 'it' if single else 'them')}"
-    if not broker_ids:  # only the number is expected: the missing broker is unknown
-        missing = case.roots[0].text("subject") or "some expected brokers are"
-        where = "listed by any broker" if case.view.kraft else "registered in ZooKeeper"
-        headline = f"The cluster is short of brokers: {missing} not {where}"
-    kinds = {"broker_went": "registration", "endpoint": "address", "config": "setting", "version": "version"}
-    registered = brokers(case.view.in_zookeeper) if case.view.in_zookeeper else "no broker"
-    seen = () if case.view.kraft else (Evidence(observer="zookeeper", text=f"{registered} registered"),)
-    commands = zookeeper_shell(case, "ls /brokers/ids")
-    if case.view.kraft:
-        commands = (quorum.DESCRIBE,)
-    controllers = "its controllers" if case.view.kraft else "ZooKeeper"
-    return Story(
-        headline=fitting([headline, gone if broker_ids else "The cluster is short of brokers"]),
-        impact=missed_replicas(case),
-        confidence=case.confidence(),
-        why="The other brokers answered, and none lists it."
-        if case.view.kraft
-        else "ZooKeeper was read, and the registration is absent.",
-        speaks_for=(
+    kraft, leaderless = case.view.kraft, _leaderless(case)
+    them = brokers(case.brokers) if case.brokers else "the missing brokers"
+    return told(
+        case,
+        "controller/registry gone",
+        evidence=(
             *evidence_of(case.roots),
-            *seen,
+            *(() if kraft else (_registered(case),)),
             *log_quotes.evidence(case, ("KA310", "KA311", "KA406")),
-            *changed_before(case, kinds),
         ),
-        not_known=(f"Not known: whether the process runs without a session, or is down. To know: server.log of {them}.",),
-        steps=(
-            Step(kind="see", text="See it yourself (reads only).", commands=commands),
-            *(last_in_sync(case, them) if _leaderless(case) else ()),
-            Step(
-                kind="quick",
-                text=f"Start {them} again, or allow connections from there to {controllers}.",
-                cost="Replicas that are behind copy from the leaders: network and disk of the others.",
-            ),
-            prove(case),
-            do_not("turn on unclean.leader.election.enable to get leaders back: it drops records."),
-        ),
+        them=them,
+        missing=case.roots[0].text("subject") or "some expected brokers are",
+        missed=missed_replicas(case),
+        see=(quorum.DESCRIBE,) if kraft else zookeeper_shell(case, "ls /brokers/ids"),
+        start=last_in_sync(case, them) if leaderless else (),
     )
-
-
-def _nobody_has(case: Case, them: str) -> str:
-    return f"no other broker lists {them}" if case.view.kraft else f"ZooKeeper no longer has {them} registered"
 
 
 def at_an_address_left(case: Case, symptom: Finding) -> bool:
@@ -183,8 +119,7 @@ def missed_replicas(case: Case) -> str:
     if case.view.kraft:  # no registration there: the counts of the newest view
         replicas, leaderless = case.roots[0].number("replicas"), case.roots[0].number("leaderless")
         return f"{replicas} partitions miss a replica, {leaderless} of them have no leader." if gone else ""
-    held = case.view.partitions.count
-    theirs, leaderless = held.unregistered, held.unregistered_leaderless
+    theirs, leaderless = case.view.partitions.count.unregistered, _leaderless(case)
     if not gone:
         return ""
     impact = (
@@ -200,28 +135,10 @@ def missed_replicas(case: Case) -> str:
 
 def foreign_story(case: Case) -> Story:
     """Return the story that brokers say another cluster id than the registry or the owner."""
-    broker_ids = case.brokers
-    subject = start_upper(brokers(broker_ids)) if broker_ids else "A broker"
-    return Story(
-        headline=f"{subject} {'belongs' if len(broker_ids) <= 1 else 'belong'} to another cluster: the cluster id differs",
-        impact="Clients that come to this address read and write records of another cluster.",
-        confidence=case.confidence(),
-        why="The broker itself reports it.",
-        speaks_for=(*evidence_of(case.roots), *changed_before(case, {"endpoint": "address"})),
-        steps=(
-            Step(
-                kind="see",
-                text="See it yourself (reads only).",
-                commands=tuple(
-                    command("kafka-cluster.sh cluster-id --bootstrap-server {address}", address=e.address)
-                    for b in broker_ids[:3]
-                    for e in case.view.endpoints.of(b)[:1]
-                ),
-            ),
-            Step(kind="quick", text="Take the broker, or the forward that leads to it, out of this cluster's addresses."),
-            prove(case),
-            do_not("let it join: records of two clusters do not merge."),
-        ),
+    return told(
+        case,
+        "controller/registry foreign",
+        ask=tuple(endpoint for broker in case.brokers[:3] for endpoint in case.view.endpoints.of(broker)[:1]),
     )
 
 

@@ -1,12 +1,12 @@
 """Causes in the addresses themselves: two brokers share one (KA304), others answer there in turn (KA320), or one does (KA111)."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.compare.addresses import canonical_text
-from kafka_audit.incidents.causes.repair import advertise, do_not, prove, zookeeper_shell
+from kafka_audit.incidents.causes.repair import advertise, zookeeper_shell
 from kafka_audit.incidents.causes.rule import (
     VIEW,
     Case,
@@ -15,13 +15,13 @@ from kafka_audit.incidents.causes.rule import (
     Story,
     at_the_broker,
     at_the_endpoint,
-    changed_before,
     evidence_of,
     together,
 )
-from kafka_audit.model.commands import Command, command
-from kafka_audit.model.finding import Evidence, Finding, Step
-from kafka_audit.model.text import brokers, clean, fitting, start_upper
+from kafka_audit.incidents.causes.told import told
+from kafka_audit.model.commands import Command, Line, command
+from kafka_audit.model.finding import Evidence, Finding
+from kafka_audit.model.text import clean
 
 _OTHER_CLUSTER = "another cluster"
 
@@ -37,39 +37,19 @@ def by_address(case: Case) -> Iterable[Case]:
 
 def shared_story(case: Case) -> Story:
     """Return the story of several brokers with one address."""
-    address = clean(case.endpoints[0].address) if case.endpoints else "the same address"
-    subject = start_upper(brokers(case.brokers))
-    return Story(
-        headline=fitting(
-            [
-                f"{subject} share one address: clients cannot reach each of them at {address}",
-                f"{subject} share one address: clients cannot reach each of them there",
-                f"{brokers(case.brokers, 1)} share one address: clients cannot reach each of them there",
-            ]
-        ),
-        impact="Clients that ask for one of these brokers reach another or none; requests fail with NOT_LEADER_OR_FOLLOWER.",
-        confidence=case.confidence(),
-        why="Brokers list the address for each of them." if case.view.kraft else "The registration of each broker names it.",
-        speaks_for=(*evidence_of(case.roots), *changed_before(case, {"endpoint": "address"})),
-        steps=(
-            Step(
-                kind="see",
-                text="See it yourself (reads only).",
-                commands=_list(case),
-            ),
-            Step(
-                kind="quick",
-                text=f"Set a separate address or port for each of {brokers(case.brokers)} in advertised.listeners; restart it.",
-                commands=tuple(
-                    line
-                    for endpoint in case.endpoints[:5]
-                    for line in advertise(case, (endpoint, f"ADDRESS_OF_BROKER_{endpoint.broker_id}:{endpoint.port}"))
-                ),
-                cost="A restart each, one after the other: leaders move and move back.",
-            ),
-            prove(case),
-        ),
+    return told(
+        case,
+        "listeners/addresses shared",
+        address=case.endpoints[0].address if case.endpoints else "the same address",
+        see=_list(case),
+        separate=_separate(case),
     )
+
+
+def _separate(case: Case) -> tuple[Line, ...]:
+    """Return settings with another address for each endpoint."""
+    wanted = ((endpoint, f"ADDRESS_OF_BROKER_{endpoint.broker_id}:{endpoint.port}") for endpoint in case.endpoints[:5])
+    return tuple(line for endpoint, address in wanted for line in advertise(case, (endpoint, address)))
 
 
 def _list(case: Case) -> tuple[Command, ...]:
@@ -83,49 +63,17 @@ def _list(case: Case) -> tuple[Command, ...]:
 
 def in_turn_story(case: Case) -> Story:
     """Return the story that an address leads to several brokers."""
-    answering = sorted({broker for root in case.roots for broker in root.numbers("answering_brokers")})
-    single = len(case.brokers) == 1
-    what = f"{'has no address' if single else 'have no addresses'} of {'its' if single else 'their'} own"
-    return Story(
-        headline=fitting(
-            [
-                f"{start_upper(brokers(case.brokers, shown))} {what}: {brokers(answering, shown)} answer there in turn"
-                for shown in (5, 3, 1)
-            ]
-        ),
-        impact="A client that asks for one of these brokers reaches any of several: most of its requests fail with "
-        "NOT_LEADER_OR_FOLLOWER, and a new attempt may succeed.",
-        confidence=case.confidence(),
-        why="The brokers that answered at the address reported their own ids, another one each time.",
-        speaks_for=(*evidence_of(case.roots), *changed_before(case, {"endpoint": "address"})),
-        steps=(
-            Step(
-                kind="see",
-                text="See it yourself (reads only): repeat each command. It fails with `Unexpected broker id, expected …` while "
-                "another broker answers.",
-                commands=tuple(_ask_who(endpoint, "") for endpoint in case.endpoints[:5]),
-            ),
-            Step(
-                kind="quick",
-                text=f"Advertise for {brokers(case.brokers)} {'an address' if single else 'addresses'} that "
-                f"{'leads' if single else 'lead'} to one broker alone: its own name, or a port of the load balancer with this "
-                "broker as its only target. Use the common address for bootstrap.servers only.",
-                commands=tuple(
-                    line
-                    for endpoint in case.endpoints[:5]
-                    for line in advertise(case, (endpoint, f"ADDRESS_OF_BROKER_{endpoint.broker_id}:{endpoint.port}"))
-                ),
-                cost="A restart each, one after the other: leaders move and move back.",
-            ),
-            prove(case),
-            do_not("make sessions of the load balancer sticky: each client needs several brokers at the same time."),
-        ),
+    return told(
+        case,
+        "listeners/addresses in_turn",
+        answering=tuple(sorted({broker for root in case.roots for broker in root.numbers("answering_brokers")})),
+        ask=tuple(_ask_who(endpoint, "") for endpoint in case.endpoints[:5]),
+        separate=_separate(case),
     )
 
 
 def wrong_answer_story(case: Case) -> Story:
     """Return the story that an address leads to another broker than the one that advertises it."""
-    broker_ids = case.brokers
     roots = {root.resource.name: root for root in case.roots}
     answers = {endpoint: _answerer(roots[endpoint.resource]) for endpoint in case.endpoints}
     answered_by = {endpoint: answerer for endpoint, answerer in answers.items() if answerer}
@@ -136,26 +84,15 @@ def wrong_answer_story(case: Case) -> Story:
         )
         for endpoint, answerer in answered_by.items()
     ]
-    return Story(
-        headline=_misplaced(broker_ids, answered_by),
-        impact=f"Clients that ask for {brokers(broker_ids)} reach another broker: requests fail with NOT_LEADER_OR_FOLLOWER.",
-        confidence=case.confidence(),
-        why="The broker that answers at the address reported its own id.",
-        speaks_for=(*(lines[:10] or evidence_of(case.roots)), *changed_before(case, {"endpoint": "address"})),
-        steps=(
-            Step(
-                kind="see",
-                text="See it yourself (reads only): the broker there reports its own id (`Unexpected broker id, expected …`).",
-                commands=tuple(_ask_who(endpoint, answerer) for endpoint, answerer in [*answers.items()][:5]),
-            ),
-            Step(
-                kind="quick",
-                text="Point the forward, proxy, DNS name or `reach` entry of each address to the broker that advertises it.",
-                cost="Open connections through it break once; clients connect again.",
-            ),
-            prove(case),
-            do_not("swap broker ids: the data dirs belong to the ids that they were written with."),
-        ),
+    address, answerer = next(((endpoint.address, answerer) for endpoint, answerer in answered_by.items()), ("", ""))
+    return told(
+        case,
+        "listeners/addresses wrong_answer",
+        evidence=lines[:10] or evidence_of(case.roots),
+        several=len(case.brokers) > 1,
+        address=address,
+        answerer=answerer,
+        ask=tuple(_ask_who(endpoint, answerer) for endpoint, answerer in [*answers.items()][:5]),
     )
 
 
@@ -171,15 +108,6 @@ def as_a_proxy_says(case: Case, symptom: Finding) -> bool:
     mixed_up = {canonical_text(endpoint.address) for endpoint in case.endpoints}
     listed = {canonical_text(symptom.text(key)) for key in ("zookeeper", "said")}
     return listed <= mixed_up and any(probe.via for probe in case.view.worker_probes if probe.broker_id in case.brokers)
-
-
-def _misplaced(broker_ids: tuple[int, ...], answered_by: Mapping[AdvertisedEndpoint, str]) -> str:
-    subject = start_upper(brokers(broker_ids))
-    if len(broker_ids) > 1:
-        whose = (subject, brokers(broker_ids, 1))
-        return fitting([f"{text} are not at their addresses: other brokers answer there" for text in whose])
-    answers = [f"{clean(endpoint.address)} is answered by {answerer}" for endpoint, answerer in answered_by.items()][:1]
-    return fitting([f"{subject} is not at its address: {what}" for what in (*answers, "another broker answers there")])
 
 
 def _answerer(root: Finding) -> str:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult
 from kafka_audit.incidents.causes.rule import Case, evidence_of_paths
@@ -60,6 +61,17 @@ class Reach:
     def everything_fails(self) -> bool:
         """Return whether nothing at all is reached from the worst vantages."""
         return bool(self.worst) and all(path.outcome == "failed" for path in self.paths[self.worst[0]])
+
+    def facts(self) -> dict[str, Any]:
+        """Return what stories tell of these vantages."""
+        return {
+            "where": self.where(),
+            "where_short": self.where(20),
+            "tally": self.tally(),
+            "failed": len(self.worst_failed),
+            "everything_fails": self.everything_fails(),
+            "sentences": self.sentences(),
+        }
 
     def layers(self) -> tuple[str, ...]:
         """Return the layers that fail first, from the worst vantages, in their order."""

@@ -1,17 +1,20 @@
 """KA302: a broker is registered and running, but other brokers cannot reach the address that it advertises."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.diagnosis.cause import KnownCause
 from kafka_audit.diagnosis.causes import causes
+from kafka_audit.diagnosis.solver import diagnoses_into
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.controller import behind_controllers
-from kafka_audit.incidents.causes.listeners import cut_off_repair
-from kafka_audit.incidents.causes.repair import connect_commands
+from kafka_audit.incidents.causes.listeners.new_listener import new_listener
+from kafka_audit.incidents.causes.repair import advertise, connect_commands, prove
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -20,20 +23,18 @@ from kafka_audit.incidents.causes.rule import (
     Explains,
     Story,
     at_the_endpoint,
-    bootstrap_in_vain,
-    changed_before,
     evidence_of_paths,
     probes_behind,
 )
+from kafka_audit.incidents.causes.told import told
 from kafka_audit.model import quoting
-from kafka_audit.model.finding import Confidence, Evidence, Finding
-from kafka_audit.model.text import brokers, clean, counted, fitting, listing, ranges, start_upper
-
-if TYPE_CHECKING:
-    from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.model.commands import Command, Line, command, remark
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
+from kafka_audit.model.text import brokers, clean, counted, is_plain_word, listing, ranges
 
 _CODE = "KA302"
-_HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
+_EACH = 3
+"""Number of endpoints up to which each has its own command; above it, they share one log line."""
 
 
 def sources(case: Case, root: Finding) -> tuple[int, ...]:
@@ -98,25 +99,38 @@ def asked_for_the_controller(case: Case, symptom: Finding) -> bool:
 
 def story(case: Case) -> Story:
     """Return the story: the broker that is cut off, and the brokers that cannot reach it."""
-    confidence = _confidence(case)
-    return Story(
-        headline=_headline(case, _HEDGE[confidence]),
-        impact=_impact(case),
-        confidence=confidence,
-        why=_why(case, confidence),
-        speaks_for=(
+    confidence, other = _confidence(case), _other_cause(case)
+    partitions, layers = case.view.partitions, sorted({root.text("layer") for root in case.roots if root.text("error")})
+    return told(
+        case,
+        "listeners/cut_off other_cause" if other else "listeners/cut_off cut_off",
+        evidence=(
             *_probes(case),
             *_lines(case),
             *_own_views(case),
             *_symptoms(case),
             *_registered(case),
             *_out_of_isr(case),
-            *_changes(case),
         ),
         against=(*_registry_looks_whole(case), *_clients_reach(case)),
         not_known=(*_not_measured(case), *_next_controllers(case)),
-        steps=cut_off_repair.steps_of(other, case) if (other := _other_cause(case)) else cut_off_repair.cut_off_steps(case),
+        confidence=confidence,
         candidates=candidates(case),
+        by_controller=case.by_controller,
+        itself=case.by_controller and case.brokers == case.sources,
+        who=_who(case),
+        sources=case.sources,
+        fault=other.kind.fault if other else "",
+        led=partitions.led_by(case.brokers) if case.by_controller else 0,
+        partitions=partitions.count.partitions,
+        every_isr_full=_every_isr_full(case),
+        by_log=not layers and bool(log_quotes.counting_lines(case, (_CODE,))),
+        layers=tuple(layers),
+        by_view_alone=case.confidence() is Confidence.MEASURED,
+        measured_at=tuple({source for root in case.roots for source in root.numbers("from")}),
+        rivals=" or ".join(case.roots[0].texts("rivals")),
+        repair=_steps_of(other, case) if other else (),
+        **_repair(case),
     )
 
 
@@ -125,90 +139,6 @@ def _other_cause(case: Case) -> KnownCause | None:
     named = {root.text("cause") for root in case.roots}
     found = (cause for cause in causes() if cause.kind.name in named and cause.remedy)
     return next(found, None) if len(named) == 1 else None
-
-
-def _headline(case: Case, hedge: str) -> str:
-    other = _other_cause(case)
-    if other is not None:
-        whose = f"controller {case.view.controller}" if case.by_controller else brokers(case.sources)
-        are = "is" if len(case.brokers) == 1 else "are"
-        what = f"{start_upper(brokers(case.brokers))} {are} cut off from {whose}: {hedge}{other.kind.fault}"
-        return fitting([what, f"{start_upper(brokers(case.brokers, 1))} {are} cut off: {hedge}{other.kind.fault}"])
-    broker_ids, controller = case.brokers, case.view.controller
-    single = len(broker_ids) == 1
-    subject = start_upper(brokers(broker_ids))
-    verb = "is" if single else "are"
-    address = "the address it advertises" if single else "the addresses they advertise"
-    theirs = "its address" if single else "their addresses"
-    if case.by_controller:
-        if broker_ids == (controller,):
-            address = "its own advertised address"
-            theirs = "its own address"
-            actor = f"{hedge}the controller"
-        else:
-            actor = f"{hedge}controller {controller}"
-        return fitting(
-            [
-                f"{text} {verb} cut off: {actor} cannot reach {what}"
-                for text in (subject, f"{len(broker_ids)} brokers")
-                for what in (address, theirs)
-            ]
-        )
-    if not case.sources:
-        return fitting([f"{subject} {verb} cut off: {hedge}other brokers cannot reach {what}" for what in (address, theirs)])
-    they, are = ("it", "is") if len(case.sources) == 1 else ("they", "are")
-    missed = f"the {'address' if single else 'addresses'} that {brokers(broker_ids)} {'advertises' if single else 'advertise'}"
-    from_whom = start_upper(brokers(case.sources))
-    return fitting(
-        [
-            f"{from_whom} {are} cut off from {brokers(broker_ids)}: {hedge}{they} cannot reach {missed}",
-            f"{from_whom} {are} cut off from {brokers(broker_ids)}: {hedge}{they} cannot reach {theirs}",
-            f"{from_whom} {are} cut off from {brokers(broker_ids)}",
-            f"{start_upper(brokers(case.sources, 1))} {are} cut off from {brokers(broker_ids, 1)}",
-        ]
-    )
-
-
-def _impact(case: Case) -> str:
-    led, of = case.view.partitions.led_by(case.brokers), case.view.partitions.count.partitions
-    empty = [b for b in case.brokers if b in case.empty]
-    parts = []
-    if empty:
-        parts.append(bootstrap_in_vain(empty))
-    if led and case.by_controller:
-        receives = "it has not received this" if len(case.brokers) == 1 else "they have not received this"
-        parts.append(f"ZooKeeper names {brokers(case.brokers)} as leader of {led} of {of} partitions; {receives}.")
-    if case.view.zookeeper_read:
-        shows = "show no fault" if _every_isr_full(case) else "do not show the cause"
-        parts.append(f"ZooKeeper and `kafka-topics.sh --zookeeper` {shows}.")
-    if not case.by_controller:
-        parts.insert(
-            0, f"Replication from {brokers(case.brokers)} to {brokers(case.sources)} has stopped, or stops when it is needed."
-        )
-    return " ".join(parts)
-
-
-def _why(case: Case, confidence: Confidence) -> str:
-    match confidence:
-        case Confidence.MEASURED:
-            layers = listing(sorted({root.text("layer") for root in case.roots if root.text("error")}))
-            if not layers and log_quotes.counting_lines(case, (_CODE,)):
-                return f"The log of {_who(case)} reports it, after the last start and up to the time of the read."
-            return (
-                f"A probe from the host of {_who(case)} failed at {layers}." if layers else "It was measured at the failing side."
-            )
-        case Confidence.INFERRED if case.confidence() is Confidence.MEASURED:
-            others = brokers(sorted({source for root in case.roots for source in root.numbers("from")}))
-            return f"It was measured at {others}. That {_who(case)} cannot reach it either is shown by the empty view alone."
-        case Confidence.INFERRED:
-            return (
-                "No probe ran at the failing side. The views match this cause, and causes with the same symptoms were ruled out. "
-                "To measure it, add a vantage with role broker to the cluster file."
-            )
-        case Confidence.SUSPECTED:
-            rivals = case.roots[0].texts("rivals")
-            named = f" ({' or '.join(rivals)})" if rivals else ""
-            return f"The views match this cause, but another cause has the same symptoms and was not ruled out{named}."
 
 
 def _who(case: Case) -> str:
@@ -261,10 +191,6 @@ def _symptoms(case: Case) -> Iterable[Evidence]:
     symptoms = {root.text("symptom") for root in case.roots if root.resource.broker in quiet}
     for symptom in sorted(symptoms - {""})[:3]:
         yield Evidence(observer="views and ISR", text=clean(symptom))
-
-
-def _changes(case: Case) -> Iterable[Evidence]:
-    return changed_before(case, {"endpoint": "address", "config": "setting", "version": "version"})
 
 
 def _out_of_isr(case: Case) -> Iterable[Evidence]:
@@ -332,10 +258,9 @@ def _not_measured(case: Case) -> Iterable[str]:
         reason = "No vantage with role broker is configured."
     else:
         reason = "No probe ran there."
-    reaches = "reaches" if case.by_controller or len(case.sources) == 1 else "reach"
-    host, log = (
-        ("hosts", "server.log") if reaches == "reach" else ("host", "controller.log" if case.by_controller else "server.log")
-    )
+    single = case.by_controller or len(case.sources) == 1
+    reaches, host = ("reaches", "host") if single else ("reach", "hosts")
+    log = "controller.log" if case.by_controller else "server.log"
     for endpoint in open_pairs[:10]:
         command = quoting.plain_prose(connect_commands((endpoint,)))
         yield (
@@ -369,3 +294,72 @@ CUT_OFF = Cause(
         LOST_REPLICAS,
     ),
 )
+
+
+def _repair(case: Case) -> dict[str, Any]:
+    """Return the facts of the repair, with the exact addresses, listeners and ports of the brokers at fault."""
+    endpoint = next(iter(case.endpoints), None)
+    own = endpoint and case.view.settings.get(endpoint.broker_id, "inter.broker.listener.name").value
+    named = {source for root in case.roots if root.confidence is Confidence.MEASURED for source in root.numbers("from")}
+    also = named - set(case.sources)
+    reach = {source for root in case.roots for source in root.numbers("open")} - {*also, *case.sources}
+    return {
+        "see": tuple(_see(case)),
+        "repaired": tuple(line for end in case.endpoints[:5] for line in advertise(case, (end, _repaired(case, end)))),
+        "named_brokers": tuple(case.view.named_brokers),
+        "existing": own if endpoint and own and len(case.view.endpoints.of(endpoint.broker_id)) > 1 else "",
+        "tls": endpoint is not None and endpoint.protocol in TLS,
+        "new_listener": new_listener(case.view, endpoint) if endpoint else (),
+        "also": tuple(also) if case.by_controller else (),
+        "none_known": case.by_controller and not also and not reach,
+    }
+
+
+def _steps_of(cause: KnownCause, case: Case) -> tuple[Step, ...]:
+    """Return the repair of a cause that lets a test connection through: how to decide, and its remedy."""
+    found = [one for broker in case.brokers[:_EACH] for edge in diagnoses_into(case.view, broker) for one in edge.candidates]
+    see = dict.fromkeys(one.decided_by for one in found if one.cause == cause)
+    target = str(case.brokers[0]) if len(case.brokers) == 1 else "each of them"
+    return (
+        *(Step(kind="see", text=f"See it yourself (reads only): {text}.") for text in list(see)[:1]),
+        Step(kind="quick", text=cause.remedy.format(target=target)),
+        prove(case),
+    )
+
+
+def _see(case: Case) -> Iterator[Line]:
+    for source in case.sources[:3]:
+        role = "controller" if case.by_controller else "broker"
+        yield remark("on the host of {role} {source}", role=role, source=source)
+        yield command("ss -tn state syn-sent")
+        yield from connect_commands(case.endpoints, 5)
+        if case.by_controller:
+            yield from _log_lines(case, source)
+
+
+def _log_lines(case: Case, controller: int) -> Iterable[Command]:
+    if len(case.endpoints) <= _EACH:
+        return [_log_line(case, controller, endpoint) for endpoint in case.endpoints]
+    line = f"Controller {controller}'s connection to broker .* was unsuccessful"
+    return [command("grep -E {line} controller.log | tail -20", line=line)]
+
+
+def _log_line(case: Case, controller: int, endpoint: AdvertisedEndpoint) -> Command:
+    registration = case.view.in_zookeeper.get(endpoint.broker_id)
+    rack = (registration.rack if registration else None) or "null"
+    line = (
+        f"Controller {controller}'s connection to broker {endpoint.address} "
+        f"(id: {endpoint.broker_id} rack: {rack}) was unsuccessful"
+    )
+    return command("grep -F {line} controller.log | tail -3", line=line)
+
+
+def _repaired(case: Case, broken: AdvertisedEndpoint) -> str:
+    return _worked_before(case, broken) or f"ADDRESS_FOR_CLIENTS_AND_BROKERS:{broken.port}"
+
+
+def _worked_before(case: Case, endpoint: AdvertisedEndpoint) -> str | None:
+    here = {f"broker/{endpoint.broker_id}", endpoint.resource}
+    moved = (change for change in case.changes if change.kind == "endpoint" and change.resource in here)
+    earlier = (at.text for change in moved for at in change.addresses_before)
+    return next((address for address in earlier if is_plain_word(address)), None)

@@ -1,11 +1,16 @@
 """KA401, KA403, KA412: a broker is reachable, but refuses other brokers."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
+from kafka_audit.configuration.acl_command import acl_command
+from kafka_audit.configuration.authorization import ANY_PRINCIPAL, CLUSTER
+from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 from kafka_audit.incidents.causes import log_quotes
-from kafka_audit.incidents.causes.candidates import candidates, login_log
+from kafka_audit.incidents.causes.candidates import candidates, handshake, login_log, rights_log
+from kafka_audit.incidents.causes.repair import server_properties
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -14,16 +19,15 @@ from kafka_audit.incidents.causes.rule import (
     Explains,
     Story,
     at_the_broker,
-    bootstrap_in_vain,
-    changed_before,
     evidence_of,
     together,
 )
-from kafka_audit.incidents.causes.security import refused_broker_repair
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status
-from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
+from kafka_audit.incidents.causes.told import told
+from kafka_audit.incidents.tools import zookeeper_address
+from kafka_audit.model.commands import Command, Line, command, continued, remark, setting
+from kafka_audit.model.finding import Evidence, Finding, Severity, Status
+from kafka_audit.model.text import brokers, clean
 
-_HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
 _LOGIN = {
     "certificate": "its certificate is not accepted",
     "clock": "their clock is wrong",
@@ -31,6 +35,7 @@ _LOGIN = {
     "credential": "it does not accept user or password",
     "principal": "no mapping rule matches",
 }
+_FIRST = 5
 
 
 def reported(case: Case, key: str) -> tuple[str, ...]:
@@ -52,104 +57,41 @@ def concerns_its_user(case: Case, symptom: Finding) -> bool:
 
 def story(case: Case) -> Story:
     """Return the story: the refusing broker, the refused broker, its principal there, and the remedy."""
-    return Story(
-        headline=_headline(case),
-        impact=_impact(case),
-        confidence=case.confidence(),
-        why=_why(case),
-        speaks_for=(
+    code, other_rules, kinds = case.roots[0].code, _differing_rules(case), reported(case, "kind")
+    codes, controller, sources = (("KA412",) if code == "KA412" else ("KA401",)), case.view.controller, _sources(case)
+    partitions = case.view.partitions
+    return told(
+        case,
+        "security/refused_broker login" if code == "KA412" else "security/refused_broker rights",
+        evidence=(
             *evidence_of(case.roots),
-            *evidence_of(refused_broker_repair.other_rules(case)),
-            *log_quotes.evidence(case, _codes(case)),
+            *evidence_of(other_rules),
+            *log_quotes.evidence(case, codes),
             *_ways(case),
             *evidence_of([f for f in case.explained if f not in case.roots], 5),
             *_let_in_elsewhere(case),
-            *changed_before(case, {"config": "setting", "acl": "ACL", "endpoint": "address"}),
         ),
-        against=tuple(_registry_looks_whole(case)),
-        not_known=tuple(_not_known(case)),
-        steps=refused_broker_repair.refused_steps(case),
+        against=_registry_looks_whole(case),
+        not_known=_not_known(case),
         candidates=candidates(case),
-        cause="KA404" if refused_broker_repair.other_rules(case) else None,
+        cause="KA404" if other_rules else None,
+        # A broker that was let in before is refused at the next connection or change only.
+        shows=any(root.severity is Severity.CRITICAL for root in case.roots),
+        by_controller=controller is not None and (controller in sources or not sources),
+        itself=case.brokers == (controller,),
+        others=case.view.kraft or not sources,
+        sources=tuple(sources),
+        principals=reported(case, "principal"),
+        lacks_right=code == "KA401",
+        other_rules=bool(other_rules),
+        reasons=[*reported(case, "why"), *filter(None, map(_LOGIN.get, kinds))] if kinds and len(case.brokers) == 1 else (),
+        led=0 if case.view.kraft else partitions.led_by(case.brokers),
+        partitions=partitions.count.partitions,
+        stale=bool(reported(case, "symptom")),
+        by_log=bool(log_quotes.counting_lines(case, codes)),
+        rivals=" or ".join(reported(case, "rivals")),
+        **(_repair_of_login(case) if code == "KA412" else _repair_of_rights(case)),
     )
-
-
-def _codes(case: Case) -> tuple[str, ...]:
-    return ("KA412",) if case.roots[0].code == "KA412" else ("KA401",)
-
-
-def _shows(case: Case) -> bool:
-    """Return whether it is so now; a broker that was let in before is refused at the next connection or change only."""
-    return any(root.severity is Severity.CRITICAL for root in case.roots)
-
-
-def _whom(case: Case) -> str:
-    single, controller = len(case.brokers) == 1, case.view.controller
-    sources = _sources(case)
-    if controller is not None and (controller in sources or not sources):
-        if case.brokers == (controller,):
-            return "itself, its controller"
-        return "its controller" if single else "their controller"
-    return "the other brokers" if case.view.kraft or not sources else brokers(sources)
-
-
-def _headline(case: Case) -> str:
-    code, single, hedge = case.roots[0].code, len(case.brokers) == 1, _HEDGE[case.confidence()]
-    subject = start_upper(brokers(case.brokers)) if case.brokers else "The cluster"
-    if code == "KA412":
-        return _login_headline(case, subject, hedge)
-    verb = f"{hedge}{'refuses' if single else 'refuse'}" if _shows(case) else f"{hedge}will refuse"
-    principal = listing(reported(case, "principal"), 2) or "the inter-broker principal"
-    why = f"{principal} has no ClusterAction" if code == "KA401" else f"an ACL denies {principal} ClusterAction"
-    short = "no ClusterAction" if code == "KA401" else "an ACL denies ClusterAction"
-    refuses = f"{subject} {verb} {_whom(case)}"
-    if refused_broker_repair.other_rules(case):
-        differ = f"{refuses}: {'its' if single else 'their'} {SSL_RULES} differ"
-        return fitting([f"{differ} from the others'", differ, refuses])
-    return fitting([f"{refuses}: {why} there", f"{refuses}: {why}", f"{refuses}: {short}", refuses])
-
-
-def _login_headline(case: Case, subject: str, hedge: str) -> str:
-    controller, sources = case.view.controller, _sources(case)
-    by_controller = controller is not None and (controller in sources or not sources)
-    actor = f"controller {controller}" if by_controller else "other brokers"
-    shows = f"{'receives' if len(case.brokers) == 1 else 'receive'} no updates" if _shows(case) else "will receive no updates"
-    kinds = reported(case, "kind")
-    reasons = [*(reported(case, "why") if kinds else ()), *(_LOGIN.get(kind, "") for kind in kinds)]
-    fails = f"{hedge}{actor} cannot log in"
-    starts = (f"{subject} {shows}: {fails} there", f"{subject} {shows}: {fails}", f"{subject}: {fails} there")
-    named = [f"{start}, {reason}" for reason in reasons if reason and len(case.brokers) == 1 for start in starts]
-    return fitting([*named, starts[0], starts[2]])
-
-
-def _impact(case: Case) -> str:
-    empty = [b for b in case.brokers if b in case.empty]
-    subject, single = start_upper(brokers(case.brokers)), len(case.brokers) == 1
-    if empty:
-        led, of = case.view.partitions.led_by(case.brokers), case.view.partitions.count.partitions
-        names = f" ZooKeeper names {brokers(case.brokers)} as leader of {led} of {of} partitions."
-        return bootstrap_in_vain(empty) + (names if led and not case.view.kraft else "")
-    if case.view.kraft:
-        led_by, them = f"{subject[0].lower()}{subject[1:]}", "it" if single else "them"
-        return f"Partitions led by {led_by} have no other in-sync replica. They become unavailable with {them}."
-    if reported(case, "symptom"):
-        return f"{subject} {'reports' if single else 'report'} stale leaders; clients that ask there receive wrong leaders."
-    return f"{subject} {'works' if single else 'work'} as before until the controller sends an update; that update is refused."
-
-
-def _why(case: Case) -> str:
-    code, rivals = case.roots[0].code, reported(case, "rivals")
-    match case.confidence():
-        case Confidence.MEASURED:
-            if log_quotes.counting_lines(case, _codes(case)):
-                return "A broker's own log reports it, after the last start."
-            seen = "A handshake, a probe or the brokers' files show it" if code == "KA412" else "super.users and ACLs show it"
-            return f"{seen}, at the time of the read."
-        case Confidence.INFERRED:
-            return "It was not measured at the failing side. The reads match this cause, and no read points to another one."
-        case Confidence.SUSPECTED:
-            named = f" ({' or '.join(rivals)})" if rivals else ""
-            return f"The reads match this cause, but another cause has the same symptoms and was not ruled out{named}."
 
 
 def _ways(case: Case) -> Iterable[Evidence]:
@@ -219,3 +161,121 @@ REFUSED = tuple(
         ("KA412", "the controller cannot log in to a broker", ("KA001", "KA301", "KA307", "KA404", "KA405", "KA406")),
     )
 )
+
+
+def _repair_of_rights(case: Case) -> dict[str, Any]:
+    """Return the facts of the repair: the exact principal, the broker that takes the command, and the lines of each file."""
+    names, rules = _principals(case), _differing_rules(case)
+    own_endpoints = [e for b in case.brokers for e in case.view.endpoints.of(b) if (e.protocol or "").startswith("SASL")]
+    gives, denied = not rules and case.roots[0].code == "KA401", case.roots[0].code == "KA403"
+    return {
+        "log": rights_log(case),
+        "list_acls": (continued(_acl_tool(case), "--list --cluster"),),
+        "rules": tuple(_rules(rules)),
+        "gives": gives,
+        "denied": denied,
+        "acls": tuple(_give(case) if gives else _take_away(case) if denied else ()),
+        "by_name": not rules and {*names[:_FIRST]} != {ANONYMOUS},
+        "super_users": tuple(_super_users(case)),
+        "anonymous": ANONYMOUS in names,
+        "no_login": ANONYMOUS in names and not rules and not own_endpoints,
+        "login": ANONYMOUS in names and not rules and bool(own_endpoints),
+        "login_listener": (setting("inter.broker.listener.name", own_endpoints[0].listener),) if own_endpoints else (),
+        "login_settings": (
+            setting("sasl.mechanism.inter.broker.protocol", "ONE_OF_SASL_ENABLED_MECHANISMS"),
+            setting("super.users", "AS_IT_IS_NOW;User:USER_OF_THE_BROKERS"),
+        ),
+    }
+
+
+def _differing_rules(case: Case) -> tuple[Finding, ...]:
+    """Return the findings that mapping rules of the case's brokers differ, where these derive the principal that is refused."""
+    if case.roots[0].code != "KA401":
+        return ()
+    failed = [finding for finding in case.findings if finding.status is Status.FAIL and finding.resource.broker in case.brokers]
+    derived = {finding.resource.broker for finding in failed if finding.code == "KA404"}
+    differ = [finding for finding in failed if finding.code == "KA701" and finding.text("key") == SSL_RULES]
+    return tuple(differ) if {finding.resource.broker for finding in differ} == derived == {*case.brokers} else ()
+
+
+def _rules(differ: Iterable[Finding]) -> Iterator[Line]:
+    for finding in [*differ][:_FIRST]:
+        broker, own = finding.resource.broker, finding.text("value")
+        yield remark("server.properties of broker {broker} which has {own}", broker=broker, own=own)
+        yield setting(SSL_RULES, finding.text("usual"))
+
+
+def _acl_tool(case: Case) -> Command:
+    """Return kafka-acls.sh pointed where it works: a broker whose view is filled, else ZooKeeper itself (not in 4.x)."""
+    view = case.view
+    filled = [b for b in view.named_brokers if view.views_of(b) and b not in case.empty and view.endpoints.of(b)]
+    if filled:
+        other = [b for b in filled if b not in case.brokers] or filled
+        address = view.endpoints.of(other[0])[-1].address
+        return command("kafka-acls.sh --bootstrap-server {address} --command-config admin.properties", address=address)
+    asked = [read.target for read in view.last_reads if read.observer == "zookeeper"]
+    if not view.zookeeper_read and not asked:
+        return command("kafka-acls.sh --bootstrap-server BROKER_THAT_LISTS_BROKERS:9092 --command-config admin.properties")
+    return command("kafka-acls.sh --authorizer-properties {zookeeper}", zookeeper=f"zookeeper.connect={zookeeper_address(view)}")
+
+
+def _principals(case: Case) -> tuple[str, ...]:
+    """Return the _principals that have no right, a placeholder where none is known."""
+    names = dict.fromkeys(principal for root in case.roots for principal in root.texts("principal"))
+    return tuple(names) or ("User:INTER_BROKER_USER",)
+
+
+def _give(case: Case) -> Iterator[Command]:
+    tool = _acl_tool(case)
+    return (acl_command(name, "ClusterAction", CLUSTER, tool=tool) for name in _principals(case)[:_FIRST])
+
+
+def _take_away(case: Case) -> Iterator[Command]:
+    names, between, tool = {*_principals(case), ANY_PRINCIPAL}, case.view.inter_broker, _acl_tool(case)
+    found = dict.fromkeys(
+        acl
+        for broker in case.brokers
+        for acl in between.acls(broker) or ()
+        if (acl.permission, acl.resource_type) == ("DENY", "Cluster")
+        and acl.operation in {"ClusterAction", "All"}
+        and acl.principal in names
+    )
+    for acl in list(found)[:_FIRST]:
+        yield acl_command(acl.principal, acl.operation, CLUSTER, tool=tool, host=acl.host, permission="DENY", remove=True)
+
+
+def _super_users(case: Case) -> Iterator[Line]:
+    """Yield super.users with the principal, unless every client without a login has it."""
+    names = [name for name in _principals(case)[:_FIRST] if name != ANONYMOUS]
+    for broker in case.brokers[:_FIRST]:
+        known = case.view.inter_broker.super_users(broker)
+        present = ["AS_IT_IS_NOW"] if known is None else sorted(known)
+        yield from (server_properties(broker), setting("super.users", ";".join([*present, *names])))
+
+
+def _repair_of_login(case: Case) -> dict[str, Any]:
+    kinds = {root.text("kind") for root in case.roots}
+    repairs = [*dict.fromkeys(clean(text) for root in case.roots if (text := root.text("repair")))]
+    return {
+        "log": login_log(case),
+        "handshakes": tuple(handshake(e) for e in case.endpoints[:_FIRST] if e.protocol in {"SSL", "SASL_SSL", None}),
+        "repairs": "; ".join(repairs[:_FIRST]),
+        "keystore": tuple(_keystore(case)) if "certificate" in kinds else (),
+        "certificate": kinds == {"certificate"},
+        "clock": kinds == {"clock"},
+    }
+
+
+def _keystore(case: Case) -> Iterable[Line]:
+    for endpoint in case.endpoints[:_FIRST]:
+        yield remark(
+            "keystore with a certificate for {host} that the running broker {broker} reads again",
+            host=endpoint.host,
+            broker=endpoint.broker_id,
+        )
+        yield command(
+            "kafka-configs.sh --bootstrap-server BROKER:9092 --command-config admin.properties --alter --entity-type brokers "
+            "--entity-name {broker} --add-config listener.name.{listener}.ssl.keystore.location=KEYSTORE",
+            broker=endpoint.broker_id,
+            listener=endpoint.listener.lower(),
+        )

@@ -1,11 +1,13 @@
 """A disk of one broker failed: its replicas, the leaders that moved, and the clients that stay with the old leader."""
 
 import posixpath
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 from kafka_audit.cluster.answers.broker_reads import STORAGE_ERROR
+from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.rule import (
@@ -17,10 +19,12 @@ from kafka_audit.incidents.causes.rule import (
     at_the_broker,
     evidence_of,
 )
-from kafka_audit.incidents.causes.storage.dead_disk_repair import dead_disk_steps, readers, who_writes
+from kafka_audit.incidents.causes.told import told
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Command, command
 from kafka_audit.model.finding import CHANGES, Evidence, Finding, Resource, Status
-from kafka_audit.model.tables import LeadershipAnswer
-from kafka_audit.model.text import clean, counted, fitting, listing
+from kafka_audit.model.tables import GroupMember, LeadershipAnswer
+from kafka_audit.model.text import clean, counted, listing
 
 CODES = ("KA501", "KA503", "KA506")
 """What a dead disk shows at its broker, the one that names the incident first."""
@@ -32,6 +36,9 @@ class _Loss:
 
     offline: dict[tuple[str, int], int | None]
     led: frozenset[tuple[str, int]]
+
+
+_SHOWN = 5
 
 
 def cases(case: Case) -> Iterable[Case]:
@@ -52,6 +59,8 @@ def on_the_disk(case: Case, symptom: Finding) -> bool:
 
 
 _LOSSES: WeakKeyDictionary[ClusterView, dict[int, _Loss]] = WeakKeyDictionary()
+
+
 """What was lost in a view, by broker: each symptom asks for it."""
 
 
@@ -76,57 +85,37 @@ def story(case: Case) -> Story:
     pinned = next((root for root in case.roots if root.code == "KA506"), None)
     moved = pinned.number("count") if pinned else 0
     leaderless = sum(leader is None or leader < 0 for leader in loss.offline.values())
-    at_risk = _moved_partitions(case, broker, loss)
-    consumers, unread = readers(case, at_risk)
-    return Story(
-        headline=_headline(broker, paths, len(loss.offline), moved),
-        impact=_impact(broker, loss, moved, leaderless),
-        confidence=case.roots[0].confidence,
-        why="The broker itself returns error 56 KAFKA_STORAGE_ERROR for these replicas.",
-        speaks_for=(
+    consumers, unread = _readers(case, _moved_partitions(case, broker, loss))
+    return told(
+        case,
+        "storage/dead_disk dead",
+        evidence=(
             *evidence_of(case.explained),
             *log_quotes.evidence(case, ("KA501",)),
             *_leaders_moved(case, broker),
             *consumers,
         ),
-        not_known=(
-            *(
-                ()
-                if paths
-                else (f"Not known: which log dir it is. To know: Describe on Cluster, or server.log of broker {broker}.",)
-            ),
-            *((who_writes(case, broker),) if moved else ()),
-            *unread,
-        ),
-        steps=dead_disk_steps(case, broker, paths, pinned=moved > 0, leaderless=leaderless),
+        not_known=(*((_who_writes(case, broker),) if moved else ()), *unread),
+        confidence=case.roots[0].confidence,
+        broker=broker,
+        paths=tuple(paths),
+        dirs=_dirs(paths),
+        offline=len(loss.offline),
+        moved=moved,
+        leaderless=leaderless,
+        both=bool(loss.offline) and moved > 0,
+        address=next((endpoint.address for endpoint in case.view.endpoints.of(broker)), "BROKER:9092"),
+        format=_format_commands(case, broker),
     )
 
 
-def _headline(broker: int, paths: list[str], offline: int, moved: int) -> str:
+def _dirs(paths: list[str]) -> tuple[str, ...]:
+    """Return how a headline names these log dirs, the longest first."""
+    if not paths:
+        return ("a disk",)
     short = [f"…/{posixpath.basename(path.rstrip('/'))}" for path in paths]
     what = "log dir" if len(paths) == 1 else f"{len(paths)} log dirs"
-    nameless = f"a {what}" if len(paths) == 1 else what
-    dirs = [f"{what} {listing(paths, 3)}", f"{what} {listing(short, 3)}", nameless] if paths else ["a disk"]
-    lost = f": {counted(offline, 'replica')} offline" if offline else ""
-    moves = f"{lost}, {counted(moved, 'leader')} moved"
-    clients = (f"some clients may still write to broker {broker}", "some clients may fail", "clients may fail")
-    with_clients = [f"{moves}; {effect}" for effect in clients] if lost and moved else []
-    tails = [*((name, tail) for name in dirs for tail in with_clients), *((name, lost) for name in dirs)]
-    return fitting([f"Broker {broker} lost {name}{tail}" for name, tail in tails])
-
-
-def _impact(broker: int, loss: _Loss, moved: int, leaderless: int) -> str:
-    offline = len(loss.offline)
-    texts = [f"{counted(offline, 'partition')} {'misses' if offline == 1 else 'miss'} a replica." if offline else ""]
-    if leaderless:
-        has = "has" if leaderless == 1 else "have"
-        texts.insert(0, f"{counted(leaderless, 'partition')} {has} no leader; clients cannot write or read there.")
-    if moved:
-        texts.append(
-            "Producers that do not refresh their metadata on error 56 (sarama before 1.43.3, Filebeat up to 8.16.1) keep sending "
-            f"to broker {broker} for {counted(moved, 'partition')} that it led, and fail until they are restarted."
-        )
-    return " ".join(filter(None, texts)) or "Partitions in this log dir have one replica less."
+    return (f"{what} {listing(paths, 3)}", f"{what} {listing(short, 3)}", f"a {what}" if len(paths) == 1 else what)
 
 
 def _moved_partitions(case: Case, broker: int, loss: _Loss) -> frozenset[tuple[str, int]]:
@@ -171,3 +160,57 @@ DEAD_DISK = Cause(
         Explains(codes=REPLICATION, where=on_the_disk),
     ),
 )
+
+
+def _readers(case: Case, partitions: Iterable[tuple[str, int]]) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
+    """Return consumer groups that read these partitions as evidence, and what is not known of consumers."""
+    wanted = {f"{topic}-{number}" for topic, number in partitions}
+    groups: dict[str, list[GroupMember]] = defaultdict(list)
+    for row in case.view.snapshot.of(GroupMember):
+        if wanted & set(row.partitions):
+            groups[row.group].append(row)
+    lines = [_group(name, members, wanted) for name, members in sorted(groups.items())]
+    if len(lines) > _SHOWN:
+        more = Evidence(
+            observer="count", text=f"and {len(lines) - _SHOWN} more consumer groups read partitions whose leader moved"
+        )
+        lines[_SHOWN:] = [more]
+    failed = [r for r in case.view.last_reads if r.operation == "DescribeGroups" and r.outcome == "failed"]
+    if not failed:
+        return tuple(lines), ()
+    subject = listing(sorted({observer_name(read.observer) for read in failed}))
+    needs = next((read.needs for read in failed if read.needs), "an answer to ListGroups and DescribeGroups")
+    return tuple(lines), (
+        f"Not known: consumer groups of {subject} ({clean(failed[0].error or 'no answer')}). To know: {clean(needs)}.",
+    )
+
+
+def _group(name: str, members: Sequence[GroupMember], wanted: set[str]) -> Evidence:
+    clients = listing(sorted({f"{row.client_id or 'no client id'} at {row.host or 'an unknown host'}" for row in members}), 3)
+    reads = listing(sorted({partition for row in members for partition in row.partitions} & wanted), 3)
+    text = f"reads {reads}, whose leader moved: {counted(len(members), 'member')}, {clients}"
+    return Evidence(observer=f"consumer group {clean(name, 60)}", text=text)
+
+
+def _who_writes(case: Case, broker: int) -> str:
+    """Return how to find the producers, which no read-only API lists."""
+    ports = sorted({endpoint.port for endpoint in case.view.endpoints.of(broker)}) or [9092]
+    filters = " or ".join(f"sport = :{port}" for port in ports)
+    connected = command("ss -tnp state established {filters}", filters=f"( {filters} )")
+    return (
+        f"Not known: which producers still send to broker {broker}; no read-only API lists them. To know: on its host "
+        f"{quoting.plain_prose((connected,))} lists connected clients; `kafka.request.logger` at DEBUG and the client-id "
+        "metrics of quotas name the client ids of Produce requests."
+    )
+
+
+def _format_commands(case: Case, broker: int) -> tuple[Command, ...]:
+    """Return what makes a new disk fit for a KRaft broker, which does not start with an empty log dir."""
+    if not case.view.kraft:
+        return ()
+    settings = case.view.settings
+    roles, voters = settings.get(broker, "process.roles"), settings.get(broker, "controller.quorum.voters")
+    dynamic = "controller" in (roles.value or "") and voters.state == "unset"
+    flag = " --no-initial-controllers" if dynamic else ""
+    template = f"kafka-storage.sh format --ignore-formatted{flag} --cluster-id {{cluster}} --config server.properties"
+    return (command(template, cluster=case.view.snapshot.cluster_id),)

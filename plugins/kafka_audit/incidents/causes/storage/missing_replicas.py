@@ -10,25 +10,21 @@ from kafka_audit.diagnosis.edges import REPLICATE
 from kafka_audit.diagnosis.solver import Diagnosis, diagnoses_into
 from kafka_audit.incidents.causes import grouped
 from kafka_audit.incidents.causes.candidates import candidates_of
-from kafka_audit.incidents.causes.repair import last_in_sync, prove
+from kafka_audit.incidents.causes.repair import last_in_sync
 from kafka_audit.incidents.causes.rule import (
     Case,
     Cause,
     Explains,
     Story,
     apart,
-    changed_before,
     evidence_of,
 )
-from kafka_audit.model.commands import command
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
-from kafka_audit.model.text import brokers, counted, fitting
+from kafka_audit.incidents.causes.told import told
+from kafka_audit.model.finding import Confidence, Evidence, Finding
+from kafka_audit.model.text import counted
 
 CODES = ("KA601", "KA602", "KA604")
 """Faults of partitions with a missing broker, the worst first."""
-
-_HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
-_WHY = "The partition states show it. The reason why the broker does not follow was not found."
 
 
 def cases(case: Case) -> Iterable[Case]:
@@ -57,47 +53,27 @@ def story(case: Case) -> Story:
     keys = {key for root in case.explained if (key := root.resource.topic_partition)}
     states = [state for key in keys if (state := held.state(*key)) is not None]
     leaderless = sum(state.leader is None for state in states)
-    where = counted(len(states), "partition")
-    missing = f"Broker {broker} is missing in the ISR of {where}"
-    lost = f", {leaderless} without a leader" if leaderless else ""
-    whole = f"Broker {broker} holds replicas of {counted(held.held_by(broker), 'partition')}; {len(states)} of them lack it."
     edges = _not_followed(case, broker, states)
     found, leading = candidates_of(edges), _leading(edges)
-    endings = [f"{missing}{lost}; cause not decided", f"{missing}{lost}; not decided", f"{missing}; cause not decided", missing]
-    if leading is not None:
-        kind, confidence = leading
-        endings[:0] = [f"{missing}: {_HEDGE[confidence]}{kind.fault} at {brokers(edge.edge.target for edge in edges)}"]
-    else:
-        confidence = Confidence.SUSPECTED if found else Confidence.MEASURED
-    return Story(
-        headline=fitting(endings),
-        impact=f"{_impact(case, leaderless)} {whole}".strip(),
-        confidence=confidence,
-        why=_WHY if leading is None else "The partition states show the effect, and the candidates what may be its cause.",
-        cause=None if leading is None else leading[0].code,
-        candidates=found,
-        speaks_for=(
+    kind, confidence = leading or (None, Confidence.SUSPECTED if found else Confidence.MEASURED)
+    return told(
+        case,
+        "storage/missing_replicas missing",
+        cause=None if kind is None else kind.code,
+        evidence=(
             *evidence_of(sorted(case.explained, key=lambda finding: finding.code)),
             Evidence(observer=f"broker {broker}", text=_said_of(case, broker)),
-            *changed_before(case, {"endpoint": "address", "config": "setting", "version": "version"}),
         ),
-        not_known=(f"Not known: why broker {broker} does not follow. To know: server.log of broker {broker}.",),
-        steps=(
-            Step(
-                kind="see",
-                text=f"See it yourself (reads only): what lacks a replica, and what broker {broker} wrote about it.",
-                commands=(
-                    command("kafka-topics.sh --bootstrap-server BROKER:9092 --describe --under-replicated-partitions"),
-                    command("grep -E 'ERROR|ReplicaFetcherThread|Error sending fetch request' server.log | tail -20"),
-                ),
-            ),
-            *(last_in_sync(case, f"broker {broker}") if leaderless else ()),
-            Step(
-                kind="quick",
-                text=f"Repair the error in the log; otherwise restart broker {broker}, after the other replicas are in sync.",
-            ),
-            prove(case),
-        ),
+        confidence=confidence,
+        candidates=found,
+        broker=broker,
+        fault="" if kind is None else kind.fault,
+        leaders=tuple({edge.edge.target for edge in edges}),
+        lacking=len(states),
+        held=held.held_by(broker),
+        leaderless=leaderless,
+        refused=any(root.code == "KA602" for root in case.explained),
+        start=last_in_sync(case, f"broker {broker}") if leaderless else (),
     )
 
 
@@ -115,15 +91,6 @@ def _leading(edges: Sequence[Diagnosis]) -> tuple[CauseKind, Confidence] | None:
         return None
     group, confidence = lead
     return edges[0].of_group(group)[0].cause.kind, confidence
-
-
-def _impact(case: Case, leaderless: int) -> str:
-    codes = {root.code for root in case.explained}
-    if leaderless:
-        return f"No client can read or write {counted(leaderless, 'partition')}."
-    if "KA602" in codes:
-        return "Producers with acks=all are refused (NOT_ENOUGH_REPLICAS)."
-    return "If one more broker fails, data becomes unavailable."
 
 
 def _said_of(case: Case, broker: int) -> str:

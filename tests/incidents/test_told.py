@@ -1,0 +1,126 @@
+"""The templates of stories: what the engine makes of them, and that each one is used and names only facts that it gets."""
+
+import ast
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+import yaml
+
+import small_cluster
+from incidents.test_causes import CASES, text_of, told
+from kafka_audit.incidents import causes
+from kafka_audit.incidents.causes import told as engine
+from kafka_audit.incidents.causes.rule import Case
+from kafka_audit.model import quoting
+
+ROOT = Path(causes.__file__).parent
+TEMPLATES = {
+    f"{path.relative_to(ROOT).with_suffix('')} {name}": story
+    for path in sorted(ROOT.rglob("*.yaml"))
+    for name, story in yaml.safe_load(path.read_text(encoding="utf-8")).items()
+}
+PARTS = {"with", "headline", "impact", "why", "not_known", "changes", "steps"}
+KINDS = {"see", "quick", "lasting", "do_not"}
+
+
+def view_of(*, kraft=False):
+    return small_cluster.view({"brokers": {1: "a:9092", 2: "b:9092"}} | ({"mode": "kraft"} if kraft else {}))
+
+
+def written(monkeypatch, template, *, kraft=False, broker_ids=(1, 2), **facts):
+    """Return the story of a template for findings about these brokers."""
+    monkeypatch.setattr(engine, "_template", lambda _: {"headline": "H"} | template)
+    roots = tuple(small_cluster.finding("KA113", f"broker/{broker}") for broker in broker_ids)
+    return engine.told(Case(view=view_of(kraft=kraft), changes=(), findings=roots, roots=roots), "any story", **facts)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{Brokers} {brokers:is|are} gone", "Brokers 1 and 2 are gone"),
+        ("{brokers:1} {brokers:stops|stop}", "2 brokers stop"),
+        ("{count:# topic|# topics} of {names:2}", "1 topic of a, b and 1 more"),
+        ("{nothing} here", "(nothing: unknown) here"),
+    ],
+)
+def test_a_text_has_a_form_for_one_and_one_for_more(monkeypatch, text, said):
+    assert written(monkeypatch, {"impact": text}, count=1, names=("a", "b", "c")).impact == said
+
+
+def test_the_first_choice_whose_fact_is_true_is_taken(monkeypatch):
+    text = [{"kraft": "K.", "else": "Z."}, {"not high": "L."}, {"low": "never"}]
+    assert written(monkeypatch, {"impact": text}, low=0).impact == "Z. L."
+    assert written(monkeypatch, {"impact": text}, kraft=True, high=True).impact == "K."
+
+
+def test_the_longest_headline_that_fits_is_taken(monkeypatch):
+    headline = ["{long}", {"each": "names", "as": "one", "of": "{one} fits"}]
+    assert written(monkeypatch, {"headline": headline}, long="x" * 91, names=("a", "b")).headline == "a fits"
+
+
+def test_a_fact_that_a_cluster_wrote_is_cleaned_in_texts_and_one_word_of_a_command(monkeypatch):
+    steps = [{"see": "At {at}.", "run": ["# of {at}", {"each": "paths", "as": "path", "run": "df -h {path}"}]}]
+    (step,) = written(monkeypatch, {"steps": steps}, at="a\n`b`", paths=("/x y;id",)).steps
+    assert step.text == "At a\\u000a'b'."
+    assert [*quoting.lines(step.commands)][-1] == "df -h '/x y;id'"
+
+
+def test_a_step_without_its_condition_or_without_a_text_is_left_out(monkeypatch):
+    steps = [{"quick": "q", "when": "no"}, {"lasting": {"no": "l"}}, {"do_not": "d", "when": "not no"}, "prove"]
+    assert [step.kind for step in written(monkeypatch, {"steps": steps}).steps] == ["do_not", "prove"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_case_lacks_a_fact(name):
+    assert [incident.headline for incident in told(name)[1] if ": unknown)" in text_of(incident)] == []
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_has_known_parts(name):
+    story = TEMPLATES[name]
+    assert story.keys() <= PARTS
+    for step in story.get("steps", ()):
+        if not isinstance(step, str):
+            kind, *others = step
+            assert kind in KINDS, step
+            assert {*others} <= {"run", "cost", "when"}, step
+
+
+def named(node):
+    """Yield the facts that a part of a template names: in texts, as conditions, and as what it lists."""
+    if isinstance(node, str):
+        yield from (name for _, name, _, _ in Formatter().parse(node) if name)
+    elif isinstance(node, list):
+        for part in node:
+            yield from named(part)
+    elif isinstance(node, dict):
+        for key, part in node.items():
+            yield from {part} if key in {"each", "when"} else () if key in {"as", "most"} else named(part)
+            yield from () if key in KINDS | PARTS | {"each", "as", "of", "run", "cost", "when", "most", "else"} else {key}
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_is_used_and_names_only_facts_that_its_module_gives(name):
+    module = (ROOT / f"{name.split()[0]}.py").read_text(encoding="utf-8")
+    calls = {node.value for node in ast.walk(ast.parse(module)) if isinstance(node, ast.Constant)}
+    assert name in calls
+    story, own = TEMPLATES[name], set(re.findall(r"\w+", module))
+    own |= set(engine._StoryFacts(Case(view=view_of(), changes=(), findings=(), roots=()), "measured", {}))
+    own |= set(re.findall(r"\w+", (ROOT / "listeners/client_vantages.py").read_text(encoding="utf-8")))
+    own |= {*story.get("with", ())} | set(re.findall(r"\bas: (\w+)", yaml.safe_dump(story))) | {"host", "port", "address"}
+    facts = {fact.removeprefix("not ") for fact in named(story)}
+    assert {fact for fact in facts if fact not in own and fact[0].lower() + fact[1:] not in own} == set()
+    assert {step for step in story.get("steps", ()) if isinstance(step, str)} - {"prove"} <= own
+
+
+def test_every_template_that_a_module_names_is_there():
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"told", "steps_told"}:
+                names = [
+                    part.value for part in ast.walk(node.args[1]) if isinstance(part, ast.Constant) and " " in str(part.value)
+                ]
+                assert names
+                assert {*names} <= TEMPLATES.keys()
