@@ -76,7 +76,7 @@ class Settings:
             found[row.node_id][row.key] = row
         return found
 
-    def _reported(self, node: int) -> Mapping[str, BrokerConfig] | Mapping[str, ControllerConfig]:
+    def reported(self, node: int) -> Mapping[str, BrokerConfig] | Mapping[str, ControllerConfig]:
         """Return what a node answers; a broker that is a controller too answers the same at both listeners."""
         return self.answers.get(node) or self.answers_of_controllers.get(node, {})
 
@@ -151,13 +151,13 @@ class Settings:
             return answered
         if broker in self._every_file:
             return _NOT_IN_FILE
-        if _is_hidden(self._reported(broker).get(key)):
+        if _is_hidden(self.reported(broker).get(key)):
             return Setting(state="hidden", source="DescribeConfigs")
-        return _NOT_TOLD if self._reported(broker) else _UNREAD
+        return _NOT_TOLD if self.reported(broker) else _UNREAD
 
     def is_emptied(self, node: int, key: str) -> bool:
         """Return whether a key is set to nothing, which is not the same as not set where Kafka's default is null."""
-        line = self._every_file.get(node, {}).get(key) or self._reported(node).get(key)
+        line = self._every_file.get(node, {}).get(key) or self.reported(node).get(key)
         return line is not None and line.value == ""
 
     def running(self, broker: int, key: str) -> Setting:
@@ -165,13 +165,13 @@ class Settings:
 
         The file may be newer than the broker's start, so what both report differently holds for the next start.
         """
-        answered, reported = self._answered(broker, key), self._reported(broker)
+        answered, reported = self._answered(broker, key), self.reported(broker)
         if answered is not None:
             return answered
         return self.get(broker, key) if not reported or _is_hidden(reported.get(key)) else _NOT_TOLD
 
     def _answered(self, broker: int, key: str) -> Setting | None:
-        config = self._reported(broker).get(key)
+        config = self.reported(broker).get(key)
         return Setting(state="set", value=config.value, source="DescribeConfigs") if config is not None and config.value else None
 
     def at(self, broker: int, listener: str, key: str) -> Setting:

@@ -13,8 +13,8 @@ def set_lines(settings: Settings, node: int) -> Mapping[str, str | None] | None:
     """Return what a node sets: its file, else what it reports, which has all keys of its file; None where neither was read."""
     if node in settings.every_file:
         return {key: line.value for key, line in settings.every_file[node].items()}
-    answers = settings.answers.get(node)
-    return None if answers is None else {key: row.value for key, row in answers.items() if row.source != _DEFAULT_SOURCE}
+    answers = settings.reported(node)
+    return {key: row.value for key, row in answers.items() if row.source != _DEFAULT_SOURCE} if answers else None
 
 
 def start_values(lines: Mapping[str, str | None], version: str) -> Mapping[str, str]:
