@@ -116,7 +116,8 @@ _HEAD = """## Healthy clusters under load
 
 `make healthy` starts each cluster below, waits until its load runs, and audits it with all inputs of the cluster file and with
 fewer. What runs in it is checked after each audit. Each audit is a line of `healthy.json`: inputs, exit code, the checks that
-are not known, the highest severity. Of several runs of a cluster the newest counts.
+are not known, the highest severity. Of several runs of a cluster the newest counts. Quorums are audited with each set of inputs
+that a cluster file can give, from one address to all.
 """
 
 
