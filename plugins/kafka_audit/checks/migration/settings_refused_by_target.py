@@ -23,7 +23,6 @@ from kafka_audit.model.tables import (
 )
 from kafka_audit.model.text import listing
 
-_DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG
 _REPLACED: Mapping[str, str] = MappingProxyType(
     {
         "delegation.token.master.key": "delegation.token.secret.key",
@@ -98,9 +97,6 @@ def _judged(view: ClusterView, node: int, target: str) -> Judgement:
     resource = who.replace(" ", "/")
     facts: dict[str, object] = {"who": who, "target": target}
     lines = set_lines(settings, node)
-    if lines is None and node in settings.answers_of_controllers:
-        reported = settings.answers_of_controllers[node]
-        lines = {key: row.value for key, row in reported.items() if row.source != _DEFAULT_SOURCE}
     if lines is None:
         needs = f"server.properties of {who} (`properties` in the cluster file), or `--proposed`"
         return view.judge("KA914", resource, Status.UNKNOWN, facts, error="its settings were not read", needs=needs)
