@@ -298,6 +298,8 @@ class Reader:
         if target.protocol not in _PROTOCOLS:
             return _Heard(reading=_unasked(reading.broker_id, target.address, f"protocol {clean_line(target.protocol)}"))
         access, operation = self._access(target), "api_versions"
+        if self._budget.left() < self._read_s:  # a token or a ticket took the time
+            return _Heard(reading=_unasked(reading.broker_id, target.address, _LATE))
         conversation: Conversation | None = None
         found: Listing | None = None
         try:
