@@ -76,12 +76,21 @@ class Run:
 pause_s = loop.pause_s
 
 
+@pytest.fixture(autouse=True)
+def errors_alone():
+    """Log errors alone: the hostile party causes a line with each reading. Other tests read the log."""
+    logger = logging.getLogger("kafka_audit")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    yield
+    logger.setLevel(level)
+
+
 def watched(run, folder, readings, monkeypatch):
     """Watch for so many readings, and then until the honest broker with the highest id, which ends, is suspected."""
     monkeypatch.setattr(reader, "now_ms", lambda: run.now_ms)
     monkeypatch.setattr(loop, "pause_s", lambda state, _: run.after(state))
     monkeypatch.setattr(requests_module, "RELOAD_S", 5.0)
-    logging.getLogger("kafka_audit").setLevel(logging.ERROR)
     events, sizes = [], []
 
     class Sized(WatchFiles):
