@@ -44,7 +44,7 @@ from kafka_audit.clients.secrets.masking import masked
 from kafka_audit.clients.sockets import Failure
 from kafka_audit.clients.targets import Target
 from kafka_audit.clients.tokens import oidc
-from kafka_audit.clients.zookeeper.multi_read import MultiRead, MultiReadContents, Znode
+from kafka_audit.clients.zookeeper.multi_read import MultiRead, Znode
 from kafka_audit.clients.zookeeper.session import Session
 from kafka_audit.collect.brokers import (
     acls,
@@ -407,9 +407,8 @@ def znode_security(data):
 
 @_reader(struct.error, KazooException)
 def znode_multiread(data):
-    contents = MultiReadContents.deserialize(data, 0)
-    found = MultiRead.deserialize(data, 0)
-    assert [one.data if isinstance(one, Znode) else b"" for one in found] == contents.data
+    contents = MultiRead.deserialize(data, 0)
+    assert [one.data if isinstance(one, Znode) else b"" for one in contents.results()] == contents.data
 
 
 @_reader(words=words.SRVR)

@@ -18,8 +18,16 @@ from kafka_audit.model.tables import (
     SourceRead,
     ViewBroker,
 )
-from kafka_audit.watch.failed_reads import failed_answer
-from kafka_audit.watch.reading import ANSWERED, NOT_ASKED, BrokerReading, ControllerReading, Reading, ReadList, ZookeeperReading
+from kafka_audit.watch.reading import (
+    ANSWERED,
+    NOT_ASKED,
+    BrokerReading,
+    ControllerReading,
+    Reading,
+    ReadList,
+    ZookeeperReading,
+    failed_answer,
+)
 
 QUORUM = 55
 EVERY_MS = 40_000

@@ -17,7 +17,7 @@ from collect.quorum_node import QuorumNode
 from hostile_parties.broker import HostileBroker, changed, honest_brokers
 from hostile_parties.party import announce, drip, hang, hang_up, raw
 from hostile_parties.zookeeper import NO_AUTH, HostileZookeeper, kafka_tree
-from kafka_audit.clients.protocol import async_conversation
+from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.model.cluster import Cluster, Limits, Oidc, Security, Tls, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.watch import reader as reader_module
@@ -113,9 +113,8 @@ def test_a_broker_that_misbehaves_is_a_failed_read_within_its_time(brokers, beha
     assert (bad.metadata if key == METADATA else bad.api_versions).outcome is WatchOutcome.FAILED
 
 
-def test_ten_brokers_that_hang_take_as_long_as_one_and_no_thread(monkeypatch):
-    started = []
-    monkeypatch.setattr(async_conversation, "in_thread", lambda *_: started.append(1))
+def test_ten_brokers_that_hang_take_as_long_as_one_and_leave_no_thread():
+    before = threading.active_count()
     with ExitStack() as stack:
         made = [stack.enter_context(HostileBroker(number)) for number in range(10)]
         for one in made:
@@ -124,7 +123,7 @@ def test_ten_brokers_that_hang_take_as_long_as_one_and_no_thread(monkeypatch):
         (reading,) = read(described(*made))
         assert time.monotonic() - began < QUICK.read_s + 1.5
         assert len(reading.brokers) == 10
-    assert started == []
+    assert threading.active_count() <= before + 10, "those of the fakes"
 
 
 def test_the_loop_is_never_held_up(brokers):
@@ -435,16 +434,16 @@ def test_a_broker_that_hangs_at_the_login_holds_up_no_other(hangs_at):
 
 
 def test_a_login_that_is_not_there_in_time_leaves_its_broker_unknown_and_no_other(brokers, monkeypatch):
-    find, hangs = Reader._find_security, threading.Event()
-    monkeypatch.setattr("kafka_audit.watch.reader._LOGINS_READ_S", 2.0)
+    find, hangs, slow_ports = ClusterLogins.listener_security, threading.Event(), set()
+    monkeypatch.setattr(reader_module, "WHOLE_S", 4.0)
 
-    def slow(reader, target):
-        if target.port == brokers[2].port:
+    def slow(logins, target, seconds=None):
+        if target.port in slow_ports:
             hangs.wait(20)
-        return find(reader, target)
+        return find(logins, target, seconds)
 
-    monkeypatch.setattr(Reader, "_find_security", slow)
-    (reading,) = read(described(*brokers))
+    monkeypatch.setattr(ClusterLogins, "listener_security", slow)
+    _, reading = read(described(*brokers), 2, between=lambda: slow_ports.add(brokers[2].port))
     hangs.set()
     assert outcomes(reading) == {0: "answered", 1: "answered", 2: "unknown"}
-    assert reading.brokers[2].api_versions.error == "no login in time"
+    assert reading.brokers[2].api_versions.error == "not asked in time"

@@ -9,7 +9,6 @@ import sys
 import time
 
 from kafka_audit.cli import clusters, console
-from kafka_audit.clients.protocol.conversation import quiet
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.watch.judgement import Patience, WatchState
 from kafka_audit.watch.loop import WatchStep, steps
@@ -24,8 +23,7 @@ _CLEAR = "\x1b[H\x1b[2J"
 def watch_command(arguments: argparse.Namespace) -> int:
     """Watch a cluster; return 3 if something is suspected at the end, else 0."""
     cluster = clusters.cluster_without_airflow(arguments)
-    with quiet():
-        state = asyncio.run(_watch(cluster, arguments))
+    state = asyncio.run(_watch(cluster, arguments))
     return SUSPECTED if state.suspicions else 0
 
 

@@ -8,7 +8,7 @@ lookup or in a library, then finds no connection and no time.
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from kafka_audit.clients.read_error import ReadError
@@ -113,6 +113,21 @@ class Budget:
         """Forget a socket that its owner closes."""
         with self._shared.condition:
             self._shared.sockets.discard(connection)
+
+    @contextmanager
+    def connections(self) -> Iterator[Callable[[socket.socket], None]]:
+        """Yield what keeps sockets, see `opened`; at the end it forgets them, which their owner has closed."""
+        kept: list[socket.socket] = []
+
+        def keep(connection: socket.socket) -> None:
+            self.opened(connection)
+            kept.append(connection)
+
+        try:
+            yield keep
+        finally:
+            for connection in kept:
+                self.closed(connection)
 
     def close(self) -> None:
         """End the audit: nothing is sent or received from now on."""

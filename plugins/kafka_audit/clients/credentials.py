@@ -12,7 +12,6 @@ the key of `reach`, so the file names both.
 """
 
 import json
-import math
 import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -78,11 +77,6 @@ class ListenerSecurity:
     needs: str | None = None  # what would help where the login is refused
     tokens: TokenCache | None = field(default=None, repr=False)
     scram: ScramKeys | None = None
-
-    @property
-    def ends_at(self) -> float:
-        """When it is to be replaced, of `time.monotonic()`: a new connection would need a new token."""
-        return math.inf if self.tokens is None else self.tokens.renews_at
 
     def hide(self, text: str | None) -> str | None:
         """Return a party's own words without the password or proof, should it echo it, also encoded."""

@@ -1,12 +1,15 @@
 """Jobs side by side, bounded, none of which can hold up the others or the end of the process."""
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 from kafka_audit.bounds.memory import return_memory, share_arenas
 from kafka_audit.clients.read_error import ReadError, any_answer
+from kafka_audit.model.read_failure import ReadFailure
 
 _T = TypeVar("_T")
 
@@ -87,3 +90,39 @@ class Running(Generic[_T]):
             with self._changed:
                 self._left -= 1
                 self._changed.notify_all()
+
+
+async def in_thread(job: Callable[[], _T], seconds: float) -> _T:
+    """Return what a job that blocks returns, or raise what it raises; ReadError `timeout` after so many seconds.
+
+    The thread is a daemon and belongs to no pool: one that hangs keeps neither asyncio nor the process from ending.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[_T] = loop.create_future()
+
+    def hand_over(result: _T | None, error: BaseException | None) -> None:
+        if done.done():  # nobody waits any longer
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(result)  # type: ignore[arg-type] # None only where it is the job's result
+
+    def work() -> None:
+        result: _T | None = None
+        problem: BaseException | None = None
+        try:
+            with any_answer():
+                result = job()
+        except BaseException as error:  # noqa: BLE001 -- carried to the caller and raised there
+            problem = error
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(hand_over, result, problem)
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        # Not wait_for: before Python 3.12 it returns a result that came at the same moment as a cancellation, which is lost then.
+        async with asyncio.timeout(seconds):
+            return await done
+    except TimeoutError:
+        raise ReadError(ReadFailure.TIMEOUT, f"no answer for {seconds:.1f} s") from None

@@ -1,4 +1,4 @@
-"""Salted passwords of SCRAM: each is computed once for an audit, in no event loop, and within bounds.
+"""Salted passwords of SCRAM: each is computed once for an audit, and within bounds.
 
 The salt and the iterations are the other end's to choose. All brokers of a cluster hold the same credential, so one computation
 serves them all. Another salt with each login costs a tenth of a second of one core, at every address that a cluster lists.
@@ -7,10 +7,9 @@ serves them all. Another salt with each login costs a tenth of a second of one c
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from kafka_audit.clients.sasl import MOST_ITERATIONS, ScramError, parse_first
+from kafka_audit.clients.sasl import MOST_ITERATIONS, ScramError
 from kafka_audit.model.read_failure import ReadFailure
 
 USUAL_ITERATIONS = 16_384
@@ -46,10 +45,6 @@ class SaltedPasswords:
                     self._known[key] = hashlib.pbkdf2_hmac(_HASHES[mechanism], password.encode(), salt, iterations)
         return self._known[key]
 
-    def holds(self, mechanism: str, password: str, salt: bytes, iterations: int) -> bool:
-        """Return whether it was computed already."""
-        return (mechanism, password, salt, iterations) in self._known
-
     def _count(self, address: str, iterations: int) -> None:
         unusual = iterations if iterations > USUAL_ITERATIONS else 0
         with self._counting:
@@ -83,13 +78,3 @@ class ScramKeys:
     def compute(self, salt: bytes, iterations: int) -> bytes:
         """Return the salted password; raises ScramError. It takes up to a tenth of a second."""
         return self.salted.compute(self.address, self.mechanism, self.password, salt, iterations)
-
-    def computation(self, message: bytes) -> Callable[[], object] | None:
-        """Return what to do before a server's message is processed in an event loop, None where that takes no time."""
-        try:
-            _, salt, iterations = parse_first(message, self.mechanism)
-        except ScramError:
-            return None  # the last message, or one that is refused
-        if self.salted.holds(self.mechanism, self.password, salt, iterations):
-            return None
-        return lambda: self.compute(salt, iterations)

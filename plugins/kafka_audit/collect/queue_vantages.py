@@ -8,6 +8,7 @@ samples the second. An endpoint that was registered again since then is not judg
 import io
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,7 +18,7 @@ from kafka_audit.clients import probe_script
 from kafka_audit.clients.budget import Budget
 from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.clients.parallel import side_by_side
-from kafka_audit.clients.protocol.conversation import ClientOptions, quiet
+from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.targets import Target, flat, registered_targets
 from kafka_audit.collect import priorities
@@ -25,7 +26,7 @@ from kafka_audit.collect.brokers.discovery import Discovery
 from kafka_audit.collect.probes import command_vantages, endpoint_probes
 from kafka_audit.collect.probes.endpoint_probes import Origin
 from kafka_audit.collect.rows.source_reads import Asking
-from kafka_audit.collect.zookeeper import zookeeper_view
+from kafka_audit.collect.zookeeper.zookeeper_view import read_control
 from kafka_audit.model.cluster import Cluster, Limits, Vantage
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Row
@@ -53,19 +54,15 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
     rows: Sequence[Row] = ()
     claims: priorities.Claims = {}
     try:
-        with quiet():
-            if cluster.zookeeper is not None:
-                rows = zookeeper_view.registrations(
-                    cluster.zookeeper,
-                    secrets,
-                    read_s=read_s,
-                    budget=budget.part(budget.left() / 2),
-                    tls=logins.zookeeper_tls,
-                )
-            if not rows and cluster.bootstrap:
-                options = ClientOptions(read_s=read_s, logins=logins, budget=budget)
-                discovery = Discovery(cluster, 1, options, budget.deadline)
-                rows, claims = discovery.listed(), discovery.claims
+        if cluster.zookeeper is not None:
+            until = budget.part(budget.left() / 2)
+            with suppress(ReadError):  # the sample that follows reports it
+                read = read_control(cluster.zookeeper, secrets, read_s=read_s, budget=until, tls=logins.zookeeper_tls)
+                rows = [row for row in read if isinstance(row, RegisteredBroker | RegisteredEndpoint)]
+        if not rows and cluster.bootstrap:
+            options = ClientOptions(read_s=read_s, logins=logins, budget=budget)
+            discovery = Discovery(cluster, 1, options, budget.deadline)
+            rows, claims = discovery.listed(), discovery.claims
     finally:
         budget.close()
     listed = registered_targets([row for row in rows if isinstance(row, RegisteredEndpoint)], cluster)

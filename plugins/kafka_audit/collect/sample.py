@@ -11,7 +11,7 @@ from kafka_audit.bounds.kept_brokers import keep_brokers
 from kafka_audit.clients.budget import Budget, out_of_time, over_limit
 from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.clients.parallel import side_by_side
-from kafka_audit.clients.protocol.conversation import ClientOptions, quiet
+from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.read_error import ReadError, any_answer, clean_line
 from kafka_audit.clients.targets import Target, bootstrap_targets, flat, registered_targets
 from kafka_audit.collect import priorities, queue_vantages
@@ -110,38 +110,32 @@ class Sampler:
             UsageError: the cluster file names no source, a wrong chroot, or an address that is none.
         """
         started, self._answers_at = now_ms(), []
-        with quiet():
+        found = self._ask_zookeeper(number, again)
+        self._answers_at.append(time.monotonic())
+        if again is not None and not again.rests_on(found.rows):
+            self._say("ZooKeeper changed, so everything is asked again")
+            again = None
             found = self._ask_zookeeper(number, again)
-            self._answers_at.append(time.monotonic())
-            if again is not None and not again.rests_on(found.rows):
-                self._say("ZooKeeper changed, so everything is asked again")
-                again = None
-                found = self._ask_zookeeper(number, again)
-            endpoints, discovery = self._endpoints(number, found.rows)
-            targets, left_out = self._targets(number, endpoints, found)
-            found = merged([found, *self._done(self._jobs(number, targets, endpoints, again))])
-            late = () if discovery is None else discovery.listed()
-            if {*late} - {*endpoints}:
-                asked = {*flat(targets)}
-                self._claims = {} if discovery is None else discovery.claims
-                self._known |= dict.fromkeys(targets)  # they were asked: the late ones are only added to them
-                targets, left_out = self._targets(number, dict.fromkeys((*endpoints, *late)), found)
-                missed = {broker: [one for one in some if one not in asked] for broker, some in targets.items()}
-                found = merged(
-                    [found, *self._done(self._jobs_on_late(number, {key: some for key, some in missed.items() if some}))]
-                )
-            if again is None:
-                quorum, others = self._voters(number, found.rows)
-                found = merged([found, Collected(rows=others)])
-                between = [
-                    *self._jobs_between_nodes(number, targets, found.rows, quorum),
-                    *self._jobs_to_zookeeper(number, found),
-                ]
-                found = merged([found, *self._done(between)])
-            found = without_zookeeper(merged([found, Collected(rows=left_out)]))
-            found = merged([found, *self._done(self._jobs_on_leaders(number, targets, found))])
-            if again is None or again.doubt.asks_vantages:
-                found = merged([found, Collected(rows=tuple(self._from_queues(number, targets, found.rows)))])
+        endpoints, discovery = self._endpoints(number, found.rows)
+        targets, left_out = self._targets(number, endpoints, found)
+        found = merged([found, *self._done(self._jobs(number, targets, endpoints, again))])
+        late = () if discovery is None else discovery.listed()
+        if {*late} - {*endpoints}:
+            asked = {*flat(targets)}
+            self._claims = {} if discovery is None else discovery.claims
+            self._known |= dict.fromkeys(targets)  # they were asked: the late ones are only added to them
+            targets, left_out = self._targets(number, dict.fromkeys((*endpoints, *late)), found)
+            missed = {broker: [one for one in some if one not in asked] for broker, some in targets.items()}
+            found = merged([found, *self._done(self._jobs_on_late(number, {key: some for key, some in missed.items() if some}))])
+        if again is None:
+            quorum, others = self._voters(number, found.rows)
+            found = merged([found, Collected(rows=others)])
+            between = [*self._jobs_between_nodes(number, targets, found.rows, quorum), *self._jobs_to_zookeeper(number, found)]
+            found = merged([found, *self._done(between)])
+        found = without_zookeeper(merged([found, Collected(rows=left_out)]))
+        found = merged([found, *self._done(self._jobs_on_leaders(number, targets, found))])
+        if again is None or again.doubt.asks_vantages:
+            found = merged([found, Collected(rows=tuple(self._from_queues(number, targets, found.rows)))])
         if again is None:
             self._known = dict.fromkeys(row.broker_id for row in found.rows if isinstance(row, BrokerView))
         sample = Sample(
@@ -188,10 +182,9 @@ class Sampler:
 
     def ask_scram_users(self, rows: Iterable[Row], number: int, budget: Budget) -> tuple[Row, ...]:
         """Return the SCRAM credentials of users that the files among these rows let brokers log in as, in KRaft."""
-        with quiet():
-            return scram_users.read_scram_users(
-                rows, self._cluster.security.protocol, number, replace(self._options(), budget=budget)
-            )
+        return scram_users.read_scram_users(
+            rows, self._cluster.security.protocol, number, replace(self._options(), budget=budget)
+        )
 
     def _ask_zookeeper(self, number: int, again: SampleAgain | None) -> Collected:
         access = self._cluster.zookeeper

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kafka_audit.clients.protocol.async_conversation import in_thread
+from kafka_audit.clients.parallel import in_thread
 from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import StoreError, UsageError

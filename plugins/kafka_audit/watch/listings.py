@@ -1,12 +1,11 @@
 """What the Metadata answers of one reading list, each content decoded once, and little of it kept."""
 
-import asyncio
 import hashlib
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from kafka_audit.clients.protocol.async_conversation import in_thread
 from kafka_audit.clients.protocol.conversation import demand
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.collect.brokers.metadata import ListedBroker, MetadataError, decode_metadata_answer
@@ -19,9 +18,7 @@ from kafka_audit.watch.reading import ReadList
 MOST_NEW = 100
 """Brokers that one view lists and that are not known there, which are kept once any broker is known."""
 
-_LARGE = 64 * 1024  # bytes that are decoded on a thread: a millisecond each 30 KB
 _MOST_CONTENTS = 100  # views that are remembered to be decoded once: honest ones are nearly all equal
-_DECODE_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,22 +56,19 @@ class Listings:
         self._most_new = MOST_NEW if known else most
         self._contents: dict[tuple[int, bool, bytes], Listing] = {}
         self._lists: dict[str, ReadList] = {}
-        self._turn = asyncio.Semaphore(1)
+        self._turn = threading.Lock()
 
-    async def listing(self, body: bytes, version: int, dialled: tuple[str, int]) -> Listing:
-        """Return what the body of a response lists that came from an address; raises ReadError."""
+    def listing(self, body: bytes, version: int, dialled: tuple[str, int]) -> Listing:
+        """Return what the body of a response lists that came from an address; one is decoded at a time. Raises ReadError."""
         proxied = canonical_address(*dialled) in self._behind
         key = (version, proxied, hashlib.blake2b(body, digest_size=16).digest())
-        if (found := self._contents.get(key)) is not None:
+        with self._turn:
+            found = self._contents.get(key)
+            if found is None:
+                found = self._decode(body, version, proxied=proxied)
+                if len(self._contents) < _MOST_CONTENTS:
+                    self._contents[key] = found
             return found
-        if len(body) <= _LARGE:
-            found = self._decode(body, version, proxied=proxied)
-        else:
-            async with self._turn:
-                found = await in_thread(lambda: self._decode(body, version, proxied=proxied), _DECODE_S)
-        if len(self._contents) < _MOST_CONTENTS:
-            self._contents[key] = found
-        return found
 
     def _decode(self, body: bytes, version: int, *, proxied: bool) -> Listing:
         try:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from functools import partial
 
-from kafka_audit.clients.protocol.async_conversation import in_thread
+from kafka_audit.clients.parallel import in_thread
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.watch.judgement import Patience, WatchState, new_suspicions, next_state
 from kafka_audit.watch.reader import Reader

@@ -1,28 +1,27 @@
-"""Read little from a cluster, on asyncio's loop: each broker, the controllers of the cluster file, and ZooKeeper.
+"""Read little from a cluster: each broker, the controllers of the cluster file, and ZooKeeper, side by side on threads.
 
 A reading opens one connection to each broker, asks ApiVersions and Metadata without topics, in KRaft mode DescribeQuorum as well,
 and closes it. Connections are new each time, as those of a client that starts now.
 """
 
-import asyncio
 import logging
+import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
 from kafka.protocol.admin import DescribeQuorumRequest
-from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_audit.bounds.kept_brokers import Vouchers, keep_brokers
 from kafka_audit.clients.budget import Budget
 from kafka_audit.clients.credentials import ClusterLogins, ListenerSecurity
-from kafka_audit.clients.protocol.async_conversation import AsyncConversation, Lookups, in_thread
-from kafka_audit.clients.protocol.conversation import ClientOptions
-from kafka_audit.clients.protocol.raw_requests import RawRequest
+from kafka_audit.clients.login_attempts import PATIENCE_S
+from kafka_audit.clients.parallel import Running, in_thread
+from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.clients.read_error import ReadError, any_answer, clean_line
 from kafka_audit.clients.targets import (
     UNREGISTERED,
@@ -33,7 +32,8 @@ from kafka_audit.clients.targets import (
     listed_endpoints,
     registered_targets,
 )
-from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker
+from kafka_audit.collect.brokers.discovery import ask_for_brokers
+from kafka_audit.collect.brokers.metadata import ListedBroker
 from kafka_audit.collect.brokers.quorum import controllers, observer, quorum_request, quorum_rows, quorum_view
 from kafka_audit.collect.rows.source_reads import now_ms
 from kafka_audit.model.cluster import Cluster
@@ -41,9 +41,7 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import QuorumReplica, QuorumView, RegisteredEndpoint, Row
 from kafka_audit.watch.electorate import HALF, electorate, shares
-from kafka_audit.watch.failed_reads import failed_answer
 from kafka_audit.watch.listings import Listing, Listings
-from kafka_audit.watch.login_turns import LoginTurn, LoginTurns
 from kafka_audit.watch.reading import (
     ANSWERED,
     BrokerReading,
@@ -52,13 +50,14 @@ from kafka_audit.watch.reading import (
     WatchAnswer,
     WatchOutcome,
     ZookeeperReading,
+    failed_answer,
 )
 from kafka_audit.watch.watched_znodes import Endpoints, WatchedZnodes
 
 log = logging.getLogger(__name__)
 
 READ_S = 5.0
-"""Seconds that one party has for all its answers, if `limits.read_s` is not less."""
+"""Seconds that one party has for an answer, if `limits.read_s` is not less."""
 
 WHOLE_S = 15.0
 """Seconds of a whole reading: a broker that was not asked by then is unknown in it."""
@@ -66,9 +65,9 @@ WHOLE_S = 15.0
 LOGINS_S = 900.0
 """Seconds after which a login that was refused is tried again; the DAG tries it as often."""
 
-_LATE, _NO_LOGIN = "not asked in time", "no login in time"
+_LATE = "not asked in time"
 _LANES = 64
-_LOGINS_READ_S = 5.0  # for what logins need, a token or a ticket; the rest of a reading is for the brokers
+_MOMENT_S = 0.5
 _MOST_CONTROLLERS = 100
 _MOST_BYTES = 1024 * 1024  # of one answer: Metadata without topics has 60 for each broker
 _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
@@ -90,13 +89,6 @@ class _Access:
     security: ListenerSecurity
     refused: ReadError | None = None
 
-    @property
-    def has_ended(self) -> bool:
-        """Whether its access token ends soon, or there was no token or ticket and there may be one now."""
-        if self.refused is not None:
-            return self.refused.failure in {ReadFailure.NO_TOKEN, ReadFailure.NO_TICKET}
-        return time.monotonic() >= self.security.ends_at
-
     def demand_login(self) -> None:
         """Raise ReadError where there is none; a new one, because a traceback grows with each raise."""
         if self.refused is not None:
@@ -107,38 +99,27 @@ class Reader:
     """Reads one cluster as often as wanted, one reading at a time."""
 
     def __init__(self, cluster: Cluster, secrets: Mapping[str, str]) -> None:
-        """Take the cluster and where passwords are looked up; needs a running loop.
+        """Take the cluster and where passwords are looked up.
 
         Raises:
             UsageError: an address in the cluster file cannot be used.
         """
         self._cluster = cluster
         nodes = cluster.limits.brokers + _MOST_CONTROLLERS
-        self._bounded = replace(cluster, limits=replace(cluster.limits, bytes=_MOST_BYTES, rows=nodes))
+        # What one party sends takes nothing from the others: each connection has room for an answer.
+        self._bounded = replace(cluster, limits=replace(cluster.limits, bytes=_LANES * _MOST_BYTES, rows=nodes))
         self._secrets = secrets
         self._read_s = min(READ_S, cluster.limits.read_s)
         self._behind = behind_proxies(cluster)
-        self._lookups = Lookups()
-        self._lanes = asyncio.Semaphore(_LANES)
         self._znodes = WatchedZnodes(cluster, secrets, self._read_s)
         self._answered_at: dict[int, Target] = {}
         self._logins: ClusterLogins
         self._logins_end: float | None = None
-        self._vouched: Mapping[int, None] = {}
-        self._newest_answer: tuple[tuple[bool, int, int], Callable[[], tuple[Row, ...]]] | None = None
-        self._listings = Listings({}, self._behind, cluster.limits.brokers)
         bootstrap_targets(cluster, ())  # addresses that are none end it now
         controllers(cluster)
 
-    async def _renew_logins(self) -> None:
-        """Begin with new logins and read the files of certificates, on a thread: this takes a tenth of a second."""
-        self._logins = await in_thread(lambda: ClusterLogins(self._cluster, self._secrets), WHOLE_S)
-        self._logins_end = time.monotonic() + LOGINS_S
-        self._securities: dict[Target, _Access] = {}
-        self._login_turns = LoginTurns()
-
     async def read(self, known: Endpoints, vouched: Collection[int] | None = None) -> Reading:
-        """Return what all parties say now.
+        """Return what all parties say now; the loop that runs waits for threads.
 
         Args:
             known: where brokers listened in earlier readings, longest known first; one that is not registered now is asked there.
@@ -147,54 +128,77 @@ class Reader:
         Raises:
             UsageError: the connection string of ZooKeeper cannot be read, or, in the first reading, a file of certificates.
         """
+        self._budget = Budget(self._bounded, time.monotonic() + WHOLE_S)
+        try:
+            return await in_thread(lambda: self._read(known, dict.fromkeys(known if vouched is None else vouched)), 2 * WHOLE_S)
+        finally:
+            self._budget.close()
+
+    def _read(self, known: Endpoints, vouched: Mapping[int, None]) -> Reading:
         if self._logins_end is None or time.monotonic() >= self._logins_end:
             try:
-                await self._renew_logins()
-            except (UsageError, ReadError) as error:
+                self._logins = ClusterLogins(self._cluster, self._secrets)
+            except UsageError as error:
                 if self._logins_end is None:
-                    raise UsageError(str(error)) from None
+                    raise
                 return self._nothing_asked(known, clean_line(str(error)))
-        began, until = now_ms(), time.monotonic() + WHOLE_S
-        self._vouched = dict.fromkeys(known if vouched is None else vouched)
-        self._asked: dict[object, asyncio.Future[_Heard]] = {}
-        self._newest_answer = None
+            self._logins_end = time.monotonic() + LOGINS_S
+        began, self._vouched = now_ms(), vouched
+        self._asked: dict[object, _Heard] = {}
+        self._turns: dict[object, threading.Lock] = {}
+        self._newest_turn = threading.Lock()
+        self._newest_answer: tuple[tuple[bool, int, int], Callable[[], tuple[Row, ...]]] | None = None
         endpoints = self._kept(known)
-        waiting = asyncio.ensure_future(self._znodes.read(self._logins))
-        try:
-            if not endpoints:
-                registered = (await waiting)[1]
-                endpoints = self._kept(registered, registered)
-            self._listings = Listings(endpoints, self._behind, self._cluster.limits.brokers)
-            heard, controllers_read = await asyncio.gather(self._ask(endpoints, until), self._ask_controllers(until))
-            zookeeper, registered = await waiting
-        finally:
-            waiting.cancel()
+        until = time.monotonic() + self._read_s + 1
+        waiting = Running([lambda: self._znodes.read(self._logins)], 1, until)
+        if not endpoints:
+            registered = self._zookeeper(waiting)[1]
+            endpoints = self._kept(registered, registered)
+        self._listings = Listings(endpoints, self._behind, self._cluster.limits.brokers)
+        of_controllers = Running([partial(self._ask_controller, one) for one in controllers(self._cluster)], _LANES, self._end())
+        heard = self._ask(endpoints)
+        zookeeper, registered = self._zookeeper(waiting)
         newest = registered or self._listed(heard, endpoints)
         if not newest and not any(one.reading.metadata.answered for one in heard):
-            heard += await self._ask_bootstrap(endpoints, until)
+            heard += self._ask_bootstrap(endpoints)
             newest = self._listed(heard, endpoints)
         kept = self._kept({**endpoints, **newest}, registered, heard)
         moved = {number: places for number, places in kept.items() if endpoints.get(number) != places}
         if moved:
             self._listings = Listings(kept, self._behind, self._cluster.limits.brokers)
-            heard = [*(one for one in heard if one.reading.broker_id not in moved), *await self._ask(moved, until)]
+            heard = [*(one for one in heard if one.reading.broker_id not in moved), *self._ask(moved)]
         heard = [one for one in heard if one.reading.broker_id is None or one.reading.broker_id in kept]
         endpoints = self._kept(kept, registered, heard)
-        self._forget(endpoints)
+        current = {*flat(registered_targets(chain.from_iterable(endpoints.values()), self._cluster))}
+        self._answered_at = {number: target for number, target in self._answered_at.items() if target in current}
         heard += _nowhere(heard, zookeeper, kept)
         known_at = {one.reading.address for one in heard if one.reading.broker_id is not None}
         # A bootstrap address that turned out to be a broker's is not shown twice.
         readings = sorted(
             (one.reading for one in heard if one.reading.broker_id is not None or one.reading.address not in known_at), key=_order
         )
+        answers = zip(controllers(self._cluster), of_controllers.results(), strict=True)
         return Reading(
             at_ms=began,
             brokers=tuple(readings),
-            controllers=tuple(controllers_read),
+            controllers=tuple(_of_controller(target, answer) for target, answer in answers),
             zookeeper=zookeeper,
             replicas=self._replicas(),
             endpoints=endpoints,
         )
+
+    def _end(self) -> float:
+        return self._budget.deadline + _MOMENT_S
+
+    @staticmethod
+    def _zookeeper(
+        waiting: Running[tuple[ZookeeperReading | None, Endpoints]],
+    ) -> tuple[ZookeeperReading | None, Endpoints]:
+        """Return what ZooKeeper holds, see `WatchedZnodes.read`."""
+        (found,) = waiting.results()
+        if found is None or isinstance(found, ReadError):
+            return ZookeeperReading(answer=failed_answer(found or ReadError(ReadFailure.TIMEOUT))), {}
+        return found
 
     def _nothing_asked(self, known: Endpoints, why: str) -> Reading:
         """Return a reading in which all parties are unknown: without the files of certificates, nothing is sent."""
@@ -233,25 +237,131 @@ class Reader:
                 found.setdefault(target.address, target.broker_id)
         return list(dict.fromkeys(found.values()))
 
-    def _forget(self, endpoints: Endpoints) -> None:
-        """Forget addresses that are no longer asked."""
-        current = {*flat(registered_targets(chain.from_iterable(endpoints.values()), self._cluster))}
-        known = self._securities.items()
-        self._securities = {target: access for target, access in known if target in current or target.broker_id == UNREGISTERED}
-        self._answered_at = {number: target for number, target in self._answered_at.items() if target in current}
-
-    async def _ask(self, endpoints: Endpoints, until: float) -> list[_Heard]:
+    def _ask(self, endpoints: Endpoints) -> list[_Heard]:
         """Ask brokers, side by side."""
-        targets = registered_targets((place for places in endpoints.values() for place in places), self._cluster)
-        await self._learn_securities(flat(targets))
-        # Logins are tried in turn: first where the last reading had an answer.
-        order = sorted(targets, key=lambda number: number not in self._answered_at)
-        return list(await asyncio.gather(*(self._ask_broker(number, targets[number], until) for number in order)))
+        targets = registered_targets(chain.from_iterable(endpoints.values()), self._cluster)
+        # Logins are tried in this order: first where the last reading had an answer.
+        return self._ask_all([(one, targets[one]) for one in sorted(targets, key=lambda one: one not in self._answered_at)])
 
-    async def _ask_bootstrap(self, endpoints: Endpoints, until: float) -> list[_Heard]:
-        targets = bootstrap_targets(self._cluster, (place for places in endpoints.values() for place in places))
-        await self._learn_securities(targets)
-        return list(await asyncio.gather(*(self._ask_broker(UNREGISTERED, [target], until) for target in targets)))
+    def _ask_bootstrap(self, endpoints: Endpoints) -> list[_Heard]:
+        targets = bootstrap_targets(self._cluster, chain.from_iterable(endpoints.values()))
+        return self._ask_all([(UNREGISTERED, [target]) for target in targets])
+
+    def _ask_all(self, asked: Sequence[tuple[int, Sequence[Target]]]) -> list[_Heard]:
+        answers = Running([partial(self._ask_broker, *one) for one in asked], _LANES, self._end()).results()
+        return [
+            answer if isinstance(answer, _Heard) else _Heard(reading=_unasked(number, some[0].address, _why(answer)))
+            for (number, some), answer in zip(asked, answers, strict=True)
+        ]
+
+    def _ask_broker(self, number: int, targets: Sequence[Target]) -> _Heard:
+        """Ask one broker, at the address where it answered before; until it did, at one after the other."""
+        usual = self._answered_at.get(number)
+        best = [usual] if usual in targets and usual is not None else sorted(targets, key=self._rank)
+        heard = _Heard(reading=_unasked(number, best[0].address, _LATE))
+        for target in best:
+            if self._budget.left() < self._read_s:
+                break
+            heard = self._converse(number, target)
+            if heard.reading.metadata.answered:
+                self._answered_at[number] = target
+                break
+        else:
+            self._answered_at.pop(number, None)
+        return heard
+
+    def _rank(self, target: Target) -> tuple[bool, bool, str]:
+        """Return the order of a broker's addresses: those first at which it can be asked for Metadata."""
+        return self._access(target).refused is not None, not self._logins.names(target), target.listener
+
+    def _access(self, target: Target) -> _Access:
+        """Return the security of an address; without a login for it, of a connection for ApiVersions alone, and why."""
+        try:
+            return _Access(security=self._logins.listener_security(target, min(self._read_s, self._budget.left())))
+        except ReadError as error:
+            known = target.protocol in _PROTOCOLS
+            return _Access(security=self._logins.without_login(target) if known else ListenerSecurity(), refused=error)
+
+    def _converse(self, number: int, target: Target) -> _Heard:
+        """Ask at one address, once in a reading: what is behind it answers for each broker that is said to listen there."""
+        broker = None if number == UNREGISTERED else number
+        vouched = number in self._vouched or self._logins.names(target)
+        place = target.dialled, target.listener, target.protocol, target.host
+        with self._turns.setdefault(place, threading.Lock()):
+            if place not in self._asked:
+                reading = BrokerReading(broker_id=broker, address=target.address, listener=target.listener, vouched=vouched)
+                self._asked[place] = self._converse_once(reading, target)
+        heard = self._asked[place]
+        return replace(heard, reading=replace(heard.reading, broker_id=broker, vouched=vouched))
+
+    def _converse_once(self, reading: BrokerReading, target: Target) -> _Heard:
+        if target.protocol not in _PROTOCOLS:
+            return _Heard(reading=_unasked(reading.broker_id, target.address, f"protocol {clean_line(target.protocol)}"))
+        access, operation = self._access(target), "api_versions"
+        if self._budget.left() < self._read_s:  # a token or a ticket took the time
+            return _Heard(reading=_unasked(reading.broker_id, target.address, _LATE))
+        conversation: Conversation | None = None
+        found: Listing | None = None
+        try:
+            with any_answer(), nullcontext(self._conversation(target, access)) as conversation, conversation:
+                kraft = _offers_quorum(conversation)
+                reading = replace(reading, api_versions=ANSWERED, kraft=kraft, applied=_applied(conversation) if kraft else None)
+                operation = "metadata"
+                access.demand_login()
+                found = self._listings.listing(*ask_for_brokers(conversation), target.dialled)
+                reading = replace(
+                    reading,
+                    metadata=ANSWERED,
+                    listed=found.brokers,
+                    cluster_id=found.cluster_id,
+                    controller_id=found.controller_id,
+                )
+                operation = "quorum"
+                if kraft:
+                    led = self._quorum(conversation, reading.observer, broker=reading.broker_id, vouched=reading.vouched)
+                    reading = replace(reading, quorum=ANSWERED, led=led)
+        except ReadError as error:
+            if operation == "api_versions" and conversation is not None and conversation.offers:  # and refuses the login
+                reading, operation = replace(reading, api_versions=ANSWERED), "metadata"
+            reading = replace(reading, **{operation: failed_answer(error)})  # type: ignore[arg-type] # the name of an answer
+        if found is None:
+            return _Heard(reading=reading)
+        return _Heard(reading=reading, listed=found.elsewhere, nowhere=found.nowhere)
+
+    def _conversation(self, target: Target, access: _Access) -> Conversation:
+        """Return a conversation that ends in time, even if it waits for another one's login; raises ReadError."""
+        budget = self._budget.part(self._read_s + PATIENCE_S)
+        options = ClientOptions(
+            read_s=self._read_s, max_bytes=_MOST_BYTES, budget=budget, logins=self._logins, listener_security=access.security
+        )
+        return Conversation(*target.dialled, options)
+
+    def _ask_controller(self, target: Target) -> ControllerReading:
+        """Ask a KRaft controller whether it leads; one that does not lead names no leader."""
+        access, led = self._access(target), None
+        try:
+            access.demand_login()
+            with any_answer(), self._conversation(target, access) as conversation:
+                if _offers_quorum(conversation):
+                    led = self._quorum(conversation, observer(target), broker=None, vouched=True)
+        except ReadError as error:
+            return ControllerReading(address=target.address, answer=failed_answer(error))
+        return ControllerReading(address=target.address, answer=ANSWERED, led=led)
+
+    def _quorum(self, conversation: Conversation, party: str, *, broker: int | None, vouched: bool) -> QuorumView | None:
+        """Return what a party says of the quorum's leader, None where it is a controller that does not lead; raises ReadError.
+
+        Each broker gives an answer, which has a row for each node: of all answers the newest alone is kept, those of parties that
+        are vouched for before others.
+        """
+        answer = conversation.ask(quorum_request(conversation))
+        led = quorum_view(answer, 1, party, broker)
+        if led is not None and led.leader_id >= 0:
+            rank = (vouched, led.leader_epoch or 0, led.high_watermark or 0)
+            with self._newest_turn:
+                if self._newest_answer is None or rank > self._newest_answer[0]:
+                    self._newest_answer = rank, partial(quorum_rows, conversation, answer, 1, party, broker)
+        return led
 
     def _listed(self, heard: Sequence[_Heard], known: Endpoints) -> dict[int, tuple[RegisteredEndpoint, ...]]:
         """Return where brokers listen that are not known there, as most views list them that count.
@@ -271,169 +381,6 @@ class Reader:
                 found[number] = listed_endpoints([(number, host, port)], 1, protocol)
         return found
 
-    async def _ask_broker(self, number: int, targets: Sequence[Target], until: float) -> _Heard:
-        """Ask one broker, at the address where it answered before; until it did, at one after the other."""
-        usual = self._answered_at.get(number)
-        best = [usual] if usual in targets and usual is not None else sorted(targets, key=self._rank)
-        heard = _Heard(reading=_unasked(number, best[0].address, _LATE))
-        for target in best:
-            async with self._lanes:
-                if time.monotonic() + self._read_s > until:
-                    break
-                heard = await self._converse(number, target, until)
-            if heard.reading.metadata.answered:
-                self._answered_at[number] = target
-                break
-        else:
-            self._answered_at.pop(number, None)
-        return heard
-
-    def _rank(self, target: Target) -> tuple[bool, bool, str]:
-        """Return the order of a broker's addresses: those first at which it can be asked for Metadata."""
-        access = self._securities.get(target)
-        return access is None or access.refused is not None, not self._logins.names(target), target.listener
-
-    async def _learn_securities(self, targets: Iterable[Target]) -> None:
-        """Find the security of addresses that are new: on a thread, for a token takes seconds."""
-        known = self._securities
-        new = [target for target in targets if target not in known or known[target].has_ended]
-        if not new:
-            return
-        found: dict[Target, _Access] = {}
-        end = time.monotonic() + _LOGINS_READ_S
-
-        def find() -> None:
-            for target in new:
-                if time.monotonic() < end:
-                    found[target] = self._find_security(target)
-
-        try:
-            await in_thread(find, _LOGINS_READ_S)
-        except ReadError as error:  # what is behind a login hangs; the next reading goes on with the rest
-            log.warning("%s: no login for %d addresses yet: %s", self._cluster.name, len(new) - len(found), error)
-        self._securities |= dict(found)
-
-    def _find_security(self, target: Target) -> _Access:
-        """Return the security of an address; without a login for it, of a connection for ApiVersions alone, and why."""
-        try:
-            return _Access(security=self._logins.listener_security(target, self._read_s))
-        except ReadError as error:
-            known = target.protocol in _PROTOCOLS
-            return _Access(security=self._logins.without_login(target) if known else ListenerSecurity(), refused=error)
-
-    async def _converse(self, number: int, target: Target, until: float) -> _Heard:
-        """Ask at one address, once in a reading: what is behind it answers for each broker that is said to listen there."""
-        place = target.dialled, target.listener, target.protocol, target.host
-        if place not in self._asked:
-            self._asked[place] = asyncio.ensure_future(self._converse_once(number, target, until))
-        heard = await self._asked[place]
-        broker = None if number == UNREGISTERED else number
-        vouched = number in self._vouched or self._logins.names(target)
-        return replace(heard, reading=replace(heard.reading, broker_id=broker, vouched=vouched))
-
-    async def _converse_once(self, number: int, target: Target, until: float) -> _Heard:
-        broker = None if number == UNREGISTERED else number
-        if target.protocol not in _PROTOCOLS:
-            return _Heard(reading=_unasked(broker, target.address, f"protocol {clean_line(target.protocol)}"))
-        access = self._securities.get(target)
-        if access is None:
-            return _Heard(reading=_unasked(broker, target.address, _NO_LOGIN))
-        try:
-            async with self._login_turns.turn(target.listener, access.security, until - self._read_s) as turn:
-                reading = BrokerReading(broker_id=broker, address=target.address, listener=target.listener)
-                return await self._converse_in_turn(reading, target, access, turn)
-        except TimeoutError:
-            return _Heard(reading=_unasked(broker, target.address, _LATE))
-
-    async def _converse_in_turn(self, reading: BrokerReading, target: Target, access: _Access, turn: LoginTurn) -> _Heard:
-        conversation: AsyncConversation | None = None
-        found: Listing | None = None
-        operation = "api_versions"
-        try:
-            async with asyncio.timeout(self._read_s + 1), AsyncExitStack() as stack:
-                with any_answer():
-                    conversation = AsyncConversation(*target.dialled, self._options(access.security), self._lookups)
-                    await stack.enter_async_context(conversation)
-                    turn.accepted()
-                    kraft = _offers_quorum(conversation)
-                    applied = _applied(conversation) if kraft else None
-                    reading = replace(reading, api_versions=ANSWERED, kraft=kraft, applied=applied)
-                    operation = "metadata"
-                    access.demand_login()
-                    found = await self._metadata(conversation, target)
-                    reading = replace(
-                        reading,
-                        metadata=ANSWERED,
-                        listed=found.brokers,
-                        cluster_id=found.cluster_id,
-                        controller_id=found.controller_id,
-                    )
-                    operation = "quorum"
-                    if kraft:
-                        vouched = target.broker_id in self._vouched or self._logins.names(target)
-                        led = await self._quorum(conversation, reading.observer, broker=reading.broker_id, vouched=vouched)
-                        reading = replace(reading, quorum=ANSWERED, led=led)
-        except (ReadError, TimeoutError) as error:
-            if operation == "api_versions" and conversation is not None and conversation.offers:
-                reading, operation = replace(reading, api_versions=ANSWERED), "metadata"
-            reading = _with_failure(reading, operation, failed_answer(error))
-        if found is None:
-            return _Heard(reading=reading)
-        return _Heard(reading=reading, listed=found.elsewhere, nowhere=found.nowhere)
-
-    async def _metadata(self, conversation: AsyncConversation, target: Target) -> Listing:
-        version = min(conversation.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
-        if not version:
-            raise ReadError(ReadFailure.UNSUPPORTED_VERSION, "no version of Metadata is supported by both sides")
-        request = MetadataRequest(version=version, topics=[], allow_auto_topic_creation=False)
-        body = await conversation.answer(RawRequest(request, MetadataResponse, MetadataRequest.API_KEY, version))
-        return await self._listings.listing(bytes(body), version, target.dialled)
-
-    async def _ask_controllers(self, until: float) -> list[ControllerReading]:
-        targets = controllers(self._cluster)
-        await self._learn_securities(targets)
-        return list(await asyncio.gather(*(self._ask_controller(target, until) for target in targets)))
-
-    async def _ask_controller(self, target: Target, until: float) -> ControllerReading:
-        """Ask a KRaft controller whether it leads; one that does not lead names no leader."""
-        access = self._securities.get(target)
-        if access is None:
-            return ControllerReading(address=target.address, answer=WatchAnswer(outcome=WatchOutcome.UNKNOWN, error=_NO_LOGIN))
-        if access.refused is not None:
-            return ControllerReading(address=target.address, answer=failed_answer(access.refused))
-        try:
-            async with self._login_turns.turn(target.listener, access.security, until - self._read_s) as turn:
-                led = await self._reported_leader(target, access, turn)
-        except (ReadError, TimeoutError) as error:
-            return ControllerReading(address=target.address, answer=failed_answer(error))
-        return ControllerReading(address=target.address, answer=ANSWERED, led=led)
-
-    async def _reported_leader(self, target: Target, access: _Access, turn: LoginTurn) -> QuorumView | None:
-        async with asyncio.timeout(self._read_s + 1), AsyncExitStack() as stack:
-            with any_answer():
-                conversation = AsyncConversation(*target.dialled, self._options(access.security), self._lookups)
-                await stack.enter_async_context(conversation)
-                turn.accepted()
-                if not _offers_quorum(conversation):
-                    return None
-                return await self._quorum(conversation, observer(target), broker=None, vouched=True)
-
-    async def _quorum(
-        self, conversation: AsyncConversation, party: str, *, broker: int | None, vouched: bool
-    ) -> QuorumView | None:
-        """Return what a party says of the quorum's leader, None where it is a controller that does not lead; raises ReadError.
-
-        Each broker gives an answer, which has a row for each node: of all answers the newest alone is kept, those of parties that
-        are vouched for before others.
-        """
-        answer = await conversation.answer(quorum_request(conversation))
-        led = quorum_view(answer, 1, party, broker)
-        if led is not None and led.leader_id >= 0:
-            rank = (vouched, led.leader_epoch or 0, led.high_watermark or 0)
-            if self._newest_answer is None or rank > self._newest_answer[0]:
-                self._newest_answer = rank, partial(quorum_rows, conversation, answer, 1, party, broker)
-        return led
-
     def _replicas(self) -> tuple[QuorumReplica, ...]:
         """Return the nodes of the quorum in the newest answer; none where it makes no sense, or names more than there may be."""
         if self._newest_answer is None:
@@ -443,13 +390,6 @@ class Reader:
         except ReadError as error:
             log.warning("%s: the nodes of the quorum: %s", self._cluster.name, error)
             return ()
-
-    def _options(self, security: ListenerSecurity) -> ClientOptions:
-        """Return options with a budget for one connection: what one party sends takes nothing from the others."""
-        budget = Budget(self._bounded, time.monotonic() + self._read_s)
-        return ClientOptions(
-            read_s=self._read_s, max_bytes=_MOST_BYTES, budget=budget, logins=self._logins, listener_security=security
-        )
 
 
 def _nowhere(heard: Sequence[_Heard], zookeeper: ZookeeperReading | None, asked: Collection[int]) -> list[_Heard]:
@@ -473,24 +413,25 @@ def _reading(heard: Iterable[_Heard]) -> Reading:
     return Reading(at_ms=0, brokers=tuple(one.reading for one in heard))
 
 
-def _offers_quorum(conversation: AsyncConversation) -> bool:
+def _offers_quorum(conversation: Conversation) -> bool:
     return DescribeQuorumRequest.API_KEY in conversation.apis
 
 
-def _applied(conversation: AsyncConversation) -> int | None:
+def _applied(conversation: Conversation) -> int | None:
     """Return the offset up to which a KRaft broker has applied the metadata log: the epoch of the features in ApiVersions 3."""
     epoch = getattr(conversation.api_versions, "finalized_features_epoch", None)
     return epoch if isinstance(epoch, int) and epoch >= 0 else None
 
 
-def _with_failure(reading: BrokerReading, operation: str, answer: WatchAnswer) -> BrokerReading:
-    match operation:
-        case "api_versions":
-            return replace(reading, api_versions=answer)
-        case "metadata":
-            return replace(reading, metadata=answer)
-        case _:
-            return replace(reading, quorum=answer)
+def _of_controller(target: Target, answer: ControllerReading | ReadError | None) -> ControllerReading:
+    if isinstance(answer, ControllerReading):
+        return answer
+    return ControllerReading(address=target.address, answer=WatchAnswer(outcome=WatchOutcome.UNKNOWN, error=_why(answer)))
+
+
+def _why(answer: object) -> str:
+    """Return why there is no answer: an unexpected failure, or no time."""
+    return clean_line(answer.error) if isinstance(answer, ReadError) else _LATE
 
 
 def _unasked(broker: int | None, address: str, why: str) -> BrokerReading:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from kafka_audit.model.read_failure import ReadFailure
+from kafka_audit.clients.read_error import ReadError, clean_line
+from kafka_audit.model.read_failure import LASTING, ReadFailure
 from kafka_audit.model.tables import (
     BOOTSTRAP,
     Migration,
@@ -44,6 +45,19 @@ class WatchAnswer:
     def failed(self) -> bool:
         """Whether an answer was due and did not come."""
         return self.outcome is WatchOutcome.FAILED
+
+
+_OURS = LASTING | {
+    *(ReadFailure.NO_TICKET, ReadFailure.NO_TOKEN, ReadFailure.UNSUPPORTED_VERSION, ReadFailure.THROTTLED),
+    *(ReadFailure.NO_LOGIN, ReadFailure.NOT_DIALLED),
+}
+"""The auditor may not ask, or not now: this says nothing about the cluster."""
+
+
+def failed_answer(error: ReadError) -> WatchAnswer:
+    """Return what a failed read is: a fault, or nothing known where the auditor may not ask."""
+    outcome = WatchOutcome.UNKNOWN if error.failure in _OURS else WatchOutcome.FAILED
+    return WatchAnswer(outcome=outcome, error=clean_line(error.error), failure=error.failure)
 
 
 ANSWERED = WatchAnswer(outcome=WatchOutcome.ANSWERED)

@@ -1,8 +1,4 @@
-"""What a watch reads from ZooKeeper.
-
-It is read by kazoo, which needs threads of its own: one worker thread waits for it, within a deadline. A client of our own would
-have to repeat kazoo's TLS and SASL.
-"""
+"""What a watch reads from ZooKeeper."""
 
 import threading
 import time
@@ -10,17 +6,14 @@ from collections.abc import Iterable, Mapping
 
 from kafka_audit.clients.budget import Budget
 from kafka_audit.clients.credentials import ClusterLogins
-from kafka_audit.clients.protocol.async_conversation import in_thread
 from kafka_audit.clients.read_error import ReadError
-from kafka_audit.clients.zookeeper.session import open_session
-from kafka_audit.collect.rows.source_reads import Asking
-from kafka_audit.collect.zookeeper.znode_sample import IDS, ZnodeSample
+from kafka_audit.collect.zookeeper.znode_sample import IDS
 from kafka_audit.collect.zookeeper.znodes import parse_broker_id
-from kafka_audit.model.cluster import Cluster, ZookeeperAccess
+from kafka_audit.collect.zookeeper.zookeeper_view import read_control
+from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import RegisteredEndpoint, Row, SourceRead
-from kafka_audit.watch.failed_reads import failed_answer
-from kafka_audit.watch.reading import ANSWERED, WatchAnswer, ZookeeperReading
+from kafka_audit.model.tables import RegisteredEndpoint, SourceRead
+from kafka_audit.watch.reading import ANSWERED, WatchAnswer, ZookeeperReading, failed_answer
 
 Endpoints = Mapping[int, tuple[RegisteredEndpoint, ...]]
 
@@ -35,15 +28,24 @@ class WatchedZnodes:
         self._read_s = read_s
         self._turn = threading.Lock()
 
-    async def read(self, logins: ClusterLogins) -> tuple[ZookeeperReading | None, Endpoints]:
-        """Return what ZooKeeper holds, and where registered brokers listen; None where the cluster file names none."""
+    def read(self, logins: ClusterLogins) -> tuple[ZookeeperReading | None, Endpoints]:
+        """Return what ZooKeeper holds, and where registered brokers listen; None where the cluster file names none.
+
+        Never on two threads at a time: one that hangs in kazoo may outlast its reading.
+        """
         access = self._cluster.zookeeper
         if access is None:
             return None, {}
+        if not self._turn.acquire(blocking=False):
+            waits = ReadError(ReadFailure.TIMEOUT, "the reading before still waits for ZooKeeper")
+            return ZookeeperReading(answer=failed_answer(waits)), {}
         try:
-            rows = await in_thread(lambda: self._control(access, logins), self._read_s + 1)
+            budget = Budget(self._cluster, time.monotonic() + self._read_s)
+            rows = read_control(access, self._secrets, read_s=self._read_s, budget=budget, tls=logins.zookeeper_tls)
         except ReadError as error:
             return ZookeeperReading(answer=failed_answer(error)), {}
+        finally:
+            self._turn.release()
         unreadable, failed = _failed_znodes(row for row in rows if isinstance(row, SourceRead))
         if failed is not None:
             return ZookeeperReading(answer=failed), {}
@@ -52,18 +54,6 @@ class WatchedZnodes:
             if isinstance(row, RegisteredEndpoint):
                 endpoints[row.broker_id] = (*endpoints.get(row.broker_id, ()), row)
         return ZookeeperReading(answer=ANSWERED, rows=rows, unreadable=unreadable), endpoints
-
-    def _control(self, access: ZookeeperAccess, logins: ClusterLogins) -> tuple[Row, ...]:
-        """Read ZooKeeper; runs on a thread, never on two at a time. Raises ReadError."""
-        if not self._turn.acquire(blocking=False):
-            raise ReadError(ReadFailure.TIMEOUT, "the reading before still waits for ZooKeeper")
-        try:
-            budget = Budget(self._cluster, time.monotonic() + self._read_s)
-            asking = Asking(sample=1, observer="zookeeper", target=access.connect)
-            with open_session(access, self._read_s, self._secrets, budget, logins.zookeeper_tls) as session:
-                return ZnodeSample(session, asking, self._read_s, budget.deadline, budget).control()
-        finally:
-            self._turn.release()
 
 
 def _failed_znodes(reads: Iterable[SourceRead]) -> tuple[Mapping[int, WatchAnswer], WatchAnswer | None]:

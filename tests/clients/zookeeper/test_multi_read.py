@@ -8,6 +8,7 @@ from kazoo.exceptions import ConnectionLoss, NoAuthError, NoNodeError, SystemZoo
 from kazoo.handlers.threading import KazooTimeoutError
 
 from collect.fakes import FakeZookeeper
+from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.zookeeper.multi_read import WORTH_IT, MultiRead, Znode, ZnodeReader, batches
 
 MANY = [f"/t/{number}" for number in range(3 * WORTH_IT)]
@@ -32,7 +33,7 @@ def test_a_reply_has_data_or_an_error_per_path():
         + struct.pack("!iBii", -1, 0, -102, -102)
         + struct.pack("!iBi", -1, 1, -1)
     )  # fmt: skip
-    first, empty, absent, forbidden = MultiRead.deserialize(b"xx" + reply, 2)
+    first, empty, absent, forbidden = MultiRead.deserialize(b"xx" + reply, 2).results()
     assert (first.data, first.stat.czxid, first.stat.mzxid, first.stat.pzxid) == (b"hi", 1, 2, 11)
     assert empty.data == b""
     assert isinstance(absent, NoNodeError)
@@ -42,7 +43,7 @@ def test_a_reply_has_data_or_an_error_per_path():
 
 
 def test_an_error_that_no_zookeeper_gives_is_that_of_its_path_alone():
-    (found,) = MultiRead.deserialize(struct.pack("!iBii", -1, 0, -4242, -4242) + struct.pack("!iBi", -1, 1, -1), 0)
+    (found,) = MultiRead.deserialize(struct.pack("!iBii", -1, 0, -4242, -4242) + struct.pack("!iBi", -1, 1, -1), 0).results()
     assert isinstance(found, SystemZookeeperError)
     assert "-4242" in str(found)
 
@@ -100,3 +101,13 @@ def test_a_read_that_times_out_is_not_taken_for_an_absent_znode():
     client = FakeZookeeper({"/a": KazooTimeoutError()})
     with pytest.raises(KazooTimeoutError):
         reader(client).get_many(["/a"])
+
+
+def test_znodes_read_one_by_one_are_counted_before_all_are_held():
+    paths = [f"/t/{number}" for number in range(40)]
+    client = FakeZookeeper(dict.fromkeys(paths, b"x" * 1024 * 1024))
+    with pytest.raises(ReadError, match=r"limits\.bytes"):
+        reader(client).get_many(paths, most_bytes=8 * 1024 * 1024)
+    assert len(client.single_reads) == len(paths), "those ahead are asked for"
+    held = [len(contents) for _, contents in reader(client).each(len(paths), paths.__getitem__)]
+    assert (sum(held), max(held)) == (len(paths), 5)

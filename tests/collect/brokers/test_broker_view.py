@@ -6,7 +6,7 @@ import pytest
 
 from collect import fakes
 from collect.fakes import FakeBroker, Garbling, creates_topics, server
-from kafka_audit.clients.protocol.conversation import ClientOptions, quiet
+from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.targets import UNREGISTERED, Target
 from kafka_audit.collect.brokers.broker_view import CONFIGS, IDENTITY, MAY_DESCRIBE_CONFIGS, BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
@@ -185,7 +185,7 @@ def test_one_answer_that_does_not_come_costs_one_deadline(broker, key, lost):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_answers_that_make_no_sense_inside_are_rows_too(seed):
-    with server(Garbling(2, seed)) as address, quiet():
+    with server(Garbling(2, seed)) as address:
         answer = ask(target(address), read_s=0.3)
     assert {row.operation for row in of(answer, SourceRead)} >= {"ApiVersions", "Metadata"}
 

@@ -7,7 +7,7 @@ from kafka.protocol.admin import DescribeAclsResponse
 
 from collect import fakes
 from collect.fakes import NO_AUTHORIZER, FakeBroker, Garbling, Trickling, server
-from kafka_audit.clients.protocol.conversation import ClientOptions, quiet
+from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.protocol.primitive_types import WireError
 from kafka_audit.clients.targets import UNREGISTERED, Target
 from kafka_audit.collect.brokers import acls
@@ -178,7 +178,7 @@ def test_answers_that_make_no_sense_inside_are_rows(seed):
     fake = Garbling(2, seed, spare=(3, 18, 32, 60))
     fake.apis, fake.acls = dict(ALL), RULES
     fake.reassignments = {("orders", 0): ((0, 1), (2,), ())}
-    with server(fake) as fake.address, quiet():
+    with server(fake) as fake.address:
         rows = ask(fake, read_s=0.3)
     assert {ACLS, LOG_DIRS, REASSIGNMENTS} <= reads(rows).keys()
     assert all(needs or error for outcome, error, needs in reads(rows).values() if outcome == "failed")

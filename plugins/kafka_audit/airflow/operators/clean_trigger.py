@@ -33,7 +33,7 @@ class CleanReportTrigger(BaseTrigger):
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Read the store until the report is clean; a store that does not answer in time is read again."""
         from kafka_audit.airflow.operators.clean_report import CleanReport, log  # noqa: PLC0415 -- with pyarrow, see below
-        from kafka_audit.clients.protocol.async_conversation import in_thread  # noqa: PLC0415 -- as above
+        from kafka_audit.clients.parallel import in_thread  # noqa: PLC0415 -- as above
         from kafka_audit.clients.read_error import ReadError  # noqa: PLC0415 -- as above
 
         wanted = CleanReport(**self.report)

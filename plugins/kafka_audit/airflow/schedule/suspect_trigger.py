@@ -20,8 +20,9 @@ _FILE_S = 30.0  # to read the cluster file
 class ClusterSuspectTrigger(BaseEventTrigger):
     """Fires with what is suspected, as `kafka_audit.watch.audit_requests` yields it.
 
-    All triggers of one cluster share one loop, on a thread of its own. Its settings are those of the triggerer's environment;
-    what it remembers is in the store, so a triggerer that restarts continues.
+    All triggers of one cluster share one watch. On the triggerer's loop it only waits: what a cluster sends is read, decoded and
+    compared on threads. Its settings are those of the triggerer's environment; what it remembers is in the store, so a triggerer
+    that restarts continues.
     """
 
     def __init__(self, cluster: str) -> None:
@@ -34,7 +35,7 @@ class ClusterSuspectTrigger(BaseEventTrigger):
         return f"{type(self).__module__}.{type(self).__qualname__}", {"cluster": self.cluster}
 
     def shared_stream_key(self) -> tuple[str, str]:
-        """Return the name of the loop."""
+        """Return the name of the watch."""
         return "kafka_audit", self.cluster
 
     @classmethod
@@ -43,8 +44,7 @@ class ClusterSuspectTrigger(BaseEventTrigger):
         # The client libraries take a second to import, for which the triggerer's loop must not stand still.
         await asyncio.to_thread(importlib.import_module, "kafka_audit.watch.audit_requests")
 
-        from kafka_audit.airflow.schedule.loop_thread import on_loop, on_thread
-        from kafka_audit.clients.protocol.async_conversation import in_thread
+        from kafka_audit.clients.parallel import in_thread
         from kafka_audit.store.watch_files import WatchFiles
         from kafka_audit.watch.audit_requests import WatchSettings, audit_requests
         from kafka_audit.watch.judgement import Patience
@@ -57,10 +57,7 @@ class ClusterSuspectTrigger(BaseEventTrigger):
         )
         # Not in the loop: a store that is a URL looks up its connection.
         files = await in_thread(lambda: WatchFiles(environment.store_root()), _FILE_S)
-        # Airflow's own connections belong to its loop; what a cluster sends is read, decoded and compared on another.
-        described = on_loop(asyncio.get_running_loop(), lambda: _described(name))
-        watch = on_thread(lambda: audit_requests(name, described, files, wanted), f"kafka_audit_watch_{name}")
-        async with aclosing(watch) as requests:
+        async with aclosing(audit_requests(name, lambda: _described(name), files, wanted)) as requests:
             async for request in requests:
                 yield request
 
@@ -78,7 +75,7 @@ class ClusterSuspectTrigger(BaseEventTrigger):
 async def _described(name: str) -> tuple[Cluster, Mapping[str, str]]:
     """Return a cluster and its passwords; raises UsageError."""
     from kafka_audit.airflow.connections import cluster_connection
-    from kafka_audit.clients.protocol.async_conversation import in_thread
+    from kafka_audit.clients.parallel import in_thread
     from kafka_audit.clients.read_error import ReadError
 
     path = environment.clusters_file()

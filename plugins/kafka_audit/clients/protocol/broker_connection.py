@@ -7,7 +7,6 @@ as long as bytes come, and takes the memory that four bytes of a header announce
 import mmap
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,19 +14,17 @@ from types import MappingProxyType
 from typing import Any
 
 from kafka.errors import CorrelationIdError, InvalidReceiveError, KafkaConnectionError, KafkaError
-from kafka.future import Future
 from kafka.net.connection import KafkaConnection
 from kafka.net.inet import KafkaNetSocket
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.parser import KafkaProtocol
-from kafka.protocol.sasl import SaslAuthenticateRequest, SaslBytesRequest
+from kafka.protocol.sasl import SaslAuthenticateRequest
 
 from kafka_audit.clients.budget import Budget, end_connection
 from kafka_audit.clients.protocol.kafka_errors import UNDECODABLE
 from kafka_audit.clients.read_error import ReadError
-from kafka_audit.clients.sasl import ScramError
 from kafka_audit.clients.scram_keys import ScramKeys
 
 _MIB = 1024 * 1024
@@ -206,7 +203,6 @@ class _BoundedConnection(KafkaConnection):  # type: ignore[misc] # see above
     def __init__(self, budget: Budget, scram: ScramKeys | None, net: Any, **config: Any) -> None:  # noqa: ANN401 -- see above
         super().__init__(net, **config)
         self._budget = budget
-        self._scram = scram
         if scram is not None:
             self.config["scram_keys"] = scram  # becomes an argument of the mechanism
         self.throttled_ms = 0
@@ -226,39 +222,6 @@ class _BoundedConnection(KafkaConnection):  # type: ignore[misc] # see above
             super().data_received(data)
         except (ReadError, KafkaError, *UNDECODABLE) as error:
             self.close(error)
-
-    def _send_request(self, request: Any, future: Future | None = None, timeout_at: float | None = None) -> Future:  # noqa: ANN401 -- see above
-        """Send a request; the answer to a login's comes when processing it takes no time any more.
-
-        kafka-python processes it in its event loop, which may be one that others share. So SCRAM is computed before, on a thread.
-        """
-        answer = super()._send_request(request, future=future, timeout_at=timeout_at)
-        if self._scram is None or not isinstance(request, SaslAuthenticateRequest | SaslBytesRequest):
-            return answer
-        ready = Future()
-        answer.add_callback(self._compute_first, ready)
-        answer.add_errback(ready.failure)
-        return ready
-
-    def _compute_first(self, ready: Future, response: Any) -> None:  # noqa: ANN401 -- see above
-        message = b"" if response.error_code else bytes(response.auth_bytes or b"")
-        job = self._scram.computation(message) if self._scram is not None else None
-        if job is None:
-            ready.success(response)
-            return
-
-        async def go_on() -> None:
-            ready.success(response)
-
-        def work() -> None:
-            try:
-                with suppress(ScramError):  # raised again where the result is needed
-                    job()
-            finally:
-                with suppress(RuntimeError):  # the loop has ended
-                    self.net.call_soon_threadsafe(go_on)
-
-        threading.Thread(target=work, daemon=True).start()
 
     def _maybe_throttle(self, response: Any) -> None:  # noqa: ANN401 -- see above
         # It is called with every answer, ApiVersions among them.

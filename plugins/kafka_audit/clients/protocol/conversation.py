@@ -5,11 +5,8 @@ mixed-version cluster would be asked in the wrong dialect. Nothing higher up is 
 Metadata lists no brokers, which is the very fault to be seen, and then asks any node it likes.
 """
 
-import logging
-import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self, overload
@@ -41,9 +38,7 @@ __all__ = [
     "ClientOptions",
     "Conversation",
     "demand",
-    "dialled_addresses",
     "error_name",
-    "quiet",
 ]
 
 varints.bound()
@@ -92,7 +87,7 @@ class Conversation:
         self._options = options
         self._place = host, port
         with silenced():
-            self._net = self._make_selector()
+            self._net = NetworkSelector(client_id=CLIENT, slow_task_threshold_secs=0)
             try:
                 self._manager = Manager(
                     self._net,
@@ -111,11 +106,6 @@ class Conversation:
                 raise
         self._connection: Any = None
 
-    @staticmethod
-    def _make_selector() -> NetworkSelector:
-        """Return the loop on which kafka-python runs."""
-        return NetworkSelector(client_id=CLIENT, slow_task_threshold_secs=0)
-
     def __enter__(self) -> Self:
         """Resolve, connect, ask for ApiVersions, log in if `listener_security` requires it; raises ReadError."""
         security = self._options.listener_security
@@ -131,7 +121,14 @@ class Conversation:
 
     def _resolved(self) -> list[tuple[int, tuple[Any, ...]]]:
         """Return the addresses to dial: those that were checked, so that a later answer of a name server has no effect."""
-        return dialled_addresses(*self._place, self._options.budget, self._options.read_s)
+        host, port = self._place
+        budget = self._options.budget
+        try:
+            return allowed(resolve(host, port, budget.demand_time(self._options.read_s)), named=budget.excepts(host, port))
+        except Failure as failure:
+            _, error, _, needs = failure.step
+            kind, text = of_report(error or "")
+            raise ReadError(kind, f"{address_text(host, port)}: {text}", needs, error=text) from None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Close the connection and its selector."""
@@ -146,6 +143,11 @@ class Conversation:
         self._connection = self._manager.get_connection("bootstrap-0", timeout_ms=timeout_ms)
         await self._connection
         self.apis = dict(self._connection.broker_version_data.api_versions)
+
+    @property
+    def offers(self) -> bool:
+        """Whether the other end has answered ApiVersions, which it does before a login."""
+        return self._connection is not None and self._connection.api_versions is not None
 
     @property
     def api_versions(self) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
@@ -222,16 +224,6 @@ class Conversation:
         return body
 
 
-def dialled_addresses(host: str, port: int, budget: Budget, read_s: float) -> list[tuple[int, tuple[Any, ...]]]:
-    """Return the addresses of a host that may be dialled; waits for a name server. Raises ReadError."""
-    try:
-        return allowed(resolve(host, port, budget.demand_time(read_s)), named=budget.excepts(host, port))
-    except Failure as failure:
-        _, error, _, needs = failure.step
-        kind, text = of_report(error or "")
-        raise ReadError(kind, f"{address_text(host, port)}: {text}", needs, error=text) from None
-
-
 def error_name(code: int) -> str:
     """Return Kafka's name of an error code, e.g. CLUSTER_AUTHORIZATION_FAILED."""
     name = getattr(for_code(code), "message", None)
@@ -248,36 +240,3 @@ def demand(code: int, message: str | None, needs: Mapping[str, str], otherwise: 
 
 register(CLIENT)
 filter_loggers("kafka")
-
-
-class _Quiet:
-    """State of `quiet`, which several audits of one process may hold at a time."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.logger = logging.getLogger("kafka")
-        self.level = self.logger.level
-        self.holders = 0
-
-
-_quiet = _Quiet()
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep kafka-python's own log lines away: failures become rows, and an undecodable answer would be logged in full.
-
-    It ends with a sample, and a connection that hung in it may be refused only later: logins are `silenced` as well.
-    """
-    with _quiet.lock:
-        _quiet.holders += 1
-        if _quiet.holders == 1:
-            _quiet.level = _quiet.logger.level
-            _quiet.logger.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        with _quiet.lock:
-            _quiet.holders -= 1
-            if not _quiet.holders:
-                _quiet.logger.setLevel(_quiet.level)

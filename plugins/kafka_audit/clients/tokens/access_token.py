@@ -99,11 +99,6 @@ class TokenCache:
         return token
 
     @property
-    def renews_at(self) -> float:
-        """When a connection that is made will need a new token, of `time.monotonic()`."""
-        return -math.inf if self._token is None else self._fetched + self._token.lifetime_s * _EARLY
-
-    @property
     def seen(self) -> tuple[str, ...]:
         """Every token that was given out, which no row may hold."""
         return tuple(self._seen)

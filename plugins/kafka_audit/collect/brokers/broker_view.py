@@ -10,15 +10,15 @@ from functools import partial
 from typing import Any
 
 from kafka.protocol.admin import DescribeClusterRequest, DescribeConfigsRequest, DescribeQuorumRequest
-from kafka.protocol.metadata import MetadataRequest
 
 from kafka_audit.clients.credentials import NotAsked
 from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation, demand
 from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.clients.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.brokers import answers, node_configs, topic_configs
+from kafka_audit.collect.brokers.discovery import metadata_version
 from kafka_audit.collect.brokers.features import feature_rows
-from kafka_audit.collect.brokers.metadata import VERSIONS, MetadataError
+from kafka_audit.collect.brokers.metadata import MetadataError
 from kafka_audit.collect.brokers.node_configs import CONFIGS, MAY_DESCRIBE_CONFIGS
 from kafka_audit.collect.brokers.privileged_reads import ProtectedReads
 from kafka_audit.collect.brokers.quorum import FENCED_FROM, fenced
@@ -48,7 +48,6 @@ PLANNED = (API_VERSIONS, METADATA, IDENTITY)
 _NEEDS_KAFKA = "a broker that names its id in the error, as Apache Kafka does"
 _DESCRIBE_CONFIGS_OPERATION = 10
 _MOST_APIS = 1000
-_NO_COMMON_VERSION = "no version of Metadata is supported by both sides"
 
 
 class BrokerAsker:
@@ -148,9 +147,7 @@ class BrokerAsker:
         return view
 
     def _view(self, conversation: Conversation, target: Target) -> View:
-        version = min(conversation.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
-        if not version:
-            raise ReadError(ReadFailure.UNSUPPORTED_VERSION, _NO_COMMON_VERSION)
+        version = metadata_version(conversation)
         try:
             with self._options.budget.turn():
                 view = self._book.add(conversation.ask_metadata(version), version, target.dialled, self._options.budget)

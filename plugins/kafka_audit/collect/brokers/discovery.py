@@ -15,6 +15,7 @@ from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker, Metadat
 from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import RegisteredEndpoint
 
 _LANES = 16
@@ -79,13 +80,22 @@ def _listed_by(
         return ()
     try:
         with Conversation(*target.dialled, options.at(target)) as conversation:
-            version = min(conversation.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
-            if not version:
-                return ()
-            most = MOST_LISTED * options.budget.limits.brokers
-            listed = decode_metadata_answer(
-                bytes(conversation.ask_metadata(version, topics=[])), version, most_brokers=most
-            ).brokers
+            body, version = ask_for_brokers(conversation)
+            listed = decode_metadata_answer(body, version, most_brokers=MOST_LISTED * options.budget.limits.brokers).brokers
             return tuple(as_advertised(broker, behind) for broker in listed)
     except (ReadError, MetadataError):
         return ()
+
+
+def ask_for_brokers(conversation: Conversation) -> tuple[bytes, int]:
+    """Return the answer to Metadata without topics, which lists the brokers, and its version; raises ReadError."""
+    version = metadata_version(conversation)
+    return bytes(conversation.ask_metadata(version, topics=[])), version
+
+
+def metadata_version(conversation: Conversation) -> int:
+    """Return the version of Metadata to ask; raises ReadError where both sides have none in common."""
+    version = min(conversation.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
+    if not version:
+        raise ReadError(ReadFailure.UNSUPPORTED_VERSION, "no version of Metadata is supported by both sides")
+    return version

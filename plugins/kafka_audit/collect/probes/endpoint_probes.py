@@ -4,7 +4,6 @@ Rows only. A vantage that could not run gives `unknown_probe_rows`, never `faile
 """
 
 import re
-import socket
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -143,21 +142,12 @@ def probe_endpoint(
         bound = budget.demand_time(seconds)
     except ReadError as error:
         return [unknown_step(error)]
-    opened: list[socket.socket] = []
-
-    def keep(connection: socket.socket) -> None:
-        budget.opened(connection)
-        opened.append(connection)
-
-    named = budget.excepts(host, port)
-    probe = probe_script.EndpointProbe(host, port, logins.tls(target), logins.mechanism(target), named, keep)
-    if logins.security(target) is not None:  # else it is ANONYMOUS, who should need no right for an audit
-        probe.layers_of_address = list(layers(target))
-    try:
+    with budget.connections() as keep:
+        named = budget.excepts(host, port)
+        probe = probe_script.EndpointProbe(host, port, logins.tls(target), logins.mechanism(target), named, keep)
+        if logins.security(target) is not None:  # else it is ANONYMOUS, who should need no right for an audit
+            probe.layers_of_address = list(layers(target))
         probe.go(list(layer_names), bound)
-    finally:
-        for connection in opened:
-            budget.closed(connection)
     return [probe_step(*step) for step in probe.steps]
 
 

@@ -1,10 +1,8 @@
-"""Read each server of the ensemble with a four-letter word: one connection, one word, one answer."""
+"""Read each server of the ensemble with a four-letter word."""
 
 import base64
 import re
-import socket
 import ssl
-import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -12,9 +10,10 @@ from kafka_audit.clients.budget import Budget
 from kafka_audit.clients.failures import of_error, of_report
 from kafka_audit.clients.parallel import side_by_side
 from kafka_audit.clients.read_error import ReadError, clean_line
-from kafka_audit.clients.sockets import Failure, allowed, connect, resolve
+from kafka_audit.clients.sockets import Failure
 from kafka_audit.clients.targets import ZOOKEEPER_LISTENER
 from kafka_audit.clients.tls import TlsAccess, zookeeper_context
+from kafka_audit.clients.zookeeper.four_letter_words import ask_word
 from kafka_audit.collect.probes.certificates import certificate_row
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.cluster import WORKER, ZookeeperAccess
@@ -25,7 +24,6 @@ WORD = "srvr"  # the only one that is allowed by default since ZooKeeper 3.5
 WHITELIST = "4lw.commands.whitelist"
 _PORT = 2181
 _LANES = 16
-_MOST_BYTES = 64 * 1024
 _CLOSED = "closed"
 _ADDRESS = re.compile(r"\[?([^\[\]]+?)\]?(?::(\d{1,5}))?")
 _LINE = re.compile(r"^([A-Za-z /]{1,40}): (.{1,300})$", re.MULTILINE)
@@ -121,7 +119,7 @@ def _member(
     """Return a server's row, what of its answer is not what ZooKeeper writes, and the certificate that it presented."""
     name = "{}:{}".format(*place)
     try:
-        text, shown = _ask(context, *place, budget.part(read_s))
+        text, shown = ask_word(WORD, *place, context, budget.part(read_s))
     except Failure as error:
         return _down(sample, name, *of_report(str(error))), (), None
     except OSError as error:
@@ -139,37 +137,6 @@ def _answering(text: str, sample: int, name: str) -> tuple[ZookeeperMember, Sequ
     if "Mode:" not in text:
         return _down(sample, name, ReadFailure.NOT_ZOOKEEPER), ()
     return parse_server_answer(text, sample, name), odd_parts(text)
-
-
-def _ask(context: ssl.SSLContext | None, host: str, port: int, budget: Budget) -> tuple[str, bytes | None]:
-    deadline = budget.deadline
-    addresses = allowed(resolve(host, port, budget.left()), named=budget.excepts(host, port))
-    plain = connect(addresses, deadline, budget.opened)
-    try:
-        return _answer(context, host, plain, deadline)
-    finally:
-        budget.closed(plain)
-
-
-def _answer(context: ssl.SSLContext | None, host: str, plain: socket.socket, deadline: float) -> tuple[str, bytes | None]:
-    parts: list[bytes] = []
-    plain.settimeout(_left(deadline))
-    with plain, plain if context is None else context.wrap_socket(plain, server_hostname=host) as connection:
-        shown = connection.getpeercert(binary_form=True) if isinstance(connection, ssl.SSLSocket) else None
-        connection.sendall(WORD.encode())
-        while sum(map(len, parts)) < _MOST_BYTES:
-            if time.monotonic() > deadline:
-                raise TimeoutError
-            connection.settimeout(_left(deadline))
-            part = connection.recv(4096)
-            if not part:
-                break
-            parts.append(part)
-    return b"".join(parts).decode(errors="replace"), shown
-
-
-def _left(deadline: float) -> float:
-    return max(0.05, deadline - time.monotonic())
 
 
 def parse_server_answer(text: str, sample: int, member: str) -> ZookeeperMember:

@@ -148,14 +148,6 @@ class ZnodeSample:
             return found
         return self._earlier.whole(self._asking.sample, self._listed, self._to_read, found)
 
-    def registrations(self) -> tuple[Row, ...]:
-        """Return brokers and their endpoints, nothing where they could not be read."""
-        self._reads.note(IDS, self._read_brokers)
-        self._leave_out()
-        return tuple(
-            row for registration in self._found.brokers.values() for row in (registration.broker, *registration.endpoints)
-        )
-
     def control(self) -> tuple[Row, ...]:
         """Return brokers, controller, its epoch and the cluster id, the traces of a migration, and each read.
 

@@ -69,16 +69,18 @@ def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
     return replace(collected, rows=(*collected.rows, *members))
 
 
-def registrations(
+def read_control(
     access: ZookeeperAccess, secrets: Mapping[str, str], *, read_s: float, budget: Budget, tls: TlsAccess | None
 ) -> tuple[Row, ...]:
-    """Return what brokers have registered and nothing else; nothing if ZooKeeper does not answer. See `read_zookeeper`."""
+    """Return brokers, controller, cluster id and the reads of them, and nothing that grows with topics. See `read_zookeeper`.
+
+    Raises:
+        ReadError: there is no session.
+        UsageError: the connection string cannot be read.
+    """
     asking = Asking(sample=1, observer="zookeeper", target=access.connect)
-    try:
-        with any_answer(), open_session(access, read_s, secrets, budget, tls) as session:
-            return ZnodeSample(session, asking, read_s, budget.deadline, budget).registrations()
-    except ReadError:  # the sample that follows reports it
-        return ()
+    with any_answer(), open_session(access, read_s, secrets, budget, tls) as session:
+        return ZnodeSample(session, asking, read_s, budget.deadline, budget).control()
 
 
 def _demand_kafka(session: Session, access: ZookeeperAccess, read_s: float) -> None:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from kafka_audit.clients.protocol.async_conversation import in_thread
+from kafka_audit.clients.parallel import in_thread
 from kafka_audit.clients.read_error import ReadError
 
 
