@@ -91,4 +91,4 @@ def _between(between: InterBroker, members: Sequence[Member]) -> Iterator[tuple[
         used, control = between.listener(broker), between.settings.get(broker, _BETWEEN[1]).value
         yield from ((broker, name) for name in (used.name if used else "", canonical_listener(control or "")) if name)
     for member in members:
-        yield from ((member.broker_id, canonical_listener(name)) for key in _BETWEEN if (name := member.value(key)))
+        yield from ((member.broker_id, canonical_listener(name)) for key in _BETWEEN if (name := member.broker.value(key)))
