@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from testbed.corpus import healthy, page, record
+from testbed.corpus import healthy, page, printed, record
 from testbed.corpus.auditing import ENGINES, Auditor
 from testbed.corpus.catalogue import GROUPS, VERSIONS, Control, Fault, controls, faults
 from testbed.corpus.runner import run_controls, run_faults
@@ -30,7 +30,7 @@ def say(line: str) -> None:
 def pending(wanted: dict[str, Some], options: argparse.Namespace, kind: str) -> list[tuple[Some, str]]:
     """Return what is to be run: all that is named, on each of its versions, without what the record has already."""
     known = record.newest(record.read(options.record))
-    chosen = {version for one in options.versions or ["all"] for version in GROUPS.get(one, (one,))}
+    chosen = {version for one in options.versions or VERSIONS for version in GROUPS.get(one, (one,))}
     names = options.names or list(wanted)
     if unknown := [name for name in names if name not in wanted]:
         sys.exit(f"no {kind} {', '.join(unknown)}; `python -m testbed.corpus list` shows all")
@@ -38,8 +38,13 @@ def pending(wanted: dict[str, Some], options: argparse.Namespace, kind: str) -> 
         (wanted[name], version)
         for name in names
         for version in wanted[name].versions
-        if version in chosen and (options.rerun or (kind, name, version) not in known)
+        if version in chosen
+        and (options.rerun or (kind, name, version) not in known or _unprinted(known[kind, name, version], options))
     ]
+
+
+def _unprinted(run: record.Result, options: argparse.Namespace) -> bool:
+    return options.unprinted and run["kind"] == "fault" and not printed.kept(run)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         one.add_argument("names", nargs="*", metavar=kind.upper(), help="only these")
         one.add_argument("--versions", nargs="+", choices=[*GROUPS, *VERSIONS], metavar="VERSION", help="only on these")
         one.add_argument("--rerun", action="store_true", help="those that the record has, too")
+        one.add_argument("--unprinted", action="store_true", help="those of which the record has no printed texts, too")
         one.add_argument("--minutes", type=float, default=float("inf"), help="begin none after so many minutes")
         kept = healthy.HEALTHY if name == "healthy" else record.RECORD
         one.add_argument("--record", type=Path, default=kept, help="file of the record")

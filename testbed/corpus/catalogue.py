@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import yaml
 
+from testbed.corpus.words import Demands
 from testbed.errors import BedError
 
 if TYPE_CHECKING:
@@ -122,7 +123,9 @@ class Fault:
             started and audited instead of the repaired one.
         follows: codes of the checks whose remedy the words of `heal` are; without, those of `cause`.
         lasting: codes of `report` that the repair does not bring to an end, with the reason.
-        peers: regular expressions for what other tools print: ``cause`` and ``wrong``.
+        demands: the words with which a printed report names it, the same for every tool.
+        besides: ids of faults that its cluster has as well: a report that names them is not wrong.
+        usual: the bed's clusters have it anyhow, so a report that names it is never wrong.
         alone: the cluster is thrown away afterwards.
     """
 
@@ -139,7 +142,9 @@ class Fault:
     healed_as: str | None = None
     follows: tuple[str, ...] = ()
     lasting: Mapping[str, str] = field(default_factory=dict)
-    peers: Mapping[str, str] = field(default_factory=dict)
+    demands: Demands
+    besides: tuple[str, ...] = ()
+    usual: bool = False
     alone: bool = False
 
 
@@ -231,9 +236,20 @@ def fault(name: str, raw: Mapping[str, Any]) -> Fault:
         "also": _words(raw.get("also")),
         "never": _words(raw.get("never")),
         "follows": _words(raw.get("follows")),
+        "besides": _words(raw.get("besides"), separator=","),
+        "demands": demands(raw, f"fault {name}"),
         "report": tuple(_expected(text) for text in raw.get("report") or _words(raw.get("cause"))),
     }
     return _made(Fault, {**raw, **parts}, f"fault {name}")
+
+
+def demands(raw: Mapping[str, Any], where: str) -> Demands:
+    """Return the words that an entry demands of a report.
+
+    Raises:
+        BedError: it has none, or unknown keys.
+    """
+    return _made(Demands, raw.get("demands") or {}, f"{where}: demands")
 
 
 def _expected(text: str) -> Expected:

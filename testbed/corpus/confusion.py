@@ -15,10 +15,9 @@ from testbed.corpus.inputs import INPUTS
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, Recording, recordings, unpacked, unrecorded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
-    from kafka_audit.model.tables import Snapshot
-    from testbed.corpus.documents import Document
+    from testbed.corpus.documents import Document, Pair
 
 DECIDED, SUSPECTED, UNDECIDED, SYMPTOM, SILENT, WRONG = "decided", "suspected", "undecided", "symptom", "silent", "wrong"
 NAMED = frozenset({DECIDED, SUSPECTED, UNDECIDED})
@@ -28,9 +27,9 @@ _CUT = "KA302"  # the check of several causes, which names the one in its eviden
 _UNREGISTERED = "KA113"  # the same, of a broker that runs
 _LOGIN_FAULTS = {
     "invalid_certificate": "certificate",
-    "untrusted_certificate": "certificate",
-    "tls_versions_differ": "certificate",
-    "client_certificate_refused": "certificate",
+    "untrusted_certificate": "issuer",
+    "tls_versions_differ": "versions",
+    "client_certificate_refused": "client",
     "clock_wrong": "clock",
     "mechanism_not_offered": "mechanism",
     "wrong_credentials": "credential",
@@ -55,6 +54,8 @@ class _Truth:
         self.kinds = {kind.name for kind in own}
         self.names = {*self.kinds, *recording.cause, *({kind.code for kind in own} - {_UNREGISTERED})} - {_CUT}
         self.faults = {_LOGIN_FAULTS.get(name) for name in recording.broken_by}
+        if "tls" in self.kinds:
+            self.faults.add("handshake")  # a handshake whose reason is not named
         self.effect = {*recording.effect} - {_CUT} - _OF_KINDS
 
 
@@ -124,15 +125,21 @@ def _of_findings(truth: _Truth, document: Document) -> str:
     return SYMPTOM if any(one["code"] in truth.effect for one in failing) else SILENT
 
 
-def judged(names: Iterable[str]) -> Verdicts:
-    """Return the verdicts on recordings, each judged anew with each of the inputs in one pass of the engine."""
-    pairs: dict[str, tuple[Snapshot, Snapshot | None]] = {}
+def pairs_of(names: Iterable[str], wanted: Collection[str] = tuple(INPUTS)) -> dict[str, Pair]:
+    """Return recordings with some sets of inputs, by the names of both with a space between them."""
+    pairs: dict[str, Pair] = {}
     for name in names:
         snapshot, previous = unpacked((CLUSTERS / f"{name}{SUFFIX}").read_bytes())
-        for inputs, reduced in INPUTS.items():
+        for inputs, reduced in ((inputs, INPUTS[inputs]) for inputs in wanted):
             key = f"{name} {inputs}"
             before = None if previous is None else replace(reduced(previous), snapshot_id=f"{key}-previous")
             pairs[key] = replace(reduced(snapshot), snapshot_id=key), before
+    return pairs
+
+
+def judged(names: Iterable[str]) -> Verdicts:
+    """Return the verdicts on recordings, each judged anew with each of the inputs in one pass of the engine."""
+    pairs = pairs_of(names)
     found = documents(pairs, passing=False)
     return {
         name: {inputs: verdict(recordings()[name], found[f"{name} {inputs}"]) for inputs in INPUTS}

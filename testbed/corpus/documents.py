@@ -13,6 +13,7 @@ from kafka_audit.incidents.findings import findings_with_lifecycle
 from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.report.document import build_document
+from kafka_audit.report.plain_text.terminal import terminal_report
 from testbed.cluster_views import cluster_views
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _OF_INCIDENTS = (
     *("evidence_for", "evidence_against", "not_known", "candidates"),
 )
 _OF_FINDINGS = ("code", "status", "severity", "confidence", "resource", "fingerprint")
+WIDE = 100_000
 Pair = tuple[Snapshot, Snapshot | None]
 """A snapshot and the one that it is compared with."""
 
@@ -38,12 +40,26 @@ def documents(pairs: Mapping[str, Pair], *, passing: bool = True, evidence: Coll
     return {name: _document(view, passing=passing, evidence=evidence) for name, view in cluster_views(pairs).items()}
 
 
-def _document(view: ClusterView, *, passing: bool, evidence: Collection[str]) -> Document:
+def terminal_reports(pairs: Mapping[str, Pair]) -> dict[str, str]:
+    """Return what `kafka-audit run` prints of each pair, on a terminal so wide that no line is broken."""
+    return {name: printed(_whole(view, passing=False)) for name, view in cluster_views(pairs).items()}
+
+
+def printed(document: Mapping[str, Any]) -> str:
+    """Return what `kafka-audit run` prints of a `findings.json`, on a terminal so wide that no line is broken."""
+    return terminal_report(document, width=WIDE, color=False)
+
+
+def _whole(view: ClusterView, *, passing: bool) -> Mapping[str, Any]:
     judgements, changed = run.judge(view), changes(view)
     judgements = tuple(one for one in judgements if passing or one.status is not Status.PASS)
     found = findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=date(2026, 1, 1))
     previous = None if view.previous is None else view.previous.snapshot_id
-    whole = build_document(view, previous, found, incidents(view, found, changed), changed, None, show_all=True)
+    return build_document(view, previous, found, incidents(view, found, changed), changed, None, show_all=True)
+
+
+def _document(view: ClusterView, *, passing: bool, evidence: Collection[str]) -> Document:
+    whole = _whole(view, passing=passing)
     headed = {fingerprint for incident in whole["incidents"] for fingerprint in incident["findings"]}
     return {
         "matrix": whole["matrix"],

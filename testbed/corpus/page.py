@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kafka_audit.checks import catalogue
 from kafka_audit.model.text import listing
-from testbed.corpus import confusion, record, versions_page
+from testbed.corpus import confusion, printed, record, versions_page
+from testbed.corpus import healthy as healthy_clusters
 from testbed.corpus.catalogue import GROUPS, controls, faults
 from testbed.corpus.peers import NOT_INSTALLED, UNAVAILABLE
+from testbed.corpus.printed import NOT_SCORED, OWN
 from testbed.corpus.remedies import remedies
-from testbed.corpus.score import VERDICTS
+from testbed.corpus.words import VERDICTS, Worth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,13 +29,20 @@ cluster, the cluster is audited, repaired by what the finding says, and audited 
 `testbed/corpus/faults/*.yaml`. To repeat one: `python -m testbed.corpus run FAULT --versions "3.9.1 ZooKeeper" --rerun`.
 Of several runs of a fault on one version the newest counts; the earlier ones stay in the record.
 """
-_RULE = """The rule is the same for all tools. *cause*: the output names the cause. *undecided*: it names a cause as suspected,
-with the rival that it could not rule out. *symptom*: it names something true that follows from the cause. *silent*: it names
-nothing. *wrong*: it names something that is false. For kafka-audit this is decided by the codes of incidents and findings
-(`cause`, `also`, `never` of the fault; a second incident with a cause that is not among them is wrong, even beside the right
-one). For other tools it is decided by their output: a symptom is an error, a time-out, a listed partition, a missing broker or
-replica; the words that name a cause are in the fault (`peers`). A tool without such a check is silent, which is what its user
-sees.
+_RULE = """One rule for all tools, on what they print (`testbed/corpus/words.py`). Of kafka-audit that is the terminal report of
+`kafka-audit run`, from which the codes of checks are taken away. Each fault demands words (`demands`): its cause and the place.
+
+- *cause*: one line has both, as a statement. *undecided*: a line names the cause as a possible one ("possibly", "suspected",
+  "not ruled out", "?"), below a heading that has the place. "Most likely" is a statement.
+- *symptom*: an error, a time-out, a partition without a leader or with a replica that is not in sync, a missing broker.
+  *silent*: none of these, which is what the user of a tool without such a check sees.
+- *wrong*: a line states another fault of the corpus, in its own words and place, that this cluster does not have (`besides` lists
+  what it has besides; `usual` are settings of all test clusters). One such line is enough, even beside the true cause.
+
+Texts are kept since 2026-11-27 (`testbed/corpus/printed`). Of earlier runs the record has codes, and one line of other tools:
+their texts are *not scored again*, unless a snapshot of that fault and release was recorded, from which the report is printed
+anew. Tests hold that no report on a recorded cluster has the words of another fault, and that reports on healthy clusters, and
+on repaired ones, have none.
 """
 _REPAIRS = """Commands were run as a finding prints them, with the placeholders filled; a login that they name is that of an
 administrator. Repairs that findings describe in words were carried out by the bed, and are quoted.
@@ -44,10 +54,13 @@ failure ended, too. The reasons are data: `testbed/corpus/remedies.yaml`.
 """
 MOST_ENDS = 5
 _VERSIONS = GROUPS["all"]
-_NAME = "kafka-audit"
 
 
-def page(results: Iterable[Result], causes: str) -> str:
+Texts = Mapping[tuple[str, str], Mapping[str, str]]
+"""What tools printed on the broken cluster, by fault and version, then by tool."""
+
+
+def page(results: Iterable[Result], causes: str, texts: Texts, healthy_audits: Iterable[Result] = ()) -> str:
     """Return the page of a record, with the section about causes."""
     newest = record.newest(results)
     broken = [one for (kind, name, _), one in newest.items() if kind == "fault" and name in faults()]
@@ -57,73 +70,91 @@ def page(results: Iterable[Result], causes: str) -> str:
         *_figures(broken),
         "## Score\n",
         _RULE,
-        *_scores(broken),
+        *_scores(broken, texts),
         "## Faults\n",
-        *_faults(broken),
+        *_faults(broken, texts),
         "[Checks by release](versions.md) lists which check was seen to fail, and to pass once the fault was repaired.\n",
         causes,
         "## What is not as it should be\n",
-        *_open(broken),
+        *_open(broken, texts),
         "## Repairs\n",
         *_repairs(broken),
         "## Remedies\n",
         *_remedies(broken),
         "## Healthy clusters\n",
         *_controls(healthy),
+        "",
+        healthy_clusters.section(healthy_audits),
     ]
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _figures(broken: Sequence[Result]) -> list[str]:
     verdicts = Counter(one["verdict"] for one in broken)
-    count = len(broken) or 1
-    printed = sum(len(one["commands"]) for one in broken)
+    share = f"{verdicts['cause'] / (len(broken) or 1):.0%}"
+    commands = sum(len(one["commands"]) for one in broken)
     text = (
-        f"{len(broken)} runs of {len({one['id'] for one in broken})} faults: cause named in {verdicts['cause']}"
-        f" ({verdicts['cause'] / count:.0%}), undecided in {verdicts['undecided']}, symptom named in {verdicts['symptom']},"
-        f" silent in {verdicts['silent']}, wrong in {verdicts['wrong']}. {sum(one['healed'] for one in broken)} healed."
-        f" {printed} commands were run as findings print them, in {sum(bool(one['commands']) for one in broken)} runs.\n"
+        f"{len(broken)} runs of {len({one['id'] for one in broken})} faults. By the codes of its findings, kafka-audit reported"
+        f" the cause in {verdicts['cause']} ({share}), was undecided in {verdicts['undecided']}, reported a symptom in"
+        f" {verdicts['symptom']}, nothing in {verdicts['silent']}, and something false in {verdicts['wrong']}."
+        f" {sum(one['healed'] for one in broken)} healed. {commands} commands were run as findings print them, in"
+        f" {sum(bool(one['commands']) for one in broken)} runs.\n"
     )
     return [text]
 
 
-def _scores(broken: Sequence[Result]) -> list[str]:
-    tools = sorted({tool for one in broken for tool in one["peers"]})
-    lines = [f"| Tool | {' | '.join(VERDICTS)} |", f"|---|{'---|' * len(VERDICTS)}"]
-    for tool in [_NAME, *tools]:
-        got = Counter(one["verdict"] if tool == _NAME else one["peers"].get(tool, {}).get("verdict") for one in broken)
-        if got[NOT_INSTALLED] == len(broken):
-            lines.append(f"| {tool} | {NOT_INSTALLED} |{' |' * (len(VERDICTS) - 1)}")
-        else:
-            lines.append(f"| {tool} | {' | '.join(str(got[verdict]) for verdict in VERDICTS)} |")
+def text_worth(run: Result, tool: str, texts: Texts) -> Worth:
+    """Return what a tool's text of a run is worth."""
+    text = texts.get((run["id"], run["version"]), {}).get(tool)
+    if text is not None:
+        return printed.text_worth(faults()[run["id"]], text)
+    away = run["peers"].get(tool, {}).get("verdict") == NOT_INSTALLED
+    return Worth(verdict=NOT_INSTALLED if away else NOT_SCORED)
+
+
+def _tools(broken: Sequence[Result]) -> list[str]:
+    return [OWN, *sorted({tool for one in broken for tool in one["peers"]} - {OWN})]
+
+
+def _scores(broken: Sequence[Result], texts: Texts) -> list[str]:
+    columns = (*VERDICTS, NOT_SCORED, NOT_INSTALLED)
+    lines = [f"| Tool | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
+    for tool in _tools(broken):
+        got = Counter(text_worth(one, tool, texts).verdict for one in broken)
+        lines.append(f"| {tool} | {' | '.join(str(got[verdict]) for verdict in columns)} |")
     return [*lines, "", *(f"- {tool}: {NOT_INSTALLED}: {why}." for tool, why in UNAVAILABLE.items()), ""]
 
 
-def _faults(broken: Sequence[Result]) -> list[str]:
-    tools = sorted({tool for one in broken for tool in one["peers"]})
+def _faults(broken: Sequence[Result], texts: Texts) -> list[str]:
+    own, *tools = _tools(broken)
     lines = [f"| Fault | {' | '.join(_VERSIONS)} | {' | '.join(tools)} |", f"|---|{'---|' * (len(_VERSIONS) + len(tools))}"]
     for fault in faults().values():
         mine = {one["version"]: one for one in broken if one["id"] == fault.id}
-        cells = [_cell(mine.get(version), applies=version in fault.versions) for version in _VERSIONS]
-        others = [_told(one["peers"].get(tool, {}).get("verdict", "") for one in mine.values()) for tool in tools]
+        cells = [
+            _cell(run, text_worth(run, own, texts).verdict)
+            if (run := mine.get(version))
+            else "not run"
+            if version in fault.versions
+            else "does not apply"
+            for version in _VERSIONS
+        ]
+        others = [", ".join(dict.fromkeys(text_worth(one, tool, texts).verdict for one in mine.values())) for tool in tools]
         lines.append(f"| `{fault.id}`: {fault.title} | {' | '.join([*cells, *others])} |")
     return [*lines, ""]
 
 
-def _cell(result: Result | None, *, applies: bool) -> str:
-    if result is None:
-        return "not run" if applies else "does not apply"
-    return f"{result['verdict']}, {'healed' if result['healed'] else '**not healed**'}"
+def _cell(result: Result, verdict: str) -> str:
+    return f"{verdict}, {'healed' if result['healed'] else '**not healed**'}"
 
 
-def _told(verdicts: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(filter(None, verdicts)))
-
-
-def _open(broken: Sequence[Result]) -> list[str]:
+def _open(broken: Sequence[Result], texts: Texts) -> list[str]:
     lines = []
     for one in broken:
-        parts = [f"verdict {one['verdict']} ({', '.join(one['cause']) or 'no incident'})"] if one["verdict"] != "cause" else []
+        parts = [f"by codes {one['verdict']} ({', '.join(one['cause']) or 'no incident'})"] if one["verdict"] != "cause" else []
+        worth = text_worth(one, OWN, texts)
+        if worth.verdict not in {"cause", NOT_SCORED}:
+            of = f" of {worth.false}" if worth.false else ""
+            parts.append(f"by text {worth.verdict}{of}: {_plain(worth.line)[:200] or 'no line'}")
         parts += [f"not reported: {', '.join(one['missing'])}"] if one["missing"] else []
         parts += [f"false: {', '.join(one['false'])}"] if one["false"] else []
         parts += [f"not healed: {_plain('; '.join(one['left']))}"] if not one["healed"] else []
@@ -197,8 +228,17 @@ def _plain(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+def texts_of(results: Iterable[Result]) -> dict[tuple[str, str], dict[str, str]]:
+    """Return what tools printed in the newest runs: as it was kept, else anew from the recorded snapshot, if there is one."""
+    runs = [one for (kind, name, _), one in record.newest(results).items() if kind == "fault" and name in faults()]
+    found = {(run["id"], run["version"]): printed.kept(run) for run in runs}
+    anew = printed.rejudged(run for run in runs if not found[run["id"], run["version"]])
+    return {key: texts for key, texts in found.items() if texts} | {key: {OWN: text} for key, text in anew.items()}
+
+
 def write(folder: Path) -> None:
     """Write the page beside the record, and the one of the checks by release."""
     results, causes = record.read(folder / "corpus.json"), confusion.section(confusion.judged(confusion.of_causes()))
-    (folder / "corpus.md").write_text(page(results, causes))
+    audits = record.read(folder / healthy_clusters.HEALTHY.name)
+    (folder / "corpus.md").write_text(page(results, causes, texts_of(results), audits))
     (folder / "versions.md").write_text(versions_page.page(results))

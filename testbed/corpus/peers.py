@@ -1,8 +1,7 @@
-"""Other tools on the same broken cluster at the same moment: what they print, and what it is worth."""
+"""Other tools on the same broken cluster at the same moment: what they print."""
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 from testbed.errors import BedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from testbed.corpus.scene import Scene
 
@@ -81,30 +80,3 @@ def _librdkafka(scene: Scene) -> list[str]:
 
 
 PEERS: dict[str, Callable[[Scene], str]] = {"kafka-topics": kafka_topics, "kcat": kcat}
-_ERROR = re.compile(r"no end after|^% ERROR|\bERROR\b|Exception|Error while|timed? ?out|Failed to", re.MULTILINE | re.IGNORECASE)
-
-
-def symptoms_in(tool: str, text: str, brokers: int) -> list[str]:
-    """Return the lines that name a symptom: an error, a partition of a list of bad ones, a broker or replica that lacks."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    bad = [line for line in lines if _ERROR.search(line)]
-    if tool == "kafka-topics":
-        return bad + [line for line in lines if line.startswith("Topic:") and "Partition:" in line]
-    listed = re.search(r"^\s*(\d+) brokers:", text, re.MULTILINE)
-    if listed and int(listed[1]) < brokers:
-        bad.append(f"{listed[1]} brokers")
-    for line in lines:
-        found = re.search(r"partition \d+, leader (-?\d+), replicas: ([\d,]*), isrs: ([\d,]*)", line)
-        if found and (found[1] == "-1" or len(found[3].split(",")) < len(found[2].split(","))):
-            bad.append(line)
-    return bad
-
-
-def verdict(tool: str, text: str, brokers: int, words: Mapping[str, str]) -> tuple[str, str]:
-    """Return a verdict of `score.VERDICTS` on what a tool printed, and the line that it rests on."""
-    for kind in ("wrong", "cause"):
-        if kind in words and (found := re.search(words[kind], text)):
-            line = next((line for line in text.splitlines() if found[0] in line), found[0])
-            return kind, line.strip()[:200]
-    lines = symptoms_in(tool, text, brokers)
-    return ("symptom", lines[0][:200]) if lines else ("silent", "")

@@ -22,10 +22,15 @@ def read(path: Path = RECORD) -> list[Result]:
     return json.loads(path.read_text()) if path.is_file() else []
 
 
+def without_bed(text: str) -> str:
+    """Return a text without the folder of the bed, which differs from run to run."""
+    return _BED.sub("<bed>", text)
+
+
 def append(result: Result, path: Path = RECORD) -> None:
     """Add a result; the file is replaced whole, so a runner that is killed leaves the last complete one."""
     lines = (json.dumps(one, sort_keys=True, ensure_ascii=False) for one in [*read(path), result])
-    text = ",\n".join(_BED.sub("<bed>", line) for line in lines)
+    text = ",\n".join(map(without_bed, lines))
     beside = path.with_suffix(".new")
     beside.write_text(f"[\n{text}\n]\n")
     os.replace(beside, path)  # noqa: PTH105 - the name says what it does

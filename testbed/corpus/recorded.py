@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from kafka_audit.model.tables import TABLES, Snapshot, columns
-from testbed.corpus.catalogue import VERSIONS, Control, Fault, Step, controls, faults, steps
+from testbed.corpus.catalogue import VERSIONS, Control, Fault, Step, controls, demands, faults, steps
 from testbed.errors import BedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from testbed.corpus.words import Demands
 
 HERE = Path(__file__).parent
 CLUSTERS = HERE.parent.parent / "tests" / "diagnosis" / "clusters"
@@ -38,6 +40,9 @@ class Recording:
         cause: the checks that name what is wrong, any of which may head an incident; empty: healthy.
         effect: checks whose failure is a true symptom of it.
         compared: whether the snapshot before the fault is kept beside it.
+        demands: the words with which a report names it; None: healthy.
+        besides: ids of faults that its cluster has as well.
+        fault: the id of the fault of the corpus that it is a cluster of; empty: of none.
     """
 
     name: str
@@ -49,6 +54,9 @@ class Recording:
     cause: tuple[str, ...]
     effect: tuple[str, ...]
     compared: bool
+    demands: Demands | None
+    besides: tuple[str, ...]
+    fault: str
 
     @property
     def mode(self) -> str:
@@ -82,7 +90,10 @@ def _recording(name: str, version: str, raw: Mapping[str, Any]) -> Recording:
         message = f"recording {name}: there is no fault or control {raw.get('like')}"
         raise BedError(message)
     like = None if own else known[raw["like"]]
-    cause, effect = (like.cause, like.also) if isinstance(like, Fault) else ((), ())
+    fault = like if isinstance(like, Fault) else None
+    cause, effect = (fault.cause, fault.also) if fault else ((), ())
+    besides = tuple(raw["besides"].split(", ")) if "besides" in raw else fault.besides if fault else ()
+    words = demands(raw, f"recording {name}") if "demands" in raw else fault.demands if fault else None
     return Recording(
         name=f"{_mode(version).lower()}_{name}",
         title=raw["title"] if like is None else like.title,
@@ -93,6 +104,9 @@ def _recording(name: str, version: str, raw: Mapping[str, Any]) -> Recording:
         cause=tuple(raw["cause"].split()) if "cause" in raw else cause,
         effect=tuple(raw["effect"].split()) if "effect" in raw else effect,
         compared=raw.get("compared", False),
+        demands=words,
+        besides=besides,
+        fault=fault.id if fault else "",
     )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_audit.report.gate import evaluate_gate
 from testbed.bed import Bed
-from testbed.corpus import peers, record, score
+from testbed.corpus import documents, peers, printed, record, score
 from testbed.corpus.actions import carry_out
 from testbed.corpus.catalogue import VERSIONS, Control, Fault, presets
 from testbed.corpus.scene import Scene, started
@@ -161,7 +161,7 @@ def run_faults(  # noqa: PLR0913 - what a run needs
                 say("no time is left")
                 break
             try:
-                result = run_fault(stage, fault, version)
+                result = run_fault(stage, fault, version, printed.PRINTED if path == record.RECORD else path.parent / "printed")
             except (BedError, subprocess.SubprocessError) as error:
                 say(f"{fault.id} on {version}: NOT RUN: {error}")
                 stage.clear()
@@ -187,8 +187,8 @@ def _ordered(wanted: Iterable[tuple[Fault, str]]) -> list[tuple[Fault, str]]:
     )
 
 
-def run_fault(stage: Stage, fault: Fault, version: str) -> dict[str, Any]:
-    """Break a cluster, audit it, repair it, audit it again, and return the result.
+def run_fault(stage: Stage, fault: Fault, version: str, kept: Path = printed.PRINTED) -> dict[str, Any]:
+    """Break a cluster, audit it, repair it, audit it again, keep what tools print of it, and return the result.
 
     Raises:
         BedError: the cluster could not be started or broken.
@@ -198,11 +198,11 @@ def run_fault(stage: Stage, fault: Fault, version: str) -> dict[str, Any]:
     scene.undo, scene.ran, scene.followed = [], [], []
     before = stage.before if fault.steps else {}
     carry_out(scene, fault.steps)
-    broken, report, printed = stage.audit_with_peers(stage.healthy)
+    broken, report, others = stage.audit_with_peers(stage.healthy)
     if stage.reports is not None:
         (stage.reports / f"{fault.id} {version}.json").write_text(json.dumps(report, indent=1, ensure_ascii=False))
     found = score.score(fault, before, report)
-    brokers = len(scene.cluster.brokers)
+    texts = {printed.OWN: documents.printed(report), **others}
     result: dict[str, Any] = {
         "kind": "fault",
         "id": fault.id,
@@ -218,9 +218,13 @@ def run_fault(stage: Stage, fault: Fault, version: str) -> dict[str, Any]:
         "missing": found.missing,
         "instead": _instead(found.missing, report),
         "false": found.false,
-        "peers": {tool: _peer(tool, text, brokers, fault) for tool, text in printed.items()},
+        "peers": {tool: _worth(fault, text) for tool, text in texts.items()},
     }
-    return result | _healed(stage, fault, version, broken, before, found.failing) | {"seconds": round(time.monotonic() - began)}
+    texts = {name: text for name, text in texts.items() if not text.startswith(peers.NOT_INSTALLED)}
+    result |= _healed(stage, fault, version, broken, before, found.failing)
+    texts |= {printed.HEALED: documents.printed(stage.running.report)} if result["healed"] else {}
+    printed.keep(fault.id, version, result["date"], {tool: record.without_bed(text) for tool, text in texts.items()}, kept)
+    return result | {"seconds": round(time.monotonic() - began)}
 
 
 def _instead(missing: Iterable[str], report: dict[str, Any]) -> dict[str, str]:
@@ -257,11 +261,11 @@ def _healed(  # noqa: PLR0913, PLR0917 - what a repair is judged by
     }
 
 
-def _peer(tool: str, text: str, brokers: int, fault: Fault) -> dict[str, str]:
+def _worth(fault: Fault, text: str) -> dict[str, str]:
     if text.startswith(peers.NOT_INSTALLED):
         return {"verdict": peers.NOT_INSTALLED, "line": ""}
-    verdict, line = peers.verdict(tool, text, brokers, fault.peers)
-    return {"verdict": verdict, "line": line}
+    found = printed.text_worth(fault, text)
+    return {"verdict": found.verdict, "line": found.line[:200], **({"false": found.false} if found.false else {})}
 
 
 def run_controls(  # noqa: PLR0913 - what a run needs

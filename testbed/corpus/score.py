@@ -1,4 +1,4 @@
-"""What a report is worth: the same rule for this audit and for other tools. Pure."""
+"""What the findings of a report are worth, by their codes; `words` judges what it prints. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from testbed.corpus.catalogue import Fault
 
-VERDICTS = ("cause", "undecided", "symptom", "silent", "wrong")
-"""Cause named; a rival was not ruled out, and the report says so; a true symptom named; nothing; something false."""
 SERIOUS = ("HIGH", "CRITICAL")
 Failing = dict[tuple[str, str], str]
 
@@ -21,7 +19,7 @@ class Score:
     """How a report did on a fault.
 
     Attributes:
-        verdict: one of `VERDICTS`.
+        verdict: one of `words.VERDICTS`.
         failing: severity by (code, resource) that this fault made fail, or that it was expected to.
         missing: expected findings that did not fail.
         false: codes that failed, or headed an incident, and must not.

@@ -66,8 +66,11 @@ def test_a_check_that_a_scenario_breaks_is_named_there(code, file):
 
 def test_a_fault_with_an_unknown_key_or_version_is_refused():
     right = {"title": "t", "cause": "KA101", "heal": ["roll"], "versions": "zookeeper, 4.3.0 KRaft"}
+    right["demands"] = {"cause": "cannot reach", "resource": "broker 2"}
     assert fault("f", right).versions == ("2.8.2 ZooKeeper", "3.9.1 ZooKeeper", "4.3.0 KRaft")
     with pytest.raises(BedError, match=r"unknown \['healing'\]"):
         fault("f", right | {"healing": []})
+    with pytest.raises(BedError, match=r"demands: .*'resource'"):
+        fault("f", right | {"demands": {"cause": "cannot reach"}})
     with pytest.raises(BedError, match=r"no versions \['5\.0'\]"):
         fault("f", right | {"versions": "5.0"})

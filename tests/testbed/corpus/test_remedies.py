@@ -44,7 +44,7 @@ def test_a_repair_that_did_not_heal_executes_nothing():
 
 def test_a_command_of_no_step_is_an_error():
     heal = [{"do": "printed", "code": "KA711", "command": "--delete-config"}]
-    one = fault("f", {"title": "t", "cause": "KA711", "heal": heal})
+    one = fault("f", {"title": "t", "cause": "KA711", "heal": heal, "demands": {"cause": "unclean", "resource": "cluster"}})
     assert check_of(one, "kafka-configs.sh --delete-config x") == "KA711"
     with pytest.raises(LookupError, match=r"no step of the repair prints kafka-acls\.sh"):
         check_of(one, "kafka-acls.sh --list")

@@ -1,8 +1,7 @@
-"""What a report, and what another tool prints, is worth."""
+"""What the findings of a report are worth, by their codes."""
 
 import pytest
 
-from testbed.corpus import peers
 from testbed.corpus.catalogue import fault
 from testbed.corpus.score import alarms, failing, left, score, unread
 
@@ -15,6 +14,7 @@ FAULT = fault(
         "also": "KA604",
         "never": "KA401",
         "heal": ["roll"],
+        "demands": {"cause": "cannot reach", "resource": "broker 2"},
     },
 )
 
@@ -74,34 +74,6 @@ def test_what_a_repaired_cluster_still_fails():
     assert left(FAULT, broken, {}, report(finding("KA604", severity="MEDIUM"))) == []
     assert left(FAULT, broken, {}, report(finding("KA501"))) == ["KA501 cluster"]
     assert left(FAULT, broken, failing(report(finding("KA501"))), report(finding("KA501"))) == []
-
-
-KCAT = """ 3 brokers:
-  broker 0 at 10.99.0.10:9092
-  topic "orders" with 1 partitions:
-    partition 0, leader {}, replicas: 0,1, isrs: {}
-"""
-
-
-@pytest.mark.parametrize(
-    ("tool", "text", "verdict"),
-    [
-        ("kcat", KCAT.format(0, "0,1"), "silent"),
-        ("kcat", KCAT.format(0, "0"), "symptom"),
-        ("kcat", KCAT.format(-1, "0,1"), "symptom"),
-        ("kcat", KCAT.format(0, "0,1").replace(" 3 brokers", " 2 brokers"), "symptom"),
-        ("kcat", "% ERROR: Failed to acquire metadata: Local: Broker transport failure", "symptom"),
-        ("kafka-topics", "", "silent"),
-        ("kafka-topics", "Topic: orders\tPartition: 0\tLeader: none\tReplicas: 0,1\tIsr: 0", "symptom"),
-        ("kafka-topics", "org.apache.kafka.common.errors.TimeoutException: Call", "symptom"),
-        ("kafka-topics", "no end after 40 s", "symptom"),
-        ("kafka-topics", "ClusterAuthorizationException: denied", "cause"),
-        ("kafka-topics", "everything is fine", "wrong"),
-    ],
-)
-def test_what_another_tool_prints(tool, text, verdict):
-    words = {"cause": "ClusterAuthorization", "wrong": "is fine"}
-    assert peers.verdict(tool, text, 3, words)[0] == verdict
 
 
 def report_on_a_healthy_cluster(*findings, unknown=()):
