@@ -80,7 +80,9 @@ TLS = "zookeeper_tls_versions"
 @pytest.mark.parametrize(
     ("document", "verdict"),
     [
-        (told("KA412", "measured", candidates={"tls": "measured"}, kind="certificate"), confusion.DECIDED),
+        (told("KA412", "measured", candidates={"tls": "measured"}, kind="versions"), confusion.DECIDED),
+        (told("KA412", "measured", candidates={"tls": "measured"}, kind="handshake"), confusion.DECIDED),
+        (told("KA412", "measured", candidates={"tls": "possible"}, kind="certificate"), confusion.WRONG),
         (told("KA412", "suspected", candidates={"tls": "possible", "address": "possible"}), confusion.SUSPECTED),
         (told("KA105", "suspected", candidates={"tls": "possible", "address": "possible"}), confusion.UNDECIDED),
         (told("KA302", "suspected", candidates={"tls": "possible", "address": "possible"}), confusion.UNDECIDED),

@@ -147,6 +147,7 @@ class KnownCause:
         decided_by: what would decide, as a template: {target}, {sources}, {where} and {denied} in its sentence; {target}, {host},
             {port} and {address} in its commands.
         remedy: what repairs it, in a sentence; empty where the check that reports it has steps of its own.
+        words: what tells it from other causes of its kind, in a sentence; empty where the kind has one cause.
         observe: what was observed.
         applies: whether a cluster can have it at all; where it cannot, it is no candidate.
     """
@@ -158,6 +159,7 @@ class KnownCause:
     rare: bool
     decided_by: str
     remedy: str
+    words: str
     observe: Observe
     applies: Applies
 
@@ -173,6 +175,7 @@ def cause(  # noqa: PLR0913 -- what a cause is
     decided_by: str,
     rare: bool = False,
     remedy: str = "",
+    words: str = "",
     applies: Applies = _always,
 ) -> Callable[[Observe], Observe]:
     """Register a cause; see `KnownCause`."""
@@ -186,6 +189,7 @@ def cause(  # noqa: PLR0913 -- what a cause is
             rare=rare,
             decided_by=decided_by,
             remedy=remedy,
+            words=words,
             observe=function,
             applies=applies,
         )

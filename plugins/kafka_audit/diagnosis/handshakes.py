@@ -7,10 +7,8 @@ from kafka_audit.cluster.answers.log_lines import says
 from kafka_audit.diagnosis.cause import EdgeObservation, fails, unknown, works
 from kafka_audit.diagnosis.edges import Edge
 from kafka_audit.diagnosis.facts import Facts
-from kafka_audit.model.log_signatures import login_fault
+from kafka_audit.model.log_signatures import HANDSHAKE, login_fault
 from kafka_audit.model.tables import LogLine
-
-_CERTIFICATE = "certificate"
 
 REASONS = {
     "invalid_certificate": re.compile(
@@ -50,7 +48,7 @@ def tls_lines(facts: Facts, edge: Edge, name: str) -> Iterator[EdgeObservation]:
     for line in facts.lines(edge, "KA412"):
         text = " ".join(filter(None, (line.detail, line.exception, line.text)))
         named = next((cause for cause, pattern in REASONS.items() if pattern.search(text)), None)
-        if login_fault(line) != _CERTIFICATE:
+        if login_fault(line) != HANDSHAKE:
             yield works(f"log of broker {line.broker_id}", f"{says(line)}, so the handshake succeeds", direct=True)
         elif named in {None, name}:
             yield fails(f"log of broker {line.broker_id}", says(line), direct=True)

@@ -7,16 +7,33 @@ from kafka_audit.cluster.answers.log_lines import says
 from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence
-from kafka_audit.model.log_signatures import login_fault
+from kafka_audit.model.log_signatures import HANDSHAKE, login_fault
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import brokers
+
+_OF_HANDSHAKES = {
+    "invalid_certificate": ("certificate", "give broker {broker} a certificate that is accepted by {sources}"),
+    "untrusted_certificate": (
+        "issuer",
+        "give broker {broker} a certificate of an issuer that is in the truststore of {sources}, or add its issuer there",
+    ),
+    "tls_versions_differ": (
+        "versions",
+        "set ssl.enabled.protocols and ssl.cipher.suites so that broker {broker} and {sources} have a value of each in common",
+    ),
+    "client_certificate_refused": (
+        "client",
+        "give {sources} certificates that are valid for clients too, of an issuer that broker {broker} trusts",
+    ),
+}
+"""What a failed handshake is called, and what repairs it, by the cause."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
     """One reason for which a login from `sources` at a broker's listener fails, for a sentence; `repair` is the remedy."""
 
-    kind: str  # certificate, clock, mechanism, credential, principal
+    kind: str  # certificate, issuer, versions, client, handshake, clock, mechanism, credential, principal
     text: str
     repair: str
     sources: tuple[int, ...]
@@ -39,13 +56,24 @@ def login_faults(view: ClusterView, broker: int, listener: Listener) -> tuple[Fa
 def fault_of_line(line: LogLine, refused: tuple[int, ...]) -> Fault:
     """Return the fault that a line of a log reports of a login of these brokers."""
     broker, kind = line.about_broker, login_fault(line)
+    kind = "handshake" if kind == HANDSHAKE else kind  # the line does not say whose certificate it is, or if it is one
     repair = {
-        "certificate": f"give broker {broker} a certificate that broker {line.broker_id} accepts",
+        "handshake": f"find the reason in the logs of both sides: the certificate of broker {broker}, its issuer, TLS versions, "
+        "or the certificates of clients",
         "mechanism": f"add the mechanism of broker {line.broker_id} to sasl.enabled.mechanisms of broker {broker}",
         "credential": f"add the user and password of broker {line.broker_id} at broker {broker}",
         "principal": _rule_for(refused, broker),
     }[kind]
     return Fault(kind=kind, text=says(line), repair=repair, sources=refused)
+
+
+def fault_of_handshake(cause: str, broker: int, refused: tuple[int, ...], *shown: str) -> Fault | None:
+    """Return the fault of a handshake that fails for a cause, as what was read shows it; None for causes of other kinds."""
+    if cause not in _OF_HANDSHAKES:
+        return None
+    kind, template = _OF_HANDSHAKES[cause]
+    repair = template.format(broker=broker, sources=brokers(refused) if refused else "the other brokers")
+    return Fault(kind=kind, text="; ".join(shown), repair=repair, sources=refused)
 
 
 def fault_of_clock(text: str, sources: tuple[int, ...]) -> Fault:

@@ -105,6 +105,15 @@ def _groups(candidates: Sequence[WeighedCause]) -> list[str]:
     return list(dict.fromkeys(candidate.cause.kind.group for candidate in candidates))
 
 
+def told_apart(measured: Sequence[WeighedCause]) -> tuple[WeighedCause, ...]:
+    """Return those of measured causes that more than a log shows, else those that nothing contradicts, else all.
+
+    A line of a log may say that the handshake failed, and not why: it shows several causes at once.
+    """
+    more = tuple(one for one in measured if any(not shown.observer.startswith("log of ") for shown in one.shown_by))
+    return more or tuple(one for one in measured if not one.against) or tuple(measured)
+
+
 class _DiagnosesByEdge:
     """The diagnoses of one view by edge: several checks and incidents read the same ones."""
 

@@ -414,11 +414,14 @@ SIGNATURES: tuple[Signature, ...] = (
 
 BY_ID: Mapping[str, Signature] = MappingProxyType({signature.id: signature for signature in SIGNATURES})
 
+HANDSHAKE = "certificate"
+"""What `login_fault` returns where TLS fails."""
+
 _LOGIN_FAULTS = (
-    ("ssl handshake", "certificate"),
-    ("sslhandshake", "certificate"),
-    ("sslauthentication", "certificate"),
-    ("post-handshake", "certificate"),  # TLS 1.3 refuses a client's certificate after the client's own handshake has ended
+    ("ssl handshake", HANDSHAKE),
+    ("sslhandshake", HANDSHAKE),
+    ("sslauthentication", HANDSHAKE),
+    ("post-handshake", HANDSHAKE),  # TLS 1.3 refuses a client's certificate after the client's own handshake has ended
     ("mechanism", "mechanism"),
 )
 

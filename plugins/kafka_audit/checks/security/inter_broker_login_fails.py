@@ -6,11 +6,13 @@ from dataclasses import replace
 from kafka_audit.checks import check
 from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.cause import TLS
 from kafka_audit.diagnosis.causes.clock_wrong import clock_wrong
 from kafka_audit.diagnosis.facts import INPUTS, Facts, facts_of
-from kafka_audit.diagnosis.login_faults import Fault, fault_of_clock, fault_of_line
-from kafka_audit.diagnosis.solver import diagnosed
+from kafka_audit.diagnosis.login_faults import Fault, fault_of_clock, fault_of_handshake, fault_of_line
+from kafka_audit.diagnosis.solver import diagnosed, told_apart
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import brokers, start_upper
 
 _Verdict = tuple[Status, Confidence, Fault | None, Mapping[str, object]]
@@ -47,10 +49,25 @@ class _Login:
         faults = self._facts.logins(self._broker, self._listener)
         sure = next((fault for fault in faults if fault.confidence is Confidence.MEASURED and not self._refuted(fault)), None)
         if sure is None and self._lines:
-            sure = fault_of_line(self._lines[0], self._view.logs.refused(self._lines[0]))
+            sure = self._of_line(self._lines[0])
         if sure is not None:
             return Status.FAIL, Confidence.MEASURED, sure, {}
         return self._by_view(faults[0] if faults else None)
+
+    def _of_line(self, line: LogLine) -> Fault:
+        """Return what a line of a log reports; of a handshake that failed, the cause that something besides shows."""
+        refused = self._view.logs.refused(line)
+        fault = fault_of_line(line, refused)
+        edges = [edge for edge in self._facts.edges.into(self._broker) if edge.at(self._listener.name)]
+        measured = [one for edge in edges for one in diagnosed(self._facts, edge).measured if one.cause.kind == TLS]
+        causes = told_apart(measured)
+        names = {one.cause.name for one in causes}
+        if fault.kind != "handshake" or len(names) != 1:
+            return fault
+        if causes[0].cause.observe is clock_wrong:
+            return fault_of_clock(causes[0].shown_by[0].text, causes[0].edge.sources)
+        shown = [one.text for cause in causes for one in cause.shown_by if not one.observer.startswith("log of ")]
+        return fault_of_handshake(names.pop(), self._broker, refused, *shown[:1], fault.text) or fault
 
     def _by_view(self, doubt: Fault | None) -> _Verdict:
         """Judge where no fault is sure: by what was let in, by what fits, by what else is ruled out."""
@@ -71,6 +88,9 @@ class _Login:
             rivals = tuple(kind.named(self._code) for kind in diagnosis.rivals("login"))
             shown = [one.text for candidate in diagnosis.of_group("login") for one in candidate.shown_by]
             why = f"{', '.join(shown[:1]) or 'no other known cause is left'}, and {self._symptom}"
+            left = {candidate.cause.name for candidate in diagnosis.of_group("login") if candidate.possible}
+            if doubt is None and len(left) == 1 and confidence is Confidence.INFERRED:
+                doubt = fault_of_handshake(left.pop(), self._broker, self._users)
             return Status.FAIL, confidence, doubt, {"why": why, "rivals": rivals} if rivals else {"why": why}
         if doubt is not None and doubt.name_differs and not self._view.views_of(self._broker) and self._others_named():
             why = f"{doubt.text}, but those of the other brokers name theirs"

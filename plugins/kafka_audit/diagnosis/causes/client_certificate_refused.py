@@ -15,6 +15,7 @@ _KEY = "ssl.client.auth"
     layer=3,
     edges=(CONTROL, REPLICATE),
     decided_by="`SSL handshake failed` in server.log of broker {target}, or the truststore there",
+    words="a client certificate that is refused",
 )
 def client_certificate_refused(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A listener that asks for no certificate refuses none; on SASL_SSL only the listener's own key counts (KIP-684)."""

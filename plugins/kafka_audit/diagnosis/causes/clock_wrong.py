@@ -13,7 +13,12 @@ _OUT_OF_DATE = frozenset({ReadFailure.CERTIFICATE_EXPIRED, ReadFailure.CERTIFICA
 
 
 @cause(
-    kind=TLS, layer=3, edges=(CONTROL, REPLICATE), rare=True, decided_by="`date -u` on {where} and on the host of broker {target}"
+    kind=TLS,
+    layer=3,
+    edges=(CONTROL, REPLICATE),
+    rare=True,
+    decided_by="`date -u` on {where} and on the host of broker {target}",
+    words="a wrong clock",
 )
 def clock_wrong(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A certificate that is valid for a day before and after the audit outlasts most wrong clocks.

@@ -14,6 +14,7 @@ from kafka_audit.model.finding import Confidence
     layer=3,
     edges=(CONTROL, REPLICATE),
     decided_by="`openssl s_client -connect {address} -verify_hostname {host}`, or `SSL handshake failed` in the log of {sources}",
+    words="a certificate with another name or date",
 )
 def invalid_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """The certificate that the broker presents shows its dates and names to whoever connects."""

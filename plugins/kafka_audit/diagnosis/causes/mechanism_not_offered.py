@@ -14,6 +14,7 @@ from kafka_audit.model.finding import Confidence
     layer=4,
     edges=(CONTROL, REPLICATE),
     decided_by="`sasl.enabled.mechanisms` of broker {target} and `sasl.mechanism.inter.broker.protocol` of {sources}",
+    words="a mechanism that is not offered",
 )
 def mechanism_not_offered(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """What a probe heard of the running broker, or its settings, beside the mechanism of the others."""

@@ -15,6 +15,7 @@ _MAPPED = ("GSSAPI", None)
     layer=4,
     edges=(CONTROL, REPLICATE),
     decided_by="`Failed to map name` in server.log of broker {target}, or the mapping rules in its server.properties",
+    words="no mapping rule that matches",
 )
 def no_mapping_rule(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Only the subject of a certificate (SSL) and a Kerberos name pass through rules. Its own log names what no rule maps."""

@@ -16,6 +16,7 @@ _VERSIONS, _CIPHERS = "ssl.enabled.protocols", "ssl.cipher.suites"
     layer=3,
     edges=(CONTROL, REPLICATE),
     decided_by=f"{_VERSIONS} and {_CIPHERS} of broker {{target}} and of {{sources}}",
+    words="TLS versions that differ",
 )
 def tls_versions_differ(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Settings of both sides show it without any probe."""

@@ -14,6 +14,7 @@ from kafka_audit.model.text import brokers, clean
     layer=3,
     edges=(CONTROL, REPLICATE, FOLLOW),
     decided_by="`PKIX path` or `SSL handshake failed` in server.log of {sources}, or the truststore there",
+    words="an issuer that is not trusted",
 )
 def untrusted_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Only the peers' truststores decide: that the auditor trusts a certificate, or does not, says nothing about them.

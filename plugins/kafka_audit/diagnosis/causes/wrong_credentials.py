@@ -14,6 +14,7 @@ from kafka_audit.model.text import brokers
     layer=4,
     edges=(CONTROL, REPLICATE, FOLLOW),
     decided_by="`Authentication failed` in server.log of {sources}, or server.properties of broker {target} and of {sources}",
+    words="an unknown user or password",
 )
 def wrong_credentials(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Files of both sides show it, and the log of the refused side; no probe does, and a SCRAM password is seen nowhere."""

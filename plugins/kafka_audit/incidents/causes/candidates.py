@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.diagnosis.cause import CauseKind, EdgeObservation
-from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnoses_into, following
+from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnoses_into, following, told_apart
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.commands import Command, command
 from kafka_audit.model.finding import CauseCandidate, Evidence
@@ -44,6 +44,11 @@ def _first(diagnoses: Iterable[Diagnosis]) -> Diagnosis | None:
 
 def _of_kind(kind: CauseKind, found: Sequence[WeighedCause]) -> CauseCandidate:
     possible = [candidate for candidate in found if candidate.possible]
+    words: tuple[str, ...] = ()
+    if any(candidate.measured for candidate in possible):
+        possible = list(told_apart([candidate for candidate in possible if candidate.measured]))  # and the evidence says which
+    else:
+        words = tuple(dict.fromkeys(candidate.cause.words for candidate in possible if candidate.cause.words))
     shown = [one for candidate in possible for one in candidate.shown_by]
     left_open = [one for candidate in possible for one in candidate.left_open_by]
     if not possible:
@@ -56,7 +61,7 @@ def _of_kind(kind: CauseKind, found: Sequence[WeighedCause]) -> CauseCandidate:
         cause=kind.name,
         code=kind.code,
         word=kind.word,
-        fault=kind.fault,
+        fault=f"{kind.fault} by {' or '.join(filter(None, [', '.join(words[:-1]), words[-1]]))}" if words else kind.fault,
         state=state,
         speaks_for=_evidence(shown or left_open),
         against=() if possible else _evidence(one for candidate in found for one in candidate.against),
@@ -65,7 +70,9 @@ def _of_kind(kind: CauseKind, found: Sequence[WeighedCause]) -> CauseCandidate:
 
 
 def _evidence(observed: Iterable[EdgeObservation]) -> tuple[Evidence, ...]:
-    lines = dict.fromkeys(Evidence(observer=clean(one.observer), text=clean(one.text)) for one in observed)
+    # A log often says that something failed, and not why: what else shows it comes first.
+    ordered = sorted(observed, key=lambda one: one.observer.startswith("log of "))
+    lines = dict.fromkeys(Evidence(observer=clean(one.observer), text=clean(one.text)) for one in ordered)
     return tuple(lines)[:_SHOWN]
 
 

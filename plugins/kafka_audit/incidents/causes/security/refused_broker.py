@@ -30,11 +30,17 @@ from kafka_audit.model.text import brokers, clean
 
 _LOGIN = {
     "certificate": "its certificate is not accepted",
+    "issuer": "its issuer is not trusted",
+    "versions": "no TLS version or cipher in common",
+    "client": "client certificates are refused",
+    "handshake": "TLS handshakes fail",
     "clock": "their clock is wrong",
     "mechanism": "it does not offer the mechanism",
     "credential": "it does not accept user or password",
     "principal": "no mapping rule matches",
 }
+_OF_ANY = frozenset({"versions", "client", "handshake"})
+"""Those that several brokers have alike."""
 _FIRST = 5
 
 
@@ -57,7 +63,7 @@ def concerns_its_user(case: Case, symptom: Finding) -> bool:
 
 def story(case: Case) -> Story:
     """Return the story: the refusing broker, the refused broker, its principal there, and the remedy."""
-    code, other_rules, kinds = case.roots[0].code, _differing_rules(case), reported(case, "kind")
+    code, other_rules = case.roots[0].code, _differing_rules(case)
     codes, controller, sources = (("KA412",) if code == "KA412" else ("KA401",)), case.view.controller, _sources(case)
     partitions = case.view.partitions
     return told(
@@ -84,7 +90,7 @@ def story(case: Case) -> Story:
         principals=reported(case, "principal"),
         lacks_right=code == "KA401",
         other_rules=bool(other_rules),
-        reasons=[*reported(case, "why"), *filter(None, map(_LOGIN.get, kinds))] if kinds and len(case.brokers) == 1 else (),
+        reasons=_reasons(case),
         led=0 if case.view.kraft else partitions.led_by(case.brokers),
         partitions=partitions.count.partitions,
         stale=bool(reported(case, "symptom")),
@@ -92,6 +98,15 @@ def story(case: Case) -> Story:
         rivals=" or ".join(reported(case, "rivals")),
         **(_repair_of_login(case) if code == "KA412" else _repair_of_rights(case)),
     )
+
+
+def _reasons(case: Case) -> list[str]:
+    """Return why a login fails, for a headline, the most exact one first; a reason comes before a handshake without one."""
+    kinds = sorted(reported(case, "kind"), key="handshake".__eq__)
+    if len(case.brokers) > 1:
+        return [_LOGIN[kind] for kind in kinds if kind in _OF_ANY]
+    why = [text for text in (reported(case, "why") if kinds else ()) for text in (text, text.partition(" (")[0])]
+    return [*why, *(_LOGIN[kind] for kind in kinds if kind in _LOGIN)]
 
 
 def _ways(case: Case) -> Iterable[Evidence]:
@@ -255,13 +270,15 @@ def _super_users(case: Case) -> Iterator[Line]:
 
 def _repair_of_login(case: Case) -> dict[str, Any]:
     kinds = {root.text("kind") for root in case.roots}
-    repairs = [*dict.fromkeys(clean(text) for root in case.roots if (text := root.text("repair")))]
+    named = [root for root in case.roots if root.text("kind") != "handshake"] or case.roots  # the same reason, of the other side
+    repairs = [*dict.fromkeys(clean(text) for root in named if (text := root.text("repair")))]
     return {
         "log": login_log(case),
         "handshakes": tuple(handshake(e) for e in case.endpoints[:_FIRST] if e.protocol in {"SSL", "SASL_SSL", None}),
         "repairs": "; ".join(repairs[:_FIRST]),
-        "keystore": tuple(_keystore(case)) if "certificate" in kinds else (),
+        "keystore": tuple(_keystore(case)) if kinds & {"certificate", "issuer"} else (),
         "certificate": kinds == {"certificate"},
+        "stores": len(kinds) == 1 and kinds <= {"issuer", "client"},
         "clock": kinds == {"clock"},
     }
 
