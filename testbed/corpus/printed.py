@@ -41,7 +41,7 @@ def kept(run: Result, folder: Path = PRINTED) -> dict[str, str]:
     if not path.is_file():
         return {}
     found = json.loads(lzma.decompress(path.read_bytes()))
-    return found["texts"] if found["date"] == run["date"] else {}
+    return found["texts"] if found["date"] == run.get("date") else {}
 
 
 def _path(folder: Path, fault: str, version: str) -> Path:
