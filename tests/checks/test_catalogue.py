@@ -23,6 +23,7 @@ ABOUT_READS = {"KA001", "KA002"}
 RETIRED = {"KA112", "KA309", "KA502", "KA709", "KA710"}
 """Codes of checks that are gone. Baselines, mutes and dashboards may still contain them, so no other check takes them."""
 NOT_OF_FILES = {
+    "KA113": "answers of brokers and registrations decide; a file says only which ZooKeeper a broker uses",
     "KA307": "the certificates that brokers present decide; settings say only how bad a wrong name is",
     "KA302": "probes and views decide whether brokers reach each other",
     "KA218": "the addresses of voters are in its answers or in the settings; probes decide",

@@ -47,7 +47,7 @@ LEFT = {
     # Judgements that no finding holds yet.
     "causes/listeners/addresses.py": {"worker_probes"},
     "causes/listeners/client_vantages.py": {"probes"},
-    "causes/listeners/cut_off.py": {"last_reads", "probes_to", "views_of"},
+    "causes/listeners/cut_off.py": {"probes_to", "views_of"},
     "causes/listeners/unreachable_endpoints.py": {"probes_to", "views_of"},
     "causes/storage/missing_replicas.py": {"views_of"},
     "causes/unread_sources.py": {"last_reads", "newest", "reads"},

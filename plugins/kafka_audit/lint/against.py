@@ -36,8 +36,6 @@ from kafka_audit.model.text import brokers
 
 _UNTRIED = "an audit after the broker listens there, or a connection from the network of the clients"
 CHECKS = ("KA312", "KA401", "KA407")
-HALFWAY = "while only"
-"""How the step is called at which one broker alone has its new file."""
 
 _RUNNING = (BrokerView, LogLine)
 _REPLACED = (BrokerConfig, BrokerProperty, PropertyLogin, Probe, Certificate)
@@ -54,7 +52,7 @@ def change_judgements(view: ClusterView, proposed: Sequence[Member], checks: Map
     """
     own = {code: checks[code] for code in CHECKS}
     serving = [member for member in proposed if member.serves]
-    steps = [(f"{HALFWAY} broker {member.broker_id} runs with its new file", [member]) for member in serving]
+    steps = [(f"while only broker {member.broker_id} runs with its new file", [member]) for member in serving]
     if len(serving) > 1:
         steps.append(("after all brokers run with their new files", serving))
     now = view_by_settings(view, view.snapshot.rows)
@@ -69,9 +67,9 @@ def change_judgements(view: ClusterView, proposed: Sequence[Member], checks: Map
             # Halfway through brokers differ: what is no worse than that is the change itself.
             halfway = judgement.severity is Severity.MEDIUM and changed is not steps[-1][1]
             if judgement.status is Status.FAIL and not halfway and (earlier is None or earlier.status is not Status.FAIL):
-                failed.setdefault(place, _at_step(judgement, when, resources))
+                failed.setdefault(place, _at_step(judgement, when, resources, alone=changed is not serving))
             elif judgement.status is Status.UNKNOWN and (earlier is None or earlier.evidence != judgement.evidence):
-                unknown.setdefault(place, _at_step(judgement, when, resources))
+                unknown.setdefault(place, _at_step(judgement, when, resources, alone=changed is not serving))
     return [*({**unknown, **failed}).values(), *_addresses(view, serving)]
 
 
@@ -81,7 +79,7 @@ def view_by_settings(view: ClusterView, rows: Iterable[Row]) -> ClusterView:
     return ClusterView.of_files(replace(view.snapshot, rows=tuple(row for row in rows if not isinstance(row, left_out))))
 
 
-def _at_step(judgement: Judgement, when: str, changed: set[str]) -> Judgement:
+def _at_step(judgement: Judgement, when: str, changed: set[str], *, alone: bool) -> Judgement:
     """Return a judgement with the step at which it applies; requirements on other brokers are reported at the requiring file."""
     evidence = dict(judgement.evidence)
     if Resource.of(judgement.resource).root not in changed:
@@ -90,7 +88,7 @@ def _at_step(judgement: Judgement, when: str, changed: set[str]) -> Judgement:
         if word in evidence:
             evidence[word] = f"{evidence[word]}, {when}"
             break
-    return replace(judgement, evidence={**evidence, "when": when})
+    return replace(judgement, evidence={**evidence, "when": when, "alone": alone})
 
 
 def changed_view(view: ClusterView, changed: Sequence[Member], key: bytes) -> ClusterView:

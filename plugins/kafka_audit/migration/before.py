@@ -134,8 +134,8 @@ def _gate(document: Mapping[str, Any], view: ClusterView, plan: Plan, today: dat
         planned = view.with_rows((*view.snapshot.rows, *added))
     else:
         return
-    checks = {code: check for code, check in catalogue().items() if (PlannedUpgrade in check.needs) is upgrade}
-    judged = judge(planned, checks, kind="gate")
+    plans = {code: any(table is PlannedUpgrade for table in check.needs) for code, check in catalogue().items()}
+    judged = judge(planned, {code: catalogue()[code] for code, is_upgrade in plans.items() if is_upgrade is upgrade}, kind="gate")
     for finding in findings.findings_with_lifecycle(planned, judged, mutes=(), previous_report=None, today=today):
         _sort(finding, "gate", Severity.HIGH, items)
 
@@ -196,8 +196,8 @@ def _proposed(view: ClusterView, plan: Plan, roll: Roll | None, today: date, ite
                 finding.status is Status.UNKNOWN and finding.code not in _OPEN_IN_FILES
             )
             # A file that breaks something as the only new one is judged with the order of the roll (`half_rolled`).
-            halfway = str(finding.evidence.get("when", "")).startswith(against.HALFWAY)
-            answered |= roll is not None and halfway and finding.code in half_rolled.CODES and finding.status is Status.FAIL
+            alone = finding.evidence.get("alone") is True
+            answered |= roll is not None and alone and finding.code in half_rolled.CODES and finding.status is Status.FAIL
             if not finding.muted and not answered:
                 _sort(linted.finding, f"proposed {file.path}", gate.severity_of(plan.strict), items)
 

@@ -12,13 +12,14 @@ from kafka_audit.diagnosis.edges import REPLICATE
 from kafka_audit.diagnosis.facts import INPUTS, Facts, facts_of
 from kafka_audit.diagnosis.solver import Diagnosis, diagnosed
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import Migration
 from kafka_audit.model.text import brokers, listing
 
 
 @check(
     code="KA302",
     severity=Severity.CRITICAL,
-    needs=INPUTS,
+    needs=(*INPUTS, Migration),
     parts=("brokers",),
     says={
         Status.FAIL: "Broker {broker} is cut off: {who} {cannot} reach {where}: {why}",
