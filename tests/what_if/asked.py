@@ -13,7 +13,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.job.losses import measured_view
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.what_if.answer import Answer, answer
-from kafka_audit.what_if.losses import combined, every, resolved
+from kafka_audit.what_if.losses import combined, every, loss_named
 from testbed.cluster_views import measure
 
 
@@ -32,7 +32,7 @@ def without(
     """Return the view and the answer to the loss of all of these; to each loss of a kind if `each` is given."""
 
     def asked(view: ClusterView) -> Sequence[Any]:
-        return every(view, each) if each else [combined(resolved(view, name) for name in names)]
+        return every(view, each) if each else [combined(loss_named(view, name) for name in names)]
 
     with tempfile.TemporaryDirectory() as folder:
         view = measured_view(snapshot, measure([snapshot], Path(folder)), asked, margin)

@@ -31,7 +31,7 @@ def test_a_case(name):
     world, case = CASES[name]
     snapshot = snapshot_of({"world": world, "now": case.get("now", {})})
     view, (found,) = without(snapshot, *case["without"], margin=case.get("margin", 0), bootstrap=case.get("bootstrap", ()))
-    document = losses.plain(found, view)
+    document = losses.loss_document(found, view)
     assert document["safe"] is case["safe"], document
     assert found.exit_code == {True: 0, False: 3, None: 4}[case["safe"]]
     if "sentence" in case:

@@ -16,7 +16,7 @@ from kafka_audit.report.plain_text.what_if import answer_text, answers_text
 from kafka_audit.store import Store
 from kafka_audit.store.manifest import cluster_of
 from kafka_audit.what_if.answer import NOT_DECIDED, NOT_SAFE, SAFE
-from kafka_audit.what_if.losses import Loss, combined, every, parse, resolved
+from kafka_audit.what_if.losses import PartyLoss, combined, every, loss_named, parse
 
 
 def what_if_command(arguments: argparse.Namespace) -> int:
@@ -29,9 +29,9 @@ def what_if_command(arguments: argparse.Namespace) -> int:
         parse(text)
     store, snapshot_id, cluster = _snapshot(arguments, say)
 
-    def asked(view: ClusterView) -> Sequence[Loss]:
+    def asked(view: ClusterView) -> Sequence[PartyLoss]:
         if arguments.without:
-            return [combined(resolved(view, text) for text in arguments.without)]
+            return [combined(loss_named(view, text) for text in arguments.without)]
         found = every(view, arguments.each)
         if not found:
             msg = f"{snapshot_id}: the cluster has no {arguments.each}, or none was read"
@@ -41,7 +41,7 @@ def what_if_command(arguments: argparse.Namespace) -> int:
     bootstrap = () if cluster is None else cluster.bootstrap
     view, found = answers(store, snapshot_id, asked, margin=arguments.margin, bootstrap=bootstrap)
     if arguments.format == "json":
-        documents = [losses.plain(one, view) for one in found]
+        documents = [losses.loss_document(one, view) for one in found]
         heading = {"snapshot_id": snapshot_id}
         whole = heading | documents[0] if arguments.without else heading | {"each": arguments.each, "losses": documents}
         console.write_result(json.dumps(whole, indent=2))

@@ -23,7 +23,7 @@ from kafka_audit.job.judging import Measure
 from kafka_audit.model.tables import Row, Snapshot
 from kafka_audit.store import Store
 from kafka_audit.what_if.answer import Answer, answer
-from kafka_audit.what_if.losses import Loss
+from kafka_audit.what_if.losses import PartyLoss
 
 _READ: tuple[type[Row], ...] = (
     PartitionCount,
@@ -37,7 +37,7 @@ _READ: tuple[type[Row], ...] = (
 )
 """The tables that answers read."""
 
-Asked = Callable[[ClusterView], Sequence[Loss]]
+Asked = Callable[[ClusterView], Sequence[PartyLoss]]
 """Returns the losses that a user asks about; raises UsageError for parties that a cluster does not have."""
 
 

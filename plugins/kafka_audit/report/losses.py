@@ -27,7 +27,7 @@ _BECOMES = {
 }
 
 
-def subject(names: Sequence[str]) -> str:
+def parties_lost(names: Sequence[str]) -> str:
     """Return who goes, for the middle of a sentence."""
     return listing(map(_named, names), 5)
 
@@ -40,9 +40,9 @@ def _named(name: str) -> str:
     return f"{ {ZOOKEEPER: 'ZooKeeper server'}.get(kind, kind) } {clean(rest)}"
 
 
-def sentence(found: Answer) -> str:
+def loss_sentence(found: Answer) -> str:
     """Return whether these parties may go, and why not."""
-    who, reasons = subject(found.loss.names), "; ".join(list(stops(found))[:_REASONS])
+    who, reasons = parties_lost(found.loss.names), "; ".join(list(stops(found))[:_REASONS])
     stopped = all(name.partition(":")[0] in _STOPPED for name in found.loss.names)
     if found.safe is False:
         return f"Do not stop {who}: {reasons}" if stopped else f"The cluster does not survive the loss of {who}: {reasons}"
@@ -99,7 +99,7 @@ def _entry(kind: str, name: str) -> str:
     return {"listener": f"listener {clean(name)}", "vantage": f"clients at {clean(name)}"}.get(kind, "the bootstrap addresses")
 
 
-def steps(found: Answer, view: ClusterView) -> Sequence[tuple[str, str]]:
+def ways_with_commands(found: Answer, view: ClusterView) -> Sequence[tuple[str, str]]:
     """Return what raises the margin: a sentence, and a command for this release with names of the cluster quoted last."""
     tools = Tools.of(view)
     shown: list[tuple[str, str]] = []
@@ -135,9 +135,9 @@ _COMMANDS: Mapping[str, Callable[[Way], Command]] = {
 }
 
 
-def plain(found: Answer, view: ClusterView) -> dict[str, Any]:
+def loss_document(found: Answer, view: ClusterView) -> dict[str, Any]:
     """Return an answer as JSON has it, with the sentence and the commands."""
     document = found.to_plain()
-    for way, (text, line) in zip(document["raises_margin"], steps(found, view), strict=True):
+    for way, (text, line) in zip(document["raises_margin"], ways_with_commands(found, view), strict=True):
         way |= {"text": text, "command": line}
-    return {"without": document.pop("without"), "safe": document.pop("safe"), "sentence": sentence(found)} | document
+    return {"without": document.pop("without"), "safe": document.pop("safe"), "sentence": loss_sentence(found)} | document

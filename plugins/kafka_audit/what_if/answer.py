@@ -7,10 +7,10 @@ from typing import Any
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.text import brokers, counted, listing, named_nodes
 from kafka_audit.what_if import topics
-from kafka_audit.what_if.entries import Entry, lost_entries
-from kafka_audit.what_if.losses import Loss, running
+from kafka_audit.what_if.entries import EntryPoint, lost_entries
+from kafka_audit.what_if.losses import PartyLoss, running
 from kafka_audit.what_if.moves import ControllerMove, controller_move
-from kafka_audit.what_if.quorums import Quorum, quorum_without
+from kafka_audit.what_if.quorums import QuorumLeft, quorum_without
 from kafka_audit.what_if.topics import Coordinator, Effects, TopicPartitions
 from kafka_audit.what_if.unknown import NotKnown
 from kafka_audit.what_if.ways import Way, ways
@@ -33,15 +33,15 @@ class Answer:
         ways: what would keep these partitions.
     """
 
-    loss: Loss
+    loss: PartyLoss
     margin: int
     effects: Effects
     already: Effects
     groups: tuple[Coordinator, ...]
     transactions: tuple[Coordinator, ...]
-    quorum: Quorum
+    quorum: QuorumLeft
     controller: ControllerMove
-    entry_points: tuple[Entry, ...]
+    entry_points: tuple[EntryPoint, ...]
     brokers_left: int
     not_known: tuple[NotKnown, ...]
     ways: tuple[Way, ...]
@@ -78,7 +78,7 @@ class Answer:
         }
 
 
-def answer(view: ClusterView, loss: Loss, *, margin: int = 0, bootstrap: Sequence[str] = ()) -> Answer:
+def answer(view: ClusterView, loss: PartyLoss, *, margin: int = 0, bootstrap: Sequence[str] = ()) -> Answer:
     """Return what becomes of a cluster without these parties.
 
     Args:
@@ -122,7 +122,7 @@ def _plain(found: Effects, kind: str) -> list[dict[str, Any]]:
     return [{"topic": row.topic, "partitions": [*row.partitions]} for row in found.get(kind, ())]
 
 
-def _unread(view: ClusterView, loss: Loss, left: Sequence[int]) -> Iterator[NotKnown]:
+def _unread(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator[NotKnown]:
     """Yield what was not read and decides."""
     holds = bool(loss.brokers or loss.disks)
     for part in ("topics", "brokers"):
@@ -152,7 +152,7 @@ def _unread(view: ClusterView, loss: Loss, left: Sequence[int]) -> Iterator[NotK
         yield NotKnown(what=what, needs="nothing: its loss has happened already", decides=False)
 
 
-def _holders(loss: Loss) -> frozenset[int]:
+def _holders(loss: PartyLoss) -> frozenset[int]:
     return frozenset().union(*loss.lost_brokers.values())
 
 
@@ -168,7 +168,7 @@ def _of_elections(found: Effects) -> Iterator[NotKnown]:
         yield NotKnown(what=what, needs=needs, decides=False)
 
 
-def _of_disks(loss: Loss, every: Mapping[str, Effects]) -> Iterator[NotKnown]:
+def _of_disks(loss: PartyLoss, every: Mapping[str, Effects]) -> Iterator[NotKnown]:
     """Yield what depends on which replicas are on a disk: no read tells them, and a part of them loses no more than all."""
     if not loss.disks:
         return

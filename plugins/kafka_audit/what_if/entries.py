@@ -8,11 +8,11 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import BOOTSTRAP, BrokerIdentity
-from kafka_audit.what_if.losses import Loss, running
+from kafka_audit.what_if.losses import PartyLoss, running
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class EntryPoint:
     """A way in that loses something.
 
     Attributes:
@@ -33,14 +33,14 @@ class Entry:
         return self.left == 0
 
 
-def lost_entries(view: ClusterView, loss: Loss, bootstrap: Sequence[str] = ()) -> tuple[Entry, ...]:
+def lost_entries(view: ClusterView, loss: PartyLoss, bootstrap: Sequence[str] = ()) -> tuple[EntryPoint, ...]:
     """Return the ways in that lose an address; `bootstrap` are the addresses of the cluster file, where it is known."""
     if not loss.brokers:
         return ()
     return (*_listeners(view, loss), *_vantages(view, loss), *_bootstrap(view, loss, bootstrap))
 
 
-def _listeners(view: ClusterView, loss: Loss) -> Iterator[Entry]:
+def _listeners(view: ClusterView, loss: PartyLoss) -> Iterator[EntryPoint]:
     alive, own = {*running(view)}, view.replication_listeners.get(WORKER, frozenset())
     by_name: dict[str, set[tuple[int, str]]] = defaultdict(set)
     for endpoint in view.endpoints.all:
@@ -50,7 +50,7 @@ def _listeners(view: ClusterView, loss: Loss) -> Iterator[Entry]:
         yield from _entry("listener", name, addresses, loss)
 
 
-def _vantages(view: ClusterView, loss: Loss) -> Iterator[Entry]:
+def _vantages(view: ClusterView, loss: PartyLoss) -> Iterator[EntryPoint]:
     by_name: dict[tuple[str, str], set[tuple[int, str]]] = defaultdict(set)
     for probe in view.probes:
         if view.is_of_clients(probe) and probe.state == "open" and probe.listener != BOOTSTRAP:
@@ -59,7 +59,7 @@ def _vantages(view: ClusterView, loss: Loss) -> Iterator[Entry]:
         yield from _entry("vantage", f"{vantage} ({listener})", addresses, loss)
 
 
-def _bootstrap(view: ClusterView, loss: Loss, addresses: Sequence[str]) -> Iterator[Entry]:
+def _bootstrap(view: ClusterView, loss: PartyLoss, addresses: Sequence[str]) -> Iterator[EntryPoint]:
     """Yield the addresses that lead to brokers; one behind which no broker is known, such as a load balancer, stays."""
     holders: dict[tuple[str, int], set[int]] = defaultdict(set)
     for endpoint in view.endpoints.all:
@@ -82,8 +82,8 @@ def _parts(address: str) -> tuple[str, int]:
     return canonical_address(host.strip("[]"), int(port) if port.isdecimal() else 0)
 
 
-def _entry(kind: str, name: str, addresses: Iterable[tuple[int, str]], loss: Loss) -> Iterator[Entry]:
+def _entry(kind: str, name: str, addresses: Iterable[tuple[int, str]], loss: PartyLoss) -> Iterator[EntryPoint]:
     found = sorted(addresses)
     lost = tuple(address for broker, address in found if broker in loss.brokers)
     if lost:
-        yield Entry(kind=kind, name=name, lost=lost, left=len(found) - len(lost))
+        yield EntryPoint(kind=kind, name=name, lost=lost, left=len(found) - len(lost))

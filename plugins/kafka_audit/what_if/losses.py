@@ -18,7 +18,7 @@ _NUMBERED = {BROKER, CONTROLLER}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loss:
+class PartyLoss:
     """Parties that go together.
 
     Attributes:
@@ -67,10 +67,10 @@ def parse(text: str) -> tuple[str, str]:
     return kind, name
 
 
-def combined(losses: Iterable[Loss]) -> Loss:
+def combined(losses: Iterable[PartyLoss]) -> PartyLoss:
     """Return all of them as one loss."""
     return reduce(
-        lambda one, other: Loss(
+        lambda one, other: PartyLoss(
             names=(*one.names, *(name for name in other.names if name not in one.names)),
             brokers=one.brokers | other.brokers,
             controllers=one.controllers | other.controllers,
@@ -81,7 +81,7 @@ def combined(losses: Iterable[Loss]) -> Loss:
     )
 
 
-def resolved(view: ClusterView, text: str) -> Loss:
+def loss_named(view: ClusterView, text: str) -> PartyLoss:
     """Return what a user's words mean in a cluster; raises UsageError where it has no such party."""
     kind, name = parse(text)
     named = {loss.names[0]: loss for loss in every(view, kind)}
@@ -93,13 +93,13 @@ def resolved(view: ClusterView, text: str) -> Loss:
     if kind == ZOOKEEPER:
         found = [server for server, hosts in zookeeper_voters(view).items() if name in hosts]
         if len(found) == 1:
-            return Loss(names=(text,), servers=frozenset(found))
+            return PartyLoss(names=(text,), servers=frozenset(found))
     near = did_you_mean(wanted, named) or f"; it has {listing(named, 20) or f'no {kind} that was read'}"
     msg = f"the cluster has no {clean(text)}{near}"
     raise UsageError(msg)
 
 
-def every(view: ClusterView, kind: str) -> Sequence[Loss]:
+def every(view: ClusterView, kind: str) -> Sequence[PartyLoss]:
     """Return each single loss of a kind; of controllers with ZooKeeper the one that there is."""
     if kind == BROKER:
         return [_nodes(view, f"{BROKER}:{broker}", {broker}) for broker in running(view)]
@@ -114,7 +114,7 @@ def every(view: ClusterView, kind: str) -> Sequence[Loss]:
         return [_nodes(view, f"{CONTROLLER}:{node}", {node}) for node in nodes]
     if kind == DISK:
         return [_disk(view, broker, path) for broker in running(view) for path in sorted(view.log_dirs(broker))]
-    return [Loss(names=(f"{ZOOKEEPER}:{server}",), servers=frozenset({server})) for server in zookeeper_voters(view)]
+    return [PartyLoss(names=(f"{ZOOKEEPER}:{server}",), servers=frozenset({server})) for server in zookeeper_voters(view)]
 
 
 def running(view: ClusterView) -> Sequence[int]:
@@ -136,14 +136,14 @@ def _may_be_down(view: ClusterView, broker: int) -> bool:
     return LossEffect not in view.differences.rows or broker in view.known_brokers
 
 
-def _nodes(view: ClusterView, name: str, nodes: set[int]) -> Loss:
+def _nodes(view: ClusterView, name: str, nodes: set[int]) -> PartyLoss:
     """Return the loss of nodes with the roles that each has."""
     voters = frozenset(view.quorum.now.voters) if view.kraft else frozenset()
     alone = view.controller_nodes if view.kraft else frozenset()
-    return Loss(names=(name,), brokers=frozenset(nodes) - alone, controllers=frozenset(nodes) & voters)
+    return PartyLoss(names=(name,), brokers=frozenset(nodes) - alone, controllers=frozenset(nodes) & voters)
 
 
-def _disk(view: ClusterView, broker: int, path: str) -> Loss:
+def _disk(view: ClusterView, broker: int, path: str) -> PartyLoss:
     """Return the loss of a log dir: Kafka stops without its last one, and in KRaft without the one that has the metadata log."""
     name = f"{DISK}:{broker}:{path}"
     working = [other for other, row in view.log_dirs(broker).items() if not row.error]
@@ -151,4 +151,4 @@ def _disk(view: ClusterView, broker: int, path: str) -> Loss:
     metadata = view.settings.running(broker, "metadata.log.dir").value or first
     if working == [path] or (view.kraft and metadata.rstrip("/") == path.rstrip("/")):
         return _nodes(view, name, {broker})
-    return Loss(names=(name,), disks=frozenset({(broker, path)}))
+    return PartyLoss(names=(name,), disks=frozenset({(broker, path)}))

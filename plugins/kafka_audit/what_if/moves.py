@@ -10,7 +10,7 @@ from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.diagnosis.vote_edges import VoteEdges
 from kafka_audit.differences.tables import FollowedLeader
 from kafka_audit.model.text import brokers, named_nodes
-from kafka_audit.what_if.losses import Loss, running
+from kafka_audit.what_if.losses import PartyLoss, running
 from kafka_audit.what_if.unknown import NotKnown
 
 _CONTROL_PLANE = "control.plane.listener.name"
@@ -39,7 +39,7 @@ class ControllerMove:
         return tuple(candidate for candidate in self.candidates if candidate.unreached)
 
 
-def controller_move(view: ClusterView, loss: Loss) -> ControllerMove:
+def controller_move(view: ClusterView, loss: PartyLoss) -> ControllerMove:
     """Return who may be the controller next, each tried against the edges that were measured."""
     left = [broker for broker in running(view) if broker not in loss.brokers]
     if view.kraft:

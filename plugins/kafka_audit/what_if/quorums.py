@@ -9,14 +9,14 @@ from kafka_audit.diagnosis.vote_edges import VoteEdges
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.tables import EnsembleServer, ZookeeperMember
 from kafka_audit.model.text import listing, named_nodes
-from kafka_audit.what_if.losses import Loss, zookeeper_voters
+from kafka_audit.what_if.losses import PartyLoss, zookeeper_voters
 from kafka_audit.what_if.unknown import NotKnown
 
 _AWAY = {"idle", "down"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Quorum:
+class QuorumLeft:
     """Who decides about metadata, and whether it still can.
 
     Attributes:
@@ -40,18 +40,18 @@ class Quorum:
     not_known: tuple[NotKnown, ...] = ()
 
 
-def quorum_without(view: ClusterView, loss: Loss) -> Quorum:
+def quorum_without(view: ClusterView, loss: PartyLoss) -> QuorumLeft:
     """Return what becomes of the quorum."""
     return _kraft(view, loss) if view.kraft else _ensemble(view, loss)
 
 
-def _kraft(view: ClusterView, loss: Loss) -> Quorum:
+def _kraft(view: ClusterView, loss: PartyLoss) -> QuorumLeft:
     edges = view.derived(VoteEdges)
     voters = edges.voters
     if not voters.all:
         why, needs = view.quorum.unread()
         unread = NotKnown(what=f"the metadata quorum: {why}", needs=needs, decides=bool(loss.controllers) or not loss.brokers)
-        return Quorum(kind="kraft", voters=0, lost=0, left=0, majority=0, elects=None, not_known=(unread,))
+        return QuorumLeft(kind="kraft", voters=0, lost=0, left=0, majority=0, elects=None, not_known=(unread,))
     lost, moves = loss.controllers & voters.all, edges.leader in loss.controllers
     left = voters.following - lost
     state = election_without(lost, voters, edges.passes)
@@ -59,7 +59,7 @@ def _kraft(view: ClusterView, loss: Loss) -> Quorum:
         state = "elects"  # nothing becomes of it
     elif not moves and state != "short":
         state = "elects" if len(left) >= voters.majority else "unknown"  # the leader stays as long as a majority follows it
-    return Quorum(
+    return QuorumLeft(
         kind="kraft",
         voters=len(voters.all),
         lost=len(lost),
@@ -81,7 +81,7 @@ def _unmeasured(edges: VoteEdges) -> Iterator[NotKnown]:
         yield NotKnown(what="whether the other voters reach each other, and elect a leader", needs=needs)
 
 
-def _ensemble(view: ClusterView, loss: Loss) -> Quorum:
+def _ensemble(view: ClusterView, loss: PartyLoss) -> QuorumLeft:
     voters = zookeeper_voters(view)
     states = {row.member: row.state for row in view.newest(ZookeeperMember)}
     by_voter = {
@@ -98,7 +98,7 @@ def _ensemble(view: ClusterView, loss: Loss) -> Quorum:
     if loss.servers and not view.newest(EnsembleServer):
         what = "whether the connection string names the whole ensemble"
         not_known.append(NotKnown(what=what, needs="read on /zookeeper/config (ZooKeeper 3.5)", decides=elects is True))
-    return Quorum(
+    return QuorumLeft(
         kind="zookeeper",
         voters=len(voters),
         lost=len(loss.servers),

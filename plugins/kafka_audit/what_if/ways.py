@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.what_if.losses import Loss
+from kafka_audit.what_if.losses import PartyLoss
 from kafka_audit.what_if.topics import TopicPartitions
 
 START, WAIT, MORE_REPLICAS, FEWER_AT_ONCE = "start", "wait", "more_replicas", "fewer_at_once"
@@ -28,7 +28,7 @@ class Way:
     topic: str
 
 
-def ways(view: ClusterView, loss: Loss, hit: Iterable[TopicPartitions]) -> tuple[Way, ...]:
+def ways(view: ClusterView, loss: PartyLoss, hit: Iterable[TopicPartitions]) -> tuple[Way, ...]:
     """Return the ways for partitions that a loss stops, those first that are the quickest."""
     found: dict[str, dict[tuple[str, int], frozenset[int]]] = {}
     states = {

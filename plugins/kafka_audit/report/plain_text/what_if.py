@@ -40,7 +40,7 @@ def answers_text(found: Sequence[Answer], view: ClusterView, *, width: int) -> s
 
 
 def _lines(found: Answer, view: ClusterView, width: int) -> Iterator[str]:
-    yield from wrap(our_line(f"{losses.sentence(found)}.", 1000), width)
+    yield from wrap(our_line(f"{losses.loss_sentence(found)}.", 1000), width)
     reasons = list(losses.stops(found))
     if len(reasons) > 1:
         yield ""
@@ -83,8 +83,10 @@ def _controller(found: Answer, width: int) -> Iterator[str]:
 
 def _table(found: Sequence[Answer], view: ClusterView, width: int) -> Iterator[str]:
     unsafe = [one for one in found if one.safe is False]
-    worst = max(found, key=weight)
-    yield from wrap(our_line(f"{losses.sentence(worst)}." if unsafe or worst.safe is None else _all_safe(found), 1000), width)
+    worst = max(found, key=how_bad)
+    yield from wrap(
+        our_line(f"{losses.loss_sentence(worst)}." if unsafe or worst.safe is None else _all_safe(found), 1000), width
+    )
     yield ""
     rows = [("without", "", "no leader", "refuse", "one copy", "quorum"), *map(_row, found)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -92,12 +94,12 @@ def _table(found: Sequence[Answer], view: ClusterView, width: int) -> Iterator[s
         words, numbers = zip(row[:_WORDS], widths, strict=False), zip(row[_WORDS:], widths[_WORDS:], strict=True)
         yield "  ".join([*(cell.ljust(size) for cell, size in words), *(cell.rjust(size) for cell, size in numbers)])
     for one in unsafe:
-        yield from ("", *wrap(our_line(f"{losses.sentence(one)}.", 1000), width))
+        yield from ("", *wrap(our_line(f"{losses.loss_sentence(one)}.", 1000), width))
     yield from _not_known(found, width)
     yield from _raise(worst, view, width)
 
 
-def weight(found: Answer) -> tuple[object, ...]:
+def how_bad(found: Answer) -> tuple[object, ...]:
     """Return by what the worst loss is the worst."""
     numbers = [topics.count(found.effects.get(kind, ())) for kind in topics.LISTED]
     return (found.safe is False, found.safe is None, found.quorum.elects is False, *numbers)
@@ -135,7 +137,7 @@ def _not_known(found: Sequence[Answer], width: int) -> Iterator[str]:
 
 
 def _raise(found: Answer, view: ClusterView, width: int) -> Iterator[str]:
-    shown = losses.steps(found, view)
+    shown = losses.ways_with_commands(found, view)
     if shown:
         yield from ("", "What raises the margin:")
     for text, line in shown:
