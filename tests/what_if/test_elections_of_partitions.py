@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from kafka_audit.what_if.topics import NONE
 from seed import SEED
 from what_if.asked import snapshot_of, without
 
@@ -89,7 +90,7 @@ def test_each_partition_of_random_clusters(number):
     }
     for kind in KINDS:
         wanted = {key for key, kinds in expected.items() if kind in kinds}
-        assert {(row.topic, number) for row in found.effects.get(kind, ()) for number in row.partitions} == wanted, kind
+        assert {(row.topic, number) for row in found.effects.get(kind, NONE).rows for number in row.partitions} == wanted, kind
     if any(kinds - {"at_risk"} for kinds in expected.values()):
         assert found.safe is False
 
@@ -102,6 +103,6 @@ def test_a_larger_loss_is_never_better():
     stopped: list[set[tuple[str, int]]] = []
     for size in range(1, len(order) + 1):
         _, (found,) = without(snapshot, *(f"broker:{broker}" for broker in order[:size]))
-        stopped.append({(row.topic, number) for row in found.effects.get("offline", ()) for number in row.partitions})
+        stopped.append({(row.topic, number) for row in found.effects.get("offline", NONE).rows for number in row.partitions})
     assert all(one <= other for one, other in pairwise(stopped))
     assert stopped[0] < stopped[-1]

@@ -404,7 +404,8 @@ class LossCount(Row):
     kind: str
     partitions: int
     topics: int
-    first: tuple[str, ...]
+    first_topics: tuple[str, ...]  # of the first ten
+    first_partitions: tuple[int, ...]  # of each of them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -419,7 +420,10 @@ class LossEffect(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class FollowedLeader(Row):
-    """Which leaders a broker follows, and is in the ISR of some partition that they lead. Only computed with `LossEffect`."""
+    """Which leaders a broker follows, and is in the ISR of some partition that they lead; of up to 200 brokers with ZooKeeper.
+
+    Its requests pass, so that it would reach them as the controller.
+    """
 
     broker_id: int
     leaders: tuple[int, ...]  # sorted
@@ -458,8 +462,9 @@ DIFFERENCES: tuple[type[Row], ...] = (
     TopicSetting,
     FormerLeaderState,
     LossCount,
+    FollowedLeader,
 )
 """All that is computed in one pass. `ListAge` is asked for before, where it is needed, and `OF_LOSSES` if a user names losses."""
 
-OF_LOSSES: tuple[type[Row], ...] = (LossEffect, FollowedLeader)
+OF_LOSSES: tuple[type[Row], ...] = (LossEffect,)
 """What is computed besides for losses that a user names."""

@@ -10,6 +10,7 @@ from kafka_audit.differences.tables import (
     DIFFERENCES,
     OF_LOSSES,
     BrokerShare,
+    FollowedLeader,
     InternalTopic,
     ListAge,
     PartitionCount,
@@ -33,6 +34,7 @@ _READ: tuple[type[Row], ...] = (
     ReplicaState,
     ReplicaFault,
     InternalTopic,
+    FollowedLeader,
     *OF_LOSSES,
 )
 """The tables that answers read."""

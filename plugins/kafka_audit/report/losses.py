@@ -5,13 +5,12 @@ from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.tools import Tools
-from kafka_audit.model.commands import Command, command
-from kafka_audit.model.quoting import shell
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Command, Line, command
 from kafka_audit.model.text import brokers, clean, counted, listing, start_upper
 from kafka_audit.what_if import topics, ways
 from kafka_audit.what_if.answer import Answer
 from kafka_audit.what_if.losses import BROKER, CONTROLLER, DISK, ZOOKEEPER
-from kafka_audit.what_if.topics import TopicPartitions
 from kafka_audit.what_if.ways import Way
 
 _STOPPED = {BROKER, CONTROLLER, ZOOKEEPER}
@@ -42,16 +41,22 @@ def _named(name: str) -> str:
 
 def loss_sentence(found: Answer) -> str:
     """Return whether these parties may go, and why not."""
-    who, reasons = parties_lost(found.loss.names), "; ".join(list(stops(found))[:_REASONS])
+    who = parties_lost(found.loss.names)
     stopped = all(name.partition(":")[0] in _STOPPED for name in found.loss.names)
     if found.safe is False:
-        return f"Do not stop {who}: {reasons}" if stopped else f"The cluster does not survive the loss of {who}: {reasons}"
+        return f"Do not stop {who}: {why(found)}" if stopped else f"The cluster does not survive the loss of {who}: {why(found)}"
     if found.safe is None:
-        unknown = next(one for one in found.not_known if one.decides)
         asked = f"{who} may be stopped" if stopped else f"the cluster survives the loss of {who}"
-        return f"Not decided whether {asked}: not known {unknown.what}"
+        return f"Not decided whether {asked}: {why(found)}"
     good = f"{start_upper(who)} may be stopped" if stopped else f"The cluster survives the loss of {who}"
     return f"{good}: {'; '.join(keeps(found))}"
+
+
+def why(found: Answer) -> str:
+    """Return the first reasons for which a loss is not safe, or what is not known; nothing of a safe one."""
+    if found.safe is None:
+        return next(f"not known {one.what}" for one in found.not_known if one.decides)
+    return "; ".join(list(stops(found))[:_REASONS])
 
 
 def keeps(found: Answer) -> Iterator[str]:
@@ -59,7 +64,7 @@ def keeps(found: Answer) -> Iterator[str]:
     if found.loss.brokers or found.loss.disks:
         more = f" with {counted(found.margin, 'copy', 'copies')} to spare" if found.margin else ""
         yield f"every partition that has a leader keeps one and accepts acks=all{more}"
-        risk = topics.count(found.effects.get(topics.AT_RISK, ()))
+        risk = found.effects.get(topics.AT_RISK, topics.NONE).partitions
         if risk:
             yield f"{counted(risk, 'partition')} would have one copy left"
     if found.quorum.lost:
@@ -72,9 +77,8 @@ def stops(found: Answer) -> Iterator[str]:
     if not found.brokers_left:
         yield "no broker would be left"
     for kind in topics.UNSAFE:
-        rows = found.effects.get(kind, ())
-        if rows:
-            yield f"{_counted(rows)} {_BECOMES[kind]}"
+        if kind in found.effects:
+            yield f"{found.effects[kind].text} {_BECOMES[kind]}"
     quorum = found.quorum
     if quorum.elects is False and quorum.lost:
         kind = "controllers" if quorum.kind == "kraft" else "ZooKeeper servers"
@@ -90,23 +94,20 @@ def stops(found: Answer) -> Iterator[str]:
         yield f"if node {candidate.node} becomes the controller, {brokers(candidate.unreached)} would get no updates"
 
 
-def _counted(rows: Sequence[TopicPartitions]) -> str:
-    number = counted(topics.count(rows), "partition")
-    return f"{number} of {clean(rows[0].topic)}" if len(rows) == 1 else f"{number} of {len(rows)} topics"
-
-
 def _entry(kind: str, name: str) -> str:
     return {"listener": f"listener {clean(name)}", "vantage": f"clients at {clean(name)}"}.get(kind, "the bootstrap addresses")
 
 
-def ways_with_commands(found: Answer, view: ClusterView) -> Sequence[tuple[str, str]]:
-    """Return what raises the margin: a sentence, and a command for this release with names of the cluster quoted last."""
+def how_bad(found: Answer) -> tuple[object, ...]:
+    """Return by what the worst loss is the worst."""
+    numbers = [found.effects.get(kind, topics.NONE).partitions for kind in topics.LISTED]
+    return (found.safe is False, found.safe is None, found.quorum.elects is False, *numbers)
+
+
+def ways_with_commands(found: Answer, view: ClusterView) -> Sequence[tuple[str, Line]]:
+    """Return what raises the margin: a sentence, and a command for this release."""
     tools = Tools.of(view)
-    shown: list[tuple[str, str]] = []
-    for way in found.ways:
-        line = tools.line(_COMMANDS[way.kind](way))
-        shown.append((_said(way), shell(line) if isinstance(line, Command) else ""))
-    return shown
+    return [(_said(way), tools.line(_COMMANDS[way.kind](way))) for way in found.ways]
 
 
 def _said(way: Way) -> str:
@@ -139,5 +140,5 @@ def loss_document(found: Answer, view: ClusterView) -> dict[str, Any]:
     """Return an answer as JSON has it, with the sentence and the commands."""
     document = found.to_plain()
     for way, (text, line) in zip(document["raises_margin"], ways_with_commands(found, view), strict=True):
-        way |= {"text": text, "command": line}
+        way |= {"text": text, "commands": [*quoting.lines([line])]}
     return {"without": document.pop("without"), "safe": document.pop("safe"), "sentence": loss_sentence(found)} | document

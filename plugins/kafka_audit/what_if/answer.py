@@ -11,12 +11,15 @@ from kafka_audit.what_if.entries import EntryPoint, lost_entries
 from kafka_audit.what_if.losses import PartyLoss, running
 from kafka_audit.what_if.moves import ControllerMove, controller_move
 from kafka_audit.what_if.quorums import QuorumLeft, quorum_without
-from kafka_audit.what_if.topics import Coordinator, Effects, TopicPartitions
+from kafka_audit.what_if.topics import Coordinator, Effects
 from kafka_audit.what_if.unknown import NotKnown
 from kafka_audit.what_if.ways import Way, ways
 
 SAFE, NOT_SAFE, NOT_DECIDED = 0, 3, 4
 """Exit codes."""
+
+_ONE_BY_ONE = 3
+"""Brokers that do not answer and are named one by one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +52,7 @@ class Answer:
     @property
     def safe(self) -> bool | None:
         """Whether nothing stops; None where that is not decided."""
-        stops = any(self.effects.get(kind) for kind in topics.UNSAFE) or not self.brokers_left
+        stops = any(kind in self.effects for kind in topics.UNSAFE) or not self.brokers_left
         stops = stops or (self.quorum.elects is False and bool(self.quorum.lost)) or bool(self.controller.cut)
         if stops or any(entry.closed for entry in self.entry_points):
             return False
@@ -91,7 +94,7 @@ def answer(view: ClusterView, loss: PartyLoss, *, margin: int = 0, bootstrap: Se
     found = every.get(loss.name, {})
     quorum, controller = quorum_without(view, loss), controller_move(view, loss)
     left = [broker for broker in running(view) if broker not in loss.brokers]
-    hit = [row for kind in topics.UNSAFE for row in found.get(kind, ())]
+    hit = [row for kind in topics.UNSAFE for row in found.get(kind, topics.NONE).rows]
     return Answer(
         loss=loss,
         margin=margin,
@@ -119,7 +122,7 @@ def answer(view: ClusterView, loss: PartyLoss, *, margin: int = 0, bootstrap: Se
 
 
 def _plain(found: Effects, kind: str) -> list[dict[str, Any]]:
-    return [{"topic": row.topic, "partitions": [*row.partitions]} for row in found.get(kind, ())]
+    return [{"topic": row.topic, "partitions": [*row.partitions]} for row in found.get(kind, topics.NONE).rows]
 
 
 def _unread(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator[NotKnown]:
@@ -139,8 +142,9 @@ def _unread(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator
         )
     silent = sorted(broker for broker in left if f"broker/{broker}" in view.reads.silent_brokers)
     if silent and holds:
-        what = f"whether {brokers(silent)} work{'s' if len(silent) == 1 else ''}: registered, and did not answer"
-        yield NotKnown(what=what, needs=f"an answer of {brokers(silent)}")
+        for some in [[broker] for broker in silent] if len(silent) <= _ONE_BY_ONE else [silent]:
+            what = f"whether {brokers(some)} work{'s' if len(some) == 1 else ''}: registered, and did not answer"
+            yield NotKnown(what=what, needs=f"an answer of {brokers(some)}")
     gap_of_min_isr = view.min_isr_gap
     if gap_of_min_isr is not None and any(
         share.in_sync for broker, share in view.partitions.shares.items() if broker in _holders(loss)
@@ -157,13 +161,15 @@ def _holders(loss: PartyLoss) -> frozenset[int]:
 
 
 def _of_elections(found: Effects) -> Iterator[NotKnown]:
-    unclean, eligible = found.get("unclean_unknown", ()), found.get("eligible_unknown", ())
-    if unclean:
-        what = f"whether another replica leads {_counted(unclean)} without one in sync, and records are lost"
+    unclean, eligible = found.get("unclean_unknown", topics.NONE), found.get("eligible_unknown", topics.NONE)
+    if unclean.partitions:
+        what = (
+            f"whether another replica leads {counted(unclean.partitions, 'partition')} without one in sync, and records are lost"
+        )
         needs = "unclean.leader.election.enable of the nodes that elect: DescribeConfigs on Cluster, or the files of controllers"
         yield NotKnown(what=what, needs=needs, decides=False)  # without a leader, or with one that lacks records: both are unsafe
-    if eligible:
-        what = f"whether an eligible replica (ELR) runs of {_counted(eligible)} without one in sync"
+    if eligible.partitions:
+        what = f"whether an eligible replica (ELR) runs of {counted(eligible.partitions, 'partition')} without one in sync"
         needs = "`kafka-topics.sh --describe`, which prints Elr; such a partition has a leader, and refuses acks=all all the same"
         yield NotKnown(what=what, needs=needs, decides=False)
 
@@ -173,9 +179,8 @@ def _of_disks(loss: PartyLoss, every: Mapping[str, Effects]) -> Iterator[NotKnow
     if not loss.disks:
         return
     found, names = every.get(loss.at_most, {}), listing((f"{path} of broker {broker}" for broker, path in sorted(loss.disks)), 3)
-    worst = {
-        kind: topics.count(found.get(kind, ())) - topics.count(every.get(loss.name, {}).get(kind, ())) for kind in topics.LISTED
-    }
+    held = every.get(loss.name, {})
+    worst = {kind: found.get(kind, topics.NONE).partitions - held.get(kind, topics.NONE).partitions for kind in topics.LISTED}
     for kind, words in _WORDS.items():
         if worst[kind] > 0:
             what = f"which replicas are in {names}: at most {counted(worst[kind], 'partition')} {words}"
@@ -190,7 +195,3 @@ _WORDS = {
     topics.BELOW_MARGIN: "would have fewer copies than the margin asks for",
     topics.AT_RISK: "would have one copy left",
 }
-
-
-def _counted(rows: Sequence[TopicPartitions]) -> str:
-    return counted(topics.count(rows), "partition")

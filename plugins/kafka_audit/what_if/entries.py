@@ -1,7 +1,7 @@
 """Where clients enter: listeners, vantages and bootstrap addresses that lose brokers."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_audit.cluster.view import ClusterView
@@ -37,30 +37,36 @@ def lost_entries(view: ClusterView, loss: PartyLoss, bootstrap: Sequence[str] = 
     """Return the ways in that lose an address; `bootstrap` are the addresses of the cluster file, where it is known."""
     if not loss.brokers:
         return ()
-    return (*_listeners(view, loss), *_vantages(view, loss), *_bootstrap(view, loss, bootstrap))
+    named = view.derived(_named_addresses)
+    found = (_entry(kind, name, addresses, loss) for (kind, name), addresses in named.items())
+    return tuple(entry for entry in (*found, _bootstrap(view, loss, bootstrap)) if entry is not None)
 
 
-def _listeners(view: ClusterView, loss: PartyLoss) -> Iterator[EntryPoint]:
+def _named_addresses(view: ClusterView) -> Mapping[tuple[str, str], Sequence[tuple[int, str]]]:
+    """Return brokers and addresses by kind and name: of each listener, and of each vantage that reaches any of a listener.
+
+    Of a listener they are what brokers that run advertise, of a vantage these without what is closed to it.
+    """
     alive, own = {*running(view)}, view.replication_listeners.get(WORKER, frozenset())
-    by_name: dict[str, set[tuple[int, str]]] = defaultdict(set)
+    listeners: dict[str, set[tuple[int, str]]] = defaultdict(set)
     for endpoint in view.endpoints.all:
         if endpoint.broker_id in alive and endpoint.listener not in own | {BOOTSTRAP, ""}:
-            by_name[endpoint.listener].add((endpoint.broker_id, endpoint.address))
-    for name, addresses in sorted(by_name.items()):
-        yield from _entry("listener", name, addresses, loss)
+            listeners[endpoint.listener].add((endpoint.broker_id, endpoint.address))
+    reached: set[tuple[str, str]] = set()
+    closed: dict[tuple[str, str], set[tuple[int, str]]] = defaultdict(set)
+    for probe in filter(view.is_of_clients, view.probes):
+        if probe.state == "open":
+            reached.add((probe.vantage, probe.listener))
+        elif probe.failed is not None:
+            closed[probe.vantage, probe.listener].add((probe.broker_id, probe.address))
+    found = {("listener", name): addresses for name, addresses in listeners.items()}
+    for vantage, name in reached:
+        found["vantage", f"{vantage} ({name})"] = listeners.get(name, set()) - closed[vantage, name]
+    return {key: sorted(addresses) for key, addresses in sorted(found.items())}
 
 
-def _vantages(view: ClusterView, loss: PartyLoss) -> Iterator[EntryPoint]:
-    by_name: dict[tuple[str, str], set[tuple[int, str]]] = defaultdict(set)
-    for probe in view.probes:
-        if view.is_of_clients(probe) and probe.state == "open" and probe.listener != BOOTSTRAP:
-            by_name[probe.vantage, probe.listener].add((probe.broker_id, probe.address))
-    for (vantage, listener), addresses in sorted(by_name.items()):
-        yield from _entry("vantage", f"{vantage} ({listener})", addresses, loss)
-
-
-def _bootstrap(view: ClusterView, loss: PartyLoss, addresses: Sequence[str]) -> Iterator[EntryPoint]:
-    """Yield the addresses that lead to brokers; one behind which no broker is known, such as a load balancer, stays."""
+def _bootstrap(view: ClusterView, loss: PartyLoss, addresses: Sequence[str]) -> EntryPoint | None:
+    """Return the addresses that lead to brokers; one behind which no broker is known, such as a load balancer, stays."""
     holders: dict[tuple[str, int], set[int]] = defaultdict(set)
     for endpoint in view.endpoints.all:
         holders[canonical_address(endpoint.host, endpoint.port)].add(endpoint.broker_id)
@@ -68,7 +74,7 @@ def _bootstrap(view: ClusterView, loss: PartyLoss, addresses: Sequence[str]) -> 
         if row.answered_by is not None and row.broker_id < 0:
             holders[_parts(row.address)].add(row.answered_by)
     found = {(broker, address) for address in addresses for broker in _only(holders.get(_parts(address), ()))}
-    yield from _entry("bootstrap", "", found, loss)
+    return _entry("bootstrap", "", sorted(found), loss)
 
 
 def _only(brokers: Iterable[int]) -> tuple[int, ...]:
@@ -82,8 +88,6 @@ def _parts(address: str) -> tuple[str, int]:
     return canonical_address(host.strip("[]"), int(port) if port.isdecimal() else 0)
 
 
-def _entry(kind: str, name: str, addresses: Iterable[tuple[int, str]], loss: PartyLoss) -> Iterator[EntryPoint]:
-    found = sorted(addresses)
-    lost = tuple(address for broker, address in found if broker in loss.brokers)
-    if lost:
-        yield EntryPoint(kind=kind, name=name, lost=lost, left=len(found) - len(lost))
+def _entry(kind: str, name: str, addresses: Sequence[tuple[int, str]], loss: PartyLoss) -> EntryPoint | None:
+    lost = tuple(address for broker, address in addresses if broker in loss.brokers)
+    return EntryPoint(kind=kind, name=name, lost=lost, left=len(addresses) - len(lost)) if lost else None

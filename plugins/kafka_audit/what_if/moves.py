@@ -1,6 +1,6 @@
 """Who becomes the controller if it goes, and which brokers each of them would not reach, or that would not reach it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_audit.cluster.view import ClusterView
@@ -53,8 +53,9 @@ def controller_move(view: ClusterView, loss: PartyLoss) -> ControllerMove:
         return _move(edges.leader, candidates, "whether every broker reaches the next controller", needs)
     if view.controller not in loss.brokers:
         return ControllerMove()
-    followed = {row.broker_id: frozenset(row.leaders) for row in view.differences.rows.get(FollowedLeader, ())}  # type: ignore[attr-defined] # by table
-    candidates = [_tried(node, {other: _sends(view, node, other, followed) for other in left}) for node in left]
+    followed = {row.broker_id: frozenset(row.leaders) for row in view.differences.of(FollowedLeader)}
+    reached = {other: _receives(view, other, left, followed) for other in left}
+    candidates = [_tried(node, {other: states[node] for other, states in reached.items()}) for node in left]
     return _move(view.controller, candidates, "whether the next controller reaches every broker", "a vantage with role broker")
 
 
@@ -75,20 +76,19 @@ def _move(lost: int | None, candidates: list[NextController], what: str, needs: 
     return ControllerMove(lost=lost, candidates=tuple(candidates), not_known=not_known)
 
 
-def _sends(view: ClusterView, source: int, target: int, followed: Mapping[int, frozenset[int]]) -> bool | None:
-    """Return whether a broker, as the controller, would reach another one; None where nothing shows it (ZooKeeper mode).
+def _receives(
+    view: ClusterView, target: int, sources: Sequence[int], followed: Mapping[int, frozenset[int]]
+) -> Mapping[int, bool | None]:
+    """Return which brokers, as the controller, would reach a broker; None where nothing shows it (ZooKeeper mode).
 
     A follower in the ISR reaches its leader on the listener between brokers, and has the right ClusterAction there. That says
     nothing where the controller uses a listener of its own.
     """
     facts = facts_of(view)
-    paths = facts.used_paths(target)
-    if source in facts.cut_from(target):
-        return False
-    if source in paths.whole:
-        return True
+    cut, whole = {*facts.cut_from(target)}, facts.used_paths(target).whole
     own_listener = view.settings.get(target, _CONTROL_PLANE).state in {"set", "hidden"}
-    return True if not own_listener and target in followed.get(source, ()) else None
+    shown = whole | (frozenset() if own_listener else {source for source in sources if target in followed.get(source, ())})
+    return {source: False if source in cut else True if source in shown else None for source in sources}
 
 
 def _to_voters(view: ClusterView) -> Mapping[int, list[ControllerPath]]:

@@ -5,7 +5,6 @@ WITH named AS (
     loss,
     topic,
     partition,
-    topic || '-' || TRY_CAST(partition AS TEXT) AS item,
     UNNEST(kinds) AS kind
   FROM lost_partition
 ), ranked AS (
@@ -16,23 +15,38 @@ WITH named AS (
       ORDER BY topic NULLS FIRST, partition NULLS FIRST
     ) AS place
   FROM named
+), counted AS (
+  SELECT
+    snapshot_id,
+    loss,
+    kind,
+    COUNT(*) AS partitions,
+    COUNT(DISTINCT topic) AS topics,
+    LIST_SORT(
+      ARRAY_AGG(
+        CASE
+          WHEN place <= 10
+          THEN {'place': place, 'topic': topic, 'partition': partition}
+        END
+      ) FILTER(WHERE CASE
+        WHEN place <= 10
+        THEN {'place': place, 'topic': topic, 'partition': partition}
+      END IS NOT NULL),
+      'ASC',
+      'NULLS FIRST'
+    ) AS first
+  FROM ranked
+  GROUP BY
+    snapshot_id,
+    loss,
+    kind
 )
 SELECT
   snapshot_id,
   loss,
   kind,
-  COUNT(*) AS partitions,
-  COUNT(DISTINCT topic) AS topics,
-  LIST_TRANSFORM(
-    LIST_SORT(
-      ARRAY_AGG(CASE WHEN place <= 10 THEN {'place': place, 'item': item} END) FILTER(WHERE CASE WHEN place <= 10 THEN {'place': place, 'item': item} END IS NOT NULL),
-      'ASC',
-      'NULLS FIRST'
-    ),
-    LAMBDA x : x.item
-  ) AS first
-FROM ranked
-GROUP BY
-  snapshot_id,
-  loss,
-  kind
+  partitions,
+  topics,
+  LIST_TRANSFORM(first, LAMBDA x : x.topic) AS first_topics,
+  LIST_TRANSFORM(first, LAMBDA x : x.partition) AS first_partitions
+FROM counted

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model import quoting
 from kafka_audit.model.text import brokers, clean, counted, listing, our_line
 from kafka_audit.report import losses
 from kafka_audit.report.text import wrap
@@ -46,12 +47,12 @@ def _lines(found: Answer, view: ClusterView, width: int) -> Iterator[str]:
         yield ""
         yield from (line for reason in reasons for line in wrap(reason, width, "- ", "  "))
     for kind, title in _TITLES.items():
-        rows = found.effects.get(kind, ())
-        if rows:
-            yield from _listed(f"{title} ({counted(topics.count(rows), 'partition')})", _names(rows), width)
+        affected = found.effects.get(kind, topics.NONE)
+        if affected.partitions:
+            yield from _listed(f"{title} ({counted(affected.partitions, 'partition')})", _names(affected.rows), width)
     yield from _clients(found, width)
     yield from _controller(found, width)
-    already = {kind: topics.count(found.already.get(kind, ())) for kind in (topics.OFFLINE, topics.NOT_WRITABLE)}
+    already = {kind: found.already.get(kind, topics.NONE).partitions for kind in (topics.OFFLINE, topics.NOT_WRITABLE)}
     if any(already.values()):
         text = f"Now already: {counted(already[topics.OFFLINE], 'partition')} without leader,"
         yield from ("", *wrap(f"{text} {already[topics.NOT_WRITABLE]} refuse acks=all.", width))
@@ -83,7 +84,7 @@ def _controller(found: Answer, width: int) -> Iterator[str]:
 
 def _table(found: Sequence[Answer], view: ClusterView, width: int) -> Iterator[str]:
     unsafe = [one for one in found if one.safe is False]
-    worst = max(found, key=how_bad)
+    worst = max(found, key=losses.how_bad)
     yield from wrap(
         our_line(f"{losses.loss_sentence(worst)}." if unsafe or worst.safe is None else _all_safe(found), 1000), width
     )
@@ -99,19 +100,13 @@ def _table(found: Sequence[Answer], view: ClusterView, width: int) -> Iterator[s
     yield from _raise(worst, view, width)
 
 
-def how_bad(found: Answer) -> tuple[object, ...]:
-    """Return by what the worst loss is the worst."""
-    numbers = [topics.count(found.effects.get(kind, ())) for kind in topics.LISTED]
-    return (found.safe is False, found.safe is None, found.quorum.elects is False, *numbers)
-
-
 def _all_safe(found: Sequence[Answer]) -> str:
     return f"Each of these {len(found)} may go alone: nothing stops."
 
 
 def _row(found: Answer) -> tuple[str, ...]:
-    numbers = [topics.count(found.effects.get(kind, ())) for kind in (topics.OFFLINE, topics.NOT_WRITABLE, topics.AT_RISK)]
-    unclean = topics.count(found.effects.get(topics.UNCLEAN, ()))
+    numbers = [found.effects.get(kind, topics.NONE).partitions for kind in (topics.OFFLINE, topics.NOT_WRITABLE, topics.AT_RISK)]
+    unclean = found.effects.get(topics.UNCLEAN, topics.NONE).partitions
     quorum = found.quorum
     state = {True: "keeps a leader", False: "has none", None: "not known"}[quorum.elects] if quorum.lost else ""
     first = f"{numbers[0]}{f' + {unclean} unclean' if unclean else ''}"
@@ -142,5 +137,4 @@ def _raise(found: Answer, view: ClusterView, width: int) -> Iterator[str]:
         yield from ("", "What raises the margin:")
     for text, line in shown:
         yield from wrap(text, width, "- ", "  ")
-        if line:
-            yield f"  {line}"
+        yield from (f"  {one}" for one in quoting.lines([line]))
