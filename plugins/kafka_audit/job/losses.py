@@ -13,6 +13,7 @@ from kafka_audit.differences.tables import (
     FollowedLeader,
     InternalTopic,
     ListAge,
+    LossCount,
     PartitionCount,
     ReplicaFault,
     ReplicaGap,
@@ -35,7 +36,7 @@ _READ: tuple[type[Row], ...] = (
     ReplicaFault,
     InternalTopic,
     FollowedLeader,
-    *OF_LOSSES,
+    LossCount,
 )
 """The tables that answers read."""
 
@@ -43,8 +44,8 @@ Asked = Callable[[ClusterView], Sequence[PartyLoss]]
 """Returns the losses that a user asks about; raises UsageError for parties that a cluster does not have."""
 
 
-def answers(
-    store: Store, snapshot_id: str, asked: Asked, *, margin: int = 0, bootstrap: Sequence[str] = ()
+def answers(  # noqa: PLR0913 -- what a user asks, and by what
+    store: Store, snapshot_id: str, asked: Asked, *, margin: int = 0, bootstrap: Sequence[str] = (), complete: bool = True
 ) -> tuple[ClusterView, tuple[Answer, ...]]:
     """Return the view that was asked, and the answer to each loss, in order.
 
@@ -54,6 +55,7 @@ def answers(
         asked: the losses. It is called twice: before partitions are measured the view has none of them.
         margin: how many copies more than needed must be left.
         bootstrap: the addresses of the cluster file.
+        complete: with all partitions; otherwise how many there are, and the first ten.
 
     Raises:
         UsageError: a loss names what the cluster does not have.
@@ -63,12 +65,12 @@ def answers(
     store.verify_tables(snapshot_id)
     snapshot = store.read(snapshot_id, large=False)
     with Scratch() as scratch:
-        view = measured_view(snapshot, measure_of(store, scratch.path, [snapshot_id]), asked, margin)
+        view = measured_view(snapshot, measure_of(store, scratch.path, [snapshot_id]), asked, margin, complete=complete)
     return view, tuple(answer(view, loss, margin=margin, bootstrap=bootstrap) for loss in asked(view))
 
 
-def measured_view(snapshot: Snapshot, measure: Measure, asked: Asked, margin: int) -> ClusterView:
-    """Return the view of a snapshot with what becomes of partitions in each of the losses; `asked` and `margin` as above."""
+def measured_view(snapshot: Snapshot, measure: Measure, asked: Asked, margin: int, *, complete: bool = True) -> ClusterView:
+    """Return the view of a snapshot with what becomes of partitions in each of the losses; arguments as above."""
     name = snapshot.snapshot_id
     ages: Sequence[ListAge] = ()
     if ages_needed(snapshot, None):
@@ -76,5 +78,7 @@ def measured_view(snapshot: Snapshot, measure: Measure, asked: Asked, margin: in
     nothing: Mapping[type[Row], tuple[Row, ...]] = {**dict.fromkeys(DIFFERENCES, ()), ListAge: tuple(ages)}
     first = ClusterView(snapshot, None, Differences(rows={**nothing}))
     lost = {key: brokers for loss in asked(first) for key, brokers in loss.lost_brokers.items()}
-    found = measure.differences({name: given(snapshot, None, ages, lost, margin)}, _READ)[name]
+    found = measure.differences({name: given(snapshot, None, ages, lost, margin)}, (*_READ, *(OF_LOSSES if complete else ())))[
+        name
+    ]
     return ClusterView(snapshot, None, Differences(rows={**nothing, **found.rows}))

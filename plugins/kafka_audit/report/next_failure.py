@@ -81,7 +81,7 @@ def shown_losses(document: Mapping[str, Any]) -> tuple[Sequence[Mapping[str, Any
     return order[:_ROWS], len(order) - len(order[:_ROWS])
 
 
-def columns(document: Mapping[str, Any]) -> tuple[str, ...]:
+def loss_columns(document: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the heads of the table; without the quorum where no loss touches it."""
     return _COLUMNS if any(row["quorum_lost"] for row in document["losses"]) else _COLUMNS[:-1]
 
@@ -101,7 +101,7 @@ def next_failure_lines(document: Mapping[str, Any], width: int) -> Iterator[str]
     rows, more = shown_losses(document)
     unsafe = [row for row in rows if row["safe"] is False]
     if unsafe:
-        cells = [columns(document), *map(loss_cells, unsafe)]
+        cells = [loss_columns(document), *map(loss_cells, unsafe)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=False)]
         yield from (
             "    " + "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=False)).rstrip() for row in cells

@@ -72,11 +72,12 @@ class SafeToRestartSensor(BaseSensorOperator):
 
     def look(self, context: Context, event: Any, *, until: float) -> Any:  # noqa: ANN401, ARG002 -- the answer; Airflow's own
         """Return the answer if it is safe; else defer until the next look, and fail after `until` (seconds since the epoch)."""
-        found = self.poke(context)
-        if found.is_done:
-            return found.xcom_value
+        looked = self.poke(context)
+        found: Any = looked.xcom_value
+        if looked.is_done:
+            return found
         if time.time() + self.poke_interval > until:
-            msg = f"{self.cluster}: not safe within {self.timeout:g} s: {found.xcom_value['sentence']}"
+            msg = f"{self.cluster}: not safe within {self.timeout:g} s: {found['sentence']}"
             raise AirflowSensorTimeout(msg)
         self.defer(trigger=PauseTrigger(self.poke_interval), method_name="look", kwargs={"until": until})
         return None

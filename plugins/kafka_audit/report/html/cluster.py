@@ -19,7 +19,7 @@ from kafka_audit.report import unknowns
 from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset, jinja_environment
-from kafka_audit.report.next_failure import columns, loss_cells, shown_losses
+from kafka_audit.report.next_failure import loss_cells, loss_columns, shown_losses
 from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.views import NOT_ASKED, who
 
@@ -143,7 +143,7 @@ def _common(document: Mapping[str, Any], min_coverage: float) -> dict[str, Any]:
         "quorum": document.get("quorum"),
         "quorum_text": quorum_text,
         "next_failure": document.get("next_failure"),
-        "loss_columns": columns,
+        "loss_columns": loss_columns,
         "loss_cells": loss_cells,
         "shown_losses": shown_losses,
         "in_row": _IN_ROW,

@@ -8,7 +8,7 @@ from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model import quoting
 from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import matrix, remedies, state, unknowns
-from kafka_audit.report.next_failure import columns, loss_cells, shown_losses
+from kafka_audit.report.next_failure import loss_cells, loss_columns, shown_losses
 from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.text import CANDIDATE, LIFECYCLE, candidate_text
 from kafka_audit.report.views import NOT_ASKED, who
@@ -80,7 +80,7 @@ def _next_failure(found: Mapping[str, Any] | None) -> Iterator[str]:
     yield from ("", "## The next failure", "", f"{escaped(found['sentence'])}.")
     rows, more = shown_losses(found)
     if rows:
-        heads = columns(found)
+        heads = loss_columns(found)
         yield from ("", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}")
         yield from (f"| {' | '.join(map(escaped, loss_cells(row)[: len(heads)]))} |" for row in rows)
     if more:
