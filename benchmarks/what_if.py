@@ -51,7 +51,8 @@ def main() -> int:
     print("| brokers | partitions | min ISR | exit code | text | CPU | lines | JSON | CPU | bytes |")
     print(f"|{'---|' * 10}")
     late = False
-    for size in parser.parse_args().sizes:
+    sizes = parser.parse_args().sizes
+    for size in sizes:
         brokers, partitions = map(int, size.split("x"))
         for min_isr in (SAFE, 3):
             with tempfile.TemporaryDirectory(prefix="kafka-audit-benchmark-") as folder:
@@ -65,7 +66,8 @@ def main() -> int:
             row = f"{head} | {costs[0]} | {lines} | {costs[1]} | {len(plain[0][3]):,}"
             print(f"| {row} |", flush=True)
             late = late or (size == AT and min_isr == SAFE and figures[0][0] > MOST_S)
-    print(f"\n{AT}, each loss safe: {'more than' if late else 'within'} {MOST_S:g} seconds")
+    if AT in sizes:
+        print(f"\n{AT}, each loss safe: {'more than' if late else 'within'} {MOST_S:g} seconds")
     return int(late)
 
 
