@@ -140,6 +140,9 @@ def _unread(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator
         yield NotKnown(
             what="which topics there are: no view lists one", needs="Describe on Topic, if topics exist", decides=False
         )
+    if view.kraft and holds and any(view.inter_broker.authorizer(broker).value for broker in running(view)):
+        what = "topics that the auditor may not describe: brokers leave them out without an error"
+        yield NotKnown(what=what, needs="Describe on Topic '*'", decides=False)
     silent = sorted(broker for broker in left if f"broker/{broker}" in view.reads.silent_brokers)
     if silent and holds:
         for some in [[broker] for broker in silent] if len(silent) <= _ONE_BY_ONE else [silent]:
