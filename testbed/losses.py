@@ -288,6 +288,7 @@ def run(options: argparse.Namespace, folder: Path) -> list[Outcome]:
         losses.populate()
         while len(found) < options.losses and time.monotonic() - began < options.minutes * 60:
             found += losses.round()
+            keep(found, options.record)  # what was seen is kept, whatever becomes of the next round
     return found
 
 
@@ -315,7 +316,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="kafka-audit-losses-", ignore_cleanup_errors=True) as folder:
         found = run(options, Path(folder))
-    keep(found, options.record)
     wrong = [one for one in found if not one.holds]
     seen = {kind: sum(one.seen.get(kind, 0) for one in found) for kind in KINDS}
     sys.stdout.write(f"{len(found)} losses, {len(wrong)} predictions do not hold; seen: {seen}\n")

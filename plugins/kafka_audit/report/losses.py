@@ -44,15 +44,19 @@ def loss_sentence(found: Answer) -> str:
     who = parties_lost(found.loss.names)
     stopped = all(name.partition(":")[0] in _STOPPED for name in found.loss.names)
     if found.safe is False:
-        return f"Do not stop {who}: {why(found)}" if stopped else f"The cluster does not survive the loss of {who}: {why(found)}"
+        return (
+            f"Do not stop {who}: {reasons_of(found)}"
+            if stopped
+            else f"The cluster does not survive the loss of {who}: {reasons_of(found)}"
+        )
     if found.safe is None:
         asked = f"{who} may be stopped" if stopped else f"the cluster survives the loss of {who}"
-        return f"Not decided whether {asked}: {why(found)}"
+        return f"Not decided whether {asked}: {reasons_of(found)}"
     good = f"{start_upper(who)} may be stopped" if stopped else f"The cluster survives the loss of {who}"
     return f"{good}: {'; '.join(keeps(found))}"
 
 
-def why(found: Answer) -> str:
+def reasons_of(found: Answer) -> str:
     """Return the first reasons for which a loss is not safe, or what is not known; nothing of a safe one."""
     if found.safe is None:
         return next(f"not known {one.what}" for one in found.not_known if one.decides)

@@ -53,7 +53,7 @@ def _sentence(found: Sequence[Answer], worst: Answer) -> str:
     if worst.safe is False:
         unsafe = sum(one.safe is False for one in found)
         others = f" ({unsafe} of {len(found)} are not safe)" if unsafe > 1 else ""
-        return f"The worst single loss is {losses.parties_lost(worst.loss.names)}: {losses.why(worst)}{others}"
+        return f"The worst single loss is {losses.parties_lost(worst.loss.names)}: {losses.reasons_of(worst)}{others}"
     if worst.safe is None:
         undecided = sum(one.safe is None for one in found)
         return f"No single loss is known to stop anything; {undecided} of {len(found)} are not decided"
@@ -71,7 +71,7 @@ def _row(found: Answer) -> dict[str, Any]:
         **{kind: found.effects.get(kind, topics.NONE).partitions for kind in _KINDS},
         "elects": found.quorum.elects if found.quorum.lost else None,
         "quorum_lost": found.quorum.lost,
-        "why": our_line(losses.why(found), 500),
+        "why": our_line(losses.reasons_of(found), 500),
     }
 
 
