@@ -44,11 +44,8 @@ def loss_sentence(found: Answer) -> str:
     who = parties_lost(found.loss.names)
     stopped = all(name.partition(":")[0] in _STOPPED for name in found.loss.names)
     if found.safe is False:
-        return (
-            f"Do not stop {who}: {reasons_of(found)}"
-            if stopped
-            else f"The cluster does not survive the loss of {who}: {reasons_of(found)}"
-        )
+        head = f"Do not stop {who}" if stopped else f"The cluster does not survive the loss of {who}"
+        return f"{head}: {reasons_of(found)}"
     if found.safe is None:
         asked = f"{who} may be stopped" if stopped else f"the cluster survives the loss of {who}"
         return f"Not decided whether {asked}: {reasons_of(found)}"
