@@ -22,6 +22,7 @@ BENCHMARKS = {
     "views": ("Reading and comparing the views of many brokers", 2),
     "joins": ("Comparing views by digest, and by joins of raw rows", 2),
     "large_clusters": ("Judging large clusters by each engine", 10),
+    "what_if": ("Each single loss of a large cluster", 2),
     "large_audits": ("Whole audits of large clusters, by each engine", 12),
     "kafka_topics": ("An audit beside kafka-topics at each broker", 6),
     "zookeeper_read": ("Reading partition states from ZooKeeper", 3),

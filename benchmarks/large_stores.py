@@ -18,14 +18,21 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 import small_cluster  # noqa: E402 -- found by the path above
 
 
-def write(store: Store, snapshot_id: str, bodies: Iterable[bytes]) -> tuple[list[View], Mapping[type[Row], pa.Table]]:
-    """Publish the snapshot of a KRaft cluster whose brokers gave these answers to Metadata; return views and large tables."""
+def write(
+    store: Store, snapshot_id: str, bodies: Iterable[bytes], min_isr: int | None = None
+) -> tuple[list[View], Mapping[type[Row], pa.Table]]:
+    """Publish the snapshot of a KRaft cluster whose brokers gave these answers to Metadata; return views and large tables.
+
+    With `min_isr` the settings of brokers and topics were read: it is what brokers are set to, and topics set nothing.
+    """
     book = ViewBook()
     views = [book.add(body, VERSION) for body in bodies]
     large = book.large({view.topics_digest for view in views})
-    plain = small_cluster.snapshot(
-        {"mode": "kraft", "reads": [{"observer": f"broker:{one}"} for one in range(len(views))]}, snapshot_id
-    )
+    spec = {"mode": "kraft", "reads": [{"observer": f"broker:{one}"} for one in range(len(views))]}
+    if min_isr is not None:
+        spec["reads"].append({"observer": "broker:0", "operation": "DescribeConfigs TOPIC"})
+        spec["configs"] = {one: {"min.insync.replicas": str(min_isr)} for one in range(len(views))}
+    plain = small_cluster.snapshot(spec, snapshot_id)
     rows = [*plain.rows, *book.rows({view.brokers_digest for view in views})]
     rows += [
         BrokerView(

@@ -153,11 +153,35 @@ def produce(options: dict[str, Any], *, addresses: list[str], topic: str, partit
     return {"taken": taken, "refused": None}
 
 
+def write_each(options: dict[str, Any], *, addresses: list[str], partitions: list[list[Any]]) -> list[list[Any]]:
+    """Write a record with acks=all to each [topic, partition]; return these with the error, null if the record was taken."""
+    producer = KafkaProducer(bootstrap_servers=addresses, acks="all", retries=0, max_block_ms=REQUEST_MS, **options)
+    found: list[list[Any]] = []
+    try:
+        sent = []
+        for topic, partition in partitions:
+            try:
+                sent.append((topic, partition, producer.send(topic, b"x", partition=partition)))
+            except (KafkaError, OSError) as error:
+                found.append([topic, partition, type(error).__name__])
+        for topic, partition, one in sent:
+            try:
+                one.get(REQUEST_MS / 1000)
+                found.append([topic, partition, None])
+            except (KafkaError, OSError) as error:
+                found.append([topic, partition, type(error).__name__])
+    finally:
+        with contextlib.suppress(KafkaError):  # what it still holds nobody wants
+            producer.close(0)
+    return found
+
+
 COMMANDS: dict[str, Callable[..., object]] = {
     "views": ask_views,
     "create-topic": create_topic,
     "ports": ports,
     "produce": produce,
+    "write-each": write_each,
 }
 
 

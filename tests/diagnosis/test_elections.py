@@ -38,7 +38,22 @@ def into(target, voters):
     ],
 )
 def test_what_becomes_of_the_election_without_voter_1(voters, broken, unknown, state):
-    assert election_without(1, voters, passes(broken, unknown)) == state
+    assert election_without({1}, voters, passes(broken, unknown)) == state
+
+
+@pytest.mark.parametrize(
+    ("voters", "lost", "broken", "state"),
+    [
+        (FIVE, {1, 2}, (), "elects"),
+        (FIVE, {1, 2}, into(5, FIVE), "fails"),
+        (FIVE, {1, 2, 3}, (), "short"),
+        (THREE, {1, 2}, (), "short"),
+        (FIVE, {1, 2}, {(3, 4), (4, 3)}, "elects"),  # both reach 5, and 5 reaches both
+        (FIVE, (), (), "elects"),
+    ],
+)
+def test_what_becomes_of_the_election_without_several_voters(voters, lost, broken, state):
+    assert election_without(lost, voters, passes(broken)) == state
 
 
 def test_less_knowledge_never_changes_one_certainty_into_another():
@@ -46,10 +61,10 @@ def test_less_knowledge_never_changes_one_certainty_into_another():
     weaker = 0
     for states in product((True, False, None), repeat=len(edges)):
         known = dict(zip(edges, states, strict=True))
-        state = election_without(1, THREE, lambda source, target, known=known: known.get((source, target), True))
+        state = election_without({1}, THREE, lambda source, target, known=known: known.get((source, target), True))
         for edge in edges:
             less = election_without(
-                1, THREE, lambda source, target, known=known | {edge: None}: known.get((source, target), True)
+                {1}, THREE, lambda source, target, known=known | {edge: None}: known.get((source, target), True)
             )
             assert less in {state, "unknown"}
             weaker += less != state

@@ -7,12 +7,12 @@ import sqlglot
 from sqlglot import exp
 
 from kafka_audit.differences import files
-from kafka_audit.differences.tables import DIFFERENCES, GIVEN, ListAge
+from kafka_audit.differences.tables import DIFFERENCES, GIVEN, OF_LOSSES, ListAge
 from kafka_audit.model.finding import Confidence, Severity, Status
 from kafka_audit.model.tables import LARGE
 from testbed import duckdb_sql
 
-TABLES = (ListAge, *DIFFERENCES)
+TABLES = (ListAge, *OF_LOSSES, *DIFFERENCES)
 FOLDER = files.files("kafka_audit.differences")
 PATHS = sorted(
     [entry for entry in FOLDER.iterdir() if entry.name.endswith(".sql")] + [*FOLDER.joinpath("reference").iterdir()],

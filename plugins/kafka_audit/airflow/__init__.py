@@ -1,7 +1,7 @@
 """Everything that knows Airflow: tasks, operators, notifiers.
 
-DAGs import `KafkaAuditOperator`, `KafkaCleanSensor`, `KafkaAuditNotifier` and `watched_asset` from here. Every process of Airflow
-imports this package for the provider, so a name is imported when it is asked for.
+DAGs import `KafkaAuditOperator`, `KafkaCleanSensor`, `SafeToRestartSensor`, `KafkaAuditNotifier` and `watched_asset` from here.
+Every process of Airflow imports this package for the provider, so a name is imported when it is asked for.
 """
 
 from importlib import import_module
@@ -11,14 +11,16 @@ if TYPE_CHECKING:
     from kafka_audit.airflow.notifier import KafkaAuditNotifier
     from kafka_audit.airflow.operators.audit_operator import KafkaAuditOperator
     from kafka_audit.airflow.operators.clean_sensor import KafkaCleanSensor
+    from kafka_audit.airflow.operators.restart_sensor import SafeToRestartSensor
     from kafka_audit.airflow.schedule.suspicions import watched_asset
 
-__all__ = ["KafkaAuditNotifier", "KafkaAuditOperator", "KafkaCleanSensor", "watched_asset"]
+__all__ = ["KafkaAuditNotifier", "KafkaAuditOperator", "KafkaCleanSensor", "SafeToRestartSensor", "watched_asset"]
 
 _MODULES = {
     "KafkaAuditNotifier": "notifier",
     "KafkaAuditOperator": "operators.audit_operator",
     "KafkaCleanSensor": "operators.clean_sensor",
+    "SafeToRestartSensor": "operators.restart_sensor",
     "watched_asset": "schedule.suspicions",
 }
 

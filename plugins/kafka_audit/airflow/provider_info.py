@@ -77,11 +77,17 @@ def get_provider_info() -> dict[str, Any]:
         },
         "integrations": [{"integration-name": _INTEGRATION, "tags": ["service"]}],
         "operators": [{"integration-name": _INTEGRATION, "python-modules": [f"{_OPERATORS}.audit_operator"]}],
-        "sensors": [{"integration-name": _INTEGRATION, "python-modules": [f"{_OPERATORS}.clean_sensor"]}],
+        "sensors": [
+            {"integration-name": _INTEGRATION, "python-modules": [f"{_OPERATORS}.clean_sensor", f"{_OPERATORS}.restart_sensor"]}
+        ],
         "triggers": [
             {
                 "integration-name": _INTEGRATION,
-                "python-modules": [f"{_OPERATORS}.clean_trigger", "kafka_audit.airflow.schedule.suspect_trigger"],
+                "python-modules": [
+                    f"{_OPERATORS}.clean_trigger",
+                    f"{_OPERATORS}.pause_trigger",
+                    "kafka_audit.airflow.schedule.suspect_trigger",
+                ],
             }
         ],
         "task-decorators": [{"name": "kafka_audit", "class-name": f"{_OPERATORS}.decorator.kafka_audit_task"}],

@@ -29,6 +29,7 @@ _COMMANDS = (
     "clusters",
     "explain",
     "mcp",
+    "what-if",
     "before-migration",
     "after-migration",
     "alert-test",
@@ -50,13 +51,17 @@ _MODULES = {
     "mcp": "conversation",
     "report": "reporting",
     "watch": "watching",
+    "what-if": "asking",
 }
 """Where a command is that is not in `commands`; the function of `lint` is `lint_command`."""
 
 _AUDITS = "commands"
-_WITH_TABLES = {_AUDITS, "migration"}
+_WITH_TABLES = {_AUDITS, "asking", "migration"}
 
 LEAST_WATCH_S, MOST_WATCH_S = 2.0, 86_400.0
+
+_PARTIES = ("broker", "rack", "controller", "disk", "zookeeper")
+_MOST_COPIES = 100
 
 _LINT_FORMATS = ("text", "json", "sarif", "junit", "github")
 
@@ -126,6 +131,7 @@ def _parser() -> argparse.ArgumentParser:
     explain = add("explain", "describe a check, or list all checks", help_texts.EXPLAIN)
     explain.add_argument("check", nargs="?", metavar="CODE", help="a code such as KA101, or the name of a check")
     _other_store(add("mcp", "answer programs from stored reports (Model Context Protocol)", help_texts.MCP))
+    _what_if(add("what-if", "show what stops if brokers, racks, controllers or disks go", help_texts.WHAT_IF))
     _change(add("before-migration", "decide whether a change can begin", help_texts.BEFORE))
     after = add("after-migration", "compare a cluster with its baseline after a change", help_texts.AFTER)
     _cluster(after)
@@ -268,6 +274,24 @@ def _change(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", default="text", choices=("text", "json"), help="the output on stdout (text)")
 
 
+def _what_if(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("subject", metavar="CLUSTER|SNAPSHOT", help="a cluster, which is read now, or the id of a snapshot")
+    _config(parser)
+    _store(parser)
+    parser.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        metavar="KIND:NAME",
+        help="what goes: broker:2, rack:a, controller:3000, disk:2:/data-1, zookeeper:1; together if repeated",
+    )
+    parser.add_argument("--each", type=_party, metavar="KIND", help=f"each of a kind, one at a time: {', '.join(_PARTIES)}")
+    parser.add_argument(
+        "--margin", default=0, type=_copies, metavar="N", help="copies more than needed that must be left in sync (0)"
+    )
+    parser.add_argument("--format", default="text", choices=("text", "json"), help="the output on stdout (text)")
+
+
 def _fail_on(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-on", default="high", type=_severity, metavar="SEVERITY", help="the lowest severity for exit code 3 (high)"
@@ -314,6 +338,20 @@ def _format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", default=forms.Forms(stdout=None, files=()), type=forms.parse_formats, metavar="LIST", help=formats
     )
+
+
+def _party(text: str) -> str:
+    if text not in _PARTIES:
+        msg = f"{text!r} is none of {', '.join(_PARTIES)}{did_you_mean(text, _PARTIES)}"
+        raise argparse.ArgumentTypeError(msg)
+    return text
+
+
+def _copies(text: str) -> int:
+    if not text.isdecimal() or int(text) > _MOST_COPIES:
+        msg = f"{text!r} is not a number of copies from 0 to {_MOST_COPIES}"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
 
 
 def _severity(text: str) -> str:

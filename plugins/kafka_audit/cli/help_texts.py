@@ -20,6 +20,7 @@ first steps:
   cp clusters.example.yaml clusters.yaml         describe your clusters
   kafka-audit run prod                           audit a cluster
   kafka-audit watch prod                         show who answers, every 20 seconds
+  kafka-audit what-if prod --without broker:2    show what stops if a broker is stopped
   kafka-audit lint server.properties             check a configuration before a broker starts
   kafka-audit explain KA101                      describe a check and its remediation
 
@@ -146,6 +147,26 @@ example, in the configuration of a client:
 exit codes:
   0    the client closed the connection
   2    wrong usage, or the extra is not installed
+"""
+WHAT_IF = """\
+Show what stops if brokers, racks, controllers, disks or ZooKeeper servers go: partitions without leader, partitions that refuse
+acks=all, groups and transactions whose coordinator moves or is gone, the quorum, entry points of clients, and whom the next
+controller would not reach. A cluster is read now, as `snapshot` reads it; a stored snapshot is not read again. Replicas that are
+out of sync, and brokers that are down already, count. Nothing is stopped.
+
+examples:
+  kafka-audit what-if prod --without broker:2 && ssh kafka-2 sudo systemctl restart kafka
+  kafka-audit what-if prod --without broker:2 --margin 1          one copy more than needed must be left
+  kafka-audit what-if prod --without rack:a --without broker:7    both at once
+  kafka-audit what-if prod --each broker
+  kafka-audit what-if 20260131T080000Z-prod-1a2b --each rack --format json | jq '.losses[] | select(.safe | not)'
+
+exit codes:
+  0    safe: nothing stops
+  1    internal error
+  2    wrong usage or configuration, or the cluster has no such party
+  3    not safe
+  4    not decided: safe as far as is known, but something that decides is unknown
 """
 BEFORE = """\
 Decide whether a change can begin: take a snapshot, run the checks that the change requires, check proposed files against

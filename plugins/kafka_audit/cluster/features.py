@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from kafka_audit.model.tables import BrokerFeature
 
-METADATA_VERSION, KRAFT_VERSION = "metadata.version", "kraft.version"
+METADATA_VERSION, KRAFT_VERSION, ELIGIBLE_REPLICAS = "metadata.version", "kraft.version", "eligible.leader.replicas.version"
 NO_EPOCH_BUMP = 12
 """metadata.version 3.6-IV0: a shrinking ISR no longer raises the leader epoch (KAFKA-15021)."""
 

@@ -1,23 +1,28 @@
 """The small tables that the queries over partition-sized tables are given, for one judged snapshot."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kafka_audit.cluster.answers.gaps import unread_znodes
+from kafka_audit.cluster.features import ELIGIBLE_REPLICAS, cluster_features
 from kafka_audit.cluster.min_isr import broker_defaults, min_isr_gap
 from kafka_audit.cluster.moments import BEFORE, NOW, PREVIOUS, Moments
+from kafka_audit.cluster.quorum import Quorum
 from kafka_audit.cluster.registry import RegistrySample
 from kafka_audit.cluster.replication import capped, reassigned
 from kafka_audit.cluster.settings import AUTHORIZER, Settings
+from kafka_audit.cluster.unclean import default_of_topics, ignored_by_all
 from kafka_audit.cluster.views import HeldViews
 from kafka_audit.differences.tables import (
     ChosenSample,
+    ElectionRule,
     FormerLeader,
     KnownBroker,
     ListAge,
+    LostBroker,
     ObserverView,
     ReferenceList,
 )
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, LeadershipAnswer, Row, Snapshot
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerFeature, FileRelease, LeadershipAnswer, Row, Snapshot
 
 _STORAGE_ERROR = 56
 _NAMES_LISTENER_ERROR = 6  # Metadata version from which on a leader without the listener is error 72
@@ -33,15 +38,24 @@ def ages_needed(snapshot: Snapshot, previous: Snapshot | None) -> bool:
     return any(len({broker_list.topics_digest for broker_list in registry.lists}) > 1 for registry in moments.by_name.values())
 
 
-def given(snapshot: Snapshot, previous: Snapshot | None, ages: Sequence[ListAge]) -> tuple[Row, ...]:
+def given(
+    snapshot: Snapshot,
+    previous: Snapshot | None,
+    ages: Sequence[ListAge],
+    losses: Mapping[str, Collection[int]] | None = None,
+    margin: int = 0,
+) -> tuple[Row, ...]:
     """Return the rows of `differences.tables.GIVEN` for one judged snapshot.
 
     Args:
         snapshot: its small tables.
         previous: those of the snapshot that it is compared with.
         ages: what `ListAge` returned; empty where `ages_needed` says no.
+        losses: the brokers that go with each loss; each broker and each rack by default.
+        margin: how many copies more than needed the losses are to leave.
     """
     moments = Moments(snapshot, previous, ages)
+    lost = single_losses(moments) if losses is None else losses
     return (
         *_chosen(moments),
         *(row for moment, registry in moments.by_name.items() for row in _lists(registry, moment)),
@@ -51,6 +65,29 @@ def given(snapshot: Snapshot, previous: Snapshot | None, ages: Sequence[ListAge]
         *reassigned(moments.samples, moments.now.sample, NOW),
         *reassigned(moments.samples_earlier, moments.previous.sample, PREVIOUS),
         *_former_leaders(moments),
+        *(LostBroker(loss=loss, broker_id=broker, margin=margin) for loss, gone in lost.items() for broker in gone),
+        _election_rule(moments),
+    )
+
+
+def single_losses(moments: Moments) -> Mapping[str, Collection[int]]:
+    """Return the brokers that go with each broker and, where there are several, each rack."""
+    brokers = moments.now.brokers
+    racks: dict[str, list[int]] = {}
+    for broker, row in brokers.items():
+        if row.rack is not None:
+            racks.setdefault(row.rack, []).append(broker)
+    named = {f"rack:{rack}": gone for rack, gone in racks.items()} if len(racks) > 1 else {}
+    return {**{f"broker:{broker}": [broker] for broker in brokers}, **named}
+
+
+def _election_rule(moments: Moments) -> ElectionRule:
+    samples, settings, brokers = moments.samples, Settings(moments.samples), moments.now.brokers
+    eligible = cluster_features(samples.of(BrokerFeature)).get(ELIGIBLE_REPLICAS)
+    return ElectionRule(
+        unclean=default_of_topics(settings, brokers, Quorum(samples).now.voters, kraft=samples.kraft),
+        unclean_used=not (samples.kraft and ignored_by_all(samples.of(FileRelease), settings.answers, brokers)),
+        eligible=eligible is not None and bool(eligible.finalized),
     )
 
 

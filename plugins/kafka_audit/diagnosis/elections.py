@@ -1,4 +1,4 @@
-"""Whether the voters that are left elect a leader that works, if one of them goes. Pure.
+"""Whether the voters that are left elect a leader that works, if some of them go. Pure.
 
 A candidate needs the votes of a majority of all voters, so that it must reach them; and once it leads, a majority must fetch from
 it, so that they must reach it: a leader that no majority fetches from resigns, and the election begins anew.
@@ -27,18 +27,18 @@ class Voters:
         return majority(len(self.all))
 
 
-def election_without(lost: int, voters: Voters, passes: Passes) -> str:
-    """Return what becomes of the election after the loss of one voter.
+def election_without(lost: Collection[int], voters: Voters, passes: Passes) -> str:
+    """Return what becomes of the election after the loss of some voters.
 
     Returns:
         `elects`, `fails`, `unknown` (what was not measured decides), or `short`: without a majority that follows, none is held.
     """
-    left = voters.following - {lost}
-    if len(left | (voters.uncertain - {lost})) < voters.majority:
+    gone = frozenset(lost)
+    left, hoped = voters.following - gone, (voters.following | voters.uncertain) - gone
+    if len(hoped) < voters.majority:
         return "short"
     if _elects(left, voters.majority, lambda source, target: passes(source, target) is True):
         return "elects"
-    hoped = left | (voters.uncertain - {lost})
     return "unknown" if _elects(hoped, voters.majority, lambda source, target: passes(source, target) is not False) else "fails"
 
 

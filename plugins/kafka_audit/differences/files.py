@@ -13,13 +13,17 @@ from types import MappingProxyType
 
 from kafka_audit.differences.tables import (
     DIFFERENCES,
+    OF_LOSSES,
     DeletedTopic,
     EpochChange,
+    FollowedLeader,
     FormerLeaderState,
     InternalTopic,
     LeaderMove,
     ListAge,
     ListCount,
+    LossCount,
+    LossEffect,
     MovedPartition,
     ReassignedState,
     ReplicaFault,
@@ -44,6 +48,7 @@ SHARED = (
     "differing_partition",
     "faulty_partition",
     "disagreement",
+    "lost_partition",
 )
 """Relations that several files read, each after those that it reads."""
 
@@ -67,6 +72,7 @@ _RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "differing_partition": ("differing_entry",),
         "faulty_partition": ("sampled_partition",),
         "disagreement": ("differing_partition", "lacking_topic"),
+        "lost_partition": ("sampled_partition",),
         ListAge.table(): ("reference_list",),
         ListCount.table(): ("observer_view",),
         ViewDifference.table(): ("disagreement",),
@@ -82,6 +88,9 @@ _RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
         StateFault.table(): ("replica_placement",),
         TopicIdDifference.table(): ("observer_view",),
         FormerLeaderState.table(): ("former_leader",),
+        LossCount.table(): ("lost_partition",),
+        LossEffect.table(): ("lost_partition",),
+        FollowedLeader.table(): ("replica_placement",),
     }
 )
 """What has no row where none of these has one: a healthy cluster is not asked for what it cannot have."""
@@ -126,7 +135,7 @@ def relation_ddl(name: str) -> str:
 def all_files() -> tuple[str, ...]:
     """Return every file, as `query_text` takes them: those of shared relations, then those of difference tables."""
     shared = [part for name in SHARED for part in parts_of_shared_relation(name, (False, True))]
-    return (*shared, *(table.table() for table in DIFFERENCES), ListAge.table())
+    return (*shared, *(table.table() for table in (*DIFFERENCES, *OF_LOSSES)), ListAge.table())
 
 
 def is_empty(name: str, empty: Collection[str]) -> bool:

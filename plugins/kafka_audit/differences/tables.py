@@ -98,6 +98,24 @@ class FormerLeader(Row):
     preferred: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class LostBroker(Row):
+    """A broker that goes with a loss: what becomes of partitions is computed for each loss."""
+
+    loss: str  # "broker:2", "rack:a"
+    broker_id: int
+    margin: int  # copies more than are needed that are asked for
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElectionRule(Row):
+    """How leaders are elected, as far as the release and the settings of all brokers decide. One row."""
+
+    unclean: bool | None  # unclean.leader.election.enable of topics without a topic setting; null if unknown
+    unclean_used: bool  # controllers use the setting at all
+    eligible: bool  # eligible leader replicas (KIP-966) are enabled
+
+
 # What the files return.
 
 
@@ -371,7 +389,56 @@ class FormerLeaderState(Row):
     leader: int | None
 
 
-GIVEN: tuple[type[Row], ...] = (ChosenSample, ReferenceList, ObserverView, KnownBroker, Reassigned, FormerLeader)
+@dataclass(frozen=True, kw_only=True)
+class LossCount(Row):
+    """What becomes of partitions in whose ISR is a broker that goes: how many there are of a kind; no row where there is none.
+
+    Kinds: `offline` (no leader: nothing of the ISR is left), `unclean` (a replica leads that was out of the ISR), `not_writable`
+    (acks=all is refused: fewer in the ISR than the effective min.insync.replicas), `at_risk` (one copy is left), `below_margin`
+    (fewer than needed and the margin), `moved` (the coordinator of groups or transactions becomes another broker). Beside these,
+    what is not known: `unclean_unknown` (of `offline`: whether a replica out of the ISR may lead), `eligible_unknown` (of
+    `offline`: whether a replica out of the ISR is eligible). The loss "" is what is so already.
+    """
+
+    loss: str
+    kind: str
+    partitions: int
+    topics: int
+    first_topics: tuple[str, ...]  # of the first ten
+    first_partitions: tuple[int, ...]  # of each of them
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossEffect(Row):
+    """The same, with all partitions of each topic. Only computed for the losses that a user names."""
+
+    loss: str
+    kind: str
+    topic: str
+    partitions: tuple[int, ...]  # sorted
+
+
+@dataclass(frozen=True, kw_only=True)
+class FollowedLeader(Row):
+    """Which leaders a broker follows, and is in the ISR of some partition that they lead; of up to 200 brokers with ZooKeeper.
+
+    Its requests pass, so that it would reach them as the controller.
+    """
+
+    broker_id: int
+    leaders: tuple[int, ...]  # sorted
+
+
+GIVEN: tuple[type[Row], ...] = (
+    ChosenSample,
+    ReferenceList,
+    ObserverView,
+    KnownBroker,
+    Reassigned,
+    FormerLeader,
+    LostBroker,
+    ElectionRule,
+)
 """Small tables that the runner gives to the files."""
 
 DIFFERENCES: tuple[type[Row], ...] = (
@@ -394,5 +461,10 @@ DIFFERENCES: tuple[type[Row], ...] = (
     TopicIdDifference,
     TopicSetting,
     FormerLeaderState,
+    LossCount,
+    FollowedLeader,
 )
-"""All that is computed in one pass; `ListAge` is asked for before, where it is needed."""
+"""All that is computed in one pass. `ListAge` is asked for before, where it is needed, and `OF_LOSSES` if a user names losses."""
+
+OF_LOSSES: tuple[type[Row], ...] = (LossEffect,)
+"""What is computed besides for losses that a user names."""

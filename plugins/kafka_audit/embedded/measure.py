@@ -70,22 +70,23 @@ class EmbeddedMeasure:
             found = _collect(connection, (ListAge,))
         return {table: tuple(row for row in found[table] if isinstance(row, ListAge)) for table in given}
 
-    def differences(self, given: Given) -> dict[str, Differences]:
+    def differences(self, given: Given, tables: Sequence[type[Row]] = DIFFERENCES) -> dict[str, Differences]:
         """Return the differences of every judged snapshot.
 
         Args:
             given: the given tables of each.
+            tables: those that are computed.
 
         Raises:
             EngineError: a query failed; names the store.
         """
         same = without_equal_views(given)
         with self._connected(same.given) as connection:
-            _relate(connection, same.given, files.SHARED)
-            found = _collect(connection, DIFFERENCES)
+            _relate(connection, same.given, files.shared_relations(tables))
+            found = _collect(connection, tables)
             if self._disagreements is not None:
                 _write_disagreements(connection, same, self._disagreements)
-        return {table: Differences.from_rows(DIFFERENCES, same.spread(table, found[table])) for table in given}
+        return {table: Differences.from_rows(tables, same.spread(table, found[table])) for table in given}
 
     def relation_types(self) -> dict[str, list[tuple[str, str]]]:
         """Return the columns of each shared relation, with DuckDB's types, as they are without any rows."""

@@ -28,12 +28,20 @@ def answer(store: Store, run_id: str) -> None:
     count = len(store.read_request(run_id).pairs)
     with Scratch() as scratch:
         everything = scratch.path / "disagreements.parquet"
-        judge_run(store, run_id, partial(_measure, store, scratch.path, everything), isolation.InTurn(count))
+        judge_run(store, run_id, partial(measure_of, store, scratch.path, disagreements=everything), isolation.InTurn(count))
         if everything.exists():
             store.write_for_job(run_id, f"{DISAGREEMENTS}/part-00000.parquet", everything.read_bytes())
 
 
-def _measure(store: Store, folder: Path, disagreements: Path, ids: Collection[str]) -> EmbeddedMeasure:
+def measure_of(store: Store, folder: Path, ids: Collection[str], disagreements: Path | None = None) -> EmbeddedMeasure:
+    """Return the measuring of some snapshots.
+
+    Args:
+        store: where they are.
+        folder: for files of a store that is a URL.
+        ids: the snapshots.
+        disagreements: file for every partition that a view shows differently from the reference.
+    """
     manifests = {snapshot_id: store.manifest(snapshot_id) for snapshot_id in ids}
     stored: dict[str, list[StoredFile]] = {}
     for name in (table.table() for table in LARGE):

@@ -16,7 +16,7 @@ from kafka_audit.cluster.changes import changes
 from kafka_audit.cluster.given import ages_needed, given
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.found import Differences
-from kafka_audit.differences.tables import ListAge
+from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.incidents import causes, findings
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.run import JobAnswer, JudgedSnapshot, SnapshotPair
@@ -39,7 +39,9 @@ class Measure(Protocol):
         """Return the age of each list that brokers of a KRaft cluster hold."""
         ...
 
-    def differences(self, given: Mapping[str, Sequence[Row]]) -> Mapping[str, Differences]:
+    def differences(
+        self, given: Mapping[str, Sequence[Row]], tables: Sequence[type[Row]] = DIFFERENCES
+    ) -> Mapping[str, Differences]:
         """Return what differs."""
         ...
 

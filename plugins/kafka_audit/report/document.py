@@ -23,7 +23,7 @@ from kafka_audit.model.finding import (
 )
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean
-from kafka_audit.report import matrix, quorum, reach, remedies, views
+from kafka_audit.report import matrix, next_failure, quorum, reach, remedies, views
 from kafka_audit.report.storms import finding_groups
 
 MOST_CHANGES = 5000
@@ -72,6 +72,7 @@ def build_document(  # noqa: PLR0913, PLR0917 -- the contract between report and
         "changes_omitted": max(len(changes) - MOST_CHANGES, 0),
         "never_asked": list(_never_asked(view)),
         "passed_over": [clean(why, LONGEST_EVIDENCE) for why in passed_over],
+        "next_failure": next_failure.build_next_failure(view),
         "quorum": quorum.build_quorum(view),
         "matrix": matrix.build_matrix(view),
         "reach": reach.build_reach(view),

@@ -87,11 +87,12 @@ class SparkMeasure:
             found = run.collect((ListAge,))
         return {table: tuple(row for row in found[table] if isinstance(row, ListAge)) for table in given}
 
-    def differences(self, given: Given) -> dict[str, Differences]:
+    def differences(self, given: Given, tables: Sequence[type[Row]] = DIFFERENCES) -> dict[str, Differences]:
         """Return the differences of every judged snapshot.
 
         Args:
             given: the given tables of each.
+            tables: those that are computed.
 
         Raises:
             EngineError: a query failed; names the store.
@@ -99,10 +100,10 @@ class SparkMeasure:
         same = without_equal_views(given)
         with self._pass(same.given, LARGE) as run:
             run.relate()
-            found = run.collect(DIFFERENCES)
+            found = run.collect(tables)
             if self._disagreements is not None:
                 run.write_disagreements(same, url(self._disagreements))
-        return {table: Differences.from_rows(DIFFERENCES, same.spread(table, found[table])) for table in given}
+        return {table: Differences.from_rows(tables, same.spread(table, found[table])) for table in given}
 
     @contextmanager
     def _pass(self, given: Given, large: Iterable[type[Row]]) -> Iterator["_Pass"]:

@@ -8,6 +8,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.set_lines import set_lines
 from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.cluster.features import ELIGIBLE_REPLICAS
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import ROLES, Settings
 from kafka_audit.cluster.view import ClusterView
@@ -29,7 +30,7 @@ from kafka_audit.model.tables import (
 _KEY = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _PREFIX = re.compile(r"listener\.name\.([^.]+)\.(.+)", re.IGNORECASE)
 _JAAS, _IBP, _MIN_ISR = "sasl.jaas.config", "inter.broker.protocol.version", "min.insync.replicas"
-_ELR, _ELR_SINCE = "eligible.leader.replicas.version", (4, 1)
+_ELR_SINCE = (4, 1)
 _SESSION, _TICK_MS = "zookeeper.session.timeout.ms", 2000
 _LISTENERS = (INSTEAD, KEY)
 _OTHERS = ("inter.broker.listener.name", "control.plane.listener.name", CONTROLLERS)
@@ -145,7 +146,7 @@ def _min_isr_of_cluster(view: ClusterView, node: int, minor: tuple[int, ...]) ->
     if _MIN_ISR not in settings.every_file.get(node, {}) or node in settings.controllers:
         return None
     if view.inter_broker.asked:
-        feature, answer = view.features.get(_ELR), settings.answers.get(node, {}).get(_MIN_ISR)
+        feature, answer = view.features.get(ELIGIBLE_REPLICAS), settings.answers.get(node, {}).get(_MIN_ISR)
         return answer.value if answer is not None and feature is not None and feature.finalized else None
     votes = settings.with_controller_role & settings.every_file.keys()
     values = {settings.get(other, _MIN_ISR).value or "1" for other in votes if settings.get(other, _MIN_ISR).known}

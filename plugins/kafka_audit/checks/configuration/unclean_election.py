@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
-from kafka_audit.checks.configuration.unclean_rules import UNCLEAN, not_yet_used
+from kafka_audit.cluster.unclean import FOR_ALL, UNCLEAN, not_yet_used
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
@@ -19,8 +19,6 @@ from kafka_audit.model.tables import (
     RegisteredBroker,
 )
 from kafka_audit.model.text import named_nodes, start_upper
-
-_FOR_ALL = 3  # Kafka's ConfigSource: DYNAMIC_DEFAULT_BROKER_CONFIG, which controllers use as well
 
 
 @check(
@@ -82,7 +80,7 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
             continue
         row = effective.settings.answers.get(broker, {}).get(UNCLEAN)
         alone = effective.settings.get(broker, "process.roles").value == "broker"
-        unused = alone and (row is None or row.source != _FOR_ALL)
+        unused = alone and (row is None or row.source != FOR_ALL)
         yield _judged(view, f"broker/{broker}", found, Severity.LOW if later else Severity.MEDIUM if unused else None)
     unread = view.controller_nodes - effective.settings.controllers
     if unread and not later and not effective.settings.controllers and effective.brokers:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.configuration.unclean_rules import UNCLEAN, not_yet_used
+from kafka_audit.cluster.unclean import UNCLEAN, not_yet_used
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import TopicSetting
 from kafka_audit.model.finding import Judgement, Severity, Status

@@ -94,7 +94,7 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
         reason = "fewer than three voters have no majority without one of them (KA217)"
         yield view.judge("KA218", "cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
         return
-    elections = {lost: election_without(lost, voters, edges.passes) for lost in sorted(voters.all)}
+    elections = {lost: election_without({lost}, voters, edges.passes) for lost in sorted(voters.all)}
     if elections.get(leader) == "short":  # a leader that was removed leads until that is committed
         reason = "so many voters lag that there is no majority without the leader (KA209)"
         yield view.judge("KA218", "cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
@@ -111,7 +111,7 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
         )
         evidence |= {"effect": effect, "fails_without": failing} | _unreached(edges)
         worst = leader if leader in failing else next(iter(failing), None)
-        measured = edges.are_measured(cut) if worst is None else election_without(worst, voters, edges.measured) == "fails"
+        measured = edges.are_measured(cut) if worst is None else election_without({worst}, voters, edges.measured) == "fails"
         confidence = Confidence.MEASURED if measured else Confidence.SUSPECTED
         severity = Severity.HIGH if leader in failing else Severity.MEDIUM
         yield view.judge("KA218", "cluster", Status.FAIL, evidence, severity=severity, confidence=confidence)

@@ -19,6 +19,7 @@ from kafka_audit.report import unknowns
 from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset, jinja_environment
+from kafka_audit.report.next_failure import loss_cells, loss_columns, shown_losses
 from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.views import NOT_ASKED, who
 
@@ -141,6 +142,10 @@ def _common(document: Mapping[str, Any], min_coverage: float) -> dict[str, Any]:
         "counts_text": _counts(document),
         "quorum": document.get("quorum"),
         "quorum_text": quorum_text,
+        "next_failure": document.get("next_failure"),
+        "loss_columns": loss_columns,
+        "loss_cells": loss_cells,
+        "shown_losses": shown_losses,
         "in_row": _IN_ROW,
         "unknown": list(_unknown(document)),
         "views": _views(document.get("views")),

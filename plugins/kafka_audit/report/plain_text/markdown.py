@@ -8,6 +8,7 @@ from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model import quoting
 from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import matrix, remedies, state, unknowns
+from kafka_audit.report.next_failure import loss_cells, loss_columns, shown_losses
 from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.text import CANDIDATE, LIFECYCLE, candidate_text
 from kafka_audit.report.views import NOT_ASKED, who
@@ -69,7 +70,26 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", *(f"- {escaped(line)}" for _, line in matrix.in_words(document["matrix"])))
     yield from _views(document.get("views"))
     yield from _findings(document["findings"])
+    yield from _next_failure(document.get("next_failure"))
     yield from _coverage(document)
+
+
+def _next_failure(found: Mapping[str, Any] | None) -> Iterator[str]:
+    if found is None:
+        return
+    yield from ("", "## The next failure", "", f"{escaped(found['sentence'])}.")
+    rows, more = shown_losses(found)
+    if rows:
+        heads = loss_columns(found)
+        yield from ("", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}")
+        yield from (f"| {' | '.join(map(escaped, loss_cells(row)[: len(heads)]))} |" for row in rows)
+    if more:
+        yield from ("", f"and {more} more, in findings.json.")
+    for way in found["raises_margin"]:
+        yield from ("", f"{escaped(way['text'])}.", "", *quoting.markdown_block(remedies.step_lines(way)))
+    if found["not_known"]:
+        yield ""
+    yield from (f"- ? {escaped(one['what'])}. To know: {markdown_prose(one['needs'])}." for one in found["not_known"])
 
 
 def _incident(incident: Mapping[str, Any]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from kafka_audit.model.finding import CHANGES, Resource, Severity
 from kafka_audit.report import matrix, reach, remedies, unknowns
+from kafka_audit.report.next_failure import next_failure_lines
 from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.text import (
     CANDIDATE,
@@ -65,8 +66,8 @@ class _AuditPage:
         if not self.document["incidents"]:
             yield from self.no_incident()
             yield ""
-        blocks = (self.quorum, self.picture, self.reach_table, self.on_their_own, self.earlier, self.not_known, self.never_asked)
-        for block in blocks:
+        tables = (self.quorum, self.picture, self.reach_table)
+        for block in (*tables, self.on_their_own, self.next_failure, self.earlier, self.not_known, self.never_asked):
             shown = list(block())
             if shown:
                 yield from shown
@@ -199,6 +200,12 @@ class _AuditPage:
         lines = list(wrap(text, self.width, severity.ljust(len(_INDENT)), _INDENT))
         yield lines[0].replace(severity, self.paint(severity, severity), 1)
         yield from lines[1:]
+
+    def next_failure(self) -> Iterator[str]:
+        found = self.document.get("next_failure")
+        if found is not None:
+            yield self.paint("bold", "THE NEXT FAILURE")
+            yield from next_failure_lines(found, self.width)
 
     def earlier(self) -> Iterator[str]:
         for incident in self.document["resolved_incidents"]:

@@ -1,0 +1,94 @@
+"""`SafeToRestartSensor`: waits until parties of a cluster may be stopped."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from airflow.sdk import BaseSensorOperator, Context, PokeReturnValue
+
+from kafka_audit.airflow.moved import AirflowSensorTimeout, conf
+from kafka_audit.airflow.operators.pause_trigger import PauseTrigger
+from kafka_audit.model.errors import UsageError
+
+
+class SafeToRestartSensor(BaseSensorOperator):
+    """Waits until brokers, racks, controllers or ZooKeeper servers may be stopped, as `kafka-audit what-if` says it.
+
+    Each poke reads the cluster on a worker; what it read is not kept in the store. A loss that is not decided is not safe.
+
+    Args:
+        cluster: its name in the cluster file (templated).
+        without: what is stopped, all of it at once: `broker:2`, or a list (templated).
+        margin: how many copies more than needed must be left, of partitions that lose one.
+        allow_unknown: take a loss for safe that is safe as far as is known, although something that decides is unknown.
+        deferrable: between two pokes use no worker; default: `[operators] default_deferrable`.
+        kwargs: those of `BaseSensorOperator`.
+
+    Returns (as XCom):
+        `cluster`, `without`, `safe`, `sentence`, and what is `not_known`.
+    """
+
+    template_fields = ("cluster", "without")
+    ui_color = "#d9e8f5"
+
+    def __init__(
+        self,
+        *,
+        cluster: str,
+        without: str | Sequence[str],
+        margin: int = 0,
+        allow_unknown: bool = False,
+        deferrable: bool | None = None,
+        **kwargs: Any,  # noqa: ANN401 -- BaseSensorOperator's own
+    ) -> None:
+        """Take what is stopped."""
+        super().__init__(**kwargs)
+        self.cluster = cluster
+        self.without = without
+        self.margin = margin
+        self.allow_unknown = allow_unknown
+        self.deferrable = conf.getboolean("operators", "default_deferrable", fallback=False) if deferrable is None else deferrable
+
+    def execute(self, context: Context) -> Any:  # noqa: ANN401 -- the answer
+        """Wait on this worker, or look and defer until the next look.
+
+        Raises:
+            UsageError: no such cluster or party: waiting would not help.
+        """
+        from kafka_audit.airflow.tasks import audit_tasks  # noqa: PLC0415 -- not where DAG files are parsed
+
+        audit_tasks.cluster_names(self.cluster)
+        if not self.parties:
+            msg = f"{self.task_id}: `without` names nothing that is stopped"
+            raise UsageError(msg)
+        if not self.deferrable:
+            return super().execute(context)
+        return self.look(context, None, until=time.time() + self.timeout)
+
+    @property
+    def parties(self) -> Sequence[str]:
+        """What is stopped, as a list."""
+        return [self.without] if isinstance(self.without, str) else [*self.without]
+
+    def look(self, context: Context, event: Any, *, until: float) -> Any:  # noqa: ANN401, ARG002 -- the answer; Airflow's own
+        """Return the answer if it is safe; else defer until the next look, and fail after `until` (seconds since the epoch)."""
+        looked = self.poke(context)
+        found: Any = looked.xcom_value
+        if looked.is_done:
+            return found
+        if time.time() + self.poke_interval > until:
+            msg = f"{self.cluster}: not safe within {self.timeout:g} s: {found['sentence']}"
+            raise AirflowSensorTimeout(msg)
+        self.defer(trigger=PauseTrigger(self.poke_interval), method_name="look", kwargs={"until": until})
+        return None
+
+    def poke(self, context: Context) -> PokeReturnValue:  # noqa: ARG002 -- Airflow's own
+        """Read the cluster and answer."""
+        from kafka_audit.airflow.tasks import restart_tasks  # noqa: PLC0415 -- not where DAG files are parsed
+
+        found = restart_tasks.answer_now(self.cluster, self.parties, self.margin)
+        done = found["safe"] is True or (self.allow_unknown and found["safe"] is None)
+        self.log.info("%s: %s", self.cluster, found["sentence"])
+        for one in found["not_known"]:
+            self.log.info("not known: %s; needs: %s", one["what"], one["needs"])
+        return PokeReturnValue(is_done=done, xcom_value=found)

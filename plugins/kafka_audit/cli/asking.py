@@ -1,0 +1,68 @@
+"""The command `what-if`: what stops when parties go, on a live cluster or by a stored snapshot."""
+
+import argparse
+import json
+from collections.abc import Sequence
+
+from kafka_audit import audit
+from kafka_audit.cli import clusters, console
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.job.losses import answers
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.text import clean
+from kafka_audit.report import losses
+from kafka_audit.report.plain_text.what_if import answer_text, answers_text
+from kafka_audit.store import Store
+from kafka_audit.store.manifest import cluster_of
+from kafka_audit.what_if.answer import NOT_DECIDED, NOT_SAFE, SAFE
+from kafka_audit.what_if.losses import PartyLoss, combined, every, loss_named, parse
+
+
+def what_if_command(arguments: argparse.Namespace) -> int:
+    """Answer, and return 0 for safe, 3 for not safe, 4 for not decided."""
+    say = console.Progress(quiet=arguments.quiet)
+    if bool(arguments.without) == bool(arguments.each):
+        msg = "name what goes: --without broker:2 (may be repeated), or --each broker"
+        raise UsageError(msg)
+    for text in arguments.without:
+        parse(text)
+    store, snapshot_id, cluster = _snapshot(arguments, say)
+
+    def asked(view: ClusterView) -> Sequence[PartyLoss]:
+        if arguments.without:
+            return [combined(loss_named(view, text) for text in arguments.without)]
+        found = every(view, arguments.each)
+        if not found:
+            msg = f"{snapshot_id}: the cluster has no {arguments.each}, or none was read"
+            raise UsageError(msg)
+        return found
+
+    complete = bool(arguments.without) or arguments.format == "json"
+    bootstrap = () if cluster is None else cluster.bootstrap
+    view, found = answers(store, snapshot_id, asked, margin=arguments.margin, bootstrap=bootstrap, complete=complete)
+    if arguments.format == "json":
+        documents = [losses.loss_document(one, view) for one in found]
+        heading = {"snapshot_id": snapshot_id}
+        whole = heading | documents[0] if arguments.without else heading | {"each": arguments.each, "losses": documents}
+        console.write_result(json.dumps(whole, indent=2))
+    elif arguments.without:
+        console.write_result(answer_text(found[0], view, width=console.width()))
+    else:
+        console.write_result(answers_text(found, view, width=console.width()))
+    codes = {one.exit_code for one in found}
+    return next(code for code in (NOT_SAFE, NOT_DECIDED, SAFE) if code in codes)
+
+
+def _snapshot(arguments: argparse.Namespace, say: console.Progress) -> tuple[Store, str, Cluster | None]:
+    """Return a stored snapshot, or one that is taken now of the cluster that is named."""
+    store = Store(arguments.out)
+    if arguments.subject is not None and cluster_of(arguments.subject) is not None:
+        manifest = store.manifest(arguments.subject)
+        return store, manifest.snapshot_id, clusters.clusters_if_any(arguments.config).get(manifest.cluster)
+    arguments.cluster = arguments.subject
+    cluster = clusters.cluster_without_airflow(arguments)
+    store.prepare()
+    snapshot_id = audit.publish_snapshot(cluster, store, say)
+    say(f"snapshot {snapshot_id} of {clean(cluster.name)}")
+    return store, snapshot_id, cluster

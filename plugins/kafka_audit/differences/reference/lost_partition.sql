@@ -1,0 +1,78 @@
+-- What becomes of each partition in whose ISR a broker is that goes, for each loss; and of the loss named '', which is nothing: what
+-- is so already. Topics in deletion are left out. The leader is the first replica that runs and is in the ISR. `enough`: with so many
+-- copies left, nothing becomes of a partition.
+WITH running AS (
+    SELECT snapshot_id, collect_set(broker_id) AS brokers, max(coalesce(min_isr, 0)) AS min_isr
+    FROM known_broker
+    WHERE moment = 'now'
+    GROUP BY snapshot_id),
+lost AS (
+    SELECT snapshot_id, loss, margin, collect_set(broker_id) AS brokers FROM lost_broker GROUP BY snapshot_id, loss, margin),
+settings AS (
+    SELECT s.snapshot_id, c.topic, max(CASE WHEN c.key = 'min.insync.replicas' THEN try_cast(c.value AS BIGINT) END) AS min_isr,
+           max(CASE WHEN c.key = 'unclean.leader.election.enable' THEN lower(c.value) = 'true' END) AS unclean
+    FROM chosen_sample AS s
+    JOIN topic_config AS c
+        ON c.snapshot_id = s.source_id AND c.key IN ('min.insync.replicas', 'unclean.leader.election.enable')
+    WHERE s.moment = 'now'
+    GROUP BY s.snapshot_id, c.topic),
+state AS (
+    SELECT n.snapshot_id, n.topic, n.partition, n.replicas, n.leader, c.min_isr, c.unclean, r.brokers AS running,
+           greatest(2, coalesce(c.min_isr, r.min_isr, 0)) AS enough,
+           n.topic IN ('__consumer_offsets', '__transaction_state') AS coordinates,
+           CASE WHEN size(n.isr) > 0 THEN filter(n.replicas, x -> array_contains(n.isr, x) AND array_contains(r.brokers, x))
+                ELSE filter(n.replicas, x -> false) END AS in_sync
+    FROM sampled_partition AS n
+    JOIN running AS r ON r.snapshot_id = n.snapshot_id
+    LEFT JOIN settings AS c ON c.snapshot_id = n.snapshot_id AND c.topic = n.topic
+    WHERE n.now AND NOT n.deleting),
+hit AS (
+    SELECT p.*, l.loss, l.margin, l.brokers AS gone
+    FROM (SELECT *, explode(in_sync) AS broker_id FROM state) AS p
+    JOIN lost_broker AS b ON b.snapshot_id = p.snapshot_id AND b.broker_id = p.broker_id
+    JOIN lost AS l ON l.snapshot_id = b.snapshot_id AND l.loss = b.loss
+    WHERE (p.coordinates OR size(p.in_sync) - 1 < p.enough + l.margin OR size(l.brokers) > 1)
+        AND (size(l.brokers) = 1 OR p.broker_id = get(filter(p.in_sync, x -> array_contains(l.brokers, x)), 0))),
+after AS (
+    SELECT snapshot_id, topic, partition, replicas, leader, min_isr, unclean, loss, margin, size(in_sync) AS before,
+           coordinates AND array_contains(gone, leader) AS led, filter(in_sync, x -> NOT array_contains(gone, x)) AS rest,
+           size(filter(replicas, x -> array_contains(running, x) AND NOT array_contains(gone, x))) AS others
+    FROM hit
+    UNION ALL
+    SELECT snapshot_id, topic, partition, replicas, leader, min_isr, unclean, '', 0, size(in_sync), false, in_sync,
+           size(filter(replicas, x -> array_contains(running, x)))
+    FROM state
+    WHERE size(in_sync) < enough OR leader = -1),
+placed AS (
+    SELECT *, CASE WHEN loss = '' THEN CASE WHEN leader >= 0 THEN leader END
+                   WHEN array_contains(rest, leader) THEN leader ELSE get(rest, 0) END AS next
+    FROM after),
+ruled AS (
+    SELECT p.snapshot_id, p.topic, p.partition, p.leader, p.loss, p.margin, p.before, p.led, p.next, size(p.rest) AS copies,
+           p.others > size(p.rest) AS beside, coalesce(p.min_isr, b.min_isr) AS min_isr,
+           CASE WHEN b.capped THEN size(p.replicas) END AS most, coalesce(e.eligible, false) AS eligible,
+           CASE WHEN e.unclean_used THEN coalesce(p.unclean, e.unclean) ELSE false END AS unclean
+    FROM placed AS p
+    LEFT JOIN known_broker AS b
+        ON b.snapshot_id = p.snapshot_id AND b.moment = 'now' AND b.broker_id = coalesce(p.next, p.leader)
+    LEFT JOIN election_rule AS e ON e.snapshot_id = p.snapshot_id),
+needing AS (
+    SELECT *, CASE WHEN most < min_isr THEN most ELSE min_isr END AS needed,
+           CASE WHEN copies > 0 THEN copies WHEN beside AND unclean THEN 1 ELSE 0 END AS remaining
+    FROM ruled),
+sorted AS (
+    SELECT snapshot_id, loss, topic, partition, array_compact(array(
+               CASE WHEN remaining = 0 OR (loss = '' AND leader = -1) THEN 'offline' END,
+               CASE WHEN copies = 0 AND remaining = 1 AND loss <> '' THEN 'unclean' END,
+               CASE WHEN remaining > 0 AND remaining < needed AND (loss <> '' OR leader >= 0) THEN 'not_writable' END,
+               CASE WHEN remaining = 1 AND loss <> '' THEN 'at_risk' END,
+               CASE WHEN remaining > 0 AND margin > 0 AND remaining < greatest(coalesce(needed, 1), 1) + margin
+                    THEN 'below_margin' END,
+               CASE WHEN remaining > 0 AND led THEN 'moved' END,
+               CASE WHEN copies = 0 AND loss <> '' AND beside AND unclean IS NULL THEN 'unclean_unknown' END,
+               CASE WHEN copies = 0 AND loss <> '' AND beside AND eligible AND before < coalesce(needed, before + 1)
+                    THEN 'eligible_unknown' END)) AS kinds
+    FROM needing)
+SELECT snapshot_id, loss, topic, partition, kinds
+FROM sorted
+WHERE size(kinds) > 0

@@ -1,0 +1,115 @@
+"""The next failure: what stops if a single broker, rack or controller goes. Checks judge how severe that is, not this page."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Line
+from kafka_audit.model.text import clean, our_line, start_upper
+from kafka_audit.report import losses, remedies
+from kafka_audit.report.text import wrap
+from kafka_audit.what_if import topics
+from kafka_audit.what_if.answer import Answer, answer
+from kafka_audit.what_if.losses import BROKER, CONTROLLER, RACK, PartyLoss, every
+
+_MOST = 4000
+"""Losses that the document lists."""
+
+_ROWS = 10
+"""Losses that a page lists, of those that are not safe."""
+
+_UNKNOWN = 3
+_KINDS = (topics.OFFLINE, topics.UNCLEAN, topics.NOT_WRITABLE, topics.AT_RISK)
+_COLUMNS = ("without", "", "no leader", "refuse acks=all", "one copy", "quorum")
+_STATES = {True: "safe", False: "not safe", None: "not known"}
+_ELECTS = {True: "has a leader", False: "no leader", None: "not known"}
+
+
+def build_next_failure(view: ClusterView) -> dict[str, Any] | None:
+    """Return what becomes of the cluster without each broker, rack and controller, JSON-ready; None where none was read."""
+    found = [answer(view, loss) for loss in _single(view)]
+    if not found:
+        return None
+    worst = max(found, key=losses.how_bad)
+    unknown = dict.fromkeys((one.what, one.needs) for one_loss in found for one in one_loss.not_known if one.decides)
+    return {
+        "sentence": our_line(_sentence(found, worst), 1000),
+        "worst": None if worst.safe else clean(worst.loss.name),
+        "losses": [_row(one) for one in found[:_MOST]],
+        "omitted": max(len(found) - _MOST, 0),
+        "raises_margin": [_way(text, line) for text, line in losses.ways_with_commands(worst, view)],
+        "not_known": [{"what": clean(what, 500), "needs": our_line(needs, 500)} for what, needs in [*unknown][:_UNKNOWN]],
+    }
+
+
+def _single(view: ClusterView) -> Sequence[PartyLoss]:
+    racks = every(view, RACK)
+    controllers = [loss for loss in every(view, CONTROLLER) if not loss.brokers]  # what is a broker too has its row
+    return (*every(view, BROKER), *(racks if len(racks) > 1 else ()), *controllers)
+
+
+def _sentence(found: Sequence[Answer], worst: Answer) -> str:
+    if worst.safe is False:
+        unsafe = sum(one.safe is False for one in found)
+        others = f" ({unsafe} of {len(found)} are not safe)" if unsafe > 1 else ""
+        return f"The worst single loss is {losses.parties_lost(worst.loss.names)}: {losses.reasons_of(worst)}{others}"
+    if worst.safe is None:
+        undecided = sum(one.safe is None for one in found)
+        return f"No single loss is known to stop anything; {undecided} of {len(found)} are not decided"
+    return "Any single broker, rack or controller may go: partitions that have a leader keep one, and accept acks=all"
+
+
+def _way(text: str, line: Line) -> dict[str, Any]:
+    return {"text": text, "commands": [*quoting.lines([line])], "lines": remedies.parts_to_json([line])}
+
+
+def _row(found: Answer) -> dict[str, Any]:
+    return {
+        "loss": clean(found.loss.name),
+        "safe": found.safe,
+        **{kind: found.effects.get(kind, topics.NONE).partitions for kind in _KINDS},
+        "elects": found.quorum.elects if found.quorum.lost else None,
+        "quorum_lost": found.quorum.lost,
+        "why": our_line(losses.reasons_of(found), 500),
+    }
+
+
+def shown_losses(document: Mapping[str, Any]) -> tuple[Sequence[Mapping[str, Any]], int]:
+    """Return the losses that a page lists, those that are not safe first, and how many of these are left out."""
+    order = sorted((row for row in document["losses"] if row["safe"] is not True), key=lambda row: row["safe"] is None)
+    return order[:_ROWS], len(order) - len(order[:_ROWS])
+
+
+def loss_columns(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the heads of the table; without the quorum where no loss touches it."""
+    return _COLUMNS if any(row["quorum_lost"] for row in document["losses"]) else _COLUMNS[:-1]
+
+
+def loss_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the cells of a loss, that of the quorum last; the words are ours, or cleaned."""
+    leaderless = f"{row['offline']}{' + ' + str(row['unclean']) + ' unclean' if row['unclean'] else ''}"
+    quorum = _ELECTS[row["elects"]] if row["quorum_lost"] else "–"  # noqa: RUF001 -- the sign for "not asked"
+    state = _STATES[row["safe"]]
+    who = start_upper(row["loss"].replace(":", " ", 1))
+    return who, state, leaderless, str(row["not_writable"]), str(row["at_risk"]), quorum
+
+
+def next_failure_lines(document: Mapping[str, Any], width: int) -> Iterator[str]:
+    """Yield the section for a terminal, below its title."""
+    yield from wrap(f"{document['sentence']}.", width, "  ", "  ")
+    rows, more = shown_losses(document)
+    unsafe = [row for row in rows if row["safe"] is False]
+    if unsafe:
+        cells = [loss_columns(document), *map(loss_cells, unsafe)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=False)]
+        yield from (
+            "    " + "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=False)).rstrip() for row in cells
+        )
+    if more:
+        yield f"    and {more} more, in findings.json"
+    for way in document["raises_margin"]:
+        yield from wrap(f"{way['text']}.", width, "  ", "  ")
+        yield from (f"    {line}" for line in remedies.step_lines(way))
+    for one in document["not_known"]:
+        yield from wrap(f"{one['what']}. To know: {one['needs']}.", width, "  ? ", "    ")

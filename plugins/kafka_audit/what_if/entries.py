@@ -1,0 +1,93 @@
+"""Where clients enter: listeners, vantages and bootstrap addresses that lose brokers."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import canonical_address
+from kafka_audit.model.cluster import WORKER
+from kafka_audit.model.tables import BOOTSTRAP, BrokerIdentity
+from kafka_audit.what_if.losses import PartyLoss, running
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntryPoint:
+    """A way in that loses something.
+
+    Attributes:
+        kind: `listener` (by what brokers advertise), `vantage` (by what it reaches), or `bootstrap`.
+        name: of the listener; of a vantage with its listener; "" of bootstrap addresses.
+        lost: the addresses that go.
+        left: how many stay.
+    """
+
+    kind: str
+    name: str
+    lost: tuple[str, ...]
+    left: int
+
+    @property
+    def closed(self) -> bool:
+        """Whether no address stays."""
+        return self.left == 0
+
+
+def lost_entries(view: ClusterView, loss: PartyLoss, bootstrap: Sequence[str] = ()) -> tuple[EntryPoint, ...]:
+    """Return the ways in that lose an address; `bootstrap` are the addresses of the cluster file, where it is known."""
+    if not loss.brokers:
+        return ()
+    named = view.derived(_named_addresses)
+    found = (_entry(kind, name, addresses, loss) for (kind, name), addresses in named.items())
+    return tuple(entry for entry in (*found, _bootstrap(view, loss, bootstrap)) if entry is not None)
+
+
+def _named_addresses(view: ClusterView) -> Mapping[tuple[str, str], Sequence[tuple[int, str]]]:
+    """Return brokers and addresses by kind and name: of each listener, and of each vantage that reaches any of a listener.
+
+    Of a listener they are what brokers that run advertise, of a vantage these without what is closed to it.
+    """
+    alive, own = {*running(view)}, view.replication_listeners.get(WORKER, frozenset())
+    listeners: dict[str, set[tuple[int, str]]] = defaultdict(set)
+    for endpoint in view.endpoints.all:
+        if endpoint.broker_id in alive and endpoint.listener not in own | {BOOTSTRAP, ""}:
+            listeners[endpoint.listener].add((endpoint.broker_id, endpoint.address))
+    reached: set[tuple[str, str]] = set()
+    closed: dict[tuple[str, str], set[tuple[int, str]]] = defaultdict(set)
+    for probe in filter(view.is_of_clients, view.probes):
+        if probe.state == "open":
+            reached.add((probe.vantage, probe.listener))
+        elif probe.failed is not None:
+            closed[probe.vantage, probe.listener].add((probe.broker_id, probe.address))
+    found = {("listener", name): addresses for name, addresses in listeners.items()}
+    for vantage, name in reached:
+        found["vantage", f"{vantage} ({name})"] = listeners.get(name, set()) - closed[vantage, name]
+    return {key: sorted(addresses) for key, addresses in sorted(found.items())}
+
+
+def _bootstrap(view: ClusterView, loss: PartyLoss, addresses: Sequence[str]) -> EntryPoint | None:
+    """Return the addresses that lead to brokers; one behind which no broker is known, such as a load balancer, stays."""
+    holders: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for endpoint in view.endpoints.all:
+        holders[canonical_address(endpoint.host, endpoint.port)].add(endpoint.broker_id)
+    for row in view.newest(BrokerIdentity):
+        if row.answered_by is not None and row.broker_id < 0:
+            holders[_parts(row.address)].add(row.answered_by)
+    found = {(broker, address) for address in addresses for broker in _only(holders.get(_parts(address), ()))}
+    return _entry("bootstrap", "", sorted(found), loss)
+
+
+def _only(brokers: Iterable[int]) -> tuple[int, ...]:
+    """Return the broker, or -1 where there are several, or none is known."""
+    found = tuple(brokers)
+    return found if len(found) == 1 else (-1,)
+
+
+def _parts(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return canonical_address(host.strip("[]"), int(port) if port.isdecimal() else 0)
+
+
+def _entry(kind: str, name: str, addresses: Sequence[tuple[int, str]], loss: PartyLoss) -> EntryPoint | None:
+    lost = tuple(address for broker, address in addresses if broker in loss.brokers)
+    return EntryPoint(kind=kind, name=name, lost=lost, left=len(addresses) - len(lost)) if lost else None

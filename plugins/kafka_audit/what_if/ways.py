@@ -1,0 +1,59 @@
+"""What would keep the partitions that a loss stops: brokers to start or to wait for, topics with too few replicas."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.what_if.losses import PartyLoss
+from kafka_audit.what_if.topics import TopicPartitions
+
+START, WAIT, MORE_REPLICAS, FEWER_AT_ONCE = "start", "wait", "more_replicas", "fewer_at_once"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """One way to more copies in sync.
+
+    Attributes:
+        kind: `start` (these brokers are down, and have replicas), `wait` (followers on these brokers are out of the ISR),
+            `more_replicas` (all replicas are in sync, and too few), or `fewer_at_once` (each of them alone would do).
+        brokers: sorted; none for the last two.
+        partitions: how many it would help.
+        topic: of the first.
+    """
+
+    kind: str
+    brokers: tuple[int, ...]
+    partitions: int
+    topic: str
+
+
+def ways(view: ClusterView, loss: PartyLoss, hit: Iterable[TopicPartitions]) -> tuple[Way, ...]:
+    """Return the ways for partitions that a loss stops, those first that are the quickest."""
+    found: dict[str, dict[tuple[str, int], frozenset[int]]] = {}
+    states = {
+        (row.topic, row.partition): row for kind in ("under_replicated", "leaderless") for row in view.partitions.of_kind(kind)
+    }
+    few = {(row.topic, row.partition) for kind in ("single_replica", "too_few_replicas") for row in view.partitions.of_kind(kind)}
+    for row in hit:
+        for partition in row.partitions:
+            key = row.topic, partition
+            state = states.get(key)
+            down = frozenset(() if state is None else state.unregistered)
+            behind = frozenset(() if state is None else state.missing) - down
+            if down or behind:
+                found.setdefault(START if down else WAIT, {})[key] = down or behind
+            else:
+                held = view.partitions.state(*key)
+                alone = key in few or len(loss.brokers) == 1 or (held is not None and len(held.replicas) == 1)
+                found.setdefault(MORE_REPLICAS if alone else FEWER_AT_ONCE, {})[key] = frozenset()
+    return tuple(
+        Way(
+            kind=kind,
+            brokers=tuple(sorted(frozenset().union(*found[kind].values()))),
+            partitions=len(found[kind]),
+            topic=min(found[kind])[0],
+        )
+        for kind in (START, WAIT, MORE_REPLICAS, FEWER_AT_ONCE)
+        if kind in found
+    )

@@ -1,0 +1,98 @@
+"""The next failure: the worst single loss in a sentence, a row for each that is not safe, and nothing judged a second time."""
+
+import json
+
+import pytest
+
+from hostile import harmless
+from kafka_audit.report import next_failure
+from kafka_audit.report.document import build_document
+from kafka_audit.report.html.cluster import standalone
+from kafka_audit.report.plain_text.markdown import markdown_report
+from kafka_audit.report.plain_text.terminal import terminal_report
+from testbed.cluster_views import cluster_views
+from what_if.asked import snapshot_of, without
+
+FEW = {"topics": {"payments": {"partitions": {0: {"isr": [2], "leader": 2}}}, "orders": {"partitions": {1: {"isr": [1, 2]}}}}}
+HOSTILE = "<b>|`x`\u202e\n# a"
+KRAFT = {
+    "info": {"mode": "kraft"},
+    "zookeeper": "none",
+    "quorum": {"leader": 200, "epoch": 7, "high_watermark": 9000, "voters": {200: 0, 201: 0, 202: 60}, "observers": {0: 0}},
+}
+
+
+def document_of(case):
+    snapshot = snapshot_of({"now": case})
+    view = cluster_views({"case": (snapshot, None)})["case"]
+    return build_document(view, None, (), (), (), None), snapshot
+
+
+def test_the_worst_loss_comes_first_with_what_raises_the_margin():
+    document, _ = document_of(FEW)
+    found = document["next_failure"]
+    assert found["worst"] == "broker:2"
+    assert found["sentence"] == (
+        "The worst single loss is broker 2: 1 partition of payments would have no leader; 1 partition of orders would refuse"
+        " acks=all (2 of 3 are not safe)"
+    )
+    rows = {row["loss"]: (row["safe"], row["offline"], row["not_writable"], row["at_risk"]) for row in found["losses"]}
+    assert rows == {"broker:0": (True, 0, 0, 0), "broker:1": (False, 0, 1, 1), "broker:2": (False, 1, 1, 1)}
+    assert [way["text"] for way in found["raises_margin"]] == ["Wait until brokers 0 and 1 are in sync in 2 partitions"]
+
+
+def test_a_healthy_cluster_is_one_sentence():
+    document, _ = document_of({"topics": {"payments": {"partitions": {0: {"replicas": [0, 1, 2], "isr": [0, 1, 2]}}}}})
+    found = document["next_failure"]
+    assert found["worst"] is None
+    assert found["sentence"].startswith("Any single broker, rack or controller may go")
+    lines = [*next_failure.next_failure_lines(found, 100)]
+    assert " ".join(" ".join(lines).split()) == f"{found['sentence']}."
+
+
+def test_racks_and_controllers_have_rows():
+    racks = {0: {"rack": "a"}, 1: {"rack": "b"}, 2: {"rack": "b"}}
+    document, _ = document_of({"brokers": racks})
+    assert [row["loss"] for row in document["next_failure"]["losses"]][-2:] == ["rack:a", "rack:b"]
+    document, _ = document_of(KRAFT)
+    found = document["next_failure"]
+    assert [row["loss"] for row in found["losses"]][-3:] == ["controller:200", "controller:201", "controller:202"]
+    assert found["worst"] in {"controller:200", "controller:201"}
+    assert "1 of 3 controllers would be left, and 2 are needed" in found["sentence"]
+
+
+@pytest.mark.parametrize("case", [FEW, {"brokers": {0: {"rack": "a"}, 1: {"rack": "b"}, 2: {"rack": "b"}}}], ids=["few", "racks"])
+def test_the_report_and_the_command_say_the_same(case):
+    document, snapshot = document_of(case)
+    for row in document["next_failure"]["losses"]:
+        _, (found,) = without(snapshot, row["loss"])
+        assert row["safe"] is found.safe
+        numbers = {kind: found.effects[kind].partitions if kind in found.effects else 0 for kind in ("offline", "not_writable")}
+        assert numbers == {kind: row[kind] for kind in numbers}
+
+
+def test_it_judges_no_severity():
+    document, _ = document_of(FEW)
+    assert not {"CRITICAL", "HIGH", "MEDIUM", "LOW"} & {*json.dumps(document["next_failure"]).replace('"', " ").split()}
+
+
+def test_every_format_shows_it_and_no_name_acts():
+    case = {"brokers": {0: {"rack": HOSTILE}, 1: {"rack": "b"}, 2: {"rack": "b"}}, **FEW}
+    document, _ = document_of(case)
+    document |= {"cluster": "prod"}
+    terminal, markdown = terminal_report(document, width=100, color=False), markdown_report(document)
+    page = standalone(document)
+    assert "THE NEXT FAILURE" in terminal
+    assert "## The next failure" in markdown
+    assert "The next failure" in page
+    assert not {"\u202e"} & {*terminal, *markdown, *page}
+    harmless(page)
+    assert "\n# a" not in markdown
+
+
+def test_a_report_from_before_has_no_such_section():
+    document, _ = document_of(FEW)
+    del document["next_failure"]
+    assert "NEXT FAILURE" not in terminal_report(document, width=100, color=False)
+    assert "next failure" not in markdown_report(document)
+    assert "next failure" not in standalone(document)

@@ -1,0 +1,108 @@
+"""Random clusters: what the difference file says of each partition is what Kafka's rules say of it, one partition at a time.
+
+The rules are written here a second time, from the source: `PartitionLeaderElectionAlgorithms.offlinePartitionLeaderElection` and
+`PartitionChangeBuilder.electAnyLeader` elect the first replica that runs and is in the ISR, else with unclean election the first
+one that runs; `Partition.appendRecordsToLeader` refuses acks=all below `effectiveMinIsr`.
+"""
+
+import random
+from collections.abc import Collection, Mapping
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from kafka_audit.what_if.topics import NONE
+from seed import SEED
+from what_if.asked import snapshot_of, without
+
+KINDS = ("offline", "unclean", "not_writable", "at_risk", "below_margin")
+BROKERS = range(6)
+Partitions = Mapping[tuple[str, int], Mapping[str, Any]]
+
+
+def cluster(rng: random.Random, *, kraft: bool) -> tuple[dict[str, Any], dict[str, Any], Partitions]:
+    """Return a patch of the base, settings by topic, and the partitions."""
+    down = {broker for broker in BROKERS[1:] if rng.random() < 0.15}  # 0 reports what topics set in KRaft
+    topics, settings, partitions = {}, {}, {}
+    for number in range(12):
+        topic, factor = f"topic-{number}", rng.randint(1, 4)
+        config = {"min.insync.replicas": str(rng.randint(1, 4))} if rng.random() < 0.7 else {}
+        if rng.random() < 0.4:
+            config["unclean.leader.election.enable"] = rng.choice(["true", "false", "True"])
+        settings[topic], states = config, {}
+        for partition in range(4):
+            replicas = rng.sample(BROKERS, factor)
+            isr = sorted(rng.sample(replicas, rng.randint(1, factor)))
+            running = [replica for replica in replicas if replica in isr and replica not in down]
+            leader = rng.choice(running) if running else -1
+            state = {"replicas": replicas, "leader": leader, "leader_epoch": 4, "isr": isr}
+            states[partition] = state | {"controller_epoch": 3, "state_mzxid": 9}
+            partitions[topic, partition] = state
+        topics[topic] = {"topic_id": topic, "czxid": number, "mzxid": number, "config": config, "partitions": states}
+    brokers = {broker: {"listeners": {"PLAINTEXT": f"PLAINTEXT://b{broker}:9092"}, "czxid": 1, "mzxid": 1} for broker in BROKERS}
+    patch = {
+        "brokers": {
+            broker: "absent" if broker in down and broker < 3 else told
+            for broker, told in brokers.items()
+            if broker not in down or broker < 3
+        },
+        "topics": {"orders": "absent", "payments": "absent", **topics},
+        "apis": {1: [4, rng.choice([15, 16])]},
+    }
+    if kraft:
+        patch |= {"info": {"mode": "kraft"}, "zookeeper": "none"}
+        patch["configs"] = {"inter.broker.protocol.version": "3.9-IV0"}
+    return patch, settings, partitions
+
+
+def after(
+    state: Mapping[str, Any], config: Mapping[str, str], running: Collection[int], lost: Collection[int], asked: tuple[bool, int]
+) -> set[str]:
+    """Return what becomes of one partition; `asked`: whether no more is needed than there are replicas, and the margin."""
+    capped, margin = asked
+    before = [replica for replica in state["replicas"] if replica in state["isr"] and replica in running]
+    if not {*before} & {*lost}:
+        return set()
+    left = [replica for replica in state["replicas"] if replica in running and replica not in lost]
+    isr, found = [replica for replica in before if replica not in lost], set()
+    if not isr and config.get("unclean.leader.election.enable", "").lower() == "true" and left:
+        isr, found = left[:1], {"unclean"}
+    if not isr:
+        return {"offline"}
+    needed = int(config.get("min.insync.replicas", "2"))
+    needed = min(needed, len(state["replicas"])) if capped else needed
+    found |= {"not_writable"} if len(isr) < needed else set()
+    found |= {"at_risk"} if len(isr) == 1 else set()
+    return found | ({"below_margin"} if margin and len(isr) < max(needed, 1) + margin else set())
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_each_partition_of_random_clusters(number):
+    rng = random.Random(f"{SEED} {number}")  # noqa: S311 -- no secret
+    patch, settings, partitions = cluster(rng, kraft=bool(number % 2))
+    running = {broker for broker, told in patch["brokers"].items() if told != "absent"}
+    lost, margin = rng.sample(sorted(running), rng.randint(1, min(3, len(running) - 1))), rng.choice([0, 0, 1, 2])
+    _, (found,) = without(snapshot_of({"now": patch}), *(f"broker:{broker}" for broker in lost), margin=margin)
+    expected = {
+        (topic, partition): after(state, settings[topic], running, lost, (patch["apis"][1][1] == 16, margin))
+        for (topic, partition), state in partitions.items()
+    }
+    for kind in KINDS:
+        wanted = {key for key, kinds in expected.items() if kind in kinds}
+        assert {(row.topic, number) for row in found.effects.get(kind, NONE).rows for number in row.partitions} == wanted, kind
+    if any(kinds - {"at_risk"} for kinds in expected.values()):
+        assert found.safe is False
+
+
+def test_a_larger_loss_is_never_better():
+    rng = random.Random(SEED)  # noqa: S311 -- no secret
+    patch, _, _ = cluster(rng, kraft=False)
+    running = sorted(broker for broker, told in patch["brokers"].items() if told != "absent")
+    snapshot, order = snapshot_of({"now": patch}), rng.sample(running, len(running))
+    stopped: list[set[tuple[str, int]]] = []
+    for size in range(1, len(order) + 1):
+        _, (found,) = without(snapshot, *(f"broker:{broker}" for broker in order[:size]))
+        stopped.append({(row.topic, number) for row in found.effects.get("offline", NONE).rows for number in row.partitions})
+    assert all(one <= other for one, other in pairwise(stopped))
+    assert stopped[0] < stopped[-1]
