@@ -287,7 +287,7 @@ def _what_if(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--each", type=_party, metavar="KIND", help=f"each of a kind, one at a time: {', '.join(_PARTIES)}")
     parser.add_argument(
-        "--margin", default=0, type=_copies, metavar="N", help="copies more than needed that must be left in sync (0)"
+        "--margin", default=1, type=_copies, metavar="N", help="2 keeps a copy in sync more than is needed, 3 two more (1)"
     )
     parser.add_argument("--format", default="text", choices=("text", "json"), help="the output on stdout (text)")
 
@@ -348,8 +348,8 @@ def _party(text: str) -> str:
 
 
 def _copies(text: str) -> int:
-    if not text.isdecimal() or int(text) > _MOST_COPIES:
-        msg = f"{text!r} is not a number of copies from 0 to {_MOST_COPIES}"
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST_COPIES:
+        msg = f"{text!r} is not a number of copies from 1 to {_MOST_COPIES}"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
 

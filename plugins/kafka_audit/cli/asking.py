@@ -40,7 +40,7 @@ def what_if_command(arguments: argparse.Namespace) -> int:
 
     complete = bool(arguments.without) or arguments.format == "json"
     bootstrap = () if cluster is None else cluster.bootstrap
-    view, found = answers(store, snapshot_id, asked, margin=arguments.margin, bootstrap=bootstrap, complete=complete)
+    view, found = answers(store, snapshot_id, asked, margin=arguments.margin - 1, bootstrap=bootstrap, complete=complete)
     if arguments.format == "json":
         documents = [losses.loss_document(one, view) for one in found]
         heading = {"snapshot_id": snapshot_id}

@@ -156,7 +156,7 @@ out of sync, and brokers that are down already, count. Nothing is stopped.
 
 examples:
   kafka-audit what-if prod --without broker:2 && ssh kafka-2 sudo systemctl restart kafka
-  kafka-audit what-if prod --without broker:2 --margin 1          one copy more than needed must be left
+  kafka-audit what-if prod --without broker:2 --margin 2          one copy more than needed must be left
   kafka-audit what-if prod --without rack:a --without broker:7    both at once
   kafka-audit what-if prod --each broker
   kafka-audit what-if 20260131T080000Z-prod-1a2b --each rack --format json | jq '.losses[] | select(.safe | not)'

@@ -68,7 +68,7 @@ class Answer:
         return {
             "without": [*self.loss.names],
             "safe": self.safe,
-            "margin": self.margin,
+            "margin": self.margin + 1,  # as it is asked for: 1 keeps what is needed
             "topics": {kind: _plain(self.effects, kind) for kind in topics.LISTED},
             "already": {kind: _plain(self.already, kind) for kind in (topics.OFFLINE, topics.NOT_WRITABLE)},
             "quorum": {key: value for key, value in asdict(self.quorum).items() if key != "not_known"},

@@ -19,7 +19,7 @@ class SafeToRestartSensor(BaseSensorOperator):
     Args:
         cluster: its name in the cluster file (templated).
         without: what is stopped, all of it at once: `broker:2`, or a list (templated).
-        margin: how many copies more than needed must be left, of partitions that lose one.
+        margin: 2 keeps a copy more than is needed in sync, of partitions that lose one; 3 keeps two more.
         allow_unknown: take a loss for safe that is safe as far as is known, although something that decides is unknown.
         deferrable: between two pokes use no worker; default: `[operators] default_deferrable`.
         kwargs: those of `BaseSensorOperator`.
@@ -36,7 +36,7 @@ class SafeToRestartSensor(BaseSensorOperator):
         *,
         cluster: str,
         without: str | Sequence[str],
-        margin: int = 0,
+        margin: int = 1,
         allow_unknown: bool = False,
         deferrable: bool | None = None,
         **kwargs: Any,  # noqa: ANN401 -- BaseSensorOperator's own
@@ -86,7 +86,7 @@ class SafeToRestartSensor(BaseSensorOperator):
         """Read the cluster and answer."""
         from kafka_audit.airflow.tasks import restart_tasks  # noqa: PLC0415 -- not where DAG files are parsed
 
-        found = restart_tasks.answer_now(self.cluster, self.parties, self.margin)
+        found = restart_tasks.answer_now(self.cluster, self.parties, self.margin - 1)
         done = found["safe"] is True or (self.allow_unknown and found["safe"] is None)
         self.log.info("%s: %s", self.cluster, found["sentence"])
         for one in found["not_known"]:
