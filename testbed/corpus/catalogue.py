@@ -38,7 +38,7 @@ GROUPS = {
     "static": tuple(name for name in VERSIONS if not VERSIONS[name][1] and name not in DYNAMIC),
     "dynamic": DYNAMIC,
 }
-"""Names for several versions. Faults are not repeated on the newest release: healthy clusters are."""
+"""Names for several versions. On the newest release only faults of controllers are repeated, and healthy clusters."""
 LOADS = {
     "running transactions": 0,
     "exactly-once replay": 0,
@@ -49,6 +49,8 @@ LOADS = {
     "names with two addresses": 0,
 }
 """What clusters in use have and test clusters lack, with the major release from which on controls have it."""
+Loss = Literal["leader", "all"]
+"""What is killed: the leader of the metadata quorum, or all controllers, which start again at once."""
 Some = TypeVar("Some")
 
 
@@ -86,7 +88,8 @@ class Preset:
         topics: assignments by topic and partition, created before the first audit.
         audit: keys of the cluster's entry in clusters.yaml, over what the bed writes; None takes one away.
         population: what `testbed.population` gives the cluster before the first audit: ``whole``, ``few`` or nothing.
-        controller_files: whether the auditor has the files of KRaft controllers too.
+        controller_files: whether the auditor has the files and logs of KRaft controllers too.
+        named_controllers: whether KRaft controllers are known by names.
         tiered: whether brokers have tiered storage; in KRaft for brokers that are controllers too, which have to know of it.
     """
 
@@ -100,6 +103,7 @@ class Preset:
     audit: Mapping[str, Any] = field(default_factory=dict)
     population: Literal["whole", "few"] | None = None
     controller_files: bool = False
+    named_controllers: bool = False
     tiered: bool = False
 
 
@@ -121,6 +125,8 @@ class Fault:
         healed_as: preset of a cluster that is made as the finding asks, where a running one cannot be changed to it; it is
             started and audited instead of the repaired one.
         follows: codes of the checks whose remedy the words of `heal` are; without, those of `cause`.
+        loses: what is killed after the audit, whereupon the quorum elects no leader. The repaired cluster then loses the same, and
+            elects one.
         lasting: codes of `report` that the repair does not bring to an end, with the reason.
         peers: regular expressions for what other tools print: ``cause`` and ``wrong``.
         alone: the cluster is thrown away afterwards.
@@ -138,6 +144,7 @@ class Fault:
     heal: tuple[Step, ...] = ()
     healed_as: str | None = None
     follows: tuple[str, ...] = ()
+    loses: Loss | None = None
     lasting: Mapping[str, str] = field(default_factory=dict)
     peers: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False
@@ -218,6 +225,11 @@ def unbreakable() -> dict[str, str]:
 def unexecuted() -> dict[str, str]:
     """Return the checks whose remedy no run of the record executed, with the reason."""
     return {str(code): str(why) for code, why in _load(HERE / "remedies.yaml").items()}
+
+
+def of_release(version: str) -> str:
+    """Return the version of the same release whose voters are in files; of others the version itself."""
+    return version.replace(" dynamic", " KRaft") if version in DYNAMIC else version
 
 
 def fault(name: str, raw: Mapping[str, Any]) -> Fault:

@@ -12,11 +12,12 @@ from itertools import permutations
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, same_address
-from kafka_audit.diagnosis.controller_paths import LOG, ControllerPath, controller_paths, paths_by_log
+from kafka_audit.diagnosis.controller_paths import LOG, SETTING, ControllerPath, controller_paths, paths_by_log
 from kafka_audit.diagnosis.elections import Voters
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.finding import Confidence
 from kafka_audit.model.text import clean, listing
+from kafka_audit.model.voters import VOTERS, addresses_clash, named_voters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,7 @@ class VoteEdge:
 
 
 _UNKNOWN = VoteEdge(works=None)
+_NAMES_KEY = "ssl.endpoint.identification.algorithm"
 _FETCHES_MS = 2_000
 """A voter is caught up twice per second; without an answer for so long it starts an election (the default of Kafka)."""
 
@@ -84,13 +86,21 @@ class VoteEdges:
         if target not in self.voters.following:
             return _UNKNOWN  # its port may be closed because it does not run
         own = [path for path in self._paths[target] if path.source == source]
+        # A probe logs in nowhere, and from another host it verifies no certificate: what a log says of that comes first.
+        refused = [path for path in own if path.is_turned_away and path.role == LOG] or self._named_elsewhere(source, target)
+        if refused:
+            measured = refused[0].role == LOG
+            return VoteEdge(
+                works=False, confidence=Confidence.MEASURED if measured else Confidence.SUSPECTED, paths=tuple(refused)
+            )
         if any(path.reaches for path in own):
-            return VoteEdge(works=True)
+            others = self._turned_away(source, target)
+            return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=others) if others else VoteEdge(works=True)
         # A vantage that does not reach the leader, from which this voter fetches, is not where it claims.
         closed = [path for path in own if path.is_cut and (self._is_there(path) or path.role == LOG)]
         if closed:
             return VoteEdge(works=False, paths=tuple(closed))
-        return _UNKNOWN if any(path.connects for path in own) else self._by_others(target)
+        return _UNKNOWN if any(path.connects for path in own) else self._by_others(source, target)
 
     def passes(self, source: int, target: int) -> bool | None:
         """Return whether one voter reaches another."""
@@ -101,13 +111,61 @@ class VoteEdges:
         edge = self.edge(source, target)
         return edge.works if edge.confidence is Confidence.MEASURED else None
 
-    def _by_others(self, target: int) -> VoteEdge:
+    def _by_others(self, source: int, target: int) -> VoteEdge:
         """Return what others' probes say of an edge that was not measured from its source: at best, that no party gets there."""
+        refused = self._turned_away(source, target)
+        if refused:
+            return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=refused)
         others = [path for path in self._paths[target] if path.source != target]
         closed = tuple(path for path in others if path.is_cut and self._counts(path))
         if not closed or any(path.connects for path in others):
             return _UNKNOWN
         return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=closed)
+
+    def _turned_away(self, source: int, target: int) -> tuple[ControllerPath, ...]:
+        """Return what others were turned away by at a voter, as its certificate, so that the source may be, too.
+
+        Not if a party accepts the certificate, or this worker does not accept that of the leader either, whom voters follow.
+        """
+        paths = [path for path in self._paths[target] if path.source != source and path.is_turned_away]
+        trusted = any(path.state == "open" for path in self._paths[target])
+        by_leader = {_origin(path) for path in self._paths.get(self.leader, ()) if path.state == "open"}
+        unchecked = any(self._view.settings.is_emptied(source, key) for key in self._name_keys(source))
+        return tuple(
+            path
+            for path in paths
+            if (path.role == LOG or _origin(path) in by_leader)
+            and not (path.layer == "tls" and trusted)
+            and not (path.checks_names and unchecked)
+        )
+
+    def _name_keys(self, node: int) -> tuple[str, str]:
+        return _NAMES_KEY, f"listener.name.{self._view.settings.controllers_listener(node).lower()}.{_NAMES_KEY}"
+
+    def _named_elsewhere(self, source: int, target: int) -> list[ControllerPath]:
+        """Return that a voter of a static quorum is set to another address of one, or to none."""
+        named = named_voters(self._view.settings.get(source, VOTERS).value)
+        there = self._view.voter_addresses.get(target)
+        if self._view.quorum.now.is_dynamic or not named or there is None:
+            return []
+        if target in named and not addresses_clash(named[target], there):
+            return []
+        instead = f"has {address_text(*named[target])}" if target in named else "lacks it"
+        return [
+            ControllerPath(
+                vantage=SETTING,
+                role=SETTING,
+                source=source,
+                address=address_text(*there),
+                is_listed=False,
+                is_mapped=False,
+                node_id=None,
+                state="closed",
+                layer=VOTERS,
+                error=instead,
+                needs=None,
+            )
+        ]
 
     def _is_there(self, path: ControllerPath) -> bool:
         return path.source == self.leader or self.leader in self._reached[_origin(path)]
@@ -196,8 +254,12 @@ def described_paths(paths: Iterable[ControllerPath], nodes: Collection[int]) -> 
         *([f"the host{'' if len(brokers) == 1 else 's'} of {_named('broker', brokers)}"] if brokers else []),
         *(["this worker"] if any(path.source is None for path in found) else []),
     ]
-    errors = listing(sorted({f"{path.layer}, {clean(path.error, 60)}" for path in found}), 2)
+    errors = listing(sorted({_ends(path) for path in found}), 2)
     return f"from {listing(begins, 3)}: {errors}"
+
+
+def _ends(path: ControllerPath) -> str:
+    return f"{path.layer}{' ' if path.role == SETTING else ', '}{clean(path.error, 60)}"
 
 
 def _named(kind: str, ids: Collection[int]) -> str:

@@ -12,6 +12,7 @@ from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerProperty,
+    ControllerConfig,
     ControllerProbe,
     ControllerProbeFromBroker,
     LogLine,
@@ -38,6 +39,7 @@ _VOTERS = "the other voters"
         VoterProbe,
         LogLine,
         BrokerConfig,
+        ControllerConfig,
         BrokerProperty,
     ),
     says={
@@ -59,9 +61,12 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     Without the leader, no voter that follows reaches a majority and is reached by one. HIGH if the host of a voter does not
-    connect to another voter's address in two samples, or its log says so (measured), or if nobody connects to it, while hosts of
-    other nodes connect to other voters, or this worker to most of them (suspected). MEDIUM if the next election succeeds, but not
-    the one after the loss of another voter, or if the quorum has a voter less for elections than it seems to have.
+    connect to another voter's address in two samples, or its log says so, also of a TLS handshake or a login (measured). Or if
+    nobody connects to it, while hosts of other nodes connect to other voters, or this worker to most of them (suspected). Also
+    suspected, if another voter's log says so, or this worker does not accept the certificate of a voter and accepts that of the
+    leader, or `controller.quorum.voters` of a voter in a static quorum lacks another one or has another port or IP address.
+    MEDIUM if the next election succeeds, but not the one after the loss of another voter, or if the quorum has a voter less for
+    elections than it seems to have.
 
     ## Not known when
     DescribeQuorum was denied or not answered, the addresses of voters are unknown (before Kafka 3.9 without settings), or nothing
@@ -72,13 +77,15 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
 
     ## Passes only when
     Probes from the hosts of voters connect to each other's addresses, so that a leader is elected whichever voter goes. Logins
-    and rights are not tried: KA209 shows them, as each voter fetches from the leader.
+    and rights between voters are not tried: each voter fetches from the leader (KA209); of the others files (KA713, KA714) and
+    logs say them.
 
     ## What to do
     Repeat the probe on the host of another controller: `nc -vz CONTROLLER 9093`, with the address named. If the address is wrong,
     correct the controllers' listener in `advertised.listeners` (else `listeners`) of that voter; in a static quorum, correct
-    `controller.quorum.voters` on every node. Restart that voter alone: do not restart the leader before. If the address is right,
-    allow connections between all controllers. Verify with `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe
+    `controller.quorum.voters` on every node. Restart that voter alone: do not restart the leader before. If TLS fails there, give
+    that voter a certificate that the others accept, with its host among the names. If the login fails, see KA713. If the
+    connection fails at the right address, allow connections between all controllers. Verify with `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe
     --status` and another audit.
 
     ## References
