@@ -17,7 +17,7 @@ from testbed import tiers, topics
 from testbed.acls import Acl, auditor_grants
 from testbed.brokers import STEP_SECONDS
 from testbed.certificates import Certificate
-from testbed.corpus.leader_loss import await_quorum, kill, quorum
+from testbed.corpus.leader_loss import kill, quorum
 from testbed.corpus.tools import filled, printed_commands
 from testbed.disks import CHECKPOINT_SECONDS, add_disk
 from testbed.errors import BedError

@@ -125,8 +125,8 @@ class Fault:
         healed_as: preset of a cluster that is made as the finding asks, where a running one cannot be changed to it; it is
             started and audited instead of the repaired one.
         follows: codes of the checks whose remedy the words of `heal` are; without, those of `cause`.
-        loses: what is killed after the audit, whereupon the quorum elects no leader. The repaired cluster then loses the same, and
-            elects one.
+        loses: what is killed after the audit, whereupon the quorum elects no leader. The repaired cluster elects one after the
+            same loss.
         lasting: codes of `report` that the repair does not bring to an end, with the reason.
         peers: regular expressions for what other tools print: ``cause`` and ``wrong``.
         alone: the cluster is thrown away afterwards.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 from testbed.errors import BedError
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from testbed.corpus.scene import Scene
     from testbed.servers import Server
 
-ELECTS_SECONDS = 15
+ELECTS_SECONDS = 12
 """In this time a quorum that can elect does so: it takes 2 to 6 seconds on a busy machine."""
 STARTS_SECONDS = 45
 """The same, where all controllers have to start first."""
@@ -61,19 +60,6 @@ def kill(server: Server) -> None:
     """Kill a server and wait for its end."""
     server.signal_stop(hard=True)
     server.await_end()
-
-
-def await_quorum(scene: Scene) -> None:
-    """Wait until the metadata can be written.
-
-    Raises:
-        BedError: it cannot; carries what is answered.
-    """
-    began = time.monotonic()
-    seen = scene.cluster.ask_topics("write-metadata", topic=_topic(scene), seconds=STARTS_SECONDS)
-    if seen["seconds"] is None:
-        message = f"the metadata cannot be written after {time.monotonic() - began:.0f} s: {seen['refused']}"
-        raise BedError(message)
 
 
 def _topic(scene: Scene) -> str:

@@ -42,7 +42,7 @@ _REMEDIES = """What was done of the text that a check prints under "What to do",
 which the bed carried out what the text asks for. *Ends with*, where neither was done: the checks with whose executed remedy this
 failure ended, too. The reasons are data: `testbed/corpus/remedies.yaml`.
 """
-_LOSSES = """Faults of controllers wait for an election: the cluster works, and all clients are served. Each was named while that was so.
+_LOSSES = """Faults of controllers wait for an election: the cluster works, and all clients are served. Each was named meanwhile.
 Then the leader of the quorum was killed (*all*: all controllers, which started again at once), and a setting of a topic was
 changed again and again: *no leader* says that the quorum did it in none of so many seconds. The same cluster without the fault
 lost its leader, too, and changed the setting. Voters of a *static* quorum are in files, those of a *dynamic* one in the metadata
@@ -129,10 +129,13 @@ def _losses(broken: Sequence[Result]) -> list[str]:
     seen = [one for one in broken if one.get("lost")]
     shown = [one for one in seen if one["lost"]["seconds"] is None and one["verdict"] == "cause"]
     survived = sum((one["twin"] or {}).get("seconds") is not None for one in seen)
+    figures = (
+        f"{len(seen)} runs of {len({one['id'] for one in seen})} faults: in {len(shown)} the cause was named before, and no"
+        f" leader was elected after. Without the fault one was elected in {survived}.\n"
+    )
     lines = [
         _LOSSES,
-        f"{len(seen)} runs of {len({one['id'] for one in seen})} faults: in {len(shown)} the cause was named before, and no leader"
-        f" was elected after. Without the fault one was elected in {survived}.\n",
+        figures,
         "| Fault | Release | Voters | Named before as | Killed | Then | Without the fault |",
         "|---|---|---|---|---|---|---|",
     ]

@@ -150,7 +150,7 @@ class VoteEdges:
             return []
         if target in named and not addresses_clash(named[target], there):
             return []
-        instead = f"has {address_text(*named[target])}" if target in named else "lacks it"
+        instead = f"{VOTERS} has {address_text(*named[target])}" if target in named else f"{VOTERS} lacks it"
         return [
             ControllerPath(
                 vantage=SETTING,
@@ -161,7 +161,7 @@ class VoteEdges:
                 is_mapped=False,
                 node_id=None,
                 state="closed",
-                layer=VOTERS,
+                layer="tcp",
                 error=instead,
                 needs=None,
             )
@@ -259,7 +259,7 @@ def described_paths(paths: Iterable[ControllerPath], nodes: Collection[int]) -> 
 
 
 def _ends(path: ControllerPath) -> str:
-    return f"{path.layer}{' ' if path.role == SETTING else ', '}{clean(path.error, 60)}"
+    return clean(path.error, 60) if path.role == SETTING else f"{path.layer}, {clean(path.error, 60)}"
 
 
 def _named(kind: str, ids: Collection[int]) -> str:

@@ -6,6 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_quorum
 from kafka_audit.cluster.quorum import NO_TIMES
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.controller_paths import SETTING
 from kafka_audit.diagnosis.elections import election_without
 from kafka_audit.diagnosis.vote_edges import VoteEdges, described_paths
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
@@ -85,8 +86,8 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
     correct the controllers' listener in `advertised.listeners` (else `listeners`) of that voter; in a static quorum, correct
     `controller.quorum.voters` on every node. Restart that voter alone: do not restart the leader before. If TLS fails there, give
     that voter a certificate that the others accept, with its host among the names. If the login fails, see KA713. If the
-    connection fails at the right address, allow connections between all controllers. Verify with `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe
-    --status` and another audit.
+    connection fails at the right address, allow connections between all controllers. Verify with another audit, and
+    `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --status`.
 
     ## References
     KIP-595 (Vote, BeginQuorumEpoch and Fetch), KIP-853 (voters and their endpoints), `controller.quorum.fetch.timeout.ms`.
@@ -131,12 +132,13 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
 def _unreached(edges: VoteEdges) -> dict[str, object]:
     """Return which voters are not reached, where, and from where."""
     broken = edges.broken()
+    tried = [path for paths in broken.values() for path in paths if path.role != SETTING]
     return {
         "unreached": tuple(broken),
         "addresses": tuple(edges.addresses[target] for target in broken),
         "targets": listing((f"controller {target} at {edges.addresses[target]}" for target in broken), 3),
         "count": len(broken),
-        "sources": tuple(sorted({path.source for paths in broken.values() for path in paths if path.source is not None})),
+        "sources": tuple(sorted({path.source for path in tried if path.source is not None})),
         "how": described_paths((path for paths in broken.values() for path in paths), edges.voters.all),
     }
 
