@@ -129,7 +129,7 @@ def finalize(options: dict[str, Any], *, address: str, feature: str, level: int,
 
 def quorum_leader(options: dict[str, Any], *, address: str) -> int:
     """Return the id of the controller that leads the metadata quorum, -1 for none."""
-    return getattr(_quorum(options, address), "leader_id", -1)
+    return int(getattr(_quorum(options, address), "leader_id", -1))
 
 
 def await_voters(options: dict[str, Any], *, address: str, count: int, seconds: float) -> int:

@@ -208,7 +208,7 @@ def run_fault(stage: Stage, fault: Fault, version: str) -> dict[str, Any]:
     scene.undo, scene.ran, scene.followed = [], [], []
     before = stage.before if fault.steps else {}
     carry_out(scene, fault.steps)
-    if fault.loses:  # other tools are silent while all clients are served
+    if fault.loses:  # other tools are not asked: all clients are served
         printed: dict[str, str] = {}
         broken, report = stage.audit(stage.healthy)
     else:
