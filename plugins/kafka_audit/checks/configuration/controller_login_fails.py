@@ -64,7 +64,7 @@ def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
     The first listener in `controller.listener.names` uses SASL, and `sasl.mechanism.controller.protocol` of a node is not among
     the `sasl.enabled.mechanisms` of that listener at a controller whose file was read. Both are GSSAPI if they are not set:
     `sasl.mechanism.inter.broker.protocol` does not count here. Or the file has JAAS configurations of other mechanisms of that
-    listener, and none of this one.
+    listener, and none of this one. HIGH if the node follows the leader now: then it cannot follow another leader.
 
     Or it is SCRAM: up to Kafka 3.4 no controller in KRaft knows SCRAM users. From 3.5 on the users are in the metadata log, which
     controllers read after they have elected a leader. HIGH for a controller of several that logs in with SCRAM: if all of them
@@ -121,11 +121,15 @@ def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgeme
     )
     evidence: dict[str, object] = {"node": node, "who": who, "key": login.key}
     evidence |= {"mechanism": login.mechanism, "listener": listener}
-    fault = _not_enabled(between, login, controllers) or _without_text(between, login)
+    # A controller does not log in to itself, unless it is a broker, too; a single file stands for all.
+    others = [other for other in controllers if other != node or node in settings.combined]
+    fault = _not_enabled(between, login, others or controllers) or _without_text(between, login)
+    now = view.quorum.now
+    follows = login.node in now.replicas and login.node not in now.late
     if fault:
-        return view.judge("KA713", resource, Status.FAIL, evidence, why=fault)
+        return view.judge("KA713", resource, Status.FAIL, evidence, why=fault, severity=Severity.HIGH if follows else None)
     if login.mechanism.startswith("SCRAM-") and not _kept_elsewhere(between, login, controllers):
-        return _scram(view, resource, login, evidence, alone=len(controllers) == 1)
+        return _scram(view, resource, login, evidence, alone=len(controllers) == 1, follows=follows)
     if not controllers:
         missing = {"error": "no file of a controller was read", "needs": "server.properties of the controllers"}
         return view.judge("KA713", resource, Status.UNKNOWN, evidence | missing)
@@ -158,7 +162,9 @@ def _kept_elsewhere(between: InterBroker, login: _ControllerLogin, controllers: 
     return any(between.settings.at(node, login.listener, key).state in {"set", "hidden"} for node in controllers)
 
 
-def _scram(view: ClusterView, resource: str, login: _ControllerLogin, evidence: dict[str, object], *, alone: bool) -> Judgement:
+def _scram(  # noqa: PLR0913 - what decides
+    view: ClusterView, resource: str, login: _ControllerLogin, evidence: dict[str, object], *, alone: bool, follows: bool
+) -> Judgement:
     """Judge a login with SCRAM, whose users are in the metadata log."""
     known = releases(view, login.node)
     if known and version_numbers(known[-1]) < _SCRAM_SINCE:
@@ -170,8 +176,7 @@ def _scram(view: ClusterView, resource: str, login: _ControllerLogin, evidence: 
     if login.votes and (voters > 1 or not alone):
         why = "SCRAM users are in the metadata log, and controllers that all start read it after they have elected a leader"
         return view.judge("KA713", resource, Status.FAIL, evidence, why=why, severity=Severity.HIGH)
-    now = view.quorum.now
-    if login.node in now.replicas and login.node not in now.late:
+    if follows:
         return view.judge("KA713", resource, Status.PASS, evidence)
     missing = {
         "error": "its SCRAM user is in the metadata log",
