@@ -141,7 +141,7 @@ def await_voters(options: dict[str, Any], *, address: str, count: int, seconds: 
         except (KafkaError, OSError):
             voters = ()
         recent = time.time() * 1000 - CAUGHT_UP_MS
-        following = sum(voter.last_caught_up_timestamp >= recent for voter in voters)
+        following: int = sum(voter.last_caught_up_timestamp >= recent for voter in voters)
         if following >= count or time.monotonic() > deadline:
             return following
         time.sleep(POLL_S)
@@ -154,21 +154,21 @@ def _quorum(options: dict[str, Any], address: str) -> Any:  # noqa: ANN401 - kaf
     return answer.topics[0].partitions[0] if answer.topics else None
 
 
-def write_metadata(options: dict[str, Any], *, address: str, topic: str, seconds: float) -> dict[str, Any]:
+def write_metadata(options: dict[str, Any], *, address: str, topic: str, seconds: float, since: float) -> dict[str, Any]:
     """Change a setting of a topic, again and again until the controller has done it or the time is over.
 
     Returns:
-        `seconds` until it was done, None where it was not, `refused`: the last reason, and `leader`: of the quorum then, if one
-        is known.
+        `seconds` from `since` (as `time.time` has it) until it was done, None where it was not, `refused`: the last reason, and
+        `leader`: of the quorum then, if one is known.
     """
-    began, refused = time.monotonic(), None
+    refused = None
     while True:
         value = str(60_000 + round(time.monotonic() * 10) % 1000)  # each time another one, so that there is something to write
         try:
             refused = configure(options, address=address, topic=topic, broker=-1, keys={"file.delete.delay.ms": value})
         except (KafkaError, OSError) as error:
             refused = f"{type(error).__name__}: {error}"
-        passed = time.monotonic() - began
+        passed = time.time() - since
         if refused is None or passed > seconds:
             break
         time.sleep(POLL_S)

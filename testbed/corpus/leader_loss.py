@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from testbed.errors import BedError
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from testbed.corpus.scene import Scene
     from testbed.servers import Server
 
-ELECTS_SECONDS = 12
+ELECTS_SECONDS = 10
 """In this time a quorum that can elect does so: it takes 2 to 6 seconds on a busy machine."""
 STARTS_SECONDS = 45
 """The same, where all controllers have to start first."""
@@ -42,6 +43,7 @@ def lose(scene: Scene, loss: Loss) -> dict[str, Any]:
     """
     servers, leader = quorum(scene)
     chosen = [servers[leader]] if loss == "leader" else [server for server in servers.values() if server.is_running]
+    killed = time.time()
     for server in chosen:
         server.signal_stop(hard=True)
     for server in chosen:
@@ -49,10 +51,11 @@ def lose(scene: Scene, loss: Loss) -> dict[str, Any]:
     if loss == "all":
         _launch(chosen)
     waited = ELECTS_SECONDS if loss == "leader" else STARTS_SECONDS
-    seen = scene.cluster.ask_topics("write-metadata", topic=_topic(scene), seconds=waited)
+    asked = {"topic": _topic(scene), "seconds": waited}
+    seen = scene.cluster.ask_topics("write-metadata", **asked, since=killed)
     if loss == "leader":
         _launch(chosen)
-        scene.cluster.ask_topics("write-metadata", topic=_topic(scene), seconds=STARTS_SECONDS)
+        scene.cluster.ask_topics("write-metadata", **asked | {"seconds": STARTS_SECONDS}, since=time.time())
     return {"killed": leader if loss == "leader" else loss, "waited": waited, **seen}
 
 
