@@ -51,11 +51,11 @@ def lose(scene: Scene, loss: Loss) -> dict[str, Any]:
     if loss == "all":
         _launch(chosen)
     waited = ELECTS_SECONDS if loss == "leader" else STARTS_SECONDS
-    asked = {"topic": _topic(scene), "seconds": waited}
-    seen = scene.cluster.ask_topics("write-metadata", **asked, since=killed)
+    topic = _topic(scene)
+    seen = scene.cluster.ask_topics("write-metadata", topic=topic, seconds=waited, since=killed)
     if loss == "leader":
         _launch(chosen)
-        scene.cluster.ask_topics("write-metadata", **asked | {"seconds": STARTS_SECONDS}, since=time.time())
+        scene.cluster.ask_topics("write-metadata", topic=topic, seconds=STARTS_SECONDS, since=time.time())
     return {"killed": leader if loss == "leader" else loss, "waited": waited, **seen}
 
 
