@@ -360,6 +360,15 @@ def _start_anew(scene: Scene, properties: Mapping[int, Mapping[str, str]]) -> No
 
 
 @action
+def start_ended(scene: Scene, *, says: str) -> None:
+    """Start the controllers and brokers that ended themselves, as the finding says."""
+    scene.followed.append(says)
+    for server in scene.kraft.controllers.values():
+        server.launch()
+    scene.cluster.start_brokers(scene.cluster.brokers)
+
+
+@action
 def start_observer(scene: Scene, node: int) -> None:
     """Start a further controller, which has no vote, and write its file where tools read it."""
     server = scene.kraft.start_observer(node)
