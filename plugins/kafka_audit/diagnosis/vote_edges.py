@@ -12,6 +12,7 @@ from itertools import permutations
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, same_address
+from kafka_audit.diagnosis.controller_access import refused_voters
 from kafka_audit.diagnosis.controller_paths import LOG, SETTING, ControllerPath, controller_paths, paths_by_log
 from kafka_audit.diagnosis.elections import Voters
 from kafka_audit.diagnosis.facts import facts_of
@@ -87,13 +88,17 @@ class VoteEdges:
             return _UNKNOWN  # its port may be closed because it does not run
         own = [path for path in self._paths[target] if path.source == source]
         # A probe logs in nowhere, and from another host it verifies no certificate: what a log says of that comes first.
-        refused = [path for path in own if path.is_turned_away and path.role == LOG] or self._named_elsewhere(source, target)
-        if refused:
-            measured = refused[0].role == LOG
-            return VoteEdge(
-                works=False, confidence=Confidence.MEASURED if measured else Confidence.SUSPECTED, paths=tuple(refused)
-            )
+        if refused := [path for path in own if path.is_turned_away and path.role == LOG]:
+            return VoteEdge(works=False, paths=tuple(refused))
+        if elsewhere := self._named_elsewhere(source, target):
+            return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=elsewhere)
+        return self._probed(source, target, own)
+
+    def _probed(self, source: int, target: int, own: Collection[ControllerPath]) -> VoteEdge:
+        """Return what the probes from the host of the source say, else those of others."""
         if any(path.reaches for path in own):
+            if source in self.refused_by_settings.get(target, ()):
+                return _UNKNOWN
             others = self._turned_away(source, target)
             return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=others) if others else VoteEdge(works=True)
         # A vantage that does not reach the leader, from which this voter fetches, is not where it claims.
@@ -101,6 +106,12 @@ class VoteEdges:
         if closed:
             return VoteEdge(works=False, paths=tuple(closed))
         return _UNKNOWN if any(path.connects for path in own) else self._by_others(source, target)
+
+    @cached_property
+    def refused_by_settings(self) -> Mapping[int, frozenset[int]]:
+        """The voters that do not let others in, by their files, and whom: no probe logs in or votes."""
+        found = refused_voters(self._view)
+        return {target: found[target] & self.voters.all for target in sorted(found) if found[target] & self.voters.all}
 
     def passes(self, source: int, target: int) -> bool | None:
         """Return whether one voter reaches another."""
@@ -142,16 +153,16 @@ class VoteEdges:
     def _name_keys(self, node: int) -> tuple[str, str]:
         return _NAMES_KEY, f"listener.name.{self._view.settings.controllers_listener(node).lower()}.{_NAMES_KEY}"
 
-    def _named_elsewhere(self, source: int, target: int) -> list[ControllerPath]:
+    def _named_elsewhere(self, source: int, target: int) -> tuple[ControllerPath, ...]:
         """Return that a voter of a static quorum is set to another address of one, or to none."""
         named = named_voters(self._view.settings.get(source, VOTERS).value)
         there = self._view.voter_addresses.get(target)
         if self._view.quorum.now.is_dynamic or not named or there is None:
-            return []
+            return ()
         if target in named and not addresses_clash(named[target], there):
-            return []
+            return ()
         instead = f"{VOTERS} has {address_text(*named[target])}" if target in named else f"{VOTERS} lacks it"
-        return [
+        return (
             ControllerPath(
                 vantage=SETTING,
                 role=SETTING,
@@ -164,8 +175,8 @@ class VoteEdges:
                 layer="tcp",
                 error=instead,
                 needs=None,
-            )
-        ]
+            ),
+        )
 
     def _is_there(self, path: ControllerPath) -> bool:
         return path.source == self.leader or self.leader in self._reached[_origin(path)]

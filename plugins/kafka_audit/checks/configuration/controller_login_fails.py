@@ -10,6 +10,7 @@ from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import ROLES
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.diagnosis.controller_access import MECHANISM, without_mechanism
 from kafka_audit.model.advertised_listeners import CONTROLLERS
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
@@ -25,7 +26,7 @@ from kafka_audit.model.tables import (
 from kafka_audit.model.text import counted, listing
 from kafka_audit.model.voters import SERVERS, VOTERS, named_voters
 
-_MECHANISM, _ENABLED, _MAP = "sasl.mechanism.controller.protocol", "sasl.enabled.mechanisms", "listener.security.protocol.map"
+_MAP = "listener.security.protocol.map"
 _JAAS, _CALLBACK = ".sasl.jaas.config", "sasl.server.callback.handler.class"
 _SCRAM_SINCE = (3, 5)
 
@@ -98,7 +99,7 @@ def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
 def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgement:
     between, settings = view.next_start, view.settings
     resource, who = settings.resource(node), f"node {node}"
-    hidden = [key for key in (ROLES, CONTROLLERS, _MAP, _MECHANISM) if settings.get(node, key).state == "hidden"]
+    hidden = [key for key in (ROLES, CONTROLLERS, _MAP, MECHANISM) if settings.get(node, key).state == "hidden"]
     if hidden:
         facts = {
             "who": who,
@@ -115,15 +116,15 @@ def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgeme
     login = _ControllerLogin(
         node=node,
         listener=listener,
-        mechanism=settings.get(node, _MECHANISM).value or DEFAULT_MECHANISM,
-        key=settings.first_set(node, _MECHANISM, _MAP),
+        mechanism=settings.get(node, MECHANISM).value or DEFAULT_MECHANISM,
+        key=settings.first_set(node, MECHANISM, _MAP),
         votes=node in controllers,
     )
     evidence: dict[str, object] = {"node": node, "who": who, "key": login.key}
     evidence |= {"mechanism": login.mechanism, "listener": listener}
     # A controller does not log in to itself, unless it is a broker, too; a single file stands for all.
     others = [other for other in controllers if other != node or node in settings.combined]
-    fault = _not_enabled(between, login, others or controllers) or _without_text(between, login)
+    fault = _not_enabled(view, login, others or controllers) or _without_text(between, login)
     now = view.quorum.now
     follows = login.node in now.replicas and login.node not in now.late
     if fault:
@@ -136,16 +137,14 @@ def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgeme
     return view.judge("KA713", resource, Status.PASS, evidence)
 
 
-def _not_enabled(between: InterBroker, login: _ControllerLogin, controllers: Iterable[int]) -> str:
+def _not_enabled(view: ClusterView, login: _ControllerLogin, controllers: Iterable[int]) -> str:
     """Return which controllers do not enable the mechanism of a login, "" for none."""
-    enabled = {node: between.settings.at(node, login.listener, _ENABLED) for node in controllers}
-    lists = {node: (setting.value or DEFAULT_MECHANISM) for node, setting in enabled.items() if setting.known}
-    without = [node for node, text in lists.items() if login.mechanism not in {part.strip() for part in text.split(",")}]
+    without = without_mechanism(view, login.listener, login.mechanism, controllers)
     if not without:
         return ""
-    default = "" if between.settings.get(login.node, _MECHANISM).value else f"{_MECHANISM} is not set; "
+    default = "" if view.settings.get(login.node, MECHANISM).value else f"{MECHANISM} is not set; "
     verb = "enables" if len(without) == 1 else "enable"
-    return f"{default}{counted(len(without), 'controller')} ({listing(without)}) {verb} {lists[without[0]]}"
+    return f"{default}{counted(len(without), 'controller')} ({listing(without)}) {verb} {next(iter(without.values()))}"
 
 
 def _without_text(between: InterBroker, login: _ControllerLogin) -> str:

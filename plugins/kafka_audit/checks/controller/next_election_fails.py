@@ -17,12 +17,13 @@ from kafka_audit.model.tables import (
     ControllerProbe,
     ControllerProbeFromBroker,
     LogLine,
+    PropertyLogin,
     QuorumReplica,
     QuorumView,
     QuorumVoter,
     VoterProbe,
 )
-from kafka_audit.model.text import listing
+from kafka_audit.model.text import listing, named_nodes
 
 _FEWEST = 3
 _VOTERS = "the other voters"
@@ -42,6 +43,7 @@ _VOTERS = "the other voters"
         BrokerConfig,
         ControllerConfig,
         BrokerProperty,
+        PropertyLogin,
     ),
     says={
         Status.FAIL: "{effect}: {targets} {count:is|are} not reached ({how})",
@@ -73,6 +75,7 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
     DescribeQuorum was denied or not answered, the addresses of voters are unknown (before Kafka 3.9 without settings), or nothing
     measures whether voters connect to each other: a vantage with `role: controller` does, or `role: broker` on combined nodes.
     A worker that reaches no controller says nothing: often it is not meant to. Or a voter is not caught up now: it may restart.
+    Or a voter does not let another one in by its file, which KA713 or KA714 reports.
     The check does not apply to fewer than three voters (KA217), nor where so many lag that there is no majority
     without the leader (KA209).
 
@@ -148,6 +151,10 @@ def _unknown(edges: VoteEdges) -> dict[str, object]:
     if len(edges.addresses) < len(edges.voters.all):
         needs = "DescribeQuorum version 2 (Kafka 3.9), or the settings of brokers (DescribeConfigs on Cluster)"
         return {"error": "the addresses of the voters are unknown", "needs": needs}
+    if refused := edges.refused_by_settings:
+        target = next(iter(refused))
+        error = f"by its file, controller {target} does not let {named_nodes('controller', refused[target])} in"
+        return {"error": error, "needs": "an audit after the remedy of KA713 or KA714"}
     if edges.voters.uncertain:
         moving = f"in motion: not caught up now: {listing(map(str, sorted(edges.voters.uncertain)), 3)}"
         error, needs = (moving, "another audit") if edges.knows_lag else NO_TIMES
