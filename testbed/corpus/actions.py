@@ -264,19 +264,6 @@ def set_voter(scene: Scene, properties: Mapping[str, str], *, restarts_other: bo
 
 
 @action
-def name_voters_in_file(scene: Scene, *, port: int | None = None) -> None:
-    """Restart a voter whose file lacks another one, or has another port for it; `revert` takes it back."""
-    node, other, *_ = _followers(scene)
-    before = dict(scene.kraft.controllers[node].properties)
-    voters = before["controller.quorum.voters"].split(",")
-    moved = f"{other}@{scene.kraft.controllers[other].host.address}:{port}"
-    named = [voter for voter in voters if not voter.startswith(f"{other}@")] + ([moved] if port else [])
-    _start_anew(scene, {node: {**before, "controller.quorum.voters": ",".join(sorted(named))}})
-    scene.undo.append(lambda: _start_anew(scene, {node: before}))
-    await_voters(scene)
-
-
-@action
 def set_controllers(scene: Scene, properties: Mapping[str, str], *, at_once: bool = False) -> None:
     """Restart all controllers with further properties, one by one and the leader last, or at once; `revert` takes it back.
 

@@ -26,7 +26,7 @@ _NOT_READY_SINCE = (3, 3)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Access:
+class ControllerAccess:
     """Whether a controller denies nodes that connect to it in the same way; None where a name, ACLs or a hidden value decide."""
 
     sources: tuple[int, ...]
@@ -37,7 +37,7 @@ class Access:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Kind:
+class _AlikeNodes:
     """Nodes that connect to controllers in the same way: a thousand of them are seldom more than a few kinds."""
 
     listener: str
@@ -48,7 +48,7 @@ class _Kind:
     votes: bool
 
 
-def _kinds(view: ClusterView) -> Mapping[_Kind, list[int]]:
+def _kinds(view: ClusterView) -> Mapping[_AlikeNodes, list[int]]:
     """Return the nodes whose files were read, by how they connect to controllers."""
     between, settings = view.next_start, view.settings
     logins: defaultdict[int, list[PropertyLogin]] = defaultdict(list)
@@ -56,12 +56,12 @@ def _kinds(view: ClusterView) -> Mapping[_Kind, list[int]]:
         if login.side == "client":
             logins[login.broker_id].append(login)
     shown = _subjects(view)
-    found: defaultdict[_Kind, list[int]] = defaultdict(list)
+    found: defaultdict[_AlikeNodes, list[int]] = defaultdict(list)
     for node in sorted(settings.every_file):
         listener = settings.controllers_listener(node)
         mechanism = settings.get(node, MECHANISM).value or DEFAULT_MECHANISM
         own = (login for login in logins[node] if same_listener(login.listener, listener) and login.mechanism == mechanism)
-        kind = _Kind(
+        kind = _AlikeNodes(
             listener=listener,
             protocol=between.protocol(node, listener) or "PLAINTEXT",
             mechanism=mechanism,
@@ -98,7 +98,7 @@ def is_judged(view: ClusterView, controller: int) -> bool:
     return authorizer.value is not None and between.super_users(controller) is not None and between.understood(authorizer.value)
 
 
-def access(view: ClusterView, controller: int) -> Iterator[Access]:
+def access(view: ClusterView, controller: int) -> Iterator[ControllerAccess]:
     """Yield who may act at a controller, other controllers first; of brokers that follow the leader now that is known."""
     between, settings = view.next_start, view.settings
     following = view.quorum.now.replicas.keys() - view.quorum.now.late
@@ -112,7 +112,7 @@ def access(view: ClusterView, controller: int) -> Iterator[Access]:
             if asked:
                 principal = _principal(view, kind, asked[0], controller)
                 denied = _denied(view, controller, principal, supers, votes=votes)
-                yield Access(sources=asked, votes=votes, listener=kind.listener, principal=principal, denied=denied)
+                yield ControllerAccess(sources=asked, votes=votes, listener=kind.listener, principal=principal, denied=denied)
 
 
 def without_mechanism(view: ClusterView, listener: str, mechanism: str, controllers: Iterable[int]) -> Mapping[int, str]:
@@ -162,7 +162,7 @@ def _denied(view: ClusterView, node: int, principal: Principal, supers: frozense
     return None if len(allowed) > 1 or (everyone is None and not acls) else allowed == {False}
 
 
-def _principal(view: ClusterView, kind: _Kind, source: int, target: int) -> Principal:
+def _principal(view: ClusterView, kind: _AlikeNodes, source: int, target: int) -> Principal:
     """Return as whom nodes of a kind appear at a controller, by one of them."""
     settings = view.settings
     builder = settings.at(target, kind.listener, _BUILDER)

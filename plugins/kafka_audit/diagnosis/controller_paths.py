@@ -9,7 +9,7 @@ from kafka_audit.model.log_signatures import login_fault, shown_by
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, LogLine, VoterProbe, ZookeeperProbe
 
-LOG, SETTING = "log", "setting"
+LOG = "log"
 
 _Row = ControllerProbe | ControllerProbeFromBroker | VoterProbe | ZookeeperProbe
 _CERTIFICATE = frozenset(
@@ -30,7 +30,7 @@ class ControllerPath:
     """How one vantage reaches a controller (of `controllers` in the cluster file, or a voter), or ZooKeeper."""
 
     vantage: str
-    role: str  # client, broker, controller, `LOG`, or `SETTING`
+    role: str  # client, broker, controller, or `LOG`
     source: int | None  # the node on whose host it began; None: this worker
     address: str
     is_listed: bool  # this worker was asked to go there by `controllers` in the cluster file

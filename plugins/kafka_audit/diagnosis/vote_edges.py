@@ -13,12 +13,11 @@ from itertools import permutations
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, same_address
 from kafka_audit.diagnosis.controller_access import refused_voters
-from kafka_audit.diagnosis.controller_paths import LOG, SETTING, ControllerPath, controller_paths, paths_by_log
+from kafka_audit.diagnosis.controller_paths import LOG, ControllerPath, controller_paths, paths_by_log
 from kafka_audit.diagnosis.elections import Voters
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.finding import Confidence
 from kafka_audit.model.text import clean, listing
-from kafka_audit.model.voters import VOTERS, addresses_clash, named_voters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +89,6 @@ class VoteEdges:
         # A probe logs in nowhere, and from another host it verifies no certificate: what a log says of that comes first.
         if refused := [path for path in own if path.is_turned_away and path.role == LOG]:
             return VoteEdge(works=False, paths=tuple(refused))
-        if elsewhere := self._named_elsewhere(source, target):
-            return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=elsewhere)
         return self._probed(source, target, own)
 
     def _probed(self, source: int, target: int, own: Collection[ControllerPath]) -> VoteEdge:
@@ -152,31 +149,6 @@ class VoteEdges:
 
     def _name_keys(self, node: int) -> tuple[str, str]:
         return _NAMES_KEY, f"listener.name.{self._view.settings.controllers_listener(node).lower()}.{_NAMES_KEY}"
-
-    def _named_elsewhere(self, source: int, target: int) -> tuple[ControllerPath, ...]:
-        """Return that a voter of a static quorum is set to another address of one, or to none."""
-        named = named_voters(self._view.settings.get(source, VOTERS).value)
-        there = self._view.voter_addresses.get(target)
-        if self._view.quorum.now.is_dynamic or not named or there is None:
-            return ()
-        if target in named and not addresses_clash(named[target], there):
-            return ()
-        instead = f"{VOTERS} has {address_text(*named[target])}" if target in named else f"{VOTERS} lacks it"
-        return (
-            ControllerPath(
-                vantage=SETTING,
-                role=SETTING,
-                source=source,
-                address=address_text(*there),
-                is_listed=False,
-                is_mapped=False,
-                node_id=None,
-                state="closed",
-                layer="tcp",
-                error=instead,
-                needs=None,
-            ),
-        )
 
     def _is_there(self, path: ControllerPath) -> bool:
         return path.source == self.leader or self.leader in self._reached[_origin(path)]
@@ -265,12 +237,8 @@ def described_paths(paths: Iterable[ControllerPath], nodes: Collection[int]) -> 
         *([f"the host{'' if len(brokers) == 1 else 's'} of {_named('broker', brokers)}"] if brokers else []),
         *(["this worker"] if any(path.source is None for path in found) else []),
     ]
-    errors = listing(sorted({_ends(path) for path in found}), 2)
+    errors = listing(sorted({f"{path.layer}, {clean(path.error, 60)}" for path in found}), 2)
     return f"from {listing(begins, 3)}: {errors}"
-
-
-def _ends(path: ControllerPath) -> str:
-    return clean(path.error, 60) if path.role == SETTING else f"{path.layer}, {clean(path.error, 60)}"
 
 
 def _named(kind: str, ids: Collection[int]) -> str:

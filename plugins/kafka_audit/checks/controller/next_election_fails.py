@@ -6,7 +6,6 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_quorum
 from kafka_audit.cluster.quorum import NO_TIMES
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.controller_paths import SETTING
 from kafka_audit.diagnosis.elections import election_without
 from kafka_audit.diagnosis.vote_edges import VoteEdges, described_paths
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
@@ -67,9 +66,8 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
     connect to another voter's address in two samples, or its log says so, also of a TLS handshake or a login (measured). Or if
     nobody connects to it, while hosts of other nodes connect to other voters, or this worker to most of them (suspected). Also
     suspected, if another voter's log says so, or this worker does not accept the certificate of a voter and accepts that of the
-    leader, or `controller.quorum.voters` of a voter in a static quorum lacks another one or has another port or IP address.
-    MEDIUM if the next election succeeds, but not the one after the loss of another voter, or if the quorum has a voter less for
-    elections than it seems to have.
+    leader. MEDIUM if the next election succeeds, but not the one after the loss of another voter, or if the quorum has a voter
+    less for elections than it seems to have.
 
     ## Not known when
     DescribeQuorum was denied or not answered, the addresses of voters are unknown (before Kafka 3.9 without settings), or nothing
@@ -135,13 +133,12 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
 def _unreached(edges: VoteEdges) -> dict[str, object]:
     """Return which voters are not reached, where, and from where."""
     broken = edges.broken()
-    tried = [path for paths in broken.values() for path in paths if path.role != SETTING]
     return {
         "unreached": tuple(broken),
         "addresses": tuple(edges.addresses[target] for target in broken),
         "targets": listing((f"controller {target} at {edges.addresses[target]}" for target in broken), 3),
         "count": len(broken),
-        "sources": tuple(sorted({path.source for path in tried if path.source is not None})),
+        "sources": tuple(sorted({path.source for paths in broken.values() for path in paths if path.source is not None})),
         "how": described_paths((path for paths in broken.values() for path in paths), edges.voters.all),
     }
 
