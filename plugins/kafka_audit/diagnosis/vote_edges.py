@@ -93,16 +93,16 @@ class VoteEdges:
 
     def _probed(self, source: int, target: int, own: Collection[ControllerPath]) -> VoteEdge:
         """Return what the probes from the host of the source say, else those of others."""
-        if any(path.reaches for path in own):
-            if source in self.refused_by_settings.get(target, ()):
-                return _UNKNOWN
-            others = self._turned_away(source, target)
-            return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=others) if others else VoteEdge(works=True)
+        reaches = any(path.reaches for path in own)
         # A vantage that does not reach the leader, from which this voter fetches, is not where it claims.
         closed = [path for path in own if path.is_cut and (self._is_there(path) or path.role == LOG)]
-        if closed:
+        if closed and not reaches:
             return VoteEdge(works=False, paths=tuple(closed))
-        return _UNKNOWN if any(path.connects for path in own) else self._by_others(source, target)
+        if refused := self._turned_away(source, target):
+            return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=refused)
+        if reaches:
+            return _UNKNOWN if source in self.refused_by_settings.get(target, ()) else VoteEdge(works=True)
+        return _UNKNOWN if any(path.connects for path in own) else self._by_others(target)
 
     @cached_property
     def refused_by_settings(self) -> Mapping[int, frozenset[int]]:
@@ -119,11 +119,8 @@ class VoteEdges:
         edge = self.edge(source, target)
         return edge.works if edge.confidence is Confidence.MEASURED else None
 
-    def _by_others(self, source: int, target: int) -> VoteEdge:
+    def _by_others(self, target: int) -> VoteEdge:
         """Return what others' probes say of an edge that was not measured from its source: at best, that no party gets there."""
-        refused = self._turned_away(source, target)
-        if refused:
-            return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=refused)
         others = [path for path in self._paths[target] if path.source != target]
         closed = tuple(path for path in others if path.is_cut and self._counts(path))
         if not closed or any(path.connects for path in others):
@@ -131,11 +128,12 @@ class VoteEdges:
         return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=closed)
 
     def _turned_away(self, source: int, target: int) -> tuple[ControllerPath, ...]:
-        """Return what others were turned away by at a voter, as its certificate, so that the source may be, too.
+        """Return what parties were turned away by at a voter, as its certificate, so that the source may be, too.
 
-        Not if a party accepts the certificate, or this worker does not accept that of the leader either, whom voters follow.
+        A probe accepts what the cluster file trusts, and not what a voter does. It says nothing if a
+        party accepts the certificate, or if it does not accept that of the leader either, whom voters follow.
         """
-        paths = [path for path in self._paths[target] if path.source != source and path.is_turned_away]
+        paths = [path for path in self._paths[target] if path.is_turned_away]
         trusted = any(path.state == "open" for path in self._paths[target])
         by_leader = {_origin(path) for path in self._paths.get(self.leader, ()) if path.state == "open"}
         unchecked = any(self._view.settings.is_emptied(source, key) for key in self._name_keys(source))
