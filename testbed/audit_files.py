@@ -71,7 +71,7 @@ def controller_files(cluster: BaseCluster) -> list[str]:
 
 def controller_logs(cluster: BaseCluster) -> list[str]:
     """Return where the logs of these controllers are, as a cluster file has it."""
-    return [str(cluster.folder / "controller-{node_id}" / "logs" / "server.log*")]
+    return [str(cluster.folder / "controller-{controller_id}" / "logs" / "server.log*")]
 
 
 def _hosts(cluster: BaseCluster) -> list[str]:

@@ -123,10 +123,10 @@ class KraftCluster(BaseCluster):
     def start(self) -> None:
         """Format storage, start all servers side by side and wait until every broker lists all, or as `Plan.settle` has it."""
         self._bed.say(f"Kafka {self.plan.version}: starting {len(self.controllers)} controller(s), {len(self.brokers)} broker(s)")
-        self._format()
         if self.plan.named_controllers:
             for host in (*self.hosts().values(), self._bed.worker):
                 own_names(host, self.folder / "names", hosts=self.controller_names)
+        self._format()
         for server in self._servers():
             server.launch()
         self._await_up(self.brokers)

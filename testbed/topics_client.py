@@ -13,9 +13,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from kafka import KafkaProducer
+from kafka.errors import KafkaError
 from kafka.protocol.admin import (
     AlterPartitionReassignmentsRequest,
     DeleteTopicsRequest,
+    DescribeQuorumRequest,
     ElectLeadersRequest,
     IncrementalAlterConfigsRequest,
     ListPartitionReassignmentsRequest,
@@ -24,7 +26,7 @@ from kafka.protocol.admin import (
 from kafka.protocol.producer import ProduceRequest, WriteTxnMarkersRequest
 from kafka.record import MemoryRecordsBuilder
 
-from testbed.broker_client import REQUEST_MS, for_kafka, send
+from testbed.broker_client import POLL_S, REQUEST_MS, for_kafka, send
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,6 +36,7 @@ SET, DELETE = 0, 1
 ELECTION_NOT_NEEDED = 84
 UNKNOWN_PRODUCER = 987_654
 UPGRADE, SAFE_DOWNGRADE = 1, 2
+CAUGHT_UP_MS = 1500
 
 
 def refusal(answers: list[Any], *harmless: int) -> str | None:
@@ -124,7 +127,62 @@ def finalize(options: dict[str, Any], *, address: str, feature: str, level: int,
     return refusal([answer, *answer.results])
 
 
+def quorum_leader(options: dict[str, Any], *, address: str) -> int:
+    """Return the id of the controller that leads the metadata quorum, -1 for none."""
+    return int(getattr(_quorum(options, address), "leader_id", -1))
+
+
+def await_voters(options: dict[str, Any], *, address: str, count: int, seconds: float) -> int:
+    """Wait until so many voters are caught up with the metadata log, or the time is over; return how many are."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            voters = getattr(_quorum(options, address), "current_voters", ())
+        except (KafkaError, OSError):
+            voters = ()
+        recent = time.time() * 1000 - CAUGHT_UP_MS
+        following: int = sum(voter.last_caught_up_timestamp >= recent for voter in voters)
+        if following >= count or time.monotonic() > deadline:
+            return following
+        time.sleep(POLL_S)
+
+
+def _quorum(options: dict[str, Any], address: str) -> Any:  # noqa: ANN401 - kafka-python is untyped
+    kind = DescribeQuorumRequest.TopicData
+    topic = kind(topic_name="__cluster_metadata", partitions=[kind.PartitionData(partition_index=0)])
+    answer = send(address, options, DescribeQuorumRequest(topics=[topic]))
+    return answer.topics[0].partitions[0] if answer.topics else None
+
+
+def write_metadata(options: dict[str, Any], *, address: str, topic: str, seconds: float, since: float) -> dict[str, Any]:
+    """Change a setting of a topic, again and again until the controller has done it or the time is over.
+
+    Returns:
+        `seconds` from `since` (as `time.time` has it) until it was done, None where it was not, `refused`: the last reason, and
+        `leader`: of the quorum then, if one is known.
+    """
+    refused = None
+    while True:
+        value = str(60_000 + round(time.monotonic() * 10) % 1000)  # each time another one, so that there is something to write
+        try:
+            refused = configure(options, address=address, topic=topic, broker=-1, keys={"file.delete.delay.ms": value})
+        except (KafkaError, OSError) as error:
+            refused = f"{type(error).__name__}: {error}"
+        passed = time.time() - since
+        if refused is None or passed > seconds:
+            break
+        time.sleep(POLL_S)
+    try:
+        leader = quorum_leader(options, address=address)
+    except (KafkaError, OSError):
+        leader = -1
+    return {"seconds": None if refused else round(passed, 1), "refused": refused, "leader": None if leader < 0 else leader}
+
+
 COMMANDS: dict[str, Callable[..., object]] = {
+    "quorum-leader": quorum_leader,
+    "await-voters": await_voters,
+    "write-metadata": write_metadata,
     "hang": hang,
     "abort": abort,
     "finalize": finalize,

@@ -8,12 +8,16 @@ import shutil
 import sys
 import threading
 import time
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from testbed import tiers, topics
 from testbed.acls import Acl, auditor_grants
 from testbed.brokers import STEP_SECONDS
+from testbed.certificates import Certificate
+from testbed.corpus.leader_loss import kill, quorum
 from testbed.corpus.tools import filled, printed_commands
 from testbed.disks import CHECKPOINT_SECONDS, add_disk
 from testbed.errors import BedError
@@ -22,6 +26,7 @@ from testbed.log_segments import write_offset_commits
 from testbed.migration import Migration
 from testbed.mirror import mirror
 from testbed.names import Nameserver, own_names
+from testbed.security import BROKER
 from testbed.servers import SOFT_STOP_SECONDS, ZOOKEEPER_PORT, Server, zookeeper
 
 if TYPE_CHECKING:
@@ -168,11 +173,11 @@ def pause(scene: Scene, broker: int, seconds: float) -> None:
 @action
 def stop_controllers(scene: Scene, *, followers: int = 0, leader: bool = False) -> None:
     """Kill controllers of the quorum, followers first; `revert` starts them."""
-    servers, leads = _quorum(scene)
+    servers, leads = quorum(scene)
     chosen = [server for node, server in servers.items() if node != leads][:followers]
     chosen += [servers[leads]] if leader else []
     for server in chosen:
-        _kill(server)
+        kill(server)
     scene.undo.append(lambda: _launch(scene, chosen))
 
 
@@ -196,7 +201,7 @@ def set_controller(scene: Scene, properties: Mapping[str, str], *, node: int = 2
 @action
 def hide_voter(scene: Scene) -> None:
     """Cut all other nodes from the services of a voter that follows; what it opens itself goes on. `revert` heals that."""
-    servers, leads = _quorum(scene)
+    servers, leads = quorum(scene)
     hidden = next(node for node in servers if node != leads)
     sources = [host for node, host in scene.cluster.hosts().items() if node != str(hidden)]
     target = servers[hidden].host
@@ -208,6 +213,146 @@ def hide_voter(scene: Scene) -> None:
             scene.bed.heal(source, target)
 
     scene.undo.append(undo)
+
+
+@action
+def await_voters(scene: Scene, *, down: int = 0) -> None:
+    """Wait until all voters but so many are caught up with the metadata log."""
+    wanted = len(scene.kraft.controllers) - down
+    following = scene.cluster.ask_topics("await-voters", count=wanted, seconds=STEP_SECONDS)
+    if following < wanted:
+        message = f"{following} voters follow, not {wanted}"
+        raise BedError(message)
+
+
+@action
+def suspend_voter(scene: Scene) -> None:
+    """Freeze a voter that follows; `revert` lets it go on."""
+    node, *_ = _followers(scene)
+    server = scene.kraft.controllers[node]
+    server.suspend()
+    scene.undo.append(server.resume)
+
+
+@action
+def cut_followers(scene: Scene, *, both_ways: bool) -> None:
+    """Cut one voter that follows from another one, in one direction or in both; `revert` heals it."""
+    one, other, *_ = (scene.kraft.controllers[node].host for node in _followers(scene))
+    pairs = [(one, other), (other, one)] if both_ways else [(one, other)]
+    for source, target in pairs:
+        scene.bed.cut(source, target)
+        scene.undo.append(partial(scene.bed.heal, source, target))
+
+
+@action
+def set_voter(scene: Scene, properties: Mapping[str, str], *, restarts_other: bool = False) -> None:
+    """Restart a voter that follows with further properties; `revert` takes it back.
+
+    Args:
+        scene: the scene.
+        properties: in which ADDRESS stands for its address.
+        restarts_other: whether the other followers start again, too, so that they hold no earlier connection.
+    """
+    node, *others = _followers(scene)
+    server, before = scene.kraft.controllers[node], dict(scene.kraft.controllers[node].properties)
+    there = {key: value.replace("ADDRESS", server.host.address) for key, value in properties.items()}
+    _start_anew(scene, {node: {**before, **there}})
+    scene.undo.append(lambda: _start_anew(scene, {node: before}))
+    for other in others if restarts_other else ():
+        _start_anew(scene, {other: scene.kraft.controllers[other].properties})
+    await_voters(scene)
+
+
+@action
+def set_controllers(scene: Scene, properties: Mapping[str, str], *, at_once: bool = False) -> None:
+    """Restart all controllers with further properties, one by one and the leader last, or at once; `revert` takes it back.
+
+    PASSWORD in a value stands for that of the user as whom nodes log in.
+    """
+    servers, leader = quorum(scene)
+    before = {node: dict(server.properties) for node, server in servers.items()}
+    password = scene.cluster.secured.security.users[BROKER] if scene.cluster.secured else ""
+    more = {key: value.replace("PASSWORD", password) for key, value in properties.items()}
+    wanted = {node: {**before[node], **more} for node in sorted(servers, key=lambda node: (node == leader, node))}
+    for some in [wanted] if at_once else [{node: wanted[node]} for node in wanted]:
+        _start_anew(scene, some)
+        await_voters(scene)
+    scene.undo.append(lambda: _start_anew(scene, before))
+
+
+@action
+def reissue_certificate(scene: Scene, **faulty: Any) -> None:  # noqa: ANN401 - YAML
+    """Give a voter that follows a certificate that is faulty in this way, and restart it; `revert` gives it a right one."""
+    node, *_ = _followers(scene)
+    secured, server = scene.cluster.secured, scene.kraft.controllers[node]
+    if secured is None:
+        message = "this cluster is not secured"
+        raise BedError(message)
+    if "valid_for" in faulty:
+        faulty["valid_for"] = timedelta(days=faulty["valid_for"])
+    authority, address = secured.authority, server.host.address
+
+    def issue(wanted: Certificate | None) -> None:
+        authority.issue(f"controller-{node}", (address,), wanted)
+        _start_anew(scene, {node: server.properties})
+
+    issue(Certificate(**faulty))
+    scene.undo.append(lambda: issue(None))
+    await_voters(scene)
+
+
+@action
+def forget_name(scene: Scene) -> None:
+    """Let the host of a voter that follows know no name of another one; `revert` gives it all names again."""
+    node, other, *_ = _followers(scene)
+    server, folder, names = scene.kraft.controllers[node], scene.cluster.folder / "names", scene.kraft.controller_names
+
+    def know(known: Mapping[str, str]) -> None:
+        own_names(server.host, folder, hosts=known)
+        _start_anew(scene, {node: server.properties})
+
+    gone = scene.kraft.controllers[other].host.address
+    know({name: address for name, address in names.items() if address != gone})
+    scene.undo.append(lambda: know(names))
+    await_voters(scene)
+
+
+@action
+def replace_voter_disk(scene: Scene) -> None:
+    """Give a voter that follows an empty disk, formatted as the one of a controller that joins a dynamic quorum."""
+    node, *_ = _followers(scene)
+    server = scene.kraft.controllers[node]
+    kill(server)
+    shutil.rmtree(server.properties["log.dirs"])
+    scene.kraft.format_without_vote(server)
+    shutil.copy(server.config_file, scene.tools.folder / "controller.properties")
+    server.launch()
+
+
+def _followers(scene: Scene) -> list[int]:
+    servers, leader = quorum(scene)
+    return sorted(node for node in servers if node != leader)
+
+
+def _start_anew(scene: Scene, properties: Mapping[int, Mapping[str, str]]) -> None:
+    """Restart controllers with these properties, at once, and wait for their ports."""
+    servers = {node: scene.kraft.controllers[node] for node in properties}
+    for server in servers.values():
+        server.resume()
+        server.signal_stop()
+    for node, server in servers.items():
+        server.await_end(SOFT_STOP_SECONDS)
+        server.properties = dict(properties[node])
+        server.launch()
+
+
+@action
+def start_ended(scene: Scene, *, says: str) -> None:
+    """Start the controllers and brokers that ended themselves, as the finding says."""
+    scene.followed.append(says)
+    for server in scene.kraft.controllers.values():
+        server.launch()
+    scene.cluster.start_brokers(scene.cluster.brokers)
 
 
 @action
@@ -227,8 +372,8 @@ def move_controller(scene: Scene, times: int = 1) -> None:
             now = scene.zookeeper.controller_id()
             scene.zookeeper.make_controller(ids[(ids.index(now) + 1) % len(ids)] if now in ids else ids[0])
         else:
-            servers, leads = _quorum(scene)
-            _kill(servers[leads])
+            servers, leads = quorum(scene)
+            kill(servers[leads])
             servers[leads].launch()
     await_settled(scene)
 
@@ -547,7 +692,7 @@ def second_process(scene: Scene, broker: int, host: int) -> None:
     collected.symlink_to(second.log_dir / "server.log")
 
     def undo() -> None:
-        _kill(second)
+        kill(second)
         collected.unlink()
 
     scene.undo.append(undo)
@@ -1042,13 +1187,6 @@ def _delete(scene: Scene, name: str) -> None:
     time.sleep(1)
 
 
-def _quorum(scene: Scene) -> tuple[dict[int, Server], int]:
-    """Return the servers that are controllers, and the id of the quorum's leader."""
-    servers = scene.kraft.controllers or {broker.id: broker.server for broker in scene.cluster.brokers.values()}
-    said = scene.tools.demand_as_admin(f"kafka-metadata-quorum.sh --bootstrap-server {scene.tools.bootstrap} describe --status")
-    return servers, next(int(line.split(":")[1]) for line in said.splitlines() if line.startswith("LeaderId:"))
-
-
 def _stutter(server: Server, stalled: float, running: float) -> Callable[[], None]:
     """Stop and continue a process in turn, in a thread, as long as it runs; return what ends that."""
     ended = threading.Event()
@@ -1067,11 +1205,6 @@ def _stutter(server: Server, stalled: float, running: float) -> Callable[[], Non
         thread.join()
 
     return end
-
-
-def _kill(server: Server) -> None:
-    server.signal_stop(hard=True)
-    server.await_end()
 
 
 def _launch(scene: Scene, servers: Iterable[Server]) -> None:

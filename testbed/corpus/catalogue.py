@@ -39,7 +39,7 @@ GROUPS = {
     "static": tuple(name for name in VERSIONS if not VERSIONS[name][1] and name not in DYNAMIC),
     "dynamic": DYNAMIC,
 }
-"""Names for several versions. Faults are not repeated on the newest release: healthy clusters are."""
+"""Names for several versions. On the newest release only faults of controllers are repeated, and healthy clusters."""
 LOADS = {
     "running transactions": 0,
     "exactly-once replay": 0,
@@ -50,6 +50,8 @@ LOADS = {
     "names with two addresses": 0,
 }
 """What clusters in use have and test clusters lack, with the major release from which on controls have it."""
+Loss = Literal["leader", "all"]
+"""What is killed: the leader of the metadata quorum, or all controllers, which start again at once."""
 Some = TypeVar("Some")
 
 
@@ -87,7 +89,8 @@ class Preset:
         topics: assignments by topic and partition, created before the first audit.
         audit: keys of the cluster's entry in clusters.yaml, over what the bed writes; None takes one away.
         population: what `testbed.population` gives the cluster before the first audit: ``whole``, ``few`` or nothing.
-        controller_files: whether the auditor has the files of KRaft controllers too.
+        controller_files: whether the auditor has the files and logs of KRaft controllers too.
+        named_controllers: whether KRaft controllers are known by names.
         tiered: whether brokers have tiered storage; in KRaft for brokers that are controllers too, which have to know of it.
     """
 
@@ -101,6 +104,7 @@ class Preset:
     audit: Mapping[str, Any] = field(default_factory=dict)
     population: Literal["whole", "few"] | None = None
     controller_files: bool = False
+    named_controllers: bool = False
     tiered: bool = False
 
 
@@ -122,6 +126,8 @@ class Fault:
         healed_as: preset of a cluster that is made as the finding asks, where a running one cannot be changed to it; it is
             started and audited instead of the repaired one.
         follows: codes of the checks whose remedy the words of `heal` are; without, those of `cause`.
+        loses: what is killed after the audit, whereupon the quorum elects no leader. The repaired cluster elects one after the
+            same loss.
         lasting: codes of `report` that the repair does not bring to an end, with the reason.
         demands: the words with which a printed report names it, the same for every tool.
         besides: ids of faults that its cluster has as well: a report that names them is not wrong.
@@ -141,6 +147,7 @@ class Fault:
     heal: tuple[Step, ...] = ()
     healed_as: str | None = None
     follows: tuple[str, ...] = ()
+    loses: Loss | None = None
     lasting: Mapping[str, str] = field(default_factory=dict)
     demands: Demands
     besides: tuple[str, ...] = ()
@@ -223,6 +230,11 @@ def unbreakable() -> dict[str, str]:
 def unexecuted() -> dict[str, str]:
     """Return the checks whose remedy no run of the record executed, with the reason."""
     return {str(code): str(why) for code, why in _load(HERE / "remedies.yaml").items()}
+
+
+def of_release(version: str) -> str:
+    """Return the version of the same release whose voters are in files; of others the version itself."""
+    return version.replace(" dynamic", " KRaft") if version in DYNAMIC else version
 
 
 def fault(name: str, raw: Mapping[str, Any]) -> Fault:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka_audit.checks import catalogue
 from kafka_audit.model.text import listing
 from testbed.corpus import confusion, printed, record, versions_page
 from testbed.corpus import healthy as healthy_clusters
-from testbed.corpus.catalogue import GROUPS, controls, faults
+from testbed.corpus.catalogue import DYNAMIC, GROUPS, VERSIONS, controls, faults
 from testbed.corpus.peers import NOT_INSTALLED, UNAVAILABLE
 from testbed.corpus.printed import NOT_SCORED, OWN
 from testbed.corpus.remedies import remedies
@@ -52,6 +52,12 @@ _REMEDIES = """What was done of the text that a check prints under "What to do",
 which the bed carried out what the text asks for. *Ends with*, where neither was done: the checks with whose executed remedy this
 failure ended, too. The reasons are data: `testbed/corpus/remedies.yaml`.
 """
+_LOSSES = """Faults of controllers wait for an election: the cluster works, and all clients are served. Each was named meanwhile.
+Then the leader of the quorum was killed (*all*: all controllers, which started again at once), and a setting of a topic was
+changed again and again: *no leader* says that the quorum did it in none of so many seconds. The same cluster without the fault
+lost its leader, too, and changed the setting. Voters of a *static* quorum are in files, those of a *dynamic* one in the metadata
+log.
+"""
 MOST_ENDS = 5
 _VERSIONS = GROUPS["all"]
 
@@ -75,6 +81,8 @@ def page(results: Iterable[Result], causes: str, texts: Texts, healthy_audits: I
         *_faults(broken, texts),
         "[Checks by release](versions.md) lists which check was seen to fail, and to pass once the fault was repaired.\n",
         causes,
+        "## Elections that fail\n",
+        *_losses(broken),
         "## What is not as it should be\n",
         *_open(broken, texts),
         "## Repairs\n",
@@ -145,6 +153,41 @@ def _faults(broken: Sequence[Result], texts: Texts) -> list[str]:
 
 def _cell(result: Result, verdict: str) -> str:
     return f"{verdict}, {'healed' if result['healed'] else '**not healed**'}"
+
+
+def _losses(broken: Sequence[Result]) -> list[str]:
+    """Return what was said of faults of controllers before the leader was killed, and what became of the quorum then."""
+    seen = [one for one in broken if one.get("lost")]
+    shown = [one for one in seen if one["lost"]["seconds"] is None and one["verdict"] == "cause"]
+    survived = sum((one["twin"] or {}).get("seconds") is not None for one in seen)
+    figures = (
+        f"{len(seen)} runs of {len({one['id'] for one in seen})} faults: in {len(shown)} the cause was named before, and no"
+        f" leader was elected after. Without the fault one was elected in {survived}.\n"
+    )
+    lines = [
+        _LOSSES,
+        figures,
+        "| Fault | Release | Voters | Named before as | Killed | Then | Without the fault |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for fault in faults().values():
+        for one in sorted(seen, key=lambda one: list(VERSIONS).index(one["version"])):
+            if one["id"] == fault.id:
+                release, kind = one["version"].split()[0], "dynamic" if one["version"] in DYNAMIC else "static"
+                codes = ", ".join(found for found in one["failing"] if found.split()[0] in fault.cause)
+                cells = [f"`{fault.id}`: {fault.title}", release, kind, f"{codes}: {_plain(one['headline'])}"]
+                cells += ["all" if fault.loses == "all" else "the leader", _then(one["lost"]), _then(one["twin"])]
+                lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _then(loss: Mapping[str, Any] | None) -> str:
+    if not loss:
+        return "not seen"
+    if loss["seconds"] is None:
+        return f"no leader in {loss['waited']} s"
+    says = f"; {_plain(loss['says'])}" if loss.get("says") else ""
+    return f"controller {loss['leader']} leads, written after {loss['seconds']} s{says}"
 
 
 def _open(broken: Sequence[Result], texts: Texts) -> list[str]:

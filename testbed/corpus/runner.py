@@ -17,7 +17,8 @@ from kafka_audit.report.gate import evaluate_gate
 from testbed.bed import Bed
 from testbed.corpus import documents, peers, printed, record, score
 from testbed.corpus.actions import carry_out
-from testbed.corpus.catalogue import VERSIONS, Control, Fault, presets
+from testbed.corpus.catalogue import VERSIONS, Control, Fault, Loss, presets
+from testbed.corpus.leader_loss import lose
 from testbed.corpus.scene import Scene, started
 from testbed.errors import BedError
 
@@ -68,6 +69,7 @@ class Stage:
         self.healthy = ""
         self.first: dict[str, Any] = {}
         self.before: score.Failing = {}
+        self._survived: dict[Loss, dict[str, Any]] = {}
 
     @property
     def engine(self) -> str:
@@ -110,6 +112,13 @@ class Stage:
             scene.report = report = self._auditor.judged(scene, snapshot, previous)
             return snapshot, report, printed.result()
 
+    def survived(self, loss: Loss) -> dict[str, Any]:
+        """Return what becomes of the whole cluster after a loss, tried once, and what its newest report says of elections."""
+        if loss not in self._survived:
+            self._survived[loss] = lose(self.running, loss)
+        says = {one["code"]: one["message"] for one in self.running.report["findings"] if one["code"] == "KA218"}
+        return {**self._survived[loss], "says": says.get("KA218", "")}
+
     def clear(self) -> None:
         """Throw the cluster away."""
         if self._bed is not None:
@@ -117,6 +126,7 @@ class Stage:
         if self._folder is not None:
             self._folder.cleanup()
         self._bed = self._folder = self.scene = self.made = None
+        self._survived = {}
 
     @property
     def running(self) -> Scene:
@@ -198,7 +208,12 @@ def run_fault(stage: Stage, fault: Fault, version: str, kept: Path = printed.PRI
     scene.undo, scene.ran, scene.followed = [], [], []
     before = stage.before if fault.steps else {}
     carry_out(scene, fault.steps)
-    broken, report, others = stage.audit_with_peers(stage.healthy)
+    if fault.loses:  # other tools are not asked: all clients are served
+        others: dict[str, str] = {}
+        broken, report = stage.audit(stage.healthy)
+    else:
+        broken, report, others = stage.audit_with_peers(stage.healthy)
+    lost = lose(scene, fault.loses) if fault.loses else None
     if stage.reports is not None:
         (stage.reports / f"{fault.id} {version}.json").write_text(json.dumps(report, indent=1, ensure_ascii=False))
     found = score.score(fault, before, report)
@@ -224,6 +239,9 @@ def run_fault(stage: Stage, fault: Fault, version: str, kept: Path = printed.PRI
     result |= _healed(stage, fault, version, broken, before, found.failing)
     texts |= {printed.HEALED: documents.printed(stage.running.report)} if result["healed"] else {}
     printed.keep(fault.id, version, result["date"], {tool: record.without_bed(text) for tool, text in texts.items()}, kept)
+    if fault.loses is not None:
+        result["lost"] = lost
+        result["twin"] = stage.survived(fault.loses) if result["healed"] else None
     return result | {"seconds": round(time.monotonic() - began)}
 
 
@@ -245,7 +263,8 @@ def _healed(  # noqa: PLR0913, PLR0917 - what a repair is judged by
         if fault.healed_as is not None:
             stage.prepare(fault.healed_as, version)
             scene.followed.append(f"another cluster, made as the finding asks: preset {fault.healed_as}")
-        snapshot, report = stage.audit(stage.healthy)
+        # After many elections without a leader, the healed quorum is compared with nothing.
+        snapshot, report = stage.audit(None if fault.loses else stage.healthy)
         left = score.left(fault, failing, before, report)
         passing = {one["code"] for one in report["findings"]} - {code for code, _ in score.failing(report)}
     except BedError as error:
@@ -345,6 +364,9 @@ def told(result: dict[str, Any]) -> str:
     parts += [f"{len(result['commands'])} printed"] if result["commands"] else []
     parts += ["healed" if result["healed"] else f"NOT HEALED: {'; '.join(result['left'])}"]
     parts += [f"{tool} {one['verdict']}" for tool, one in result["peers"].items()]
+    for name in ("lost", "twin"):
+        if seen := result.get(name):
+            parts.append(f"{name}: {'no leader' if seen['seconds'] is None else seen['seconds']} after {seen['killed']}")
     return f"{'; '.join(parts)} ({result['seconds']} s) — {result['headline']}"
 
 

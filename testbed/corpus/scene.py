@@ -9,7 +9,7 @@ import yaml
 
 from testbed import presets
 from testbed.acls import auditor_grants
-from testbed.audit_files import controller_files
+from testbed.audit_files import controller_files, controller_logs
 from testbed.cluster import Cluster
 from testbed.corpus.catalogue import DYNAMIC, VERSIONS, Preset
 from testbed.corpus.tools import Tools
@@ -92,6 +92,7 @@ SECURITIES: dict[str, Callable[[], Security]] = {
     "login_over_tls": lambda: Security(
         listeners=(SASL_SSL,), inter_broker=SASL_SSL.label, authorizer=True, controller_login=True, controller_tls=True
     ),
+    "controller_certificates": lambda: Security(controller_tls=True),
     "internal_login": lambda: Security(
         listeners=(replace(presets.SCRAM, name="CLIENT"), replace(presets.SCRAM, name="INTERNAL", port=Listener().port + 2)),
         inter_broker="INTERNAL",
@@ -191,7 +192,7 @@ def started(bed: Bed, preset: Preset, version: str) -> Scene:
         if security and security.authorizer and preset.population is None:
             cluster.put_acls(auditor_grants())
     else:
-        options |= {"dynamic": version in DYNAMIC}
+        options |= {"dynamic": version in DYNAMIC, "named_controllers": preset.named_controllers}
         cluster = bed.kraft(release, preset.brokers, controllers=preset.controllers, **options)
         for node in preset.observers:
             cluster.start_observer(node)
@@ -202,6 +203,7 @@ def started(bed: Bed, preset: Preset, version: str) -> Scene:
     entry = yaml.safe_load(cluster.clusters_yaml(NAME))["clusters"][NAME]
     if preset.controller_files and not zookeeper:
         entry["properties"] += controller_files(cluster)
+        entry["logs"]["paths"] += controller_logs(cluster)
     entry = {key: value for key, value in (entry | dict(preset.audit)).items() if value is not None}
     population = populate(bed, cluster, CONTENTS[preset.population]) if preset.population else None
     return Scene(bed=bed, cluster=cluster, version=version, tools=Tools(bed, cluster), entry=entry, population=population)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kafka_audit.checks import catalogue
 from testbed.corpus import record
-from testbed.corpus.catalogue import GROUPS, by_scenario, faults, unbreakable
+from testbed.corpus.catalogue import GROUPS, by_scenario, faults, of_release, unbreakable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,11 +46,12 @@ def _reason(code: str) -> str:
 def statuses(broken: Sequence[Result]) -> dict[str, dict[str, list[str]]]:
     """Return, by version and code, ``failed`` and ``healed`` where that was seen."""
     seen: dict[str, dict[str, list[str]]] = {version: {} for version in VERSIONS}
-    for one in broken:
+    columns = [(one, seen[of_release(one["version"])]) for one in broken if of_release(one["version"]) in seen]
+    for one, column in columns:
         for code in {found.split()[0] for found in one["failing"]}:
-            seen[one["version"]].setdefault(code, ["failed"])
-    for one in broken:
+            column.setdefault(code, ["failed"])
+    for one, column in columns:
         for code in one["passing"]:
-            if "healed" not in seen[one["version"]].get(code, ["healed"]):
-                seen[one["version"]][code].append("healed")
+            if "healed" not in column.get(code, ["healed"]):
+                column[code].append("healed")
     return seen

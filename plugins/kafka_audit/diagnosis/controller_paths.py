@@ -5,12 +5,23 @@ from dataclasses import dataclass
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.model.cluster import WORKER
-from kafka_audit.model.log_signatures import shown_by
-from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, VoterProbe, ZookeeperProbe
+from kafka_audit.model.log_signatures import login_fault, shown_by
+from kafka_audit.model.read_failure import ReadFailure
+from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, LogLine, VoterProbe, ZookeeperProbe
 
 LOG = "log"
 
 _Row = ControllerProbe | ControllerProbeFromBroker | VoterProbe | ZookeeperProbe
+_CERTIFICATE = frozenset(
+    one.name
+    for one in (
+        ReadFailure.CERTIFICATE_EXPIRED,
+        ReadFailure.CERTIFICATE_NOT_YET_VALID,
+        ReadFailure.CERTIFICATE_NAME,
+        ReadFailure.CERTIFICATE_UNTRUSTED,
+        ReadFailure.CERTIFICATE_NOT_ACCEPTED,
+    )
+)
 _TABLES: tuple[type[_Row], ...] = (ControllerProbe, ControllerProbeFromBroker, VoterProbe)
 
 
@@ -29,6 +40,7 @@ class ControllerPath:
     layer: str
     error: str
     needs: str | None
+    reason: str | None = None  # a member of `ReadFailure`
 
     @property
     def failed_at_network(self) -> bool:
@@ -49,6 +61,16 @@ class ControllerPath:
     def reaches(self) -> bool:
         """Whether a connection opens, and nothing fails after that: without a ca_file or a certificate, that is not known."""
         return self.connects and self.state in {"open", "unknown"}
+
+    @property
+    def is_turned_away(self) -> bool:
+        """Whether it ends, in both samples, with the certificate that is shown, or by a log with the handshake or the login."""
+        return self.state == "closed" and (self.reason in _CERTIFICATE or (self.role == LOG and self.layer in {"tls", "sasl"}))
+
+    @property
+    def checks_names(self) -> bool:
+        """Whether it ends because the certificate is for another host, which a client may be told not to compare."""
+        return self.reason == ReadFailure.CERTIFICATE_NAME.name
 
     @property
     def host_port(self) -> HostPort:
@@ -78,7 +100,7 @@ def paths_by_log(view: ClusterView, node: int) -> tuple[ControllerPath, ...]:
 
     A voter connects to others in elections; from Kafka 3.9 on the leader does so all the time.
     """
-    lines = (row for row in view.logs.to_controllers(node) if shown_by(row) == "KA302")
+    lines = view.logs.to_controllers(node)
     named = ((row, row.address or _address_of(view, row.about_broker)) for row in lines)
     return tuple(
         ControllerPath(
@@ -90,7 +112,7 @@ def paths_by_log(view: ClusterView, node: int) -> tuple[ControllerPath, ...]:
             is_mapped=False,
             node_id=None,
             state="closed",
-            layer="tcp",
+            layer=_layer(row),
             error=f"by its {row.log}",
             needs=None,
         )
@@ -103,6 +125,12 @@ def _address_of(view: ClusterView, voter: int | None) -> str | None:
     """Return the address of a voter, for a line that names the voter only."""
     address = None if voter is None else view.voter_addresses.get(voter)
     return None if address is None else address_text(*address)
+
+
+def _layer(row: LogLine) -> str:
+    if shown_by(row) == "KA302":
+        return "tcp"
+    return "tls" if login_fault(row) == "certificate" else "sasl"
 
 
 def _path(row: _Row, *, repeated: bool) -> ControllerPath:
@@ -123,6 +151,7 @@ def _path(row: _Row, *, repeated: bool) -> ControllerPath:
         layer=row.layer,
         error=row.error or row.outcome,
         needs=row.needs,
+        reason=row.reason,
     )
 
 

@@ -12,6 +12,7 @@ from itertools import permutations
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, same_address
+from kafka_audit.diagnosis.controller_access import refused_voters
 from kafka_audit.diagnosis.controller_paths import LOG, ControllerPath, controller_paths, paths_by_log
 from kafka_audit.diagnosis.elections import Voters
 from kafka_audit.diagnosis.facts import facts_of
@@ -36,6 +37,7 @@ class VoteEdge:
 
 
 _UNKNOWN = VoteEdge(works=None)
+_NAMES_KEY = "ssl.endpoint.identification.algorithm"
 _FETCHES_MS = 2_000
 """A voter is caught up twice per second; without an answer for so long it starts an election (the default of Kafka)."""
 
@@ -84,13 +86,29 @@ class VoteEdges:
         if target not in self.voters.following:
             return _UNKNOWN  # its port may be closed because it does not run
         own = [path for path in self._paths[target] if path.source == source]
-        if any(path.reaches for path in own):
-            return VoteEdge(works=True)
+        # A probe logs in nowhere, and from another host it verifies no certificate: what a log says of that comes first.
+        if refused := [path for path in own if path.is_turned_away and path.role == LOG]:
+            return VoteEdge(works=False, paths=tuple(refused))
+        return self._probed(source, target, own)
+
+    def _probed(self, source: int, target: int, own: Collection[ControllerPath]) -> VoteEdge:
+        """Return what the probes from the host of the source say, else those of others."""
+        reaches = any(path.reaches for path in own)
         # A vantage that does not reach the leader, from which this voter fetches, is not where it claims.
         closed = [path for path in own if path.is_cut and (self._is_there(path) or path.role == LOG)]
-        if closed:
+        if closed and not reaches:
             return VoteEdge(works=False, paths=tuple(closed))
+        if refused := self._turned_away(source, target):
+            return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=refused)
+        if reaches:
+            return _UNKNOWN if source in self.refused_by_settings.get(target, ()) else VoteEdge(works=True)
         return _UNKNOWN if any(path.connects for path in own) else self._by_others(target)
+
+    @cached_property
+    def refused_by_settings(self) -> Mapping[int, frozenset[int]]:
+        """The voters that do not let others in, by their files, and whom: no probe logs in or votes."""
+        found = refused_voters(self._view)
+        return {target: found[target] & self.voters.all for target in sorted(found) if found[target] & self.voters.all}
 
     def passes(self, source: int, target: int) -> bool | None:
         """Return whether one voter reaches another."""
@@ -108,6 +126,27 @@ class VoteEdges:
         if not closed or any(path.connects for path in others):
             return _UNKNOWN
         return VoteEdge(works=False, confidence=Confidence.SUSPECTED, paths=closed)
+
+    def _turned_away(self, source: int, target: int) -> tuple[ControllerPath, ...]:
+        """Return what parties were turned away by at a voter, as its certificate, so that the source may be, too.
+
+        A probe accepts what the cluster file trusts, and not what a voter does. It says nothing if a
+        party accepts the certificate, or if it does not accept that of the leader either, whom voters follow.
+        """
+        paths = [path for path in self._paths[target] if path.is_turned_away]
+        trusted = any(path.state == "open" for path in self._paths[target])
+        by_leader = {_origin(path) for path in self._paths.get(self.leader, ()) if path.state == "open"}
+        unchecked = any(self._view.settings.is_emptied(source, key) for key in self._name_keys(source))
+        return tuple(
+            path
+            for path in paths
+            if (path.role == LOG or _origin(path) in by_leader)
+            and not (path.layer == "tls" and trusted)
+            and not (path.checks_names and unchecked)
+        )
+
+    def _name_keys(self, node: int) -> tuple[str, str]:
+        return _NAMES_KEY, f"listener.name.{self._view.settings.controllers_listener(node).lower()}.{_NAMES_KEY}"
 
     def _is_there(self, path: ControllerPath) -> bool:
         return path.source == self.leader or self.leader in self._reached[_origin(path)]

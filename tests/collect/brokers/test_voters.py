@@ -3,6 +3,7 @@
 import base64
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -13,7 +14,7 @@ from kafka_audit.checks.controller.next_election_fails import next_election_fail
 from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.collect.brokers.quorum import VoterProber, voter_targets
+from kafka_audit.collect.brokers.quorum import ControllerAsker, VoterProber, controllers, voter_targets
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage
 from kafka_audit.model.finding import Status
@@ -27,7 +28,7 @@ from kafka_audit.model.tables import (
     SourceRead,
     VoterProbe,
 )
-from testbed.certificates import Authority
+from testbed.certificates import Authority, Certificate
 
 QUICK = Limits(read_s=3.0, settle_s=0.2, audit_s=60.0)
 PASSWORD = "open-sesame-74"  # noqa: S105 -- of a fake
@@ -123,6 +124,21 @@ def test_no_password_goes_to_a_voter_that_only_the_cluster_names(tmp_path, mecha
     assert (row.voter_id, row.layer, row.outcome, row.vantage, row.from_controller) == (200, "api", "ok", "worker", None)
     assert hostile.handshakes == [mechanism], "it was asked what it offers"
     assert heard == []
+
+
+@pytest.mark.parametrize("wanted", [Certificate(valid_for=timedelta(days=-1)), Certificate(san=("10.9.9.9",))])
+def test_a_controller_whose_certificate_is_not_accepted_ends_at_tls(tmp_path, wanted):
+    authority = Authority(tmp_path)
+    tls = authority.issue("c0", ("127.0.0.1",), wanted)
+    security = Security(protocol="SSL", tls=Tls(ca_file=str(authority.ca_file)))
+    with HostileBroker(200, tls=tls) as hostile:
+        cluster = Cluster(name="c", limits=QUICK, security=security, controllers=(f"{hostile.host}:{hostile.port}",))
+        (target,) = controllers(cluster)
+        rows = ControllerAsker(target, 1, ClientOptions(read_s=3.0, logins=ClusterLogins(cluster, {}))).ask()
+    (probe,) = (row for row in rows if isinstance(row, ControllerProbe))
+    assert (probe.layer, probe.outcome) == ("tls", "failed"), "the certificate is a row of its own, and no layer"
+    assert probe.reason in {"CERTIFICATE_EXPIRED", "CERTIFICATE_NAME"}
+    assert [row.outcome for row in rows if isinstance(row, SourceRead)] == ["failed", "failed"]
 
 
 def test_without_a_known_protocol_a_voter_gets_a_connection_and_no_byte():

@@ -10,6 +10,7 @@ from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import ROLES
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.diagnosis.controller_access import MECHANISM, without_mechanism
 from kafka_audit.model.advertised_listeners import CONTROLLERS
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
@@ -25,7 +26,7 @@ from kafka_audit.model.tables import (
 from kafka_audit.model.text import counted, listing
 from kafka_audit.model.voters import SERVERS, VOTERS, named_voters
 
-_MECHANISM, _ENABLED, _MAP = "sasl.mechanism.controller.protocol", "sasl.enabled.mechanisms", "listener.security.protocol.map"
+_MAP = "listener.security.protocol.map"
 _JAAS, _CALLBACK = ".sasl.jaas.config", "sasl.server.callback.handler.class"
 _SCRAM_SINCE = (3, 5)
 
@@ -64,7 +65,7 @@ def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
     The first listener in `controller.listener.names` uses SASL, and `sasl.mechanism.controller.protocol` of a node is not among
     the `sasl.enabled.mechanisms` of that listener at a controller whose file was read. Both are GSSAPI if they are not set:
     `sasl.mechanism.inter.broker.protocol` does not count here. Or the file has JAAS configurations of other mechanisms of that
-    listener, and none of this one.
+    listener, and none of this one. HIGH if the node follows the leader now: then it cannot follow another leader.
 
     Or it is SCRAM: up to Kafka 3.4 no controller in KRaft knows SCRAM users. From 3.5 on the users are in the metadata log, which
     controllers read after they have elected a leader. HIGH for a controller of several that logs in with SCRAM: if all of them
@@ -98,7 +99,7 @@ def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
 def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgement:
     between, settings = view.next_start, view.settings
     resource, who = settings.resource(node), f"node {node}"
-    hidden = [key for key in (ROLES, CONTROLLERS, _MAP, _MECHANISM) if settings.get(node, key).state == "hidden"]
+    hidden = [key for key in (ROLES, CONTROLLERS, _MAP, MECHANISM) if settings.get(node, key).state == "hidden"]
     if hidden:
         facts = {
             "who": who,
@@ -115,33 +116,35 @@ def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgeme
     login = _ControllerLogin(
         node=node,
         listener=listener,
-        mechanism=settings.get(node, _MECHANISM).value or DEFAULT_MECHANISM,
-        key=settings.first_set(node, _MECHANISM, _MAP),
+        mechanism=settings.get(node, MECHANISM).value or DEFAULT_MECHANISM,
+        key=settings.first_set(node, MECHANISM, _MAP),
         votes=node in controllers,
     )
     evidence: dict[str, object] = {"node": node, "who": who, "key": login.key}
     evidence |= {"mechanism": login.mechanism, "listener": listener}
-    fault = _not_enabled(between, login, controllers) or _without_text(between, login)
+    # A controller does not log in to itself, unless it is a broker, too; a single file stands for all.
+    others = [other for other in controllers if other != node or node in settings.combined]
+    fault = _not_enabled(view, login, others or controllers) or _without_text(between, login)
+    now = view.quorum.now
+    follows = login.node in now.replicas and login.node not in now.late
     if fault:
-        return view.judge("KA713", resource, Status.FAIL, evidence, why=fault)
+        return view.judge("KA713", resource, Status.FAIL, evidence, why=fault, severity=Severity.HIGH if follows else None)
     if login.mechanism.startswith("SCRAM-") and not _kept_elsewhere(between, login, controllers):
-        return _scram(view, resource, login, evidence, alone=len(controllers) == 1)
+        return _scram(view, resource, login, evidence, alone=len(controllers) == 1, follows=follows)
     if not controllers:
         missing = {"error": "no file of a controller was read", "needs": "server.properties of the controllers"}
         return view.judge("KA713", resource, Status.UNKNOWN, evidence | missing)
     return view.judge("KA713", resource, Status.PASS, evidence)
 
 
-def _not_enabled(between: InterBroker, login: _ControllerLogin, controllers: Iterable[int]) -> str:
+def _not_enabled(view: ClusterView, login: _ControllerLogin, controllers: Iterable[int]) -> str:
     """Return which controllers do not enable the mechanism of a login, "" for none."""
-    enabled = {node: between.settings.at(node, login.listener, _ENABLED) for node in controllers}
-    lists = {node: (setting.value or DEFAULT_MECHANISM) for node, setting in enabled.items() if setting.known}
-    without = [node for node, text in lists.items() if login.mechanism not in {part.strip() for part in text.split(",")}]
+    without = without_mechanism(view, login.listener, login.mechanism, controllers)
     if not without:
         return ""
-    default = "" if between.settings.get(login.node, _MECHANISM).value else f"{_MECHANISM} is not set; "
+    default = "" if view.settings.get(login.node, MECHANISM).value else f"{MECHANISM} is not set; "
     verb = "enables" if len(without) == 1 else "enable"
-    return f"{default}{counted(len(without), 'controller')} ({listing(without)}) {verb} {lists[without[0]]}"
+    return f"{default}{counted(len(without), 'controller')} ({listing(without)}) {verb} {next(iter(without.values()))}"
 
 
 def _without_text(between: InterBroker, login: _ControllerLogin) -> str:
@@ -158,7 +161,9 @@ def _kept_elsewhere(between: InterBroker, login: _ControllerLogin, controllers: 
     return any(between.settings.at(node, login.listener, key).state in {"set", "hidden"} for node in controllers)
 
 
-def _scram(view: ClusterView, resource: str, login: _ControllerLogin, evidence: dict[str, object], *, alone: bool) -> Judgement:
+def _scram(  # noqa: PLR0913 - what decides
+    view: ClusterView, resource: str, login: _ControllerLogin, evidence: dict[str, object], *, alone: bool, follows: bool
+) -> Judgement:
     """Judge a login with SCRAM, whose users are in the metadata log."""
     known = releases(view, login.node)
     if known and version_numbers(known[-1]) < _SCRAM_SINCE:
@@ -170,8 +175,7 @@ def _scram(view: ClusterView, resource: str, login: _ControllerLogin, evidence: 
     if login.votes and (voters > 1 or not alone):
         why = "SCRAM users are in the metadata log, and controllers that all start read it after they have elected a leader"
         return view.judge("KA713", resource, Status.FAIL, evidence, why=why, severity=Severity.HIGH)
-    now = view.quorum.now
-    if login.node in now.replicas and login.node not in now.late:
+    if follows:
         return view.judge("KA713", resource, Status.PASS, evidence)
     missing = {
         "error": "its SCRAM user is in the metadata log",

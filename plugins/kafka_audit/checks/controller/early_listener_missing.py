@@ -20,7 +20,7 @@ _KEY = "early.start.listeners"
     needs=(BrokerConfig, ControllerConfig, BrokerProperty, QuorumView, QuorumReplica),
     by_files=True,
     says={
-        Status.FAIL: "{subject} does not answer other controllers before it has read the ACLs: {key} lacks {listener}",
+        Status.FAIL: "{subject} waits for ACLs before it answers others: {key} lacks {listener}",
         Status.PASS: "{subject} answers other controllers before it has read the ACLs",
         Status.UNKNOWN: "Cannot determine whether {who} answers other controllers before it has read the ACLs ({error})",
         Status.NOT_APPLICABLE: "The start of controllers' listeners is not judged: {reason}",

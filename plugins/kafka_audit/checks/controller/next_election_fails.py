@@ -12,15 +12,17 @@ from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerProperty,
+    ControllerConfig,
     ControllerProbe,
     ControllerProbeFromBroker,
     LogLine,
+    PropertyLogin,
     QuorumReplica,
     QuorumView,
     QuorumVoter,
     VoterProbe,
 )
-from kafka_audit.model.text import listing
+from kafka_audit.model.text import listing, named_nodes
 
 _FEWEST = 3
 _VOTERS = "the other voters"
@@ -38,7 +40,9 @@ _VOTERS = "the other voters"
         VoterProbe,
         LogLine,
         BrokerConfig,
+        ControllerConfig,
         BrokerProperty,
+        PropertyLogin,
     ),
     says={
         Status.FAIL: "{effect}: {targets} {count:is|are} not reached ({how})",
@@ -59,27 +63,32 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     Without the leader, no voter that follows reaches a majority and is reached by one. HIGH if the host of a voter does not
-    connect to another voter's address in two samples, or its log says so (measured), or if nobody connects to it, while hosts of
-    other nodes connect to other voters, or this worker to most of them (suspected). MEDIUM if the next election succeeds, but not
-    the one after the loss of another voter, or if the quorum has a voter less for elections than it seems to have.
+    connect to another voter's address in two samples, or its log says so, also of a TLS handshake or a login (measured). Or if
+    nobody connects to it, while hosts of other nodes connect to other voters, or this worker to most of them (suspected). Also
+    suspected, if another voter's log says so, or this worker does not accept the certificate of a voter and accepts that of the
+    leader. MEDIUM if the next election succeeds, but not the one after the loss of another voter, or if the quorum has a voter
+    less for elections than it seems to have.
 
     ## Not known when
     DescribeQuorum was denied or not answered, the addresses of voters are unknown (before Kafka 3.9 without settings), or nothing
     measures whether voters connect to each other: a vantage with `role: controller` does, or `role: broker` on combined nodes.
     A worker that reaches no controller says nothing: often it is not meant to. Or a voter is not caught up now: it may restart.
+    Or a voter does not let another one in by its file, which KA713 or KA714 reports.
     The check does not apply to fewer than three voters (KA217), nor where so many lag that there is no majority
     without the leader (KA209).
 
     ## Passes only when
     Probes from the hosts of voters connect to each other's addresses, so that a leader is elected whichever voter goes. Logins
-    and rights are not tried: KA209 shows them, as each voter fetches from the leader.
+    and rights between voters are not tried: each voter fetches from the leader (KA209); of the others files (KA713, KA714) and
+    logs say them.
 
     ## What to do
     Repeat the probe on the host of another controller: `nc -vz CONTROLLER 9093`, with the address named. If the address is wrong,
     correct the controllers' listener in `advertised.listeners` (else `listeners`) of that voter; in a static quorum, correct
-    `controller.quorum.voters` on every node. Restart that voter alone: do not restart the leader before. If the address is right,
-    allow connections between all controllers. Verify with `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe
-    --status` and another audit.
+    `controller.quorum.voters` on every node. Restart that voter alone: do not restart the leader before. If TLS fails there, give
+    that voter a certificate that the others accept, with its host among the names. If the login fails, see KA713. If the
+    connection fails at the right address, allow connections between all controllers. Verify with another audit, and
+    `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --status`.
 
     ## References
     KIP-595 (Vote, BeginQuorumEpoch and Fetch), KIP-853 (voters and their endpoints), `controller.quorum.fetch.timeout.ms`.
@@ -139,6 +148,10 @@ def _unknown(edges: VoteEdges) -> dict[str, object]:
     if len(edges.addresses) < len(edges.voters.all):
         needs = "DescribeQuorum version 2 (Kafka 3.9), or the settings of brokers (DescribeConfigs on Cluster)"
         return {"error": "the addresses of the voters are unknown", "needs": needs}
+    if refused := edges.refused_by_settings:
+        target = next(iter(refused))
+        error = f"by its file, controller {target} does not let {named_nodes('controller', refused[target])} in"
+        return {"error": error, "needs": "an audit after the remedy of KA713 or KA714"}
     if edges.voters.uncertain:
         moving = f"in motion: not caught up now: {listing(map(str, sorted(edges.voters.uncertain)), 3)}"
         error, needs = (moving, "another audit") if edges.knows_lag else NO_TIMES

@@ -274,7 +274,7 @@ def voter_rows(sample: int, origin: Origin, target: Target, steps: Sequence[Prob
 
 def _deciding(steps: Sequence[ProbeStep]) -> dict[str, Any]:
     """Return the columns of the step that decides."""
-    last = deciding_step([step for step in steps if step.layer not in NO_LAYERS])
+    last = deciding_step(steps)
     return {
         "layer": last.layer,
         "outcome": last.outcome,
@@ -285,8 +285,9 @@ def _deciding(steps: Sequence[ProbeStep]) -> dict[str, Any]:
 
 
 def deciding_step(steps: Sequence[ProbeStep]) -> ProbeStep:
-    """Return the first step that did not succeed, or the last one of a connection."""
-    return next((step for step in steps if step.outcome != "ok"), last_of_connection(steps))
+    """Return the first step of a layer that did not succeed, or the last one of a connection."""
+    layer_steps = [step for step in steps if step.layer not in NO_LAYERS]
+    return next((step for step in layer_steps if step.outcome != "ok"), last_of_connection(layer_steps))
 
 
 def _certificates(
