@@ -22,7 +22,9 @@ class OwnLog:
     gap: Mapping[str, str] | None
 
 
-def own_logs(view: ClusterView, code: str, files: Collection[str]) -> Iterator[OwnLog | Judgement]:
+def own_logs(
+    view: ClusterView, code: str, files: Collection[str], *, of_controllers: bool = False
+) -> Iterator[OwnLog | Judgement]:
     """Yield what each broker reports of the fault of a check, or one judgement where no log was read.
 
     Args:
@@ -30,12 +32,14 @@ def own_logs(view: ClusterView, code: str, files: Collection[str]) -> Iterator[O
         code: of the check; its `says` has the evidence `who`.
         files: names of the files of Kafka's own log4j configuration in which such lines are, each of which is needed; the output
             of a command has them all.
+        of_controllers: controllers of KRaft that are no brokers are asked, too.
     """
     reads_of = {node: [row for row in found if row.operation.startswith(_READ)] for node, found in view.reads.of_logs.items()}
     asked = {node: reads for node, reads in reads_of.items() if reads}
     if not asked:
         yield view.judge(code, "cluster", Status.UNKNOWN, _NO_LOGS, who="any broker")
-    for broker in sorted({*asked} | {*view.brokers} if asked else ()):
+    left_out = frozenset() if of_controllers else view.controller_nodes
+    for broker in sorted(({*asked} | {*view.brokers}) - left_out if asked else ()):
         lines, reads = view.logs.counting(code, broker), asked.get(broker, [])
         yield OwnLog(broker=broker, lines=lines, gap=None if lines else _gap(view, code, broker, reads, files))
 
@@ -46,7 +50,7 @@ def _gap(
     names = {row.operation.removeprefix(_READ) for row in reads if row.outcome == "answered"}
     if "command" not in names and not all(any(fnmatchcase(file, name) for name in names) for file in files):
         failed = [row for row in reads if row.outcome == "failed"]
-        missing = {"error": "such a log of it was not read", "needs": f"{' and '.join(files)} of broker {broker} in `logs`"}
+        missing = {"error": "such a log of it was not read", "needs": f"{' and '.join(files)} of {view.party(broker)} in `logs`"}
         return failed_texts(failed) if failed else missing
     found = view.logs.lines_of(code, broker)
     if any(row.since_start is None for row in found):

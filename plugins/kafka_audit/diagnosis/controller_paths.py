@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from kafka_audit.cluster.answers.log_lines import has_lasted
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.model.cluster import WORKER
@@ -100,7 +101,7 @@ def paths_by_log(view: ClusterView, node: int) -> tuple[ControllerPath, ...]:
 
     A voter connects to others in elections; from Kafka 3.9 on the leader does so all the time.
     """
-    lines = view.logs.to_controllers(node)
+    lines = filter(has_lasted, view.logs.to_controllers(node))
     named = ((row, row.address or _address_of(view, row.about_broker)) for row in lines)
     return tuple(
         ControllerPath(

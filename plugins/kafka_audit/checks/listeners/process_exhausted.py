@@ -7,7 +7,7 @@ from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.log_lines import quoted
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import LogLine, RegisteredBroker
+from kafka_audit.model.tables import LogLine, QuorumReplica, QuorumView, RegisteredBroker
 from kafka_audit.model.text import listing
 
 _FILES = ("server.log",)
@@ -19,15 +19,15 @@ _FILES_SPENT = "too_many_open_files"
 @check(
     code="KA321",
     severity=Severity.HIGH,
-    needs=(LogLine, RegisteredBroker),
+    needs=(LogLine, RegisteredBroker, QuorumView, QuorumReplica),
     says={
-        Status.FAIL: "Broker {broker} ran out of {what} and is still up: {effect}",
-        Status.PASS: "The log of broker {broker} reports no lack of memory, file handles or memory maps",
+        Status.FAIL: "The process of {who} ran out of {what} and is still up: {effect}",
+        Status.PASS: "The log of {who} reports no lack of memory, file handles or memory maps",
         Status.UNKNOWN: "Cannot determine whether {who} lacks memory, file handles or memory maps ({error})",
     },
 )
 def process_exhausted(view: ClusterView) -> Iterator[Judgement]:
-    """A broker ran out of memory, file handles or memory maps, and its process stays up.
+    """A broker or controller ran out of memory, file handles or memory maps, and its process stays up.
 
     ## Why it matters
     Java does not end the process. The thread that got the error may be gone: a network thread, so that some connections hang, a
@@ -35,32 +35,33 @@ def process_exhausted(view: ClusterView) -> Iterator[Judgement]:
     offline when it cannot open a segment. The port stays open and the registration current, so nothing fails over.
 
     ## Fails when
-    Since its last start, the broker logged OutOfMemoryError or `Too many open files`.
+    Since its last start, a broker or a KRaft controller logged OutOfMemoryError or `Too many open files`.
 
     ## Not known when
-    `server.log` of the broker, or the output of a command with its log, was not read, or the line has no time. Only the end of a
+    `server.log` of the node, or the output of a command with its log, was not read, or the line has no time. Only the end of a
     log is read.
 
     ## Passes only when
     The log was read, and the part that was read has no such line since the last start.
 
     ## What to do
-    {step} Then restart broker {broker}, because threads that ended do not come back. To end the process the next time instead,
+    {step} Then restart {who}, because threads that ended do not come back. To end the process the next time instead,
     add `-XX:+ExitOnOutOfMemoryError` to `KAFKA_OPTS`; systemd or Kubernetes then starts it again. To see the limits and what is
     used, on its host: `grep -E 'open files|processes' /proc/PID/limits`, `ls /proc/PID/fd | wc -l` and `wc -l /proc/PID/maps`.
 
     ## References
     Kafka documentation, "OS" (file descriptor limits, `vm.max_map_count`); `org.apache.kafka.common.utils.KafkaThread`.
     """
-    for log in own_logs(view, "KA321", _FILES):
+    for log in own_logs(view, "KA321", _FILES, of_controllers=True):
         if isinstance(log, Judgement):
             yield log
             continue
-        evidence: dict[str, object] = {"broker": log.broker, "who": f"broker {log.broker}"}
+        who = view.party(log.broker)
+        evidence: dict[str, object] = {"node": log.broker, "who": who}
         status = Status.FAIL if log.lines else Status.UNKNOWN if log.gap else Status.PASS
         if log.lines:
             evidence |= _fault(log)
-        yield view.judge("KA321", f"broker/{log.broker}", status, evidence | dict(log.gap or {}))
+        yield view.judge("KA321", who.replace(" ", "/"), status, evidence | dict(log.gap or {}))
 
 
 def _fault(log: OwnLog) -> dict[str, object]:

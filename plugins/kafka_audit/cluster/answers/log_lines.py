@@ -127,6 +127,13 @@ def _goes_on(row: LogLine) -> bool:
     return row.read_ms - row.last_ms <= max(SOON_MS, _OFTEN * usual)
 
 
+def has_lasted(row: LogLine) -> bool:
+    """Return whether what is repeated was so for longer than a start takes: controllers that start together log it, too."""
+    if not BY_ID[row.signature].repeats:
+        return True
+    return row.last_ms is not None and row.since_ms is not None and row.last_ms - row.since_ms >= SOON_MS
+
+
 def says(row: LogLine, party: str = "broker") -> str:
     """Return the content of a line, for a sentence: `server.log of broker 0 says Authentication failed`."""
     what = f"{BY_ID[row.signature].means}: {row.detail}" if row.detail and BY_ID[row.signature].own else row.detail
