@@ -102,6 +102,17 @@ class Quorum:
         return None if number is None else QuorumSample(self._samples, number)
 
     @cached_property
+    def commits_nothing(self) -> bool:
+        """Whether there was an election between the samples, and the high watermark is what it was.
+
+        Each leader begins with a record of its own, and from Kafka 3.3 on it writes one every 500 ms.
+        """
+        before, now = None if self.before is None else self.before.newest, self.now.newest
+        if before is None or now is None or before.high_watermark is None or now.high_watermark is None:
+            return False
+        return (now.leader_epoch or 0) > (before.leader_epoch or 0) and now.high_watermark <= before.high_watermark
+
+    @cached_property
     def lagging(self) -> frozenset[int]:
         """Replicas that are behind in both samples."""
         return frozenset() if self.before is None else self.now.late & self.before.late

@@ -34,7 +34,8 @@ def controller_absent(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     `/controller` is absent in two samples, and the list of brokers did not change in between. A failover takes less time. In
     KRaft: no controller that answered names a leader in two samples, or (inferred) every broker returns its view and none can
-    forward DescribeQuorum to a leader.
+    forward DescribeQuorum to a leader. Or its epoch is higher in the second sample, and nothing was committed in between: each
+    leader writes a record first, and a quorum that elects again and again commits none.
 
     ## Not known when
     ZooKeeper or `/controller` could not be read, DescribeQuorum is denied or not offered, or one sample only shows it.
@@ -85,6 +86,10 @@ def _by_quorum(view: ClusterView) -> Judgement:
     """Judge by a leader's own answer: followers go on naming one that is dead."""
     quorum = view.quorum
     leader, before, named = quorum.now.newest, quorum.before, quorum.now.views
+    if leader is not None and quorum.commits_nothing:
+        epochs = (before.newest.leader_epoch if before and before.newest else None, leader.leader_epoch)
+        fault = f"the metadata quorum elects again and again (epoch {epochs[0]}, then {epochs[1]}) and commits nothing"
+        return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch=leader.leader_epoch)
     if leader is not None:
         subject = f"Controller {leader.leader_id}"
         return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=leader.leader_epoch)
