@@ -86,13 +86,8 @@ def _by_quorum(view: ClusterView) -> Judgement:
     """Judge by a leader's own answer: followers go on naming one that is dead."""
     quorum = view.quorum
     leader, before, named = quorum.now.newest, quorum.before, quorum.now.views
-    if leader is not None and quorum.commits_nothing:
-        epochs = (before.newest.leader_epoch if before and before.newest else None, leader.leader_epoch)
-        fault = f"the metadata quorum elects again and again (epoch {epochs[0]}, then {epochs[1]}) and commits nothing"
-        return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch=leader.leader_epoch)
     if leader is not None:
-        subject = f"Controller {leader.leader_id}"
-        return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=leader.leader_epoch)
+        return _led(view, leader)
     if quorum.now.leaderless:
         if before is not None and before.leaderless:
             fault = f"{_NO_LEADER}, as reported by {counted(len(named), 'controller')}"
@@ -109,3 +104,14 @@ def _by_quorum(view: ClusterView) -> Judgement:
         return replace(finding, confidence=Confidence.INFERRED)
     error, needs = quorum.unread()
     return view.judge(_CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)
+
+
+def _led(view: ClusterView, leader: QuorumView) -> Judgement:
+    """Judge a leader that answered: one of many in a row leads nothing."""
+    before = None if view.quorum.before is None else view.quorum.before.newest
+    if before is not None and view.quorum.commits_nothing:
+        epochs = f"epoch {before.leader_epoch}, then {leader.leader_epoch}"
+        fault = f"the metadata quorum elects again and again ({epochs}) and commits nothing"
+        return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch=leader.leader_epoch)
+    subject = f"Controller {leader.leader_id}"
+    return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=leader.leader_epoch)
