@@ -87,7 +87,7 @@ def test_replicas_that_a_topic_makes_up_start_no_process_and_open_no_file(tmp_pa
     assert started["logs"] <= 2 * MOST, "each is read again where its time zone is unknown"
     assert started["files"] <= MOST
     samples = max(row.sample for row in snapshot.of(SourceRead))
-    assert started["commands"] <= 3 * 2 * samples + 2 * MOST, "vantages: of three brokers, with python3 and with bash"
+    assert started["commands"] <= 3 * 2 * samples + 2 * MOST * (samples + 1), "vantages; hosts that may not reach ZooKeeper"
     assert read_of(snapshot, "properties") == {f"properties:{broker}" for broker in range(3)}, "the honest ones are read"
     assert read_of(snapshot, "logs") == {f"logs:{broker}" for broker in range(3)} | {
         f"logs:{broker}" for broker in range(10_000, 10_000 + MOST - 3)

@@ -85,5 +85,5 @@ def test_without_maven_and_java_the_message_says_what_to_install(cache, tmp_path
 
 
 def test_an_unknown_version_names_those_known():
-    with pytest.raises(BedError, match=r"no Kafka 0\.1; it knows 1\.1\.1, 2\.8\.2, 3\.9\.1"):
+    with pytest.raises(BedError, match=r"no Kafka 0\.1; it knows 1\.0\.2, 1\.1\.1, .*, 3\.9\.1, .*, 4\.4\.0"):
         kafka_jars("0.1")

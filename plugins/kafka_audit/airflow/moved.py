@@ -5,13 +5,9 @@ Every process of Airflow imports this with the plugin: names that cost time to i
 
 try:
     from airflow.sdk import conf
-    from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException, AirflowSensorTimeout
+    from airflow.sdk.exceptions import AirflowFailException, AirflowNotFoundException
 except ImportError:  # Airflow 3.1
     from airflow.configuration import conf  # type: ignore[assignment]
-    from airflow.exceptions import (  # type: ignore[no-redef,attr-defined]
-        AirflowFailException,
-        AirflowNotFoundException,
-        AirflowSensorTimeout,
-    )
+    from airflow.exceptions import AirflowFailException, AirflowNotFoundException  # type: ignore[no-redef,attr-defined]
 
-__all__ = ["AirflowFailException", "AirflowNotFoundException", "AirflowSensorTimeout", "conf"]
+__all__ = ["AirflowFailException", "AirflowNotFoundException", "conf"]

@@ -85,11 +85,11 @@ def test_the_page_has_what_became_of_a_quorum_whose_leader_was_killed():
     elected = lost | {"seconds": 3.4, "leader": 202, "refused": None, "says": "If controller 201 (the leader) goes, …"}
     run = RESULT | {"id": "quorum_of_two", "version": "4.3.0 dynamic", "failing": ["KA217 cluster"], "headline": "two voters"}
     run |= {"passing": ["KA217"], "commands": [], "lost": lost, "twin": elected}
-    text = page.page([run, RESULT], "")
+    text = page.page([run, RESULT], "", {})
     assert "1 runs of 1 faults: in 1 the cause was named before, and no leader was elected after. Without the fault one" in text
     row = "has two voters | 4.3.0 | dynamic | KA217 cluster: two voters | the leader | no leader in 15 s | controller 202 leads, "
     assert f"{row}written after 3.4 s; If controller 201 (the leader) goes, … |" in text
-    unhealed = page.page([run | {"lost": elected, "twin": None}], "")
+    unhealed = page.page([run | {"lost": elected, "twin": None}], "", {})
     assert "in 0 the cause was named before" in unhealed
     assert "written after 3.4 s; If controller 201 (the leader) goes, … | not seen |" in unhealed
     assert "quorum_size_weak |  |  |  | failed, healed |" in versions_page.page([run])

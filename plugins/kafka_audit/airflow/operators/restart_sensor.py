@@ -6,7 +6,7 @@ from typing import Any
 
 from airflow.sdk import BaseSensorOperator, Context, PokeReturnValue
 
-from kafka_audit.airflow.moved import AirflowSensorTimeout, conf
+from kafka_audit.airflow.moved import conf
 from kafka_audit.airflow.operators.pause_trigger import PauseTrigger
 from kafka_audit.model.errors import UsageError
 
@@ -78,7 +78,7 @@ class SafeToRestartSensor(BaseSensorOperator):
             return found
         if time.time() + self.poke_interval > until:
             msg = f"{self.cluster}: not safe within {self.timeout:g} s: {found['sentence']}"
-            raise AirflowSensorTimeout(msg)
+            raise TimeoutError(msg)
         self.defer(trigger=PauseTrigger(self.poke_interval), method_name="look", kwargs={"until": until})
         return None
 

@@ -35,7 +35,8 @@ def controller_absent(view: ClusterView) -> Iterator[Judgement]:
     `/controller` is absent in two samples, and the list of brokers did not change in between. A failover takes less time. In
     KRaft: no controller that answered names a leader in two samples, or (inferred) every broker returns its view and none can
     forward DescribeQuorum to a leader. Or its epoch is higher in the second sample, and nothing was committed in between: each
-    leader writes a record first, and a quorum that elects again and again commits none.
+    leader writes a record first, and a quorum that elects again and again commits none. Or (inferred) nobody answered for the
+    quorum, and all brokers that answered list no broker in two samples: the controllers have fenced all of them.
 
     ## Not known when
     ZooKeeper or `/controller` could not be read, DescribeQuorum is denied or not offered, or one sample only shows it.
@@ -102,8 +103,25 @@ def _by_quorum(view: ClusterView) -> Judgement:
         still_named = tuple(sorted({leader.leader_id for leader in named})) or None
         finding = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none", still_named=still_named)
         return replace(finding, confidence=Confidence.INFERRED)
-    error, needs = quorum.unread()
+    return _unread(view)
+
+
+def _unread(view: ClusterView) -> Judgement:
+    """Judge by views alone: brokers that the controllers have fenced list no broker."""
+    nobody = _answering_without_brokers(view)
+    if nobody:
+        fault = f"{counted(nobody, 'broker')} that answered in two samples list no broker, as if all of them were fenced"
+        finding = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
+        return replace(finding, confidence=Confidence.INFERRED)
+    error, needs = view.quorum.unread()
     return view.judge(_CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)
+
+
+def _answering_without_brokers(view: ClusterView) -> int:
+    """Return how many brokers answered if none of them lists a broker, in two samples; they do not name themselves either."""
+    now, before = view.newest(BrokerView), view.before(BrokerView)
+    empty = all(row.brokers_listed == 0 and row.controller_id == -1 for row in (*now, *before))
+    return len({row.address for row in now}) if now and before and empty else 0
 
 
 def _led(view: ClusterView, leader: QuorumView) -> Judgement:

@@ -89,7 +89,7 @@ def _table(found: Sequence[Answer], view: ClusterView, width: int) -> Iterator[s
         our_line(f"{losses.loss_sentence(worst)}." if unsafe or worst.safe is None else _all_safe(found), 1000), width
     )
     yield ""
-    rows = [("without", "", "no leader", "refuse", "one copy", "quorum"), *map(_row, found)]
+    rows = [("without", "", "offline", "refuse", "one copy", "quorum"), *map(_row, found)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         words, numbers = zip(row[:_WORDS], widths, strict=False), zip(row[_WORDS:], widths[_WORDS:], strict=True)
