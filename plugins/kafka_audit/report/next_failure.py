@@ -23,7 +23,7 @@ _UNKNOWN = 3
 _KINDS = (topics.OFFLINE, topics.UNCLEAN, topics.NOT_WRITABLE, topics.AT_RISK)
 _COLUMNS = ("without", "", "offline", "refuse acks=all", "one copy", "quorum")
 _STATES = {True: "safe", False: "not safe", None: "not known"}
-_ELECTS = {True: "has a leader", False: "no leader", None: "not known"}
+_ELECTS = {True: "has a leader", False: "elects none", None: "not known"}
 
 
 def build_next_failure(view: ClusterView) -> dict[str, Any] | None:
