@@ -136,6 +136,13 @@ class Quorum:
         return {broker: applied[broker] for broker in sorted(stale)}
 
     @cached_property
+    def list_nobody(self) -> int:
+        """How many brokers gave a view, if all views of both samples list no broker: so it is where all are fenced."""
+        now, before = (self._samples.at(BrokerView, number) for number in self._samples.numbers)
+        empty = all(row.brokers_listed == 0 and row.controller_id == -1 for row in (*now, *before))
+        return len({row.address for row in now}) if now and before and empty else 0
+
+    @cached_property
     def unanswered(self) -> tuple[SourceRead, ...]:
         """The reads of all brokers, if each of them gives its view and none an answer of a leader; nothing otherwise."""
         asked = [read for read in self.reads if read.observer.startswith("broker")]

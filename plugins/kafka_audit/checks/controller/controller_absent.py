@@ -108,20 +108,13 @@ def _by_quorum(view: ClusterView) -> Judgement:
 
 def _unread(view: ClusterView) -> Judgement:
     """Judge by views alone: brokers that the controllers have fenced list no broker."""
-    nobody = _answering_without_brokers(view)
+    nobody = view.quorum.list_nobody
     if nobody:
         fault = f"{counted(nobody, 'broker')} that answered in two samples list no broker, as if all of them were fenced"
         finding = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
         return replace(finding, confidence=Confidence.INFERRED)
     error, needs = view.quorum.unread()
     return view.judge(_CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)
-
-
-def _answering_without_brokers(view: ClusterView) -> int:
-    """Return how many brokers answered if none of them lists a broker, in two samples; they do not name themselves either."""
-    now, before = view.newest(BrokerView), view.before(BrokerView)
-    empty = all(row.brokers_listed == 0 and row.controller_id == -1 for row in (*now, *before))
-    return len({row.address for row in now}) if now and before and empty else 0
 
 
 def _led(view: ClusterView, leader: QuorumView) -> Judgement:
