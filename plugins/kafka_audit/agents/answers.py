@@ -57,7 +57,7 @@ def why(report: Report, incident: int | None = None) -> Answer:
 
 def _incident(place: int, incident: Mapping[str, Any]) -> Answer:
     root = f"/incidents/{place}"
-    told = {key: [{"id": f"{root}/{key}/{place}", **_said(one)} for place, one in enumerate(incident[key])] for key in _EVIDENCE}
+    told = {key: [{"id": f"{root}/{key}/{at}", **_said(one)} for at, one in enumerate(incident[key])] for key in _EVIDENCE}
     candidates = [{"id": f"{root}/candidates/{number}", **one} for number, one in enumerate(incident.get("candidates", ()))]
     steps = [
         {"id": f"{root}/remediation/{number}", **{key: step[key] for key in ("kind", "text", "commands", "cost")}}

@@ -23,7 +23,6 @@ from kafka_audit.lint import files, versions
 from kafka_audit.lint.judging import Rules
 from kafka_audit.model.errors import AuditError, UsageError
 from kafka_audit.model.finding import Status
-from kafka_audit.model.text import did_you_mean
 from kafka_audit.report import lint_document
 from kafka_audit.report.plain_text import explain
 from kafka_audit.store import Store
@@ -173,10 +172,8 @@ class _StoreTools:
 
     def _report(self, cluster: str, snapshot: str | None) -> Mapping[str, Any]:
         store = self._store()
-        known = store.clusters()
-        if cluster not in known:
-            near = did_you_mean(cluster, known) or (f"; the clusters are {', '.join(known)}" if known else "; the store is empty")
-            msg = f"no cluster {cluster!r} in the store{near}"
+        if cluster not in store.clusters():
+            msg = f"no cluster {cluster!r} in the store{store.instead_of(cluster)}"
             raise UsageError(msg)
         found = self._newest(store, cluster) if snapshot is None else store.read_report(store.manifest(snapshot).snapshot_id)
         if found is None or found["cluster"] != cluster:

@@ -14,7 +14,6 @@ from kafka_audit.lint.judging import Rules
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity
-from kafka_audit.model.text import did_you_mean
 from kafka_audit.report import lint_document
 from kafka_audit.report.ci import annotations, junit, sarif
 from kafka_audit.report.plain_text import lint_terminal
@@ -85,11 +84,7 @@ def _against(arguments: argparse.Namespace) -> ClusterView | None:
     store = Store(arguments.out)
     manifest = store.newest(arguments.against)
     if manifest is None:
-        known = store.clusters()
-        near = did_you_mean(arguments.against, known) or (
-            f"; the clusters are {', '.join(known)}" if known else "; the store is empty"
-        )
-        msg = f"{arguments.out}: no snapshot of cluster {arguments.against!r}{near}"
+        msg = f"{arguments.out}: no snapshot of cluster {arguments.against!r}{store.instead_of(arguments.against)}"
         raise UsageError(msg)
     return ClusterView.of_files(store.read(manifest.snapshot_id, large=False))
 

@@ -290,6 +290,11 @@ class Store:
         """Return the names of all clusters that have a snapshot, in order."""
         return sorted({cluster for name in self._files.names("snapshots") if (cluster := cluster_of(name)) is not None})
 
+    def instead_of(self, cluster: str) -> str:
+        """Return the end of an error about a cluster that has no snapshot: the one that may be meant, or all there are."""
+        known = self.clusters()
+        return did_you_mean(cluster, known) or (f"; the clusters are {', '.join(known)}" if known else "; the store is empty")
+
     def newest(self, cluster: str) -> Manifest | None:
         """Return the manifest of the newest published snapshot of a cluster, none of the future; raises `SnapshotError`."""
         own = (
