@@ -1,0 +1,86 @@
+import io
+import tarfile
+import zipfile
+
+import pytest
+
+from testbed import release
+
+
+def source_archive(epoch, owner, names):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name in names:
+            member = tarfile.TarInfo(name)
+            member.size, member.mtime, member.uid, member.uname, member.mode = 4, epoch, owner, str(owner), 0o664 - owner
+            archive.addfile(member, io.BytesIO(b"same"))
+    return packed.getvalue()
+
+
+def test_builds_of_other_people_at_other_times_are_the_same_bytes():
+    first, second = source_archive(1_700_000_000, 0, ["p/a", "p/b"]), source_archive(1_800_000_000, 1, ["p/b", "p/a"])
+    assert first != second
+    assert release.same_bytes(first, 7) == release.same_bytes(second, 7)
+    with tarfile.open(fileobj=io.BytesIO(release.same_bytes(first, 7))) as archive:
+        assert [(one.name, one.mtime, one.uname, one.mode) for one in archive] == [("p/a", 7, "", 0o644), ("p/b", 7, "", 0o644)]
+        assert archive.extractfile("p/a").read() == b"same"
+
+
+def test_other_content_is_other_bytes():
+    assert release.same_bytes(source_archive(7, 0, ["p/a"]), 7) != release.same_bytes(source_archive(7, 0, ["p/b"]), 7)
+
+
+def test_a_wheel_without_a_file_of_the_package_or_with_one_too_many_is_named(tmp_path):
+    wheel = tmp_path / "kafka_audit-0.1.0.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name in ("kafka_audit/a.sql", "kafka_audit/dags/b.py", "kafka_audit-0.1.0.dist-info/METADATA", "testbed/c.py"):
+            archive.writestr(name, "")
+    committed = ["plugins/kafka_audit/a.sql", "plugins/kafka_audit/d.yaml", "dags/b.py", "dags/.airflowignore"]
+    assert release.lacking(wheel, committed) == ["kafka_audit/d.yaml", "testbed/c.py"]
+
+
+@pytest.fixture
+def steps(monkeypatch, tmp_path):
+    monkeypatch.setattr(release, "OUT", tmp_path)
+
+    def given(**runs):
+        monkeypatch.setattr(release, "STEPS", tuple(release.Step(name, "a claim", run) for name, run in runs.items()))
+
+    return given
+
+
+def passes(_log):
+    pass
+
+
+def fails(_log):
+    message = "two builds differ"
+    raise release.StepError(message)
+
+
+def lacks_docker(_log):
+    raise FileNotFoundError(2, "No such file", "docker")
+
+
+@pytest.mark.parametrize(
+    ("runs", "asked", "said"),
+    [
+        ({"a": passes, "b": passes}, [], ["a claim: passed", "a claim: passed"]),
+        ({"a": fails, "b": passes}, [], ["FAILED after 0 s, two builds differ", "passed"]),
+        ({"a": passes, "b": passes}, ["b"], ["NOT RUN", "passed"]),
+        ({"a": lacks_docker}, [], ["NOT RUN, docker is missing"]),
+    ],
+)
+def test_only_what_ran_and_passed_counts(steps, capsys, runs, asked, said):
+    steps(**runs)
+    assert release.main(asked) == any("passed" not in one for one in said)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(said)
+    assert all(part in line for part, line in zip(said, lines, strict=True))
+
+
+def test_a_step_that_is_none_is_an_error_that_lists_them(steps, capsys):
+    steps(archives=passes)
+    with pytest.raises(SystemExit):
+        release.main(["archive"])
+    assert "there is no step archive: archives" in capsys.readouterr().err
