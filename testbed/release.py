@@ -1,7 +1,7 @@
 """The checklist of a release: ``make release`` (all steps), ``make release STEPS="archives sbom"`` (these).
 
-A subprocess of a step that ends otherwise than with 0 fails it. Each step writes its output to build/release/NAME.log. The table at the end has a line for each step, those that were not run
-too. The exit code is 0 only if all steps ran and passed.
+Prints a line for each step, with what it shows and whether it passed, failed or was not run; its output is in
+build/release/NAME.log. The exit code is 0 only if all steps ran and passed.
 """
 
 from __future__ import annotations
