@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 
 import pytest
@@ -10,10 +11,12 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import hostile
 from kafka_audit.agents import answers
+from kafka_audit.cli import main
 from kafka_audit.store import Store
 
 TOOLS = {
     "clusters", "why", "findings", "party", "reach", "not_known", "what_would_decide", "changes", "cite", "explain", "lint",
+    "what_if",
 }  # fmt: skip
 
 
@@ -32,7 +35,11 @@ def conversation(root, *calls):
     """Start the server over a store, call tools, and return the tools it lists and what each call was answered."""
 
     async def talk():
-        server = StdioServerParameters(command=sys.executable, args=["-m", "kafka_audit.cli", "mcp", "--store", str(root)])
+        server = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "kafka_audit.cli", "mcp", "--store", str(root)],
+            env={"PYTHONPATH": os.pathsep.join(sys.path)},
+        )
         async with stdio_client(server) as streams, ClientSession(*streams) as session:
             hello = await session.initialize()
             tools = (await session.list_tools()).tools
@@ -73,6 +80,30 @@ def test_an_agent_finds_the_cause_and_what_it_rests_on(store):
     assert json.loads(changes.content[0].text)["changes"] == document["changes"]
     assert json.loads(findings.content[0].text)["findings"]
     assert not any(one.is_error for one in (cited, reach, party, unknown, decides, changes, findings))
+
+
+def test_what_would_stop_is_answered_as_by_the_command(store, capsys):
+    root, document = store
+    cluster = document["cluster"]
+    _, _, said = conversation(
+        root,
+        ("what_if", {"cluster": cluster, "without": ["broker:1"]}),
+        ("what_if", {"cluster": cluster, "without": ["broker:0", "broker:1"], "margin": 2}),
+        ("what_if", {"cluster": cluster, "without": ["controller:77"]}),
+        ("what_if", {"cluster": cluster, "without": []}),
+    )
+    assert [one.is_error for one in said] == [False, False, True, True]
+    assert "the cluster has no controller:77" in said[2].content[0].text
+    for answer, arguments in zip(said, (["broker:1"], ["broker:0", "broker:1", 2]), strict=False):
+        told = json.loads(answer.content[0].text)
+        *names, margin = [*arguments, 1] if arguments[-1] != 2 else arguments
+        main(
+            ["what-if", document["snapshot_id"], "--out", str(root), "--format", "json", "--margin", str(margin)]
+            + [word for name in names for word in ("--without", name)]
+        )
+        by_command = json.loads(capsys.readouterr().out)
+        assert told.pop("cluster") == cluster
+        assert told == by_command
 
 
 def test_what_cannot_be_answered_is_said_in_one_line(store):

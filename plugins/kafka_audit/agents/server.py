@@ -19,13 +19,16 @@ from mcp.types import ToolAnnotations
 from kafka_audit import __version__
 from kafka_audit.agents import answers
 from kafka_audit.checks import catalogue
+from kafka_audit.job import losses
 from kafka_audit.lint import files, versions
 from kafka_audit.lint.judging import Rules
 from kafka_audit.model.errors import AuditError, UsageError
 from kafka_audit.model.finding import Status
 from kafka_audit.report import lint_document
+from kafka_audit.report.losses import loss_document
 from kafka_audit.report.plain_text import explain
 from kafka_audit.store import Store
+from kafka_audit.what_if.losses import combined, loss_named
 
 INSTRUCTIONS = """\
 Stored audits of Kafka clusters: what ZooKeeper, each broker, each controller and the network say, where they differ, what is
@@ -72,7 +75,7 @@ class _StoreTools:
     def all(self) -> tuple[Callable[..., str], ...]:
         return (
             self.clusters, self.why, self.findings, self.party, self.reach, self.not_known, self.what_would_decide, self.changes,
-            self.cite, self.explain, self.lint,
+            self.what_if, self.cite, self.explain, self.lint,
         )  # fmt: skip
 
     def clusters(self) -> str:
@@ -130,6 +133,25 @@ class _StoreTools:
         report = self._report(cluster, snapshot)
         kept = {key: report[key] for key in ("cluster", "snapshot_id", "previous_snapshot_id", "changes", "changes_omitted")}
         return _told(kept | {"resolved": report["resolved_incidents"]})
+
+    def what_if(self, cluster: str, without: list[str], margin: int = 1, snapshot: str | None = None) -> str:
+        """Say what stops if parties go at once: partitions, coordinators, the quorum, entry points. `safe` is null if undecided.
+
+        `without`: such as `broker:2`, `rack:a`, `controller:200`, `zookeeper:zk1`. `margin` 2 keeps one more copy than needed.
+        The answer is of the snapshot; before a restart, take a new one.
+        """
+        if not without:
+            msg = "name what goes, such as broker:2"
+            raise UsageError(msg)
+        snapshot_id = self._report(cluster, snapshot)["snapshot_id"]
+        view, (found,) = losses.answers(
+            self._store(),
+            snapshot_id,
+            lambda asked: [combined(loss_named(asked, text) for text in without)],
+            margin=margin - 1,
+            complete=False,
+        )
+        return _told({"cluster": cluster, "snapshot_id": snapshot_id, **loss_document(found, view)})
 
     def cite(self, cluster: str, id: str, snapshot: str | None = None) -> str:  # noqa: A002 -- a name that others read
         """Return the part of a report that an id of another answer names, such as `/incidents/0/evidence_for/1`."""
