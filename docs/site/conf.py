@@ -31,6 +31,7 @@ NAVIGATION = {
         "/docs/tables",
         "/docs/versions",
         "/docs/corpus",
+        "/docs/puzzles",
         "/docs/peers",
         "/docs/performance",
         "Release notes </CHANGELOG>",

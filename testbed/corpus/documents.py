@@ -45,6 +45,11 @@ def terminal_reports(pairs: Mapping[str, Pair]) -> dict[str, str]:
     return {name: printed(_whole(view, passing=False)) for name, view in cluster_views(pairs).items()}
 
 
+def whole_documents(pairs: Mapping[str, Pair]) -> dict[str, Mapping[str, Any]]:
+    """Return the whole `findings.json` of each pair, without what passes."""
+    return {name: _whole(view, passing=False) for name, view in cluster_views(pairs).items()}
+
+
 def printed(document: Mapping[str, Any]) -> str:
     """Return what `kafka-audit run` prints of a `findings.json`, on a terminal so wide that no line is broken."""
     return terminal_report(document, width=WIDE, color=False)
