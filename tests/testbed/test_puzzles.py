@@ -59,7 +59,7 @@ def test_two_tools_print_what_one_broker_lists(every):
         ("zookeeper_dead_disk", "The log directory of broker 2 went offline", judge.CAUSE),
         ("zookeeper_dead_disk", "The log directory of broker 1 went offline", judge.SILENT),
         ("zookeeper_dead_disk", "Perhaps broker 2 lost its disk.", judge.UNDECIDED),
-        ("zookeeper_dead_disk", "Partition disks-0 is under-replicated", judge.SYMPTOM),
+        ("zookeeper_dead_disk", "Partition disks-0 has no leader", judge.SYMPTOM),
         ("zookeeper_dead_disk", "All is well.", judge.SILENT),
         ("zookeeper_dead_disk", "Broker 2 lost its disk.\n\nThe certificate of broker 2 expired", judge.WRONG),
         ("zookeeper_healthy", "All is well.", judge.QUIET),
