@@ -155,6 +155,11 @@ class Cluster(BaseCluster):
         found: int | None = self._clients.zookeeper("controller", seconds=STEP_SECONDS)
         return found
 
+    def controller_epoch(self) -> int:
+        """Return the number in /controller_epoch."""
+        found: int = self._clients.zookeeper("controller-epoch", seconds=STEP_SECONDS)
+        return found
+
     def make_controller(self, broker: int) -> None:
         """Hand the controller's office to a broker.
 

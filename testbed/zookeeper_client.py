@@ -80,6 +80,11 @@ def controller(client: KazooClient, _deadline: float) -> int | None:
     return int(json.loads(data)["brokerid"])
 
 
+def controller_epoch(client: KazooClient, _deadline: float) -> int:
+    """Return the number in /controller_epoch."""
+    return int(client.get("/controller_epoch")[0])
+
+
 def elect(client: KazooClient, deadline: float, *, wanted: int) -> None:
     """End the controller's term and wait until the wanted broker holds the next one."""
     with contextlib.suppress(NoNodeError):
@@ -233,6 +238,7 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "wait-registered": wait_registered,
     "wait-unregistered": wait_unregistered,
     "controller": controller,
+    "controller-epoch": controller_epoch,
     "elect": elect,
     "create-topics": create_topics,
     "znodes": znodes,

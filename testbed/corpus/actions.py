@@ -379,12 +379,13 @@ def move_controller(scene: Scene, times: int = 1) -> None:
 
 
 @action
-def restart_controller(scene: Scene, times: int = 1) -> None:
-    """Restart the broker that is the controller, so that another one becomes it; again and again.
+def raise_controller_epoch(scene: Scene, *, says: str) -> None:
+    """Restart the broker that is the controller until /controller_epoch is above that of each partition's state.
 
     Views are complete at the end only: meanwhile brokers may reject the controller.
     """
-    for _ in range(times):
+    scene.followed.append(says)
+    while scene.zookeeper.controller_epoch() <= max(_written_epochs(scene.cluster)):
         holder = scene.zookeeper.controller_id()
         if holder is None:
             message = "there is no controller"

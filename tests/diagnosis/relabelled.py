@@ -114,11 +114,11 @@ def _with_texts(row: Row, texts: Mapping[str, str]) -> Row:
 
 
 def in_words(text: str, texts: Mapping[str, str]) -> str:
-    """Return a text with its words replaced."""
+    """Return a text with its words replaced, the topic in the name of a partition (`orders-0`) too."""
     if not texts:
         return text
     words = "|".join(re.escape(word) for word in sorted(texts, key=len, reverse=True))
-    return re.sub(rf"(?<![\w.-])(?:{words})(?![\w-])(?!\.\d)", lambda found: texts[found.group()], text)
+    return re.sub(rf"(?<![\w.-])(?:{words})(?!\w|-(?!\d+\b(?!-)))(?!\.\d)", lambda found: texts[found.group()], text)
 
 
 def hosts_of(snapshot: Snapshot) -> list[str]:

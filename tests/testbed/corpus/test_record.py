@@ -151,7 +151,6 @@ def audits_under_load():
     return [(run, one) for run in runs for one in run["audits"] if run["loads"]]
 
 
-@pytest.mark.xfail(reason="95 of them: the clusters of 4.4.0 were not audited yet; `make healthy`", strict=True)
 def test_healthy_clusters_under_load_were_audited_a_hundred_times():
     assert len(audits_under_load()) >= 100
 

@@ -44,9 +44,9 @@ def state_ahead_of_controller(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Follow the steps of KA204: stop all changes, find out which client wrote to ZooKeeper, and check what else was rolled back.
-    Then move the controller until `/controller_epoch` is above {written}: each restart of the broker that is the controller
-    raises it by one. The rejections stop at that point. Do not delete a znode by hand: during a migration to KRaft (KA909),
-    deleting `/controller` is a step back to ZooKeeper.
+    Then move the controller until `/controller_epoch` is above {written}, and above the value before it fell if KA204 names it:
+    each restart of the broker that is the controller raises it by one. The rejections stop at that point. Do not delete a znode
+    by hand: during a migration to KRaft (KA909), deleting `/controller` is a step back to ZooKeeper.
 
     ## References
     Error 11 STALE_CONTROLLER_EPOCH; `org.apache.kafka.common.errors.ControllerMovedException`.
