@@ -78,17 +78,9 @@ def test_cases(judged, code):
     assert wrong == {}, "\n\n".join(f"{code}-{name}: {message}" for name, message in wrong.items())
 
 
-ALONE = {
-    ("KA507", "going_on_between_the_samples"): "it counts the replicas of its own topics",
-    ("KA606", "the_cluster_has_one_broker"): "other topics have replicas on three brokers",
-    ("KA609", "one_broker"): "other topics have replicas on three brokers",
-    ("KA911", "nothing"): "other topics have settings",
-}
-
-
 @pytest.mark.parametrize("code", catalogue())
 def test_what_is_no_fault_is_none_among_the_topics_of_a_cluster_in_use(judged, code):
-    for name in (name for of, name in near_cases() if of == code and (of, name) not in ALONE):
+    for name in (name for of, name in near_cases() if of == code and "alone" not in cases(code)[name]):
         alone, others = (judged.of(code, one) for one in (f"{code}-{name}", among_others(code, name)))
         assert {one.resource for one in others if one.status is Status.FAIL} == set(), name
         unknown = [{one.resource for one in judgements if one.status is Status.UNKNOWN} for judgements in (alone, others)]
