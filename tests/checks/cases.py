@@ -53,8 +53,13 @@ unread:   by a source of `test_inputs` or a world of `WORLDS`, why it may judge 
 observes: by what `tests/diagnosis/test_readers.py` forbids, why it reads that itself.
 """
 _CASE_KEYS = frozenset(
-    {"near", "alone", "world", "now", "before", "samples", "sample_times", "previous", "files_alone", "expect", "pass"}
+    [
+        *("near", "alone", "world", "now", "before", "samples", "sample_times", "previous", "files_alone"),
+        *("expect", "pass", "incidents"),
+    ]
 )
+_INCIDENT_KEYS = frozenset({"headline", "cause", "confidence", "says", "never_says"})
+"""What all checks together must make of the cluster of a case."""
 _EXPECTED_KEYS = frozenset({"resource", "status", "severity", "confidence", "evidence", "prints", "never_prints"})
 
 
@@ -69,6 +74,8 @@ def demand_known_keys(file: str, raw: World) -> None:
             _demand(f"{file}: {name}: {part}", case.get(part, {}), base())
         for judgement in case.get("expect", ()):
             _demand(f"{file}: {name}: expect", judgement, _EXPECTED_KEYS)
+        for incident in case.get("incidents", ()):
+            _demand(f"{file}: {name}: incidents", incident, _INCIDENT_KEYS)
 
 
 def _demand(place: str, keys: Iterable[str], known: Collection[str]) -> None:
