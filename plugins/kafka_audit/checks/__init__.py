@@ -22,6 +22,9 @@ from kafka_audit.model.tables import Row
 Judge = Callable[[ClusterView], Iterable[Judgement]]
 """A check's function."""
 
+RETIRED = frozenset({"KA112", "KA309", "KA502", "KA709", "KA710"})
+"""Codes of checks that are gone. Baselines, mutes and dashboards may still contain them, so no other check takes them."""
+
 _REGISTRY: dict[str, "Check"] = {}
 
 
