@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit test scenarios corpus healthy recordings kills soak differential fuzz lint airflow docs site lock sbom release bench kerberos clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit check accept test scenarios corpus healthy recordings kills soak differential fuzz lint airflow docs site lock sbom release bench kerberos clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -66,6 +66,14 @@ lint: $(INSTALLED) ## run ruff, mypy and import-linter, and check that all requi
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+check: $(INSTALLED) ## begin a check: its module, cases, fault of the corpus and line of the changelog FAMILY= NAME= [TITLE=]
+	@$(BIN)/python -m testbed.new_check "$(FAMILY)" "$(NAME)" $(if $(TITLE),--title "$(TITLE)")
+
+# The pages are generated, so git shows what changes in them.
+accept: $(INSTALLED) ## show what changed in expected results, and accept it: cases, texts, stories, needs, pages [ONLY=KA304] [SHOW=1]
+	@PYTHONPATH=plugins:tests:. $(BIN)/python -m accept $(ONLY) $(if $(SHOW),--show)
+	@$(if $(SHOW),true,$(MAKE) --no-print-directory docs && $(BIN)/python -m testbed.corpus docs && git --no-pager diff --stat -- docs)
 
 airflow: needs-namespaces needs-java $(INSTALLED) ## check the wheel with Airflow 3.1, 3.2 and 3.3, and write the table of docs/airflow.md [AIRFLOW=3.3.2/3.12]
 	@$(BIN)/python -m testbed.airflow_versions run $(AIRFLOW)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import yaml
 
+import kafka_audit.checks
 from testbed.corpus.words import Demands
 from testbed.errors import BedError
 
@@ -215,21 +216,30 @@ def controls() -> dict[str, Control]:
 
 
 @cache
+def case_files() -> dict[str, dict[str, Any]]:
+    """Return what the case files of checks hold, by code."""
+    files = (_load(path) for path in sorted(Path(kafka_audit.checks.__file__).parent.glob("*/*.yaml")))
+    return {file["check"]: file for file in files}
+
+
 def by_scenario() -> dict[str, str]:
     """Return the checks that a scenario test breaks and heals on a real cluster, with its file."""
-    return {str(code): str(file) for code, file in _load(HERE / "scenarios.yaml").items()}
+    return {code: file["broken_by"] for code, file in case_files().items() if "broken_by" in file}
 
 
-@cache
 def unbreakable() -> dict[str, str]:
     """Return the checks that no fault of the corpus brings to fail, with the reason."""
-    return {str(code): str(why) for code, why in _load(HERE / "unbreakable.yaml").items()}
+    return _exceptions("corpus")
 
 
-@cache
 def unexecuted() -> dict[str, str]:
     """Return the checks whose remedy no run of the record executed, with the reason."""
-    return {str(code): str(why) for code, why in _load(HERE / "remedies.yaml").items()}
+    return _exceptions("remedy")
+
+
+def _exceptions(kind: str) -> dict[str, str]:
+    found = {code: file.get("exceptions", {}).get(kind) for code, file in case_files().items()}
+    return {code: why for code, why in found.items() if why}
 
 
 def of_release(version: str) -> str:

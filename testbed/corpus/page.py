@@ -50,7 +50,7 @@ administrator. Repairs that findings describe in words were carried out by the b
 _REMEDIES = """What was done of the text that a check prints under "What to do", in runs after which the cluster was healed.
 *As printed*: the versions, with the number of commands that were run as the finding prints them. *In words*: the versions on
 which the bed carried out what the text asks for. *Ends with*, where neither was done: the checks with whose executed remedy this
-failure ended, too. The reasons are data: `testbed/corpus/remedies.yaml`.
+failure ended, too. The reasons are data: `exceptions` of the case files.
 """
 _LOSSES = """Faults of controllers wait for an election: the cluster works, and all clients are served. Each was named meanwhile.
 Then the leader of the quorum was killed (*all*: all controllers, which started again at once), and a setting of a topic was

@@ -41,14 +41,32 @@ def case_files() -> dict[str, tuple[Path, dict[str, Any]]]:
     return {raw["check"]: (path, raw) for path, raw in read}
 
 
-_KEYS = frozenset({"check", "remedies", "world", "cases"})
-_CASE_KEYS = frozenset({"near", "world", "now", "before", "samples", "sample_times", "previous", "files_alone", "expect", "pass"})
+_KEYS = frozenset({"check", "edges", "broken_by", "exceptions", "remedies", "world", "cases"})
+_EXCEPTIONS = frozenset({"corpus", "remedy", "lint", "healthy", "unread", "observes"})
+"""What a check may be let off, each with the reason:
+
+corpus:   no fault of `testbed/corpus/faults` breaks it.
+remedy:   no run of the record executed its remedy.
+lint:     it reads server.properties, and `lint` does not run it.
+healthy:  it fails, below HIGH, in a healthy world.
+unread:   by a source of `test_inputs` or a world of `WORLDS`, why it may judge without it; `everything` for all worlds.
+observes: by what `tests/diagnosis/test_readers.py` forbids, why it reads that itself.
+"""
+_CASE_KEYS = frozenset(
+    [
+        *("near", "alone", "world", "now", "before", "samples", "sample_times", "previous", "files_alone"),
+        *("expect", "pass", "incidents"),
+    ]
+)
+_INCIDENT_KEYS = frozenset({"headline", "cause", "confidence", "says", "never_says"})
+"""What all checks together must make of the cluster of a case."""
 _EXPECTED_KEYS = frozenset({"resource", "status", "severity", "confidence", "evidence", "prints", "never_prints"})
 
 
 def demand_known_keys(file: str, raw: World) -> None:
     """Raise ValueError naming a key that no test reads: a misspelt key would leave a case that tests nothing."""
     _demand(file, raw, _KEYS)
+    _demand(f"{file}: exceptions", raw.get("exceptions", {}), _EXCEPTIONS)
     _demand(f"{file}: world", raw.get("world", {}), base())
     for name, case in raw["cases"].items():
         _demand(f"{file}: {name}", case, _CASE_KEYS)
@@ -56,6 +74,8 @@ def demand_known_keys(file: str, raw: World) -> None:
             _demand(f"{file}: {name}: {part}", case.get(part, {}), base())
         for judgement in case.get("expect", ()):
             _demand(f"{file}: {name}: expect", judgement, _EXPECTED_KEYS)
+        for incident in case.get("incidents", ()):
+            _demand(f"{file}: {name}: incidents", incident, _INCIDENT_KEYS)
 
 
 def _demand(place: str, keys: Iterable[str], known: Collection[str]) -> None:
@@ -75,6 +95,11 @@ def cases(code: str) -> dict[str, World]:
         raise LookupError(msg)
     _, raw = case_files()[code]
     return {name: {"world": raw.get("world", {})} | case for name, case in raw["cases"].items()}
+
+
+def exception(code: str, kind: str) -> Any:
+    """Return the reason for which a check is let off, or the reasons by what they are about; empty without one."""
+    return case_files()[code][1].get("exceptions", {}).get(kind, {} if kind in {"unread", "observes"} else "")
 
 
 def every_case() -> list[tuple[str, str]]:

@@ -1,18 +1,25 @@
 """Each case of each check: exactly these judgements, and no other but PASS."""
 
+from collections.abc import Iterable
 from datetime import date
 
 import pytest
 
 from checks.cases import Judged, among_others, cases, near_cases, told
 from kafka_audit.checks import catalogue
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.incidents.findings import findings_with_lifecycle
-from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.finding import Finding, Judgement, Severity, Status
 from kafka_audit.model.text import LONGEST_HEADLINE
 
 PRINTED = {"prints", "never_prints"}
 TODAY = date(2026, 1, 1)
+
+
+def findings_of(view: ClusterView, judgements: Iterable[Judgement]) -> tuple[Finding, ...]:
+    """Return the findings of a first audit, without mutes."""
+    return findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=TODAY)
 
 
 def assert_as_written(judged: Judged, code: str, name: str) -> None:
@@ -44,7 +51,7 @@ def assert_prints(judged: Judged, code: str, name: str) -> None:
     if not wanted:
         return
     view, judgements = judged.views[f"{code}-{name}"], judged.of(code, f"{code}-{name}")
-    found = findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=TODAY)
+    found = findings_of(view, judgements)
     printed = {finding.resource.name: finding.remediation for finding in found}
     for one in wanted:
         remediation = printed[one["resource"]]
@@ -78,17 +85,9 @@ def test_cases(judged, code):
     assert wrong == {}, "\n\n".join(f"{code}-{name}: {message}" for name, message in wrong.items())
 
 
-ALONE = {
-    ("KA507", "going_on_between_the_samples"): "it counts the replicas of its own topics",
-    ("KA606", "the_cluster_has_one_broker"): "other topics have replicas on three brokers",
-    ("KA609", "one_broker"): "other topics have replicas on three brokers",
-    ("KA911", "nothing"): "other topics have settings",
-}
-
-
 @pytest.mark.parametrize("code", catalogue())
 def test_what_is_no_fault_is_none_among_the_topics_of_a_cluster_in_use(judged, code):
-    for name in (name for of, name in near_cases() if of == code and (of, name) not in ALONE):
+    for name in (name for of, name in near_cases() if of == code and "alone" not in cases(code)[name]):
         alone, others = (judged.of(code, one) for one in (f"{code}-{name}", among_others(code, name)))
         assert {one.resource for one in others if one.status is Status.FAIL} == set(), name
         unknown = [{one.resource for one in judgements if one.status is Status.UNKNOWN} for judgements in (alone, others)]
@@ -99,7 +98,7 @@ def test_what_is_no_fault_is_none_among_the_topics_of_a_cluster_in_use(judged, c
 def test_failures_have_a_headline_that_fits_and_is_a_sentence_of_the_check(judged, code):
     for name in cases(code):
         view, judgements = judged.views[f"{code}-{name}"], judged.of(code, f"{code}-{name}")
-        found = findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=TODAY)
+        found = findings_of(view, judgements)
         serious = [one for one in found if one.status is Status.FAIL and one.severity >= Severity.HIGH]
         for roots in (*([one] for one in serious), serious):
             for incident in incidents(view, roots, ()):

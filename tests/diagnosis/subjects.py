@@ -3,45 +3,19 @@
 from functools import cache
 
 from checks.cases import base, cases
+from checks.cases import case_files as case_files_of_checks
 from checks.world import snapshots
 from incidents.case_files import case_files
 from small_cluster import snapshot
 from testbed.corpus.documents import Pair
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, recordings, unpacked
 
-OF_EDGES = [
-    "KA001",
-    "KA101",
-    "KA105",
-    "KA106",
-    "KA107",
-    "KA111",
-    "KA113",
-    "KA202",
-    "KA209",
-    "KA210",
-    "KA211",
-    "KA216",
-    "KA218",
-    "KA301",
-    "KA302",
-    "KA303",
-    "KA304",
-    "KA305",
-    "KA401",
-    "KA403",
-    "KA404",
-    "KA408",
-    "KA412",
-    "KA501",
-]
-"""Checks that are about edges between parties, or about what a broken one leaves in views."""
-
 
 @cache
 def of_checks() -> dict[str, Pair]:
-    """Return the snapshots of each case of these checks."""
-    wanted = ((code, case, f"{code}-{case}") for code in OF_EDGES for case in cases(code))
+    """Return the snapshots of each case of the checks of edges, or of what a broken one leaves: `edges: true` in their files."""
+    of_edges = [code for code, (_, raw) in sorted(case_files_of_checks().items()) if raw.get("edges")]
+    wanted = ((code, case, f"{code}-{case}") for code in of_edges for case in cases(code))
     return {name: snapshots(base(), name, cases(code)[case]) for code, case, name in wanted}
 
 

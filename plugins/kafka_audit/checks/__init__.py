@@ -2,22 +2,28 @@
 
 A check is a pure function of a `ClusterView`: it yields judgements, each of one resource. `@gate_check` functions are checks that
 no audit runs: the gate before a change does, over a view that also holds the plan (`PlannedNode`) and what the audit said
-(`Verdict`).
+(`Verdict`). Which tables a check rests on is seen in its cases: `make accept` takes each table away and writes `needs.json`.
 """
 
 import importlib
+import json
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
 
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model import tables
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Row
 
-Judge = Callable[[Any], Iterable[Judgement]]
-"""A check's function: a `ClusterView`, or its small tables alone, to judgements."""
+Judge = Callable[[ClusterView], Iterable[Judgement]]
+"""A check's function."""
+
+RETIRED = frozenset({"KA112", "KA309", "KA502", "KA709", "KA710"})
+"""Codes of checks that are gone. Baselines, mutes and dashboards may still contain them, so no other check takes them."""
 
 _REGISTRY: dict[str, "Check"] = {}
 
@@ -34,9 +40,9 @@ class Check:
     name: str  # the fault in snake_case: function, file and finding share it
     family: str  # the folder
     severity: Severity
-    needs: tuple[type[Row], ...]
+    needs: tuple[type[Row], ...]  # the tables without which it says something else, as its cases show
     says: Mapping[Status, str]
-    function: Callable[..., Any]
+    function: Judge
     kind: str  # "audit" or "gate"
     parts: tuple[str, ...] = ()  # of the registry, without which it cannot judge
     by_files: bool = False  # it judges a cluster of which nothing but server.properties was read, so `lint` runs it
@@ -44,17 +50,16 @@ class Check:
     doc: str = field(default="", repr=False)
 
 
-def _register(  # noqa: PLR0913, PLR0917 -- what a check is
+def _register(  # noqa: PLR0913 -- what a check is
     kind: str,
     code: str,
     severity: Severity,
-    needs: tuple[type[Row], ...],
     says: Mapping[Status, str],
     parts: tuple[str, ...] = (),
     *,
     by_files: bool = False,
-) -> Callable[[Any], Any]:
-    def wrap(function: Any) -> Any:  # noqa: ANN401 -- both kinds of check
+) -> Callable[[Judge], Judge]:
+    def wrap(function: Judge) -> Judge:
         if code in _REGISTRY:
             msg = f"{code} is registered twice: {_REGISTRY[code].name} and {function.__name__}"
             raise ValueError(msg)
@@ -63,7 +68,7 @@ def _register(  # noqa: PLR0913, PLR0917 -- what a check is
             name=function.__name__,
             family=function.__module__.split(".")[-2],
             severity=severity,
-            needs=needs,
+            needs=_needs().get(code, ()),
             says=MappingProxyType(dict(says)),
             function=function,
             kind=kind,
@@ -76,11 +81,10 @@ def _register(  # noqa: PLR0913, PLR0917 -- what a check is
     return wrap
 
 
-def check(  # noqa: PLR0913 -- what a check is
+def check(
     *,
     code: str,
     severity: Severity,
-    needs: tuple[type[Row], ...],
     says: Mapping[Status, str],
     parts: tuple[str, ...] = (),
     by_files: bool = False,
@@ -90,26 +94,29 @@ def check(  # noqa: PLR0913 -- what a check is
     Args:
         code: KA and three digits.
         severity: of its failures, where a judgement names no other.
-        needs: the tables that it rests on.
         says: a message template for each status.
         parts: parts of the registry (brokers, controller, topics) without which it cannot judge: where one was not read, the
             check is not run, and one judgement of the cluster says so; where single znodes of it were not read, nothing passes.
         by_files: it judges a cluster of which nothing but server.properties was read, so `lint` runs it.
     """
-    return _register("audit", code, severity, needs, says, parts, by_files=by_files)
+    return _register("audit", code, severity, says, parts, by_files=by_files)
 
 
-def gate_check(
-    *, code: str, severity: Severity, needs: tuple[type[Row], ...], says: Mapping[Status, str]
-) -> Callable[[Judge], Judge]:
+def gate_check(*, code: str, severity: Severity, says: Mapping[Status, str]) -> Callable[[Judge], Judge]:
     """Register a check that reads rows in Python before a change, and never in an audit."""
-    return _register("gate", code, severity, needs, says)
+    return _register("gate", code, severity, says)
 
 
 def catalogue() -> Mapping[str, Check]:
     """Return all checks by code, importing every module below this package once (works inside a zip too)."""
     _import_all()
     return MappingProxyType(dict(sorted(_REGISTRY.items())))
+
+
+@cache
+def _needs() -> Mapping[str, tuple[type[Row], ...]]:
+    raw: dict[str, list[str]] = json.loads(files(__package__).joinpath("needs.json").read_text(encoding="utf-8"))
+    return {code: tuple(getattr(tables, name) for name in names) for code, names in raw.items()}
 
 
 @cache

@@ -12,50 +12,10 @@ from kafka_audit.diagnosis.paths import Paths, paths
 from kafka_audit.diagnosis.rights import Pair, pairs_at
 from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import (
-    Acl,
-    AclHolder,
-    BrokerConfig,
     BrokerIdentity,
-    BrokerProperty,
-    BrokerView,
-    Certificate,
     LogLine,
-    Probe,
-    PropertyLogin,
-    RegisteredBroker,
-    RegisteredEndpoint,
-    RegisteredPartition,
-    RegisteredTopic,
-    Row,
-    ScramUser,
     SourceRead,
-    ViewBroker,
-    ViewPartition,
-    ViewTopic,
 )
-
-INPUTS: tuple[type[Row], ...] = (
-    RegisteredBroker,
-    RegisteredEndpoint,
-    RegisteredTopic,
-    RegisteredPartition,
-    BrokerView,
-    ViewBroker,
-    ViewPartition,
-    ViewTopic,
-    Probe,
-    Certificate,
-    LogLine,
-    BrokerConfig,
-    BrokerIdentity,
-    BrokerProperty,
-    PropertyLogin,
-    ScramUser,
-    Acl,
-    AclHolder,
-)
-"""The tables that observations of edges between brokers come from."""
-
 
 _LIMITS = ("max.connections.per.ip", "max.connections.per.ip.overrides", "max.connections", "max.connection.creation.rate")
 _NO_LIMIT = {None, "", "2147483647"}

@@ -135,7 +135,7 @@ def test_a_check_was_seen_to_fail_on_a_real_cluster_and_to_end_on_the_healed_one
     results = [one for one in record.newest(record.read(ROOT / "docs" / "corpus.json")).values() if one["kind"] == "fault"]
     seen = versions_page.statuses(results)
     healed = any(seen[version].get(code) == ["failed", "healed"] for version in seen)
-    assert healed or code in unbreakable(), f"{code}: run a fault that breaks it, or add the reason to unbreakable.yaml"
+    assert healed or code in unbreakable(), f"{code}: run a fault that breaks it, or add `exceptions: corpus:` to its case file"
 
 
 def test_the_record_is_of_faults_and_controls_that_exist():

@@ -17,7 +17,7 @@ def result(name, **more):
 @pytest.mark.parametrize("code", EVERY)
 def test_a_remedy_was_executed_or_has_a_reason_why_not(code):
     one = EVERY[code]
-    assert one.executed or one.scenario or one.why, f"{code}: run its fault, or add the reason to testbed/corpus/remedies.yaml"
+    assert one.executed or one.scenario or one.why, f"{code}: run its fault, or add `exceptions: remedy:` to its case file"
     assert not ((one.executed or one.scenario) and one.why), f"{code}: it was executed; remove the reason"
 
 

@@ -7,13 +7,11 @@ from kafka_audit.cluster.answers.reads import source_name
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.read_failure import NOT_ASKED, ReadFailure
-from kafka_audit.model.tables import SourceRead
 
 
 @check(
     code="KA002",
     severity=Severity.MEDIUM,
-    needs=(SourceRead,),
     says={
         Status.FAIL: "The auditor lacks rights at {source}: {reads} failed with {error}. Required: {needs} (commands: "
         "kafka-audit explain KA002)",

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Registry, Sample, SnapshotInfo
+from kafka_audit.model.tables import Sample
 
 
 @check(
     code="KA003",
     severity=Severity.LOW,
-    needs=(Sample, SnapshotInfo, Registry),
     says={
         Status.FAIL: "The snapshot took too long: {why}; more checks may be inconclusive",
         Status.PASS: "The newest sample took {seconds} s, and the controller did not change",

@@ -12,7 +12,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import is_among
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.read_failure import AS_IN_A_RESTART, LOGIN_REFUSALS, NOT_ASKED, ReadFailure
-from kafka_audit.model.tables import BrokerConfig, BrokerIdentity, BrokerView, Probe, RegisteredBroker, SnapshotInfo, SourceRead
+from kafka_audit.model.tables import BrokerView, SourceRead
 
 _JUDGED_ELSEWHERE = frozenset({ReadFailure.NOT_AUTHORIZED, ReadFailure.JAAS_REFUSED})
 """A missing right is KA002; a text that brokers cannot parse either is KA414."""
@@ -22,7 +22,6 @@ _NOT_LET_IN = LOGIN_REFUSALS | {ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VE
 @check(
     code="KA001",
     severity=Severity.HIGH,
-    needs=(SourceRead, RegisteredBroker, BrokerIdentity, BrokerView, BrokerConfig, Probe, SnapshotInfo),
     says={
         Status.FAIL: "{source} {gave}: {failed} of {asked} reads failed ({reads}); first error: {error}",
         Status.PASS: "{source} answered all {asked} reads (reads denied by authorization are not counted)",

@@ -15,7 +15,6 @@ _TIMES, _MORE_MS = 10, 50
 @check(
     code="KA004",
     severity=Severity.LOW,
-    needs=(Probe,),
     says={
         Status.FAIL: "Connections from {vantage} take {slow} ms, from {other} {fast} ms (medians of {endpoints} endpoints)",
         Status.PASS: "Connections from {vantages} vantages take about the same time",

@@ -12,7 +12,6 @@ from kafka_audit.compare.hosts import canonical_host
 from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker, RegisteredEndpoint
 from kafka_audit.model.text import brokers, counted
 
 _NOWHERE = "the host of broker "
@@ -23,7 +22,6 @@ _LIMIT, _OVERRIDES, _FETCHERS = "max.connections.per.ip", "max.connections.per.i
 @check(
     code="KA718",
     severity=Severity.HIGH,
-    needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
         Status.FAIL: "Limit of {limit} from {host} on {who} ({key}); {sources} there open {count} for replication",

@@ -13,16 +13,6 @@ from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.diagnosis.controller_access import MECHANISM, without_mechanism
 from kafka_audit.model.advertised_listeners import CONTROLLERS
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    BrokerApi,
-    BrokerConfig,
-    BrokerProperty,
-    FileRelease,
-    QuorumReplica,
-    QuorumView,
-    Registry,
-    SnapshotInfo,
-)
 from kafka_audit.model.text import counted, listing
 from kafka_audit.model.voters import SERVERS, VOTERS, named_voters
 
@@ -45,7 +35,6 @@ class _ControllerLogin:
 @check(
     code="KA713",
     severity=Severity.CRITICAL,
-    needs=(BrokerProperty, FileRelease, BrokerConfig, BrokerApi, QuorumView, QuorumReplica, Registry, SnapshotInfo),
     by_files=True,
     says={
         Status.FAIL: "Node {node} cannot log in to controllers with {mechanism} ({listener}): {why}",

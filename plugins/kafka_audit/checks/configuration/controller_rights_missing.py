@@ -9,42 +9,12 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import SUPER_USERS
 from kafka_audit.diagnosis.controller_access import access, is_judged
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    Acl,
-    AclHolder,
-    BrokerApi,
-    BrokerConfig,
-    BrokerProperty,
-    Certificate,
-    FileRelease,
-    PropertyLogin,
-    QuorumReplica,
-    QuorumView,
-    QuorumVoter,
-    Registry,
-    SnapshotInfo,
-)
 from kafka_audit.model.text import listing
 
 
 @check(
     code="KA714",
     severity=Severity.CRITICAL,
-    needs=(
-        BrokerProperty,
-        PropertyLogin,
-        FileRelease,
-        BrokerConfig,
-        BrokerApi,
-        AclHolder,
-        Acl,
-        QuorumView,
-        QuorumReplica,
-        QuorumVoter,
-        Certificate,
-        Registry,
-        SnapshotInfo,
-    ),
     by_files=True,
     says={
         Status.FAIL: "Controller {node} denies {whom}: {principal} ({listener}) is not in its super.users ({why})",

@@ -10,7 +10,6 @@ from kafka_audit.checks.configuration.effective import Effective, plain, unknown
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
 from kafka_audit.model.text import brokers
 
 _SOURCES: Mapping[int, str] = MappingProxyType({2: "broker", 3: "all"})  # Kafka's ConfigSource
@@ -33,7 +32,6 @@ class _Override:
 @check(
     code="KA702",
     severity=Severity.MEDIUM,
-    needs=(BrokerConfig, BrokerProperty, DynamicConfig),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} has a dynamic {key}={value}, {fault}",

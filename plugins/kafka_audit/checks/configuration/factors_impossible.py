@@ -10,12 +10,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
-    BrokerConfig,
     BrokerProperty,
-    DynamicConfig,
-    RegisteredBroker,
-    RegisteredPartition,
-    RegisteredTopic,
     SnapshotInfo,
 )
 from kafka_audit.model.text import counted
@@ -74,7 +69,6 @@ class _Impossible:
 @check(
     code="KA717",
     severity=Severity.HIGH,
-    needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker, RegisteredTopic, RegisteredPartition, SnapshotInfo),
     by_files=True,
     says={
         Status.FAIL: "{stops} cannot work on {who}: {fault}",

@@ -7,13 +7,11 @@ from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.cluster.features import METADATA_VERSION, metadata_release
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerFeature
 
 
 @check(
     code="KA712",
     severity=Severity.LOW,
-    needs=(BrokerFeature,),
     says={
         Status.FAIL: "An upgrade was not finalized: metadata.version is {finalized} ({level}), and every broker supports "
         "{supported} ({highest})",

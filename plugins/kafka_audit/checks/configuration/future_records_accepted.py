@@ -9,7 +9,6 @@ from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, DynamicConfig, FileRelease, RegisteredBroker
 
 _TYPE, _AFTER = "log.message.timestamp.type", "log.message.timestamp.after.max.ms"
 _BOTH = "log.message.timestamp.difference.max.ms"
@@ -20,7 +19,6 @@ _NO_BOUND, _HOUR_MS, _YEAR_MS = 2**63 - 1, 3_600_000, 366 * 86_400_000
 @check(
     code="KA722",
     severity=Severity.LOW,
-    needs=(BrokerConfig, BrokerProperty, DynamicConfig, BrokerApi, FileRelease, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Records with a time far in the future are accepted on {who} ({key}); segments are deleted too late",

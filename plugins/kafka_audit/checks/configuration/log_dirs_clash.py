@@ -15,7 +15,6 @@ from kafka_audit.cluster.settings import ROLES
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, FileRelease, RegisteredBroker
 
 _DIRS, _DIR, _METADATA, _TIERED = "log.dirs", "log.dir", "metadata.log.dir", "remote.log.storage.system.enable"
 _DEFAULT, _TEMPORARY = "/tmp/kafka-logs", ("/tmp", "/var/tmp")  # noqa: S108 -- Kafka's default, compared and not used
@@ -35,7 +34,6 @@ class _UnsafeDirectory:
 @check(
     code="KA720",
     severity=Severity.CRITICAL,
-    needs=(BrokerConfig, BrokerProperty, BrokerApi, FileRelease, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "The log directories of {who} are not safe: {fault}",

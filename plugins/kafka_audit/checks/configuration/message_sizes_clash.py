@@ -6,7 +6,6 @@ from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker
 
 _KEY = "message.max.bytes"
 _OVERHEAD = 12
@@ -24,7 +23,6 @@ _LIMITS = {
 @check(
     code="KA706",
     severity=Severity.MEDIUM,
-    needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} allows batches of {size} bytes (message.max.bytes), but {limit}={value}: {effect}",

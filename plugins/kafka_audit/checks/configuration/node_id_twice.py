@@ -7,7 +7,6 @@ from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import BrokerProperty, SourceRead
 
 _OF_FILE = "properties"
 
@@ -15,7 +14,6 @@ _OF_FILE = "properties"
 @check(
     code="KA715",
     severity=Severity.HIGH,
-    needs=(SourceRead, BrokerProperty),
     by_files=True,
     says={
         Status.FAIL: "Two files have the id of node {node}: {files}",

@@ -6,7 +6,6 @@ from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker
 from kafka_audit.model.text import brokers
 
 _KEY = "broker.rack"
@@ -15,7 +14,6 @@ _KEY = "broker.rack"
 @check(
     code="KA708",
     severity=Severity.MEDIUM,
-    needs=(BrokerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} has no broker.rack, but {others} {do}",

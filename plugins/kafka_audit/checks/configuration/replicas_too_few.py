@@ -7,7 +7,7 @@ from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, defaults, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, ControllerConfig, DynamicConfig, RegisteredBroker, SnapshotInfo
+from kafka_audit.model.tables import SnapshotInfo
 
 _FACTOR, _IN_SYNC = "default.replication.factor", "min.insync.replicas"
 _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log.replication.factor"), 3
@@ -16,7 +16,6 @@ _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log
 @check(
     code="KA707",
     severity=Severity.MEDIUM,
-    needs=(BrokerConfig, ControllerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "New topics {of} {who} get too little replication by default: {fault}",

@@ -17,15 +17,6 @@ from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.configuration.near_keys import known_keys, nearest_keys
 from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, parts
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    BrokerApi,
-    BrokerConfig,
-    BrokerFeature,
-    BrokerProperty,
-    ControllerConfig,
-    FileRelease,
-    RegisteredBroker,
-)
 
 _KEY = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _PREFIX = re.compile(r"listener\.name\.([^.]+)\.(.+)", re.IGNORECASE)
@@ -49,7 +40,6 @@ class _Ignored:
 @check(
     code="KA719",
     severity=Severity.MEDIUM,
-    needs=(BrokerProperty, FileRelease, BrokerConfig, ControllerConfig, BrokerApi, BrokerFeature, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "{key} has no effect on {who}: {why}",

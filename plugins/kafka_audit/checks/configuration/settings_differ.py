@@ -13,7 +13,6 @@ from kafka_audit.checks.configuration.effective import (
 )
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker
 from kafka_audit.model.text import brokers
 
 _MANAGED = (
@@ -31,7 +30,6 @@ _MANAGED = (
 @check(
     code="KA701",
     severity=Severity.MEDIUM,
-    needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} has {setting}={value}, but {others} {have} {usual} ({source})",

@@ -7,7 +7,6 @@ from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker
 
 _KEY = "auto.create.topics.enable"
 
@@ -15,7 +14,6 @@ _KEY = "auto.create.topics.enable"
 @check(
     code="KA705",
     severity=Severity.LOW,
-    needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Topics are created automatically at {who}: {key} is true ({why})",

@@ -8,32 +8,12 @@ from kafka_audit.checks.configuration.effective import Effective, Value, unknown
 from kafka_audit.cluster.unclean import FOR_ALL, UNCLEAN, not_yet_used
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    BrokerConfig,
-    BrokerProperty,
-    ControllerConfig,
-    DynamicConfig,
-    FileRelease,
-    QuorumReplica,
-    QuorumView,
-    RegisteredBroker,
-)
 from kafka_audit.model.text import named_nodes, start_upper
 
 
 @check(
     code="KA704",
     severity=Severity.HIGH,
-    needs=(
-        BrokerConfig,
-        ControllerConfig,
-        BrokerProperty,
-        DynamicConfig,
-        RegisteredBroker,
-        QuorumView,
-        QuorumReplica,
-        FileRelease,
-    ),
     by_files=True,
     says={
         Status.FAIL: "{subject} allows unclean leader elections{from}, which lose records; {key} is {value} ({source})",

@@ -7,13 +7,11 @@ from kafka_audit.cluster.unclean import UNCLEAN, not_yet_used
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import TopicSetting
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, RegisteredBroker, TopicConfig
 
 
 @check(
     code="KA711",
     severity=Severity.MEDIUM,
-    needs=(TopicConfig, BrokerConfig, RegisteredBroker),
     says={
         Status.FAIL: "{count:# topic allows|# topics allow} unclean leader elections{from}, which lose records: {topics}",
         Status.PASS: "No topic setting allows unclean leader elections",

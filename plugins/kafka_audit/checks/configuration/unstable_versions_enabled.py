@@ -7,7 +7,6 @@ from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker
 from kafka_audit.model.text import listing
 
 _KEYS = ("unstable.feature.versions.enable", "unstable.metadata.versions.enable", "unstable.api.versions.enable")
@@ -16,7 +15,6 @@ _KEYS = ("unstable.feature.versions.enable", "unstable.metadata.versions.enable"
 @check(
     code="KA721",
     severity=Severity.MEDIUM,
-    needs=(BrokerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Versions that are not released are enabled on {who} ({keys}); such a cluster cannot be upgraded",

@@ -8,14 +8,12 @@ from kafka_audit.checks.configuration.versions import KEY, gap, offered_apis, pr
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, RegisteredBroker
 from kafka_audit.model.text import brokers
 
 
 @check(
     code="KA703",
     severity=Severity.MEDIUM,
-    needs=(BrokerApi, BrokerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} runs a different version than {others}: {fault}",

@@ -7,7 +7,6 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_ZOOKEEPER, no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker, SnapshotInfo
 from kafka_audit.model.text import brokers as names
 
 _KEY = "zookeeper.connect"
@@ -16,7 +15,6 @@ _KEY = "zookeeper.connect"
 @check(
     code="KA716",
     severity=Severity.HIGH,
-    needs=(BrokerConfig, BrokerProperty, RegisteredBroker, SnapshotInfo),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} has another chroot in ZooKeeper than is meant: {fault}",

@@ -7,7 +7,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_QUORUM, ONCE
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerView, FencedBroker
+from kafka_audit.model.tables import BrokerApi
 from kafka_audit.model.text import brokers
 
 _CLUSTER_API, _FENCED_FROM = 60, 2
@@ -16,7 +16,6 @@ _CLUSTER_API, _FENCED_FROM = 60, 2
 @check(
     code="KA212",
     severity=Severity.HIGH,
-    needs=(FencedBroker, BrokerApi, BrokerView),
     says={
         Status.FAIL: "Broker {broker} is fenced by the controllers, as {holders} {report}: {state}",
         Status.PASS: "None of {known} brokers is fenced, as {holders} {report}",

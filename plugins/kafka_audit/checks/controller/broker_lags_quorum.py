@@ -8,13 +8,11 @@ from kafka_audit.cluster.quorum import seconds
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerFeature, BrokerView, QuorumReplica, QuorumView
 
 
 @check(
     code="KA210",
     severity=Severity.HIGH,
-    needs=(QuorumView, QuorumReplica, BrokerView, BrokerFeature),
     says={
         Status.FAIL: "Broker {broker} no longer follows the metadata log: {why}",
         Status.PASS: "Broker {broker} follows the metadata log ({offsets})",

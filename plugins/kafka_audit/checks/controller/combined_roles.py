@@ -8,7 +8,6 @@ from kafka_audit.checks.configuration.effective import Effective, unknown_judgem
 from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView
 
 _KEY = "process.roles"
 
@@ -16,7 +15,6 @@ _KEY = "process.roles"
 @check(
     code="KA215",
     severity=Severity.LOW,
-    needs=(BrokerConfig, BrokerProperty, BrokerView),
     by_files=True,
     says={
         Status.FAIL: "Broker and controller run in one process (combined mode) on {who}",

@@ -7,7 +7,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, Migration, QuorumView, Registry
+from kafka_audit.model.tables import QuorumView
 from kafka_audit.model.text import counted
 
 _CODE = "KA201"
@@ -17,7 +17,6 @@ _NO_LEADER = "no controller leads the metadata quorum"
 @check(
     code="KA201",
     severity=Severity.CRITICAL,
-    needs=(Registry, QuorumView, BrokerView, Migration),
     says={
         Status.FAIL: "The cluster has no controller: {fault}. No partition leader can be elected",
         Status.PASS: "{controller} is the controller (epoch {epoch})",

@@ -8,7 +8,7 @@ from kafka_audit.checks.metadata.view_differences import judgement, view_effects
 from kafka_audit.cluster.quorum import QuorumSample, observer_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, QuorumView, RegisteredBroker, Registry
+from kafka_audit.model.tables import BrokerView, QuorumView
 from kafka_audit.model.text import listing, start_upper
 
 _CODE = "KA202"
@@ -19,7 +19,6 @@ _ABSENT = "/controller names no broker (KA201, KA909)"
 @check(
     code="KA202",
     severity=Severity.HIGH,
-    needs=(Registry, RegisteredBroker, BrokerView, QuorumView),
     says={
         Status.FAIL: "{subject} reports the wrong controller: {said} instead of {right}",
         Status.PASS: "{subject} reports {right}",

@@ -7,7 +7,7 @@ from kafka_audit.checks.controller.since_previous import gap_judgement, minutes,
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.quorum import most_elections
-from kafka_audit.model.tables import QuorumReplica, QuorumView, RegisteredBroker, Registry
+from kafka_audit.model.tables import QuorumView, RegisteredBroker
 
 _FEWEST = 3
 """How many elections are never too many."""
@@ -22,7 +22,6 @@ _MINUTES = 60
 @check(
     code="KA203",
     severity=Severity.HIGH,
-    needs=(Registry, RegisteredBroker, QuorumView, QuorumReplica),
     parts=("controller epoch", "brokers", "topics"),
     says={
         Status.FAIL: "The controller changes repeatedly: {rise} elections in {minutes} minutes; epoch {before} to {after} "

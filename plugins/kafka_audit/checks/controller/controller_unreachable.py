@@ -7,14 +7,12 @@ from kafka_audit.checks.gaps import ONCE
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.controller_paths import controller_paths
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import ControllerProbe
 from kafka_audit.model.text import clean
 
 
 @check(
     code="KA211",
     severity=Severity.HIGH,
-    needs=(ControllerProbe,),
     says={
         Status.FAIL: "The controller at {address} does not answer: {layer} fails from this worker ({error})",
         Status.PASS: "The controller at {address} answers{node}",

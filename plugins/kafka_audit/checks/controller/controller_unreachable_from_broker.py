@@ -7,14 +7,12 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.controller_paths import controller_paths
 from kafka_audit.diagnosis.vote_edges import VoteEdges
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, QuorumReplica, QuorumView, VoterProbe
 from kafka_audit.model.text import clean
 
 
 @check(
     code="KA216",
     severity=Severity.HIGH,
-    needs=(ControllerProbe, ControllerProbeFromBroker, VoterProbe, QuorumView, QuorumReplica),
     says={
         Status.FAIL: "From the host of broker {broker}, {count} of {total} controllers {count:is|are} unreachable: "
         "{addresses} ({error})",

@@ -6,13 +6,11 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE, no_quorum
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, FencedBroker, QuorumReplica, QuorumView
 
 
 @check(
     code="KA214",
     severity=Severity.HIGH,
-    needs=(QuorumView, QuorumReplica, BrokerView, BrokerConfig, BrokerProperty, FencedBroker),
     says={
         Status.FAIL: "Controller {node} has no vote in the metadata quorum: {why}",
         Status.PASS: "Every controller that follows the metadata log is one of the {voters} voters",

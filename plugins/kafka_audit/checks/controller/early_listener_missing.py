@@ -8,7 +8,6 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.configuration.authorization import STANDARD
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, ControllerConfig, QuorumReplica, QuorumView
 from kafka_audit.model.text import start_upper
 
 _KEY = "early.start.listeners"
@@ -17,7 +16,6 @@ _KEY = "early.start.listeners"
 @check(
     code="KA222",
     severity=Severity.HIGH,
-    needs=(BrokerConfig, ControllerConfig, BrokerProperty, QuorumView, QuorumReplica),
     by_files=True,
     says={
         Status.FAIL: "{subject} waits for ACLs before it answers others: {key} lacks {listener}",

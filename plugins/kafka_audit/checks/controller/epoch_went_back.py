@@ -7,14 +7,13 @@ from kafka_audit.checks.controller.since_previous import gap_judgement, partitio
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, EpochChange
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, QuorumView, RegisteredPartition, RegisteredTopic, Registry
+from kafka_audit.model.tables import BrokerView, QuorumView
 from kafka_audit.model.text import listing
 
 
 @check(
     code="KA204",
     severity=Severity.CRITICAL,
-    needs=(Registry, RegisteredTopic, RegisteredPartition, QuorumView),
     parts=("controller epoch", "topics"),
     says={
         Status.FAIL: "Brokers will reject the controller: {what} fell from {before} to {after} since the previous snapshot",

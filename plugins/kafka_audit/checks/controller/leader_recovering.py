@@ -6,13 +6,11 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import StateFault
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Registry
 
 
 @check(
     code="KA207",
     severity=Severity.HIGH,
-    needs=(Registry, RegisteredTopic, RegisteredPartition),
     parts=("controller", "topics"),
     says={
         Status.FAIL: "Unclean elections lost records; leaders that have not recovered: {count} ({partitions})",

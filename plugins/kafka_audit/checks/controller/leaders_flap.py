@@ -8,13 +8,11 @@ from kafka_audit.cluster.features import METADATA_VERSION, NO_EPOCH_BUMP
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import EpochChange
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerFeature, RegisteredPartition, RegisteredTopic
 
 
 @check(
     code="KA206",
     severity=Severity.MEDIUM,
-    needs=(RegisteredTopic, RegisteredPartition, BrokerFeature),
     parts=("topics",),
     says={
         Status.FAIL: "{what} repeatedly; the leader epoch of {count:# partition|# partitions} ({partitions}) rose by up "

@@ -7,13 +7,11 @@ from kafka_audit.checks.controller.since_previous import gap_judgement
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LeaderMove
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition, RegisteredTopic
 
 
 @check(
     code="KA208",
     severity=Severity.INFO,
-    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
         Status.FAIL: "Broker {broker} no longer leads {moved} of {led} partitions that it led in the previous snapshot "

@@ -7,7 +7,7 @@ from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.cluster.answers.log_lines import when
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import LogLine, QuorumReplica, QuorumView, SourceRead
+from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import clean
 
 _FATAL = "fatal_fault"
@@ -16,7 +16,6 @@ _FATAL = "fatal_fault"
 @check(
     code="KA221",
     severity=Severity.HIGH,
-    needs=(LogLine, SourceRead, QuorumView, QuorumReplica),
     says={
         Status.FAIL: "{subject} {did} ({when}): {fault}",
         Status.PASS: "The log of {subject} reports no fault of the metadata since its start",

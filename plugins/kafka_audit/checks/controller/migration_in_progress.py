@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, Migration, QuorumView
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, Migration
 from kafka_audit.model.text import brokers, start_upper
 
 _FINISHED = "finished"
@@ -16,7 +16,6 @@ _ENABLE, _QUORUM_API = "zookeeper.metadata.migration.enable", 55
 @check(
     code="KA909",
     severity=Severity.INFO,
-    needs=(Migration, BrokerApi, BrokerConfig, QuorumView),
     says={
         Status.FAIL: "A migration from ZooKeeper to KRaft is in progress, phase {phase}: {state}",
         Status.PASS: "ZooKeeper contains no trace of a migration to KRaft",

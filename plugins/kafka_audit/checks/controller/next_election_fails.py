@@ -9,19 +9,6 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.elections import election_without
 from kafka_audit.diagnosis.vote_edges import VoteEdges, described_paths
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    BrokerConfig,
-    BrokerProperty,
-    ControllerConfig,
-    ControllerProbe,
-    ControllerProbeFromBroker,
-    LogLine,
-    PropertyLogin,
-    QuorumReplica,
-    QuorumView,
-    QuorumVoter,
-    VoterProbe,
-)
 from kafka_audit.model.text import listing, named_nodes
 
 _FEWEST = 3
@@ -31,19 +18,6 @@ _VOTERS = "the other voters"
 @check(
     code="KA218",
     severity=Severity.HIGH,
-    needs=(
-        QuorumView,
-        QuorumReplica,
-        QuorumVoter,
-        ControllerProbe,
-        ControllerProbeFromBroker,
-        VoterProbe,
-        LogLine,
-        BrokerConfig,
-        ControllerConfig,
-        BrokerProperty,
-        PropertyLogin,
-    ),
     says={
         Status.FAIL: "{effect}: {targets} {count:is|are} not reached ({how})",
         Status.PASS: "If controller {leader} (the leader) goes, the other voters reach each other and elect a leader",

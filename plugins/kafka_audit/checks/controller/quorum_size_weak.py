@@ -7,7 +7,6 @@ from kafka_audit.checks.gaps import NO_QUORUM, no_quorum
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.voters import usual_voters
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerProperty, QuorumReplica, QuorumView, SnapshotInfo
 from kafka_audit.model.text import counted
 from kafka_audit.model.voters import SERVERS, VOTERS, named_voters
 
@@ -17,7 +16,6 @@ _FEWEST = 3
 @check(
     code="KA217",
     severity=Severity.MEDIUM,
-    needs=(QuorumView, QuorumReplica, SnapshotInfo, BrokerProperty),
     by_files=True,
     says={
         Status.FAIL: "The metadata quorum has {size}: {why}",

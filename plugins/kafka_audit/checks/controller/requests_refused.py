@@ -8,7 +8,7 @@ from kafka_audit.cluster.answers.log_lines import when
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.log_signatures import NO_ACL_READ
-from kafka_audit.model.tables import BrokerProperty, BrokerView, LogLine, QuorumReplica, QuorumView
+from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import counted, listing, named_nodes
 
 _REFUSES = "controller_refuses"
@@ -17,7 +17,6 @@ _REFUSES = "controller_refuses"
 @check(
     code="KA220",
     severity=Severity.CRITICAL,
-    needs=(LogLine, QuorumView, QuorumReplica, BrokerView, BrokerProperty),
     says={
         Status.FAIL: "{subject} rejects requests of {whom}, as {principal} {cause}: {why}",
         Status.PASS: "The log of controller {node} reports no request of another node that it rejects",

@@ -7,13 +7,12 @@ from kafka_audit.checks.controller.since_previous import partition_resource
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, StateFault
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Migration, RegisteredPartition, RegisteredTopic, Registry
+from kafka_audit.model.tables import Migration
 
 
 @check(
     code="KA205",
     severity=Severity.CRITICAL,
-    needs=(Registry, RegisteredTopic, RegisteredPartition, Migration),
     parts=("controller", "topics"),
     says={
         Status.FAIL: "Brokers will reject the controller; the state of {partitions} has controller epoch {written}, above "

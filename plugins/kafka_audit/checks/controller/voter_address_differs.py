@@ -10,7 +10,6 @@ from kafka_audit.cluster.voters import ANY_ADDRESS
 from kafka_audit.compare.addresses import HostPort, address_text, same_address
 from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, controller_entry
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, QuorumReplica, QuorumView, QuorumVoter
 from kafka_audit.model.text import listing
 from kafka_audit.model.voters import SERVERS, addresses_clash, quorum_addresses, servers_named
 
@@ -18,7 +17,6 @@ from kafka_audit.model.voters import SERVERS, addresses_clash, quorum_addresses,
 @check(
     code="KA219",
     severity=Severity.MEDIUM,
-    needs=(QuorumView, QuorumReplica, QuorumVoter, BrokerView, BrokerConfig, BrokerProperty),
     says={
         Status.FAIL: "Node {node} and the quorum name different addresses: {fault}",
         Status.PASS: "Node {node} and the quorum name the same addresses",

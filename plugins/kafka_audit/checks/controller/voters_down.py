@@ -8,14 +8,12 @@ from kafka_audit.cluster.quorum import NO_TIMES, seconds
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.quorum import majority
-from kafka_audit.model.tables import LogLine, QuorumReplica, QuorumView
 from kafka_audit.model.text import listing
 
 
 @check(
     code="KA209",
     severity=Severity.CRITICAL,
-    needs=(QuorumView, QuorumReplica, LogLine),
     says={
         Status.FAIL: "{down} of {total} quorum controllers {follow} leader {leader} ({which}): {spare}",
         Status.PASS: "All {total} voters of the metadata quorum follow leader {leader}",

@@ -8,15 +8,6 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.voters import other_listener, usual_voters
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    BrokerConfig,
-    BrokerProperty,
-    BrokerView,
-    ControllerConfig,
-    QuorumReplica,
-    QuorumView,
-    QuorumVoter,
-)
 from kafka_audit.model.text import listing
 from kafka_audit.model.voters import VOTERS, addresses_clash, named_voters, quorum_addresses, usual_addresses
 
@@ -27,7 +18,6 @@ _LOSES, _NOT_FOUND = "it loses the quorum when another of them leads", "no other
 @check(
     code="KA213",
     severity=Severity.HIGH,
-    needs=(QuorumView, QuorumReplica, QuorumVoter, BrokerView, BrokerConfig, ControllerConfig, BrokerProperty),
     by_files=True,
     says={
         Status.FAIL: "Node {node} names {fault}; {effect} ({source})",

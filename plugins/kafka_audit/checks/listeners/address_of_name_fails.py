@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, NameAddress
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import AddressProbe, Probe
 
 
 @check(
     code="KA319",
     severity=Severity.HIGH,
-    needs=(AddressProbe, Probe),
     says={
         Status.FAIL: "{host} ({listener} of broker {broker}) has addresses that do not lead there: {faults} (seen from "
         "{vantage})",

@@ -7,7 +7,7 @@ from kafka_audit.checks.listeners.certificate_expires import DAY_MS, validity_fa
 from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import AuthorityCertificate, Certificate, RegisteredBroker, RegisteredEndpoint
+from kafka_audit.model.tables import AuthorityCertificate, Certificate
 from kafka_audit.model.text import listing
 
 _DEEPEST = 10
@@ -16,7 +16,6 @@ _DEEPEST = 10
 @check(
     code="KA318",
     severity=Severity.HIGH,
-    needs=(AuthorityCertificate, Certificate, RegisteredBroker, RegisteredEndpoint),
     says={
         Status.FAIL: "Authorities that signed certificates of the cluster: {faults}",
         Status.PASS: "Every authority in {files} that signed a certificate of the cluster is valid for {days} days or more",

@@ -9,7 +9,6 @@ from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.diagnosis.identities import answers_in_order
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerIdentity, Probe, Registry
 from kafka_audit.model.text import counted
 
 _TWICE = 2
@@ -18,7 +17,6 @@ _TWICE = 2
 @check(
     code="KA320",
     severity=Severity.CRITICAL,
-    needs=(BrokerIdentity, Probe, Registry),
     says={
         Status.FAIL: "Clients that connect to broker {broker} at {host}:{port} ({listener}) reach brokers {answering_brokers} in "
         "turn, seen from {vantage}",

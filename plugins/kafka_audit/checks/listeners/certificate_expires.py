@@ -8,7 +8,7 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Certificate, RegisteredBroker, RegisteredEndpoint
+from kafka_audit.model.tables import Certificate
 from kafka_audit.model.text import brokers, counted
 
 DAY_MS = 86_400_000
@@ -19,7 +19,6 @@ _OTHERS = {"CONTROLLER": "controller", "ZOOKEEPER": "ZooKeeper server"}
 @check(
     code="KA307",
     severity=Severity.MEDIUM,
-    needs=(Certificate, RegisteredBroker, RegisteredEndpoint, BrokerConfig, BrokerProperty),
     says={
         Status.FAIL: "Certificate of {who}: {fault}",
         Status.PASS: "Certificate of {who} names {host} and is valid for {days:# more day|# more days}",

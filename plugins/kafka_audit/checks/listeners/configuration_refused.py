@@ -11,7 +11,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import StartRule
 from kafka_audit.configuration.starts import start_refusal
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty
+from kafka_audit.model.tables import BrokerProperty
 
 _OWN_PAGE = frozenset({StartRule.NOT_ADVERTISED, StartRule.NOT_MAPPED, StartRule.MECHANISM_NOT_ENABLED})
 """KA311 and KA406 say these."""
@@ -20,7 +20,6 @@ _OWN_PAGE = frozenset({StartRule.NOT_ADVERTISED, StartRule.NOT_MAPPED, StartRule
 @check(
     code="KA310",
     severity=Severity.CRITICAL,
-    needs=(BrokerProperty, BrokerConfig, BrokerApi),
     says={
         Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says}",
         Status.PASS: "Kafka {version} accepts the server.properties of broker {broker}",

@@ -9,7 +9,6 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
 
 OLD_ENOUGH_MS = 60_000
 """A broker that died leaves its registration for its session time-out: 18 s by default, 40 s in old setups."""
@@ -18,7 +17,6 @@ OLD_ENOUGH_MS = 60_000
 @check(
     code="KA304",
     severity=Severity.CRITICAL,
-    needs=(RegisteredBroker, RegisteredEndpoint),
     says={
         Status.FAIL: "Brokers {brokers:#|#} advertise the same address {host}:{port}",
         Status.PASS: "Only broker {broker} advertises {host}:{port}",

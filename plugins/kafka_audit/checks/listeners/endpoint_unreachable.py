@@ -6,13 +6,11 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
 from kafka_audit.diagnosis.serve_edges import BROKEN, IN_MOTION, WORKS, ServeEdge, ServeEdges, least_served
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredEndpoint
 
 
 @check(
     code="KA301",
     severity=Severity.HIGH,
-    needs=(Probe, RegisteredBroker, RegisteredEndpoint, BrokerConfig),
     says={
         Status.FAIL: "Clients at {vantage} cannot reach broker {broker} at {host}:{port} ({listener}): {stops}; advertised "
         "endpoints reached: {reached}",

@@ -8,13 +8,11 @@ from kafka_audit.checks.gaps import MOVING, no_reach
 from kafka_audit.cluster.listeners.probes import mapped_listeners
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Probe, RegisteredBroker
 
 
 @check(
     code="KA313",
     severity=Severity.MEDIUM,
-    needs=(Probe, RegisteredBroker),
     says={
         Status.FAIL: "`reach` has no mapping for broker {broker}: {address} ({listener}); {mapped} of {count} addresses have "
         "one; a direct connection is {open}",

@@ -9,17 +9,15 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.causes import groups_of
 from kafka_audit.diagnosis.causes.lost_packets import LOST
 from kafka_audit.diagnosis.edges import REPLICATE
-from kafka_audit.diagnosis.facts import INPUTS, Facts, facts_of
+from kafka_audit.diagnosis.facts import Facts, facts_of
 from kafka_audit.diagnosis.solver import Diagnosis, diagnosed
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import Migration
 from kafka_audit.model.text import brokers, listing
 
 
 @check(
     code="KA302",
     severity=Severity.CRITICAL,
-    needs=(*INPUTS, Migration),
     parts=("brokers",),
     says={
         Status.FAIL: "Broker {broker} is cut off: {who} {cannot} reach {where}: {why}",

@@ -9,7 +9,6 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.model.advertised_listeners import INSTEAD, KEY, entries, protocols_by_listener
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty
 
 _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol", "advertised.listeners", "listeners")
 
@@ -26,7 +25,6 @@ _DEFAULT = "PLAINTEXT"
 @check(
     code="KA311",
     severity=Severity.CRITICAL,
-    needs=(BrokerProperty, BrokerConfig),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says}",

@@ -9,7 +9,6 @@ from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.listeners.inter_broker import InterBroker, Listener
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint
 from kafka_audit.model.text import brokers
 
 _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol")
@@ -18,7 +17,6 @@ _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol")
 @check(
     code="KA312",
     severity=Severity.CRITICAL,
-    needs=(BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} uses a different inter-broker listener or security protocol: {fault}",

@@ -6,7 +6,6 @@ from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, commonest, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker
 from kafka_audit.model.text import brokers
 
 _NAME, _PROTOCOL = "inter.broker.listener.name", "security.inter.broker.protocol"
@@ -15,7 +14,6 @@ _NAME, _PROTOCOL = "inter.broker.listener.name", "security.inter.broker.protocol
 @check(
     code="KA306",
     severity=Severity.MEDIUM,
-    needs=(BrokerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} has inter-broker listener {listener} by {key}, but {others} {say} {usual}",

@@ -9,13 +9,12 @@ from kafka_audit.checks.gaps import MOVING, no_registrations
 from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, RegisteredBroker, RegisteredEndpoint
+from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
 
 
 @check(
     code="KA305",
     severity=Severity.MEDIUM,
-    needs=(RegisteredBroker, RegisteredEndpoint, BrokerConfig),
     says={
         Status.FAIL: "Listener {listener} of broker {broker} differs from the other brokers: {fault}",
         Status.PASS: "Broker {broker} has listener {listener} ({protocol}), like the other brokers",

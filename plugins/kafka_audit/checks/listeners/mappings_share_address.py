@@ -10,14 +10,12 @@ from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerIdentity, Probe
 from kafka_audit.model.text import listing
 
 
 @check(
     code="KA315",
     severity=Severity.HIGH,
-    needs=(Probe, BrokerIdentity),
     says={
         Status.FAIL: "Broker {broker} shares its mapped address with others: {others}; `reach` maps {count} advertised addresses "
         "to {via}",

@@ -13,7 +13,6 @@ from kafka_audit.model.text import listing
 @check(
     code="KA317",
     severity=Severity.INFO,
-    needs=(Probe,),
     says={
         Status.FAIL: "Advertised names resolve to other addresses than in the previous snapshot ({count} of {compared}): {names}",
         Status.PASS: "All {compared} advertised names resolve to an address of the previous snapshot",

@@ -9,13 +9,12 @@ from kafka_audit.cluster.hosts import inside_of, kind_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.hosts import canonical_host
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint
+from kafka_audit.model.tables import Probe
 
 
 @check(
     code="KA316",
     severity=Severity.LOW,
-    needs=(RegisteredBroker, RegisteredEndpoint, Probe),
     says={
         Status.FAIL: "Clients outside {place} cannot resolve any advertised name of {who} ({listeners})",
         Status.PASS: "Broker {broker} advertises a name or address that does not belong to one network alone, or that a client "

@@ -7,7 +7,7 @@ from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.log_lines import quoted
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import LogLine, QuorumReplica, QuorumView, RegisteredBroker
+from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import listing
 
 _FILES = ("server.log",)
@@ -19,7 +19,6 @@ _FILES_SPENT = "too_many_open_files"
 @check(
     code="KA321",
     severity=Severity.HIGH,
-    needs=(LogLine, RegisteredBroker, QuorumView, QuorumReplica),
     says={
         Status.FAIL: "The process of {who} ran out of {what} and is still up: {effect}",
         Status.PASS: "The log of {who} reports no lack of memory, file handles or memory maps",

@@ -8,7 +8,6 @@ from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint
 
 _OTHERS = ("controller.listener.names", "control.plane.listener.name")
 
@@ -16,7 +15,6 @@ _OTHERS = ("controller.listener.names", "control.plane.listener.name")
 @check(
     code="KA308",
     severity=Severity.LOW,
-    needs=(BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
         Status.FAIL: "Clients and inter-broker traffic share the listener {listener} of {who}",

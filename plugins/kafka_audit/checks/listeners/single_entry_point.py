@@ -9,13 +9,11 @@ from kafka_audit.cluster.listeners.probes import ProbeResult, mapped_listeners
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.hosts import canonical_host
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Probe
 
 
 @check(
     code="KA314",
     severity=Severity.LOW,
-    needs=(Probe,),
     says={
         Status.FAIL: "Host {host} is a single point of failure; `reach` maps all {count} brokers through it (listeners "
         "{listeners})",

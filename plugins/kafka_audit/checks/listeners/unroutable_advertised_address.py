@@ -9,13 +9,11 @@ from kafka_audit.cluster.hosts import dialled_hosts, kind_of, resolved
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint
 
 
 @check(
     code="KA303",
     severity=Severity.HIGH,
-    needs=(RegisteredBroker, RegisteredEndpoint, Probe),
     says={
         Status.FAIL: "Clients on other hosts may not reach broker {broker}: listener {listener} advertises {host}:{port}, {kind}",
         Status.PASS: "Broker {broker} advertises {host}:{port} ({listener}), an address that other hosts can use",

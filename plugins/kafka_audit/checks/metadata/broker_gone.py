@@ -8,18 +8,6 @@ from kafka_audit.cluster.view import ClusterView, HeldView
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.diagnosis.solver import Diagnosis, coordinating
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    BrokerConfig,
-    BrokerIdentity,
-    BrokerProperty,
-    LogLine,
-    QuorumReplica,
-    QuorumView,
-    RegisteredBroker,
-    RegisteredPartition,
-    RegisteredTopic,
-    ZookeeperProbe,
-)
 from kafka_audit.model.text import listing
 
 _FETCHES_MS = 5000
@@ -39,10 +27,6 @@ _IN_MOTION = {
 @check(
     code="KA113",
     severity=Severity.HIGH,
-    needs=(
-        *(RegisteredBroker, RegisteredTopic, RegisteredPartition, QuorumView, QuorumReplica),
-        *(BrokerIdentity, ZookeeperProbe, LogLine, BrokerConfig, BrokerProperty),
-    ),
     parts=("brokers", "topics"),
     says={
         Status.FAIL: "{subject} not registered: {why}; {loss}",

@@ -6,13 +6,11 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.answers.log_lines import says, when
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import LogLine
 
 
 @check(
     code="KA114",
     severity=Severity.HIGH,
-    needs=(LogLine,),
     says={
         Status.FAIL: "Two processes use the id of broker {broker}: {why}",
         Status.PASS: "The log of broker {broker} reports no other process with its id",

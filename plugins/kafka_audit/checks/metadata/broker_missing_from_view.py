@@ -6,13 +6,11 @@ from kafka_audit.checks import check
 from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, view_effects
 from kafka_audit.cluster.view import ClusterView, Disagreement, Observer
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerIdentity, BrokerView, RegisteredBroker, RegisteredEndpoint, ViewBroker
 
 
 @check(
     code="KA105",
     severity=Severity.HIGH,
-    needs=(RegisteredBroker, RegisteredEndpoint, BrokerView, ViewBroker, BrokerIdentity),
     parts=("brokers",),
     says={
         Status.FAIL: "{whom}: {lacks}",

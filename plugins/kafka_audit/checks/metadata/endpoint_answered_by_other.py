@@ -6,7 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.identities import answering_brokers
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerIdentity, Probe, Registry, SourceRead
+from kafka_audit.model.tables import SourceRead
 
 _OPERATION = "DescribeConfigs identity"
 
@@ -14,7 +14,6 @@ _OPERATION = "DescribeConfigs identity"
 @check(
     code="KA111",
     severity=Severity.CRITICAL,
-    needs=(BrokerIdentity, Probe, Registry),
     says={
         Status.FAIL: "Clients that connect to broker {broker} reach {answered_by} at {host}:{port} ({listener}), seen from "
         "{vantage}",

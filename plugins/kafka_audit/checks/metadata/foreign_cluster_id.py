@@ -9,13 +9,11 @@ from kafka_audit.checks.metadata.view_differences import judgement, view_effects
 from kafka_audit.cluster.view import ClusterView, HeldView
 from kafka_audit.diagnosis.edges import Effect
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, RegisteredBroker, Registry
 
 
 @check(
     code="KA110",
     severity=Severity.CRITICAL,
-    needs=(Registry, RegisteredBroker, BrokerView),
     parts=("cluster id",),
     says={
         Status.FAIL: "Broker {broker} belongs to another cluster; it reports cluster id {said}, the audited cluster is "

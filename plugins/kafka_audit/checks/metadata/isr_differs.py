@@ -6,13 +6,11 @@ from kafka_audit.checks import check
 from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence, view_effects
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPartition, RegisteredTopic, ViewPartition, ViewTopic
 
 
 @check(
     code="KA108",
     severity=Severity.MEDIUM,
-    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, BrokerView, ViewPartition, ViewTopic),
     parts=("topics",),
     says={
         Status.FAIL: "Broker {broker} reports a different ISR for {count} of {total} partitions ({partitions}); {held} has "

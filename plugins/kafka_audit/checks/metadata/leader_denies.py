@@ -15,7 +15,6 @@ _DENIALS = {3: "UNKNOWN_TOPIC_OR_PARTITION", 6: "NOT_LEADER_OR_FOLLOWER", 74: "F
 @check(
     code="KA104",
     severity=Severity.CRITICAL,
-    needs=(LeadershipAsked, LeadershipAnswer),
     says={
         Status.FAIL: "Broker {broker} rejects requests for partitions that it leads ({partitions}, {count} in total); "
         "it answers ListOffsets with {errors}",

@@ -6,21 +6,11 @@ from kafka_audit.checks import check
 from kafka_audit.checks.metadata.view_differences import judgement, partition_evidence, view_effects
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    BrokerView,
-    RegisteredBroker,
-    RegisteredEndpoint,
-    RegisteredPartition,
-    RegisteredTopic,
-    ViewPartition,
-    ViewTopic,
-)
 
 
 @check(
     code="KA103",
     severity=Severity.HIGH,
-    needs=(RegisteredBroker, RegisteredEndpoint, RegisteredTopic, RegisteredPartition, BrokerView, ViewPartition, ViewTopic),
     parts=("brokers", "topics"),
     says={
         Status.FAIL: "Clients of broker {broker} on listener {listeners} cannot use {count} of {total} partitions "

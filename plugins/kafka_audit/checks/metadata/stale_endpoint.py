@@ -6,14 +6,12 @@ from kafka_audit.checks import check
 from kafka_audit.checks.metadata.view_differences import judgement, view_effects
 from kafka_audit.cluster.view import ClusterView, Disagreement
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredEndpoint, ViewBroker
 from kafka_audit.model.text import brokers
 
 
 @check(
     code="KA106",
     severity=Severity.HIGH,
-    needs=(RegisteredBroker, RegisteredEndpoint, BrokerView, ViewBroker),
     parts=("brokers",),
     says={
         Status.FAIL: "Clients of broker {broker} are sent to {where} (listener {listeners})",

@@ -6,13 +6,11 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import TopicIdDifference
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, RegisteredTopic, Registry, ViewTopic
 
 
 @check(
     code="KA109",
     severity=Severity.CRITICAL,
-    needs=(Registry, RegisteredTopic, BrokerView, ViewTopic),
     parts=("controller", "topics"),
     says={
         Status.FAIL: "Topic ids at brokers and in ZooKeeper differ for {count} of {compared} topics ({topics}): {first}",

@@ -6,13 +6,11 @@ from kafka_audit.checks import check
 from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, partition_evidence, view_effects
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPartition, RegisteredTopic, ViewPartition, ViewTopic
 
 
 @check(
     code="KA107",
     severity=Severity.HIGH,
-    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, BrokerView, ViewTopic, ViewPartition),
     parts=("topics",),
     says={
         Status.FAIL: "Clients of broker {broker} do not see all topics; it does not list {count} of {total} partitions as "

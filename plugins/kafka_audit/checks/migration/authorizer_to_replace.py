@@ -7,7 +7,6 @@ from kafka_audit.checks.configuration.effective import Effective, unread_judgeme
 from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty
 
 _KEY = "authorizer.class.name"
 _STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
@@ -17,7 +16,6 @@ _IN_ZOOKEEPER = frozenset({"kafka.security.authorizer.AclAuthorizer", "kafka.sec
 @gate_check(
     code="KA904",
     severity=Severity.MEDIUM,
-    needs=(BrokerConfig, BrokerProperty),
     says={
         Status.FAIL: "Broker {broker} runs authorizer {authorizer}, which {fault}",
         Status.PASS: "Broker {broker} runs no authorizer that stores ACLs in ZooKeeper ({authorizer})",

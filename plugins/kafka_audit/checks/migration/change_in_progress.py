@@ -7,7 +7,7 @@ from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import DeletedTopic
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Reassignment, RegisteredPartition, RegisteredTopic, Registry
+from kafka_audit.model.tables import Reassignment, Registry
 from kafka_audit.model.text import counted
 
 _DELETES = "zookeeper /admin/delete_topics"
@@ -16,7 +16,6 @@ _DELETES = "zookeeper /admin/delete_topics"
 @gate_check(
     code="KA906",
     severity=Severity.MEDIUM,
-    needs=(RegisteredTopic, RegisteredPartition, Reassignment),
     says={
         Status.FAIL: "A {what} is in progress: {count}, first {first}",
         Status.PASS: "No {what} is in progress",

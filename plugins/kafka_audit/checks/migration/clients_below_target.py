@@ -7,7 +7,7 @@ from kafka_audit.checks.migration.common import KRAFT_ONLY, no_upgrade, planned_
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, PlannedUpgrade
+from kafka_audit.model.tables import BrokerApi
 
 _OLDEST = (2, 1)
 _FETCH, _FETCH_OF_4 = 1, 4
@@ -17,7 +17,6 @@ _METRICS = "kafka.network:type=RequestMetrics,name=DeprecatedRequestsPerSec (Kaf
 @gate_check(
     code="KA915",
     severity=Severity.HIGH,
-    needs=(PlannedUpgrade, BrokerApi),
     says={
         Status.FAIL: "Clients of Kafka {oldest} connect, and Kafka {target} refuses clients before 2.1 (KIP-896)",
         Status.PASS: "Kafka {target} refuses no client that the present release accepts and that connects: {why}",

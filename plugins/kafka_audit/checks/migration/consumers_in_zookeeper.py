@@ -15,7 +15,6 @@ _PATH = "/consumers"
 @gate_check(
     code="KA907",
     severity=Severity.MEDIUM,
-    needs=(ZookeeperNode,),
     says={
         Status.FAIL: "{count} of the old client store their offsets in ZooKeeper ({names}) and stop working without it",
         Status.PASS: "No consumer group stores its offsets in ZooKeeper",

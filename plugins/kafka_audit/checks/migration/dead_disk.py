@@ -8,13 +8,11 @@ from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.checks.storage.log_dir_offline import log_dir_offline
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import LogDir
 
 
 @gate_check(
     code="KA903",
     severity=Severity.HIGH,
-    needs=(LogDir,),
     says={
         Status.FAIL: "Log dir {path} of broker {broker} is offline; a broker with a failed disk does not start as a KRaft broker",
         Status.PASS: "Log dir {path} of broker {broker} is online",

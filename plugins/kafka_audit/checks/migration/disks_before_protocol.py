@@ -9,7 +9,6 @@ from kafka_audit.checks.configuration.versions import KEY
 from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, LogDir
 
 _LEAST = (3, 7, 2)
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:-IV(\d+))?")
@@ -18,7 +17,6 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(?:-IV(\d+))?")
 @gate_check(
     code="KA902",
     severity=Severity.HIGH,
-    needs=(LogDir, BrokerConfig, BrokerProperty),
     says={
         Status.FAIL: "Broker {broker} has {dirs} log dirs and uses protocol {version}; KRaft supports several log dirs since "
         "3.7-IV2",

@@ -20,7 +20,6 @@ _CODES = {
 @gate_check(
     code="KA905",
     severity=Severity.HIGH,
-    needs=(Verdict,),
     says={
         Status.FAIL: "The audit finds {what} ({check}): {count}, first {first}; every restart of the migration can make it worse",
         Status.PASS: "The audit finds no {what} ({check})",

@@ -7,7 +7,7 @@ from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import TopicSetting
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import AclHolder, DynamicConfig, Registry, ScramUser, TopicConfig
+from kafka_audit.model.tables import AclHolder, DynamicConfig, Registry, ScramUser
 from kafka_audit.model.text import counted
 
 _READS = ("zookeeper /kafka-acl", "zookeeper /config/users", "zookeeper /config/brokers", "zookeeper /config/topics")
@@ -16,7 +16,6 @@ _READS = ("zookeeper /kafka-acl", "zookeeper /config/users", "zookeeper /config/
 @gate_check(
     code="KA911",
     severity=Severity.INFO,
-    needs=(ScramUser, DynamicConfig, AclHolder, Registry, TopicConfig),
     says={
         Status.FAIL: "ZooKeeper contains {what}: compare the counts after the migration",
         Status.PASS: "ZooKeeper contains no ACL, SCRAM credential or setting to compare after the migration",

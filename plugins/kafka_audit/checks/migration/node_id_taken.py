@@ -6,13 +6,12 @@ from kafka_audit.checks import gate_check
 from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import PlannedNode, RegisteredBroker, RegisteredPartition, RegisteredTopic
+from kafka_audit.model.tables import PlannedNode
 
 
 @gate_check(
     code="KA910",
     severity=Severity.HIGH,
-    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, PlannedNode),
     says={
         Status.FAIL: "Node id {node} is planned for a KRaft controller, but {holder}",
         Status.PASS: "Node id {node}, planned for a KRaft controller, is not used by a broker",

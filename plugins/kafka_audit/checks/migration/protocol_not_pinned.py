@@ -16,13 +16,12 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.inter_broker_requests import sent_requests
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, PlannedUpgrade, RegisteredBroker
+from kafka_audit.model.tables import BrokerApi
 
 
 @gate_check(
     code="KA913",
     severity=Severity.HIGH,
-    needs=(PlannedUpgrade, BrokerProperty, BrokerConfig, BrokerApi, RegisteredBroker),
     says={
         Status.FAIL: "Broker {broker} starts with protocol {protocol} after the upgrade, while others still run the old release: "
         "{fault}",

@@ -8,7 +8,6 @@ from kafka_audit.checks.configuration.versions import KEY, offered_apis, unlike
 from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty
 
 _BEGINS, _DOCUMENTED = (3, 6), (3, 9)
 """Below 3.6-IV1 the KRaft controller does not begin the migration; the documentation of 3.9 asks for 3.9."""
@@ -17,7 +16,6 @@ _BEGINS, _DOCUMENTED = (3, 6), (3, 9)
 @gate_check(
     code="KA901",
     severity=Severity.HIGH,
-    needs=(BrokerApi, BrokerConfig, BrokerProperty),
     says={
         Status.FAIL: "Broker {broker} is not ready to migrate to KRaft: {fault}",
         Status.PASS: "Broker {broker} uses inter-broker protocol {version} and runs the same version as the others",

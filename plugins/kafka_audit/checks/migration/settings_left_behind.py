@@ -16,7 +16,6 @@ _KNOWN = frozenset({"topics", "brokers", "clients", "users", "ips", "changes"})
 @gate_check(
     code="KA908",
     severity=Severity.MEDIUM,
-    needs=(ZookeeperNode,),
     says={
         Status.FAIL: "ZooKeeper contains settings that the migration does not copy: {names} under /config",
         Status.PASS: "The migration copies everything under /config",

@@ -12,15 +12,6 @@ from kafka_audit.configuration.definitions import definitions, is_missing, kafka
 from kafka_audit.configuration.near_keys import defined_keys
 from kafka_audit.configuration.starts import nearest_release, start_refusal
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    BrokerConfig,
-    BrokerProperty,
-    ControllerConfig,
-    PlannedUpgrade,
-    QuorumReplica,
-    QuorumView,
-    RegisteredBroker,
-)
 from kafka_audit.model.text import listing
 
 _REPLACED: Mapping[str, str] = MappingProxyType(
@@ -35,7 +26,6 @@ _REPLACED: Mapping[str, str] = MappingProxyType(
 @gate_check(
     code="KA914",
     severity=Severity.HIGH,
-    needs=(PlannedUpgrade, BrokerProperty, BrokerConfig, ControllerConfig, QuorumView, QuorumReplica, RegisteredBroker),
     says={
         Status.FAIL: "Settings of {who} do not fit Kafka {target}: {fault}",
         Status.PASS: "Kafka {target} accepts the settings of {who}, and knows each of them",

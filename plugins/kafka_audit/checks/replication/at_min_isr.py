@@ -6,13 +6,11 @@ from kafka_audit.checks import check
 from kafka_audit.checks.replication.partitions import judge_partitions
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, RegisteredBroker, RegisteredPartition, RegisteredTopic, TopicConfig
 
 
 @check(
     code="KA603",
     severity=Severity.MEDIUM,
-    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, TopicConfig, BrokerConfig),
     parts=("topics",),
     says={
         Status.FAIL: "{partition} has {in_sync} of {factor} replicas in sync (ISR {isr}), and {min_isr} are required; if it "

@@ -24,7 +24,6 @@ _TIMES = 2
 @check(
     code="KA619",
     severity=Severity.LOW,
-    needs=(LogDir,),
     says={
         Status.FAIL: "Records are unevenly distributed: {what}",
         Status.PASS: "No broker and no log dir of {brokers} has more than twice the average of bytes",

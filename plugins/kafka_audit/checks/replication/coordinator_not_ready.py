@@ -8,7 +8,7 @@ from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import GroupCoordinator, RegisteredPartition, RegisteredTopic
+from kafka_audit.model.tables import GroupCoordinator
 
 _TOPIC, _READ = "__consumer_offsets", "ListGroups"
 _ERRORS = {14: "COORDINATOR_LOAD_IN_PROGRESS", 15: "COORDINATOR_NOT_AVAILABLE", 16: "NOT_COORDINATOR"}
@@ -17,7 +17,6 @@ _ERRORS = {14: "COORDINATOR_LOAD_IN_PROGRESS", 15: "COORDINATOR_NOT_AVAILABLE", 
 @check(
     code="KA615",
     severity=Severity.HIGH,
-    needs=(GroupCoordinator, RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
         Status.FAIL: "The group coordinator of broker {broker} is not ready: it answers {code} {error}, {since}",

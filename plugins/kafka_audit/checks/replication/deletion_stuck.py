@@ -6,13 +6,11 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import DeletedTopic
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Registry
 
 
 @check(
     code="KA610",
     severity=Severity.MEDIUM,
-    needs=(Registry, RegisteredTopic, RegisteredPartition),
     parts=("controller", "topics"),
     says={
         Status.FAIL: "The deletion of {topic} has not finished since the previous audit: {why}",

@@ -7,15 +7,6 @@ from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.log_lines import quoted
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    LogDir,
-    LogLine,
-    QuorumReplica,
-    QuorumView,
-    RegisteredBroker,
-    RegisteredPartition,
-    RegisteredTopic,
-)
 from kafka_audit.model.text import counted, listing
 
 _FILES = ("server.log",)
@@ -26,7 +17,6 @@ _MOST = 100
 @check(
     code="KA618",
     severity=Severity.HIGH,
-    needs=(LogLine, LogDir, RegisteredBroker, RegisteredTopic, RegisteredPartition, QuorumView, QuorumReplica),
     parts=("topics",),
     says={
         Status.FAIL: "Broker {broker} no longer fetches {what} from the leader: {why}",

@@ -7,7 +7,6 @@ from kafka_audit.checks.replication.partitions import NO_TOPIC
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic, InternalTopicPolicy
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, TopicConfig
 
 _COMPACT = "compact"
 _LOST = {
@@ -19,7 +18,6 @@ _LOST = {
 @check(
     code="KA616",
     severity=Severity.HIGH,
-    needs=(TopicConfig, RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
         Status.FAIL: "{topic} has the cleanup.policy {policy}: {lost}",

@@ -7,7 +7,6 @@ from kafka_audit.checks.replication.partitions import NO_TOPIC
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
 _ENOUGH = 3
 _CONSEQUENCE = {
@@ -20,7 +19,6 @@ _CONSEQUENCE = {
 @check(
     code="KA609",
     severity=Severity.HIGH,
-    needs=(RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
         Status.FAIL: "{topic} has {factor}; {enough} brokers are available. If {loss}, {consequence}",

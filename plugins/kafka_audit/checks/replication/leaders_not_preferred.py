@@ -7,7 +7,6 @@ from kafka_audit.checks.replication.partitions import NO_TOPIC
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, BrokerShare
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
 _HANDFUL = 10
 """Partitions; fewer that are led elsewhere make no difference to the load."""
@@ -16,7 +15,6 @@ _HANDFUL = 10
 @check(
     code="KA607",
     severity=Severity.LOW,
-    needs=(RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
         Status.FAIL: "Partitions are not led by their preferred leaders: {brokers}",

@@ -8,7 +8,7 @@ from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
 from kafka_audit.cluster.answers.log_lines import quoted
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import LogDir, LogLine, QuorumReplica, QuorumView, RegisteredBroker
+from kafka_audit.model.tables import LogDir
 from kafka_audit.model.text import counted, listing
 
 _FILES = ("log-cleaner.log", "server.log")
@@ -20,7 +20,6 @@ _LARGE = 1024 * _MIB
 @check(
     code="KA617",
     severity=Severity.HIGH,
-    needs=(LogLine, LogDir, RegisteredBroker, QuorumView, QuorumReplica),
     says={
         Status.FAIL: "The log cleaner of broker {broker} {fault}: {why}",
         Status.PASS: "The log of broker {broker} reports no fault of its log cleaner",

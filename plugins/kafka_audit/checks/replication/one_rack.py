@@ -6,7 +6,6 @@ from kafka_audit.checks import check
 from kafka_audit.checks.replication.partitions import judge_partitions
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition, RegisteredTopic
 
 _SEVERAL = 2
 
@@ -14,7 +13,6 @@ _SEVERAL = 2
 @check(
     code="KA611",
     severity=Severity.HIGH,
-    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition),
     parts=("brokers", "topics"),
     says={
         Status.FAIL: "All replicas of {partition} ({replicas}) are on rack {rack}",

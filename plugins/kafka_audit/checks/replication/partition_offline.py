@@ -8,14 +8,13 @@ from kafka_audit.cluster.coordinators import coordinated_by
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, ReplicaState
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Acl, AclHolder, EligibleReplicas, GroupMember, RegisteredPartition, RegisteredTopic
+from kafka_audit.model.tables import EligibleReplicas
 from kafka_audit.model.text import brokers, listing
 
 
 @check(
     code="KA601",
     severity=Severity.CRITICAL,
-    needs=(RegisteredTopic, RegisteredPartition, EligibleReplicas, GroupMember, Acl, AclHolder),
     parts=("topics",),
     says={
         Status.FAIL: "{partition} has no leader, so {who} cannot {what}{known}: replicas {replicas}, last ISR {isr}{elr}",

@@ -6,7 +6,6 @@ from kafka_audit.checks import check
 from kafka_audit.checks.replication.partitions import NO_TOPIC
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition, RegisteredTopic
 from kafka_audit.model.text import brokers, listing, start_upper
 
 _FEW = 10
@@ -19,7 +18,6 @@ _TIMES = 2
 @check(
     code="KA613",
     severity=Severity.LOW,
-    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition),
     parts=("brokers", "topics"),
     says={
         Status.FAIL: "Partitions are unevenly distributed: {what}",

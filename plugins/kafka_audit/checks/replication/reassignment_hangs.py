@@ -7,7 +7,7 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, ReassignedState, TopicSetting
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, Reassignment, RegisteredPartition, RegisteredTopic, TopicConfig
+from kafka_audit.model.tables import BrokerConfig
 from kafka_audit.model.text import counted, listing
 
 _RATE = ".replication.throttled.rate"
@@ -18,7 +18,6 @@ _DEFAULT = 5
 @check(
     code="KA608",
     severity=Severity.MEDIUM,
-    needs=(Reassignment, RegisteredTopic, RegisteredPartition, TopicConfig, BrokerConfig),
     parts=("topics",),
     says={
         Status.FAIL: "{what}",

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, FencedBroker, RegisteredBroker, RegisteredPartition, RegisteredTopic, ViewBroker
+from kafka_audit.model.tables import BrokerView, FencedBroker, ViewBroker
 
 
 @check(
     code="KA612",
     severity=Severity.MEDIUM,
-    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition),
     says={
         Status.FAIL: "The cluster has a single broker; only broker {broker} is registered, and no partition is assigned to "
         "another",

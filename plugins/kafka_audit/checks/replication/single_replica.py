@@ -6,13 +6,11 @@ from kafka_audit.checks import check
 from kafka_audit.checks.replication.partitions import judge_partitions
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
 
 @check(
     code="KA606",
     severity=Severity.MEDIUM,
-    needs=(RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
         Status.FAIL: "{partition} has a single replica, on broker {replicas}",

@@ -6,13 +6,11 @@ from kafka_audit.checks import check
 from kafka_audit.checks.replication.partitions import judge_partitions
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, RegisteredBroker, RegisteredPartition, RegisteredTopic, TopicConfig
 
 
 @check(
     code="KA605",
     severity=Severity.HIGH,
-    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, TopicConfig, BrokerConfig),
     parts=("topics",),
     says={
         Status.FAIL: "{partition} requires all of its replicas: {factor} replicas, min.insync.replicas {min_isr}; if one "

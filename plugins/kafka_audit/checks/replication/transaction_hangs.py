@@ -9,7 +9,7 @@ from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, OldTransaction, RegisteredPartition, RegisteredTopic
+from kafka_audit.model.tables import OldTransaction
 from kafka_audit.model.tables.storage import OPEN_FOR_LONG_MS
 
 _READ, _TOPIC = "read_committed offsets", "__transaction_state"
@@ -20,7 +20,6 @@ _MINUTE_MS = 60_000
 @check(
     code="KA614",
     severity=Severity.HIGH,
-    needs=(OldTransaction, RegisteredTopic, RegisteredPartition, BrokerConfig),
     parts=("topics",),
     says={
         Status.FAIL: "A transaction in {partition} {lasts}: read_committed consumers stop at offset {stable} of {end}; {since}",

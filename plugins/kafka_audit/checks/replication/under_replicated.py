@@ -7,13 +7,11 @@ from kafka_audit.checks.replication.partitions import judge_partitions
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import ReplicaState
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
 
 @check(
     code="KA604",
     severity=Severity.HIGH,
-    needs=(RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
         Status.FAIL: "{partition} is under-replicated: {missing:replica # is|replicas # are} not in sync (ISR {isr} of "

@@ -7,13 +7,12 @@ from kafka_audit.checks.gaps import MOVING, NO_ZOOKEEPER
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import acl_phrase
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig
+from kafka_audit.model.tables import Acl, AclHolder
 
 
 @check(
     code="KA410",
     severity=Severity.HIGH,
-    needs=(AclHolder, Acl, BrokerConfig),
     says={
         Status.FAIL: "Broker {broker} uses different ACLs than ZooKeeper has: {lacks} missing, {more} extra",
         Status.PASS: "Broker {broker} has the ACLs of ZooKeeper ({count})",

@@ -8,14 +8,12 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, ControllerConfig, RegisteredBroker
 from kafka_audit.model.text import start_upper
 
 
 @check(
     code="KA407",
     severity=Severity.HIGH,
-    needs=(BrokerConfig, ControllerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "{subject} runs authorizer {authorizer}, but others run {others}",

@@ -9,7 +9,6 @@ from kafka_audit.checks.security.cluster_action import cluster_action_results
 from kafka_audit.checks.security.refusal_evidence import result_evidence
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import CLUSTER, acl_phrase
-from kafka_audit.diagnosis.facts import INPUTS
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl
 
@@ -17,7 +16,6 @@ from kafka_audit.model.tables import Acl
 @check(
     code="KA403",
     severity=Severity.CRITICAL,
-    needs=INPUTS,
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} {refuses} requests of {whom}: an ACL denies ClusterAction to {principal} ({why})",

@@ -8,7 +8,7 @@ from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.cause import TLS
 from kafka_audit.diagnosis.causes.clock_wrong import clock_wrong
-from kafka_audit.diagnosis.facts import INPUTS, Facts, facts_of
+from kafka_audit.diagnosis.facts import Facts, facts_of
 from kafka_audit.diagnosis.login_faults import Fault, fault_of_clock, fault_of_handshake, fault_of_line
 from kafka_audit.diagnosis.solver import diagnosed, told_apart
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
@@ -143,7 +143,6 @@ class _Login:
 @check(
     code="KA412",
     severity=Severity.CRITICAL,
-    needs=INPUTS,
     by_files=True,
     says={
         Status.FAIL: "{whom} {cannot} log in at broker {broker} on listener {listener} ({protocol}): {why}",

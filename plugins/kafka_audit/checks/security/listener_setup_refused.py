@@ -10,7 +10,7 @@ from kafka_audit.cluster.listeners.inter_broker import DEFAULT_MECHANISM, InterB
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import BrokerProperty, SourceRead
+from kafka_audit.model.tables import SourceRead
 
 _JAAS, _ENABLED, _MAP = ".sasl.jaas.config", "sasl.enabled.mechanisms", "listener.security.protocol.map"
 _STORES = ("ssl.keystore", "ssl.truststore")
@@ -40,7 +40,6 @@ class _Need:
 @check(
     code="KA414",
     severity=Severity.CRITICAL,
-    needs=(BrokerProperty, SourceRead),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its server.properties: {what}: {says}",

@@ -7,7 +7,6 @@ from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.listeners.inter_broker import MECHANISM
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerProperty
 
 KAFKA_SAYS = (
     "sasl.mechanism.inter.broker.protocol must be included in sasl.enabled.mechanisms when SASL is used for "
@@ -19,7 +18,6 @@ KAFKA_SAYS = (
 @check(
     code="KA406",
     severity=Severity.CRITICAL,
-    needs=(BrokerProperty,),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says} ({mechanism} is not in {enabled})",

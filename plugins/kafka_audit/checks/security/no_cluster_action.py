@@ -8,14 +8,12 @@ from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.security.cluster_action import cluster_action_results
 from kafka_audit.checks.security.refusal_evidence import result_evidence
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.facts import INPUTS
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(
     code="KA401",
     severity=Severity.CRITICAL,
-    needs=INPUTS,
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} {refuses} requests of {whom}: {principal} ({listener}) has no ClusterAction there ({why})",

@@ -7,13 +7,11 @@ from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint
 
 
 @check(
     code="KA411",
     severity=Severity.MEDIUM,
-    needs=(BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
         Status.FAIL: "Inter-broker traffic of {who} is not encrypted: {protocol} ({listener}) exposes {what}",

@@ -8,7 +8,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import ANY_PRINCIPAL, acl_phrase
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig
+from kafka_audit.model.tables import Acl
 from kafka_audit.model.text import listing
 
 _COLUMNS = ("principal", "host", "operation", "permission", "resource_type", "resource_name", "pattern_type")
@@ -18,7 +18,6 @@ _STRONG = frozenset({"All", "Alter", "AlterConfigs", "ClusterAction"})
 @check(
     code="KA409",
     severity=Severity.HIGH,
-    needs=(Acl, AclHolder, BrokerConfig),
     says={
         Status.FAIL: "ACLs grant powerful rights to every principal: {acls}",
         Status.PASS: "None of {count} ACLs grants Alter, AlterConfigs, ClusterAction or All to every principal",

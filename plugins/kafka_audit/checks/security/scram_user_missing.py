@@ -10,16 +10,6 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    BrokerConfig,
-    BrokerProperty,
-    BrokerView,
-    PropertyLogin,
-    RegisteredBroker,
-    RegisteredEndpoint,
-    ScramUser,
-    ViewBroker,
-)
 
 _CALLBACK = "sasl.server.callback.handler.class"
 
@@ -27,7 +17,6 @@ _CALLBACK = "sasl.server.callback.handler.class"
 @check(
     code="KA405",
     severity=Severity.CRITICAL,
-    needs=(BrokerConfig, BrokerProperty, PropertyLogin, ScramUser, BrokerView, ViewBroker, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} logs in to other brokers as {user}, which has no {mechanism} credential",

@@ -11,13 +11,11 @@ from kafka_audit.configuration.principals import KERBEROS, RulesError, Unsupport
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerProperty, RegisteredBroker, RegisteredEndpoint
 
 
 @check(
     code="KA413",
     severity=Severity.CRITICAL,
-    needs=(BrokerProperty, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its server.properties: {key}: {says}",

@@ -11,9 +11,8 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import SUPER_USERS
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.ssl_rules import KEY
-from kafka_audit.diagnosis.facts import INPUTS, facts_of
+from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import ScramUser
 
 _Verdict = tuple[Status, Confidence, dict[str, str]]
 
@@ -21,7 +20,6 @@ _Verdict = tuple[Status, Confidence, dict[str, str]]
 @check(
     code="KA404",
     severity=Severity.CRITICAL,
-    needs=tuple(table for table in INPUTS if table is not ScramUser),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} maps peer certificates to a principal without ClusterAction ({listener}): {why}",

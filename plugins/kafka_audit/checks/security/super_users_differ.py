@@ -8,7 +8,6 @@ from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, ControllerConfig, RegisteredBroker
 from kafka_audit.model.text import listing, named_nodes, start_upper
 
 _KEY = "super.users"
@@ -17,7 +16,6 @@ _KEY = "super.users"
 @check(
     code="KA402",
     severity=Severity.HIGH,
-    needs=(BrokerConfig, ControllerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "{subject} has different super users than {others}: {fault}",

@@ -26,7 +26,6 @@ _STALL_MS = 2000
 @check(
     code="KA508",
     severity=Severity.MEDIUM,
-    needs=(SourceRead,),
     says={
         Status.FAIL: "Broker {broker} answers much more slowly than the others: {slow}",
         Status.PASS: "Broker {broker} answers about as fast as the others",

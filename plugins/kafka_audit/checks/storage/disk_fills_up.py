@@ -16,7 +16,6 @@ _NO_SIZES = "this version does not report sizes (Kafka 3.3 and later do)"
 @check(
     code="KA505",
     severity=Severity.MEDIUM,
-    needs=(LogDir,),
     says={
         Status.FAIL: "The disk of log dir {path} of broker {broker} is {used} % full: {fault}",
         Status.PASS: "The disk of log dir {path} of broker {broker} is {used} % full",

@@ -14,7 +14,6 @@ from kafka_audit.model.tables import LogDirReplica
 @check(
     code="KA504",
     severity=Severity.MEDIUM,
-    needs=(LogDirReplica,),
     says={
         Status.FAIL: "Moves between log dirs of broker {broker} are stuck; no progress since the "
         "previous snapshot ({partitions}, {count} in total), the first is {lag} offsets behind",

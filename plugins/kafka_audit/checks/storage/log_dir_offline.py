@@ -7,13 +7,11 @@ from kafka_audit.checks.gaps import nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, STORAGE_ERROR, BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import LogDir
 
 
 @check(
     code="KA501",
     severity=Severity.CRITICAL,
-    needs=(LogDir,),
     says={
         Status.FAIL: "Log dir {path} of broker {broker} is offline: the broker returns error 56 KAFKA_STORAGE_ERROR for it; "
         "{left} of {dirs} log dirs are online",

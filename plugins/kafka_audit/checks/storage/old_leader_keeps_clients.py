@@ -9,13 +9,11 @@ from kafka_audit.cluster.answers.broker_reads import LIST_OFFSETS, BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, FormerLeaderState
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import LeadershipAnswer, RegisteredPartition, RegisteredTopic
 
 
 @check(
     code="KA506",
     severity=Severity.HIGH,
-    needs=(LeadershipAnswer, RegisteredTopic, RegisteredPartition),
     says={
         Status.FAIL: "Broker {broker} returns error 56 KAFKA_STORAGE_ERROR for partitions that it led: {partitions} ({count} in "
         "total), {since}; now led by {now}; clients that do not refresh metadata on error 56 may still write to it",

@@ -13,7 +13,6 @@ from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
 @check(
     code="KA503",
     severity=Severity.HIGH,
-    needs=(LeadershipAsked, LeadershipAnswer),
     says={
         Status.FAIL: "Broker {broker} is up, but {count:# of its replicas is|# of its replicas are} offline "
         "({partitions}); it returns error 56 KAFKA_STORAGE_ERROR for them",

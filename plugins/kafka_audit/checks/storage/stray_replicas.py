@@ -7,13 +7,12 @@ from kafka_audit.checks.gaps import MOVING, nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, LogDir, RegisteredPartition, RegisteredTopic
+from kafka_audit.model.tables import LogDir
 
 
 @check(
     code="KA507",
     severity=Severity.LOW,
-    needs=(LogDir, RegisteredTopic, RegisteredPartition, BrokerConfig),
     parts=("topics",),
     says={
         Status.FAIL: "Broker {broker} has {stray:# more replica|# more replicas} in its log dirs than are assigned "

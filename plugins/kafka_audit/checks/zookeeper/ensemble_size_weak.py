@@ -16,7 +16,6 @@ _FEWEST, _READ = 3, "zookeeper access and size of znodes"
 @check(
     code="KA801",
     severity=Severity.MEDIUM,
-    needs=(ZookeeperMember, EnsembleServer),
     says={
         Status.FAIL: "ZooKeeper has {size}: {why}",
         Status.PASS: "ZooKeeper has {size}, of which {spare} can fail",

@@ -13,7 +13,6 @@ from kafka_audit.model.tables import ZookeeperNode
 @check(
     code="KA806",
     severity=Severity.MEDIUM,
-    needs=(ZookeeperNode,),
     says={
         Status.FAIL: "ZooKeeper notifications are not being processed: {what}",
         Status.PASS: "ZooKeeper notifications are being processed ({what})",

@@ -6,7 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.answers.log_lines import when
 from kafka_audit.cluster.view import BrokerRegistration, ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import LogLine, RegisteredBroker, Registry
+from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import counted
 
 _EARLIER_MS, _LATER_MS = 180_000, 10_000
@@ -16,7 +16,6 @@ _EARLIER_MS, _LATER_MS = 180_000, 10_000
 @check(
     code="KA805",
     severity=Severity.MEDIUM,
-    needs=(Registry, RegisteredBroker, LogLine),
     parts=("controller", "brokers"),
     says={
         Status.FAIL: "Broker {broker} lost its ZooKeeper session: {why}",

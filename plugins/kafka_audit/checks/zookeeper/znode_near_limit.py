@@ -17,7 +17,6 @@ NEAR = JUTE_MAXBUFFER // 2
 @check(
     code="KA807",
     severity=Severity.MEDIUM,
-    needs=(ZookeeperNode,),
     says={
         Status.FAIL: "{path} has {bytes} bytes, and ZooKeeper rejects more than {limit} by default",
         Status.PASS: "The largest znode read, {path}, has {bytes} of {limit} bytes",

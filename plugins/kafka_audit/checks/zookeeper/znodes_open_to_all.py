@@ -15,7 +15,6 @@ _CHANGES = {"c": "create below", "w": "write", "d": "delete below", "a": "change
 @check(
     code="KA804",
     severity=Severity.MEDIUM,
-    needs=(ZookeeperNode,),
     says={
         Status.FAIL: "Every client that can connect to ZooKeeper may {may} {open} of {asked} znodes of Kafka: {paths}",
         Status.PASS: "None of {asked} znodes of Kafka is open to every client",

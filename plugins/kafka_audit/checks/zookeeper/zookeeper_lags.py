@@ -13,7 +13,6 @@ from kafka_audit.model.tables import ZookeeperMember
 @check(
     code="KA803",
     severity=Severity.MEDIUM,
-    needs=(ZookeeperMember,),
     says={
         Status.FAIL: "ZooKeeper is slow: {what}",
         Status.PASS: "No ZooKeeper server is slow or behind ({servers})",

@@ -15,7 +15,6 @@ from kafka_audit.model.text import counted
 @check(
     code="KA802",
     severity=Severity.CRITICAL,
-    needs=(ZookeeperMember, Registry),
     says={
         Status.FAIL: "{away} of {count} of ZooKeeper {does} not serve requests: {servers}; {consequence}",
         Status.PASS: "All {count} of ZooKeeper serve requests ({servers})",

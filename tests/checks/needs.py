@@ -1,0 +1,177 @@
+"""The tables that a check needs, as its cases show: those without which it says something else. `make accept` writes them."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from checks.cases import CHECKS, cases
+from kafka_audit.checks import Check
+from kafka_audit.checks.run import judge
+from kafka_audit.cluster.samples import Samples
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences import files
+from kafka_audit.differences.found import Differences
+from kafka_audit.differences.tables import (
+    DIFFERENCES,
+    FormerLeaderState,
+    ListCount,
+    ReassignedState,
+    ReplicaFault,
+    ReplicaGap,
+    ReplicaState,
+    TopicIdDifference,
+    ViewDifference,
+)
+from kafka_audit.model.finding import Judgement, Status
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    BrokerIdentity,
+    BrokerProperty,
+    BrokerView,
+    LeadershipAnswer,
+    Probe,
+    Reassignment,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    Registry,
+    Row,
+    Sample,
+    Snapshot,
+    SnapshotInfo,
+    SourceRead,
+    TopicConfig,
+    ViewBroker,
+    ViewPartition,
+    ViewTopic,
+)
+
+FILE = CHECKS / "needs.json"
+
+Tables = frozenset[type[Row]]
+
+COMMON: Tables = frozenset({SnapshotInfo, Sample, SourceRead})
+"""What every view is made of, and cannot be taken away."""
+INNOCENT: dict[type[Row], dict[str, Any]] = {
+    SourceRead: {"outcome": "answered", "elapsed_ms": 0},
+    Sample: {"started_ms": 0, "finished_ms": 0},
+}
+"""Values with which rows of these tables show no fault: a check needs those without which a failure ends."""
+
+REGISTERED: Tables = frozenset({RegisteredBroker, RegisteredEndpoint, RegisteredTopic, RegisteredPartition})
+OF_VIEWS: Tables = frozenset({ViewTopic, ViewPartition})
+
+OF_KRAFT: Tables = frozenset({BrokerView, ViewBroker})
+"""What stands in for the registry in KRaft mode, and what more for the addresses in it (`failed_inputs` knows it)."""
+OF_KRAFT_ADDRESSES: Tables = frozenset({BrokerIdentity, BrokerConfig, BrokerProperty, Probe})
+
+GIVEN: dict[type[Row], Tables] = {
+    FormerLeaderState: frozenset({LeadershipAnswer}),
+    ReassignedState: frozenset({Reassignment}),
+    ReplicaState: frozenset({BrokerConfig}),
+    ReplicaFault: frozenset({BrokerConfig}),
+}
+"""Small tables that a difference table rests on, by way of `cluster.given`."""
+
+
+def judgements(check: Check, view: ClusterView) -> tuple[Judgement, ...]:
+    """Return what a check says of a case's view, which is a fresh one: nothing is known of it yet."""
+    return judge(view, {check.code: check}, kind=check.kind)
+
+
+def fresh(view: ClusterView, rows: Iterable[Row] | None = None, without: Iterable[type[Row]] = ()) -> ClusterView:
+    """Return a view of the same cluster, with other rows in its small tables or without those of difference tables."""
+    snapshot = view.snapshot if rows is None else replace(view.snapshot, rows=tuple(rows))
+    left = {table: () if table in set(without) else found for table, found in view.differences.rows.items()}
+    return ClusterView(snapshot, view.previous, Differences(rows=left))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dependence:
+    """A table without which a check says something else in a case."""
+
+    table: type[Row]
+    kraft: bool
+
+
+def needed(check: Check, views: Mapping[str, ClusterView]) -> tuple[type[Row], ...]:
+    """Return the tables that a check needs, by name; `views` are those of all cases, by code and name."""
+    found: set[Dependence] = set()
+    for name in cases(check.code):
+        view = views[f"{check.code}-{name}"]
+        with recorded() as tables:
+            said = judgements(check, fresh(view))
+        for table in tables - COMMON - {one.table for one in found if one.kraft == view.kraft}:
+            if judgements(check, without(view, table)) != said:
+                found.add(Dependence(table=table, kraft=view.kraft))
+        found |= {Dependence(table=table, kraft=view.kraft) for table in INNOCENT if _fails_by(table, check, view, said)}
+    registered = REGISTERED & {table for one in found if not one.kraft for table in required(one, Tables())}
+    needs = {table for one in found for table in required(one, registered)}
+    return tuple(sorted(needs, key=lambda table: table.__name__))
+
+
+def _fails_by(table: type[Row], check: Check, view: ClusterView, said: Iterable[Judgement]) -> bool:
+    rows = [replace(row, **INNOCENT[table]) if type(row) is table else row for row in view.snapshot.rows]
+    return _failures(said) != _failures(judgements(check, fresh(view, rows)))
+
+
+def _failures(said: Iterable[Judgement]) -> set[str]:
+    return {one.resource for one in said if one.status is Status.FAIL}
+
+
+@contextmanager
+def recorded() -> Iterator[set[type[Row]]]:
+    """Yield the tables that are read inside, of snapshots and of differences."""
+    tables: set[type[Row]] = set()
+
+    def noting(plain):
+        def read(own, table, *rest):
+            tables.add(table)
+            return plain(own, table, *rest)
+
+        return read
+
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name in ((Snapshot, "of"), (Samples, "at"), (Differences, "of")):
+            patch.setattr(owner, name, noting(getattr(owner, name)))
+        yield tables
+
+
+def stored_tables(table: type[Row]) -> Tables:
+    """Return the tables of a snapshot that a table is, or is computed from."""
+    return files.large_tables(table) | GIVEN.get(table, frozenset()) if table in DIFFERENCES else frozenset({table})
+
+
+def without(view: ClusterView, table: type[Row]) -> ClusterView:
+    if table in DIFFERENCES:
+        return fresh(view, without=(table,))
+    return fresh(view, [row for row in view.snapshot.rows if type(row) is not table])
+
+
+def required(found: Dependence, registered: Tables) -> Iterator[type[Row]]:
+    """Yield what a dependence adds to `needs`, which stays silent of what stands in for the registered tables among them."""
+    stand_ins = OF_KRAFT | (OF_KRAFT_ADDRESSES if RegisteredEndpoint in registered else frozenset())
+    compared = {ViewDifference, ListCount, TopicIdDifference}
+    table, kraft = found.table, found.kraft
+    tables = stored_tables(table)
+    if table in {ReplicaState, ReplicaFault, ReplicaGap}:
+        tables -= {TopicConfig, BrokerConfig}  # min.insync.replicas, which not every check looks at; and which replicas observe
+    for one in tables:
+        if one is Registry and registered:
+            continue
+        if kraft and registered and one in stand_ins | OF_VIEWS:
+            continue
+        if table in DIFFERENCES and one in (REGISTERED if kraft else OF_VIEWS) and table not in compared:
+            continue  # the SQL of the other mode
+        yield one
+
+
+def as_text(needs: Mapping[str, Iterable[type[Row]]]) -> str:
+    """Return the content of `needs.json`: a line for each check, so that two branches seldom meet in one."""
+    lines = [f"  {json.dumps(code)}: {json.dumps([table.__name__ for table in tables])}" for code, tables in needs.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"

@@ -1,0 +1,87 @@
+"""What `make check` writes: a code that is free, and files in which only the judgement is missing."""
+
+import subprocess
+
+import pytest
+import yaml
+
+from airflow_environment import ROOT
+from checks.cases import demand_known_keys
+from kafka_audit.checks import RETIRED, catalogue
+from testbed import new_check
+from testbed.corpus.catalogue import fault
+
+
+def git(folder, *words):
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=folder, check=True, capture_output=True)
+
+
+def committed(folder, name, code):
+    path = folder / new_check.CHECKS / "listeners" / f"{name}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'@check(\n    code="{code}",\n)\n')
+    git(folder, "add", ".")
+    git(folder, "commit", "-m", name)
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A repository with a branch and a worktree that use codes which it does not have itself."""
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    git(folder, "init", "-b", "main")
+    committed(folder, "base", "KA301")
+    git(folder, "checkout", "-b", "other")
+    committed(folder, "of_a_branch", "KA390")
+    git(folder, "checkout", "main")
+    git(folder, "worktree", "add", "-b", "third", str(tmp_path / "third"))
+    path = tmp_path / "third" / new_check.CHECKS / "listeners" / "not_committed.py"
+    path.write_text('code="KA391"')
+    return folder
+
+
+def test_a_code_is_used_by_checks_former_checks_branches_and_worktrees(checkout):
+    used = new_check.used_codes(checkout)
+    assert used["KA301"] == "this checkout"
+    assert used["KA309"] == "former checks"
+    assert used["KA390"] == "refs/heads/other"
+    assert used["KA391"].endswith("third")
+    assert new_check.next_code("listeners", used) == "KA392"
+
+
+def test_without_a_repository_the_catalogue_decides(tmp_path):
+    assert new_check.used_codes(tmp_path).keys() == catalogue().keys() | RETIRED
+
+
+@pytest.mark.parametrize(("family", "code"), [("audit", "KA005"), ("listeners", "KA303"), ("zookeeper", "KA801")])
+def test_the_next_code_is_behind_the_last_one_of_the_family(family, code):
+    assert new_check.next_code(family, {"KA004", "KA302", "KA101"}) == code
+
+
+def test_a_family_that_is_full_has_none():
+    with pytest.raises(ValueError, match="no code left"):
+        new_check.next_code("audit", {"KA099"})
+
+
+def test_the_files_have_the_shape_that_tests_demand(tmp_path):
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n### Added\n\n- a\n\n### Security\n\n- b\n")
+    texts = dict(new_check.stubs(tmp_path, "KA399", "listeners", "port_shared", "Two listeners share a port"))
+    module, cases, faults, changelog = texts
+    compile(texts[module], str(module), "exec")
+    assert module == tmp_path / new_check.CHECKS / "listeners" / "port_shared.py"
+    demand_known_keys("x.yaml", yaml.safe_load(texts[cases]))
+    ((name, raw),) = yaml.safe_load(texts[faults]).items()
+    assert (name, fault(name, raw).cause) == ("port_shared", ("KA399",))
+    assert "- a\n- KA399 `port_shared`: two listeners share a port.\n\n### Security" in texts[changelog]
+
+
+@pytest.mark.parametrize("name", ["PortShared", "check_ports", "stale_leader", "../x"])
+def test_a_name_that_cannot_be_is_refused(name, capsys):
+    with pytest.raises(SystemExit):
+        new_check.main(["listeners", name])
+    assert "is taken, or does not say the fault" in capsys.readouterr().err
+
+
+def test_every_family_has_a_folder_of_faults_or_gets_one():
+    stubs = dict(new_check.stubs(ROOT, "KA999", "audit", "x", "X"))
+    assert yaml.safe_load(stubs[ROOT / "testbed" / "corpus" / "faults" / "audit.yaml"]).keys() == {"x"}
