@@ -275,7 +275,10 @@ class BaseCluster(ABC):
     def ask_topics(self, command: str, *, at: int | None = None, **arguments: object) -> Any:  # noqa: ANN401 - JSON
         """Run a command of `topics_client` at a broker (None: the first that runs), return its answer; see `testbed.topics`."""
         addresses = self._addresses(None)
-        address = next(iter(addresses.values())) if at is None else addresses[at]
+        address = next(iter(addresses.values()), None) if at is None else addresses[at]
+        if address is None:
+            message = f"{command}: no broker runs"
+            raise BedError(message)
         return self._clients.topics(command, self._options(ADMIN), address=address, **arguments)
 
     def vantage_command(self, role: str = "broker") -> list[str]:

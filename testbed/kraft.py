@@ -191,6 +191,12 @@ class KraftCluster(BaseCluster):
     def _await_gone(self, ids: Sequence[int]) -> None:
         """Do nothing: a KRaft broker repeats its registration until an earlier one has expired."""
 
+    def await_controllers(self, ids: Iterable[int]) -> None:
+        """Wait until controllers accept connections; one opens its listener later than it follows where its ACLs decide first."""
+        servers = {node: self.controllers[node] for node in ids}
+        ports = {node: f"{server.host.address}:{CONTROLLER_PORT}" for node, server in servers.items()}
+        self._clients.await_ports(ports, seconds=START_SECONDS, watched=[*servers.values()])
+
     def _await_up(self, ids: Iterable[int]) -> None:
         watched = [*self.controllers.values(), *(self.brokers[broker].server for broker in ids)]
         self._clients.await_ports(self._addresses(ids), seconds=START_SECONDS + STEP_SECONDS, watched=watched)

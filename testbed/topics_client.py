@@ -6,6 +6,7 @@ Run as a script inside the worker host. Standard input is a JSON object of ``opt
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import sys
@@ -147,11 +148,30 @@ def await_voters(options: dict[str, Any], *, address: str, count: int, seconds: 
         time.sleep(POLL_S)
 
 
+def await_endpoint(options: dict[str, Any], *, address: str, node: int, endpoint: str, seconds: float) -> str | None:
+    """Wait until the quorum has this address for a voter, or the time is over; return what it has then.
+
+    A voter that starts sends its addresses only after it has followed a leader for three fetch timeouts.
+    """
+    deadline, found = time.monotonic() + seconds, None
+    while True:
+        with contextlib.suppress(KafkaError, OSError):
+            nodes = _describe_quorum(options, address).nodes
+            found = next((f"{at.host}:{at.port}" for one in nodes if one.node_id == node for at in one.listeners), None)
+        if found == endpoint or time.monotonic() > deadline:
+            return found
+        time.sleep(POLL_S)
+
+
 def _quorum(options: dict[str, Any], address: str) -> Any:  # noqa: ANN401 - kafka-python is untyped
+    answer = _describe_quorum(options, address)
+    return answer.topics[0].partitions[0] if answer.topics else None
+
+
+def _describe_quorum(options: dict[str, Any], address: str) -> Any:  # noqa: ANN401 - kafka-python is untyped
     kind = DescribeQuorumRequest.TopicData
     topic = kind(topic_name="__cluster_metadata", partitions=[kind.PartitionData(partition_index=0)])
-    answer = send(address, options, DescribeQuorumRequest(topics=[topic]))
-    return answer.topics[0].partitions[0] if answer.topics else None
+    return send(address, options, DescribeQuorumRequest(topics=[topic]))
 
 
 def write_metadata(options: dict[str, Any], *, address: str, topic: str, seconds: float, since: float) -> dict[str, Any]:
@@ -182,6 +202,7 @@ def write_metadata(options: dict[str, Any], *, address: str, topic: str, seconds
 COMMANDS: dict[str, Callable[..., object]] = {
     "quorum-leader": quorum_leader,
     "await-voters": await_voters,
+    "await-endpoint": await_endpoint,
     "write-metadata": write_metadata,
     "hang": hang,
     "abort": abort,

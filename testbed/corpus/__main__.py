@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         kept = healthy.HEALTHY if name == "healthy" else record.RECORD
         one.add_argument("--record", type=Path, default=kept, help="file of the record")
         one.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help="what runs the queries (default duckdb)")
-        one.add_argument("--reports", type=Path, help="folder for the reports on broken clusters, to look at")
+        one.add_argument("--reports", type=Path, help="folder for the reports on broken and repaired clusters")
         one.add_argument("--rounds", type=int, default=1, help="of each control")
     commands.add_parser("list", help="list faults and controls")
     commands.add_parser("docs", help="write docs/corpus.md and docs/versions.md from the record").add_argument(

@@ -22,6 +22,7 @@ from testbed.corpus.tools import filled, printed_commands
 from testbed.disks import CHECKPOINT_SECONDS, add_disk
 from testbed.errors import BedError
 from testbed.faults import cross_forwards, cut_from_quorum, heal_quorum, rolling_restart, stale_leader, start_second_process
+from testbed.kraft import CONTROLLER_PORT
 from testbed.log_segments import write_offset_commits
 from testbed.migration import Migration
 from testbed.mirror import mirror
@@ -245,20 +246,31 @@ def cut_followers(scene: Scene, *, both_ways: bool) -> None:
 
 
 @action
-def set_voter(scene: Scene, properties: Mapping[str, str], *, restarts_other: bool = False) -> None:
+def set_voter(scene: Scene, properties: Mapping[str, str], *, port: int = CONTROLLER_PORT) -> None:
     """Restart a voter that follows with further properties; `revert` takes it back.
 
     Args:
         scene: the scene.
         properties: in which ADDRESS stands for its address.
-        restarts_other: whether the other followers start again, too, so that they hold no earlier connection.
+        port: that it advertises then. If it is another one, it is awaited that the quorum has it, and then the other followers
+            start again, too, so that they hold no connection to the earlier one.
     """
     node, *others = _followers(scene)
     server, before = scene.kraft.controllers[node], dict(scene.kraft.controllers[node].properties)
     there = {key: value.replace("ADDRESS", server.host.address) for key, value in properties.items()}
-    _start_anew(scene, {node: {**before, **there}})
-    scene.undo.append(lambda: _start_anew(scene, {node: before}))
-    for other in others if restarts_other else ():
+
+    def restart_with(now: Mapping[str, str], advertised: int) -> None:
+        _start_anew(scene, {node: now})
+        if port != CONTROLLER_PORT:
+            await_voters(scene)
+            wanted = f"{server.host.address}:{advertised}"
+            if (found := scene.cluster.ask_topics("await-endpoint", node=node, endpoint=wanted, seconds=STEP_SECONDS)) != wanted:
+                message = f"the quorum has {found} for voter {node}, not {wanted}"
+                raise BedError(message)
+
+    restart_with({**before, **there}, port)
+    scene.undo.append(lambda: restart_with(before, CONTROLLER_PORT))
+    for other in others if port != CONTROLLER_PORT else ():
         _start_anew(scene, {other: scene.kraft.controllers[other].properties})
     await_voters(scene)
 
@@ -344,6 +356,7 @@ def _start_anew(scene: Scene, properties: Mapping[int, Mapping[str, str]]) -> No
         server.await_end(SOFT_STOP_SECONDS)
         server.properties = dict(properties[node])
         server.launch()
+    scene.kraft.await_controllers(servers)
 
 
 @action

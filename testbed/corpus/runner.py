@@ -55,7 +55,7 @@ class Stage:
         Args:
             auditor: audits the clusters.
             say: told of each step in one line.
-            reports: a folder for the reports on broken clusters.
+            reports: a folder for the reports on broken clusters and on repaired ones.
             properties: of all brokers, below those of the preset.
         """
         self.reports = reports
@@ -118,6 +118,11 @@ class Stage:
             self._survived[loss] = lose(self.running, loss)
         says = {one["code"]: one["message"] for one in self.running.report["findings"] if one["code"] == "KA218"}
         return {**self._survived[loss], "says": says.get("KA218", "")}
+
+    def keep_report(self, name: str, report: Mapping[str, Any]) -> None:
+        """Write a report to the folder of reports, if there is one."""
+        if self.reports is not None:
+            (self.reports / f"{name}.json").write_text(json.dumps(report, indent=1, ensure_ascii=False))
 
     def clear(self) -> None:
         """Throw the cluster away."""
@@ -213,9 +218,8 @@ def run_fault(stage: Stage, fault: Fault, version: str, kept: Path = printed.PRI
         broken, report = stage.audit(stage.healthy)
     else:
         broken, report, others = stage.audit_with_peers(stage.healthy)
+    stage.keep_report(f"{fault.id} {version}", report)
     lost = lose(scene, fault.loses) if fault.loses else None
-    if stage.reports is not None:
-        (stage.reports / f"{fault.id} {version}.json").write_text(json.dumps(report, indent=1, ensure_ascii=False))
     found = score.score(fault, before, report)
     texts = {printed.OWN: documents.printed(report), **others}
     result: dict[str, Any] = {
@@ -265,6 +269,7 @@ def _healed(  # noqa: PLR0913, PLR0917 - what a repair is judged by
             scene.followed.append(f"another cluster, made as the finding asks: preset {fault.healed_as}")
         # After many elections without a leader, the healed quorum is compared with nothing.
         snapshot, report = stage.audit(None if fault.loses else stage.healthy)
+        stage.keep_report(f"{fault.id} {version} repaired", report)
         left = score.left(fault, failing, before, report)
         passing = {one["code"] for one in report["findings"]} - {code for code, _ in score.failing(report)}
     except BedError as error:
