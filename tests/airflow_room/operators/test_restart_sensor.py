@@ -70,13 +70,14 @@ def test_it_waits_while_a_partition_would_have_no_leader(brokers):
 
 def test_its_time_ends_with_the_reason(brokers):
     show(brokers, {"orders": {0: (2, [2])}})
-    with pytest.raises(TimeoutError, match="Do not stop broker 2: 1 partition of orders would have no leader. Add replicas to 1 partit"):
+    reason = r"Do not stop broker 2: 1 partition of orders would have no leader\. Add replicas to 1 partition"
+    with pytest.raises(TimeoutError, match=reason):
         sensor(deferrable=True, timeout=0).execute({})
 
 
 def test_its_reason_names_the_broker_to_wait_for(brokers):
     show(brokers, {"orders": {0: (2, [2, 1], 3, [2])}})
-    with pytest.raises(TimeoutError, match="would have no leader. Wait until broker 1 is in sync in 1 partition$"):
+    with pytest.raises(TimeoutError, match=r"would have no leader\. Wait until broker 1 is in sync in 1 partition$"):
         sensor(deferrable=True, timeout=0).execute({})
 
 
