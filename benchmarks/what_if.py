@@ -8,7 +8,8 @@ each size:
 - 3: it is 3, so that each loss refuses acks=all for all partitions of the broker: the longest lists that there can be
 
 Prints the wall time, of which the start of the command is a part, the CPU time, and how many lines of text and bytes of JSON it
-prints. At 100x200000 it must answer within 3 seconds where each loss is safe.
+prints. At 100x200000 it must answer within 3 seconds where each loss is safe. On a machine with other work
+the wall time says little: then the seconds of the CPU must be within them, which are those of all threads together.
 """
 
 import argparse
@@ -50,7 +51,7 @@ def main() -> int:
     parser.add_argument("--sizes", nargs="+", default=["100x20000", AT], metavar="BROKERSxPARTITIONS")
     print("| brokers | partitions | min ISR | exit code | text | CPU | lines | JSON | CPU | bytes |")
     print(f"|{'---|' * 10}")
-    late = False
+    late, verdict = False, ""
     sizes = parser.parse_args().sizes
     for size in sizes:
         brokers, partitions = map(int, size.split("x"))
@@ -65,9 +66,12 @@ def main() -> int:
             lines = len(text[0][3].splitlines())
             row = f"{head} | {costs[0]} | {lines} | {costs[1]} | {len(plain[0][3]):,}"
             print(f"| {row} |", flush=True)
-            late = late or (size == AT and min_isr == SAFE and figures[0][0] > MOST_S)
+            if size == AT and min_isr == SAFE:
+                wall, cpu = figures[0]
+                late = min(wall, cpu) > MOST_S
+                verdict = f"{wall:.1f} s, {cpu:.1f} s of the CPU, with a load of {os.getloadavg()[0]:.1f}"
     if AT in sizes:
-        print(f"\n{AT}, each loss safe: {'more than' if late else 'within'} {MOST_S:g} seconds")
+        print(f"\n{AT}, each loss safe: {'more than' if late else 'within'} {MOST_S:g} seconds ({verdict})")
     return int(late)
 
 

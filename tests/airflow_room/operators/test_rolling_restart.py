@@ -38,6 +38,7 @@ def test_it_is_a_chain_of_a_sensor_and_a_restart_for_each_broker(printed):
 
 
 def test_each_restart_is_of_its_own_broker(printed):
+    assert printed["RESTART"].count("{broker}") == 1
     restarts = [one for one in printed["made"].tasks if one.task_id.startswith("restart_")]
     lines = {one.task_id: shlex.split(one.python_callable(*one.op_args, **one.op_kwargs)) for one in restarts}
     assert lines == {

@@ -12,18 +12,20 @@ class PauseTrigger(BaseTrigger):
 
     Args:
         seconds: how long the pause is.
+        payload: of the event, which the task gets when it goes on.
     """
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, payload: float) -> None:
         """Take the pause."""
         super().__init__()  # type: ignore[no-untyped-call] # Airflow's own
         self.seconds = seconds
+        self.payload = payload
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Return the class and what it takes."""
-        return f"{type(self).__module__}.{type(self).__qualname__}", {"seconds": self.seconds}
+        return f"{type(self).__module__}.{type(self).__qualname__}", {"seconds": self.seconds, "payload": self.payload}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Wait."""
         await asyncio.sleep(self.seconds)
-        yield TriggerEvent(None)  # type: ignore[no-untyped-call] # Airflow's own
+        yield TriggerEvent(self.payload)  # type: ignore[no-untyped-call] # Airflow's own

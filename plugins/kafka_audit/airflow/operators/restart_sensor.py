@@ -25,7 +25,7 @@ class SafeToRestartSensor(BaseSensorOperator):
         kwargs: those of `BaseSensorOperator`.
 
     Returns (as XCom):
-        `cluster`, `without`, `safe`, `sentence`, and what is `not_known`.
+        `cluster`, `without`, `safe`, `sentence`, what `raises_margin`, and what is `not_known`.
     """
 
     template_fields = ("cluster", "without")
@@ -63,23 +63,26 @@ class SafeToRestartSensor(BaseSensorOperator):
             raise UsageError(msg)
         if not self.deferrable:
             return super().execute(context)
-        return self.look(context, None, until=time.time() + self.timeout)
+        return self.look(context, time.time() + self.timeout)
 
     @property
     def parties(self) -> Sequence[str]:
         """What is stopped, as a list."""
         return [self.without] if isinstance(self.without, str) else [*self.without]
 
-    def look(self, context: Context, event: Any, *, until: float) -> Any:  # noqa: ANN401, ARG002 -- the answer; Airflow's own
-        """Return the answer if it is safe; else defer until the next look, and fail after `until` (seconds since the epoch)."""
+    def look(self, context: Context, event: float) -> Any:  # noqa: ANN401 -- the answer
+        """Return the answer if it is safe; else defer until the next look, and fail after `event` (seconds since the epoch).
+
+        That time goes through the trigger: `airflow dags test` drops other arguments of a deferral.
+        """
         looked = self.poke(context)
         found: Any = looked.xcom_value
         if looked.is_done:
             return found
-        if time.time() + self.poke_interval > until:
-            msg = f"{self.cluster}: not safe within {self.timeout:g} s: {found['sentence']}"
+        if time.time() + self.poke_interval > event:
+            msg = f"{self.cluster}: not safe within {self.timeout:g} s: {'. '.join([found['sentence'], *found['raises_margin']])}"
             raise TimeoutError(msg)
-        self.defer(trigger=PauseTrigger(self.poke_interval), method_name="look", kwargs={"until": until})
+        self.defer(trigger=PauseTrigger(self.poke_interval, event), method_name="look")
         return None
 
     def poke(self, context: Context) -> PokeReturnValue:  # noqa: ARG002 -- Airflow's own
@@ -89,6 +92,8 @@ class SafeToRestartSensor(BaseSensorOperator):
         found = restart_tasks.answer_now(self.cluster, self.parties, self.margin - 1)
         done = found["safe"] is True or (self.allow_unknown and found["safe"] is None)
         self.log.info("%s: %s", self.cluster, found["sentence"])
+        for text in found["raises_margin"]:
+            self.log.info("%s", text)
         for one in found["not_known"]:
             self.log.info("not known: %s; needs: %s", one["what"], one["needs"])
         return PokeReturnValue(is_done=done, xcom_value=found)

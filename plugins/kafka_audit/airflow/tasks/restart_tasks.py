@@ -20,7 +20,7 @@ _LONGEST = 500
 
 
 def answer_now(cluster: str, parties: Sequence[str], margin: int) -> dict[str, Any]:
-    """Return `cluster`, `without`, `safe` (None: not decided), `sentence` and `not_known`.
+    """Return `cluster`, `without`, `safe` (None: not decided), `sentence`, `raises_margin` and `not_known`.
 
     Nothing is left in the store: a snapshot without a report each minute would be in the way of the next audit.
 
@@ -33,7 +33,7 @@ def answer_now(cluster: str, parties: Sequence[str], margin: int) -> dict[str, A
         store = Store(scratch.path / "store")
         store.prepare()
         snapshot_id = audit.publish_snapshot(described, store, log.info, secrets=passwords)
-        _, (found,) = answers(
+        view, (found,) = answers(
             store,
             snapshot_id,
             lambda view: [combined(loss_named(view, party) for party in parties)],
@@ -42,4 +42,6 @@ def answer_now(cluster: str, parties: Sequence[str], margin: int) -> dict[str, A
         )
     unknown = [{"what": our_line(one.what, _LONGEST), "needs": our_line(one.needs, _LONGEST)} for one in found.not_known]
     sentence = our_line(losses.loss_sentence(found), _LONGEST)
-    return {"cluster": cluster, "without": [*parties], "safe": found.safe, "sentence": sentence, "not_known": unknown}
+    better = [our_line(text, _LONGEST) for text, _ in losses.ways_with_commands(found, view)]
+    judged = {"safe": found.safe, "sentence": sentence, "raises_margin": better, "not_known": unknown}
+    return {"cluster": cluster, "without": [*parties], **judged}
