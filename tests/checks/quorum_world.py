@@ -4,7 +4,7 @@ quorum:      {leader, epoch, high_watermark, voters, observers}: nodes with the 
              under this leader). `says` by observer (a broker id, or `c1:9093` for a controller): what differs from that in its
              answer, `unasked` for none; who has an epoch of null names a leader alone. `times: false` as before Kafka 3.3.
              `directories`: of a dynamic quorum, {voters: {node: id}, observers: {node: id}}. `addresses` by voter: since 3.9.
-fenced:      fenced broker ids by the broker that says so.
+fenced:      fenced broker ids by the broker that says so, or by the address where one answers whose id is unknown.
 controllers: by address, how far the worker got: {node, layer, outcome, error, needs}.
 controllers_from: by broker id and address, how far a probe from the broker's host got: {layer, outcome, error, needs}; {} for ok.
 zookeeper_from: the same by ZooKeeper server.
@@ -43,7 +43,9 @@ def quorum_rows(sample: int, world: World) -> Iterator[Row]:
     if world["quorum"]:
         yield from _quorum(sample, world)
     for asked, fenced in world["fenced"].items():
-        yield from (FencedBroker(sample=sample, observer=f"broker:{asked}", broker_id=asked, fenced_id=one) for one in fenced)
+        at = {"observer": f"broker@{asked}", "broker_id": -1}
+        reporter = {"observer": f"broker:{asked}", "broker_id": asked} if isinstance(asked, int) else at
+        yield from (FencedBroker(sample=sample, **reporter, fenced_id=one) for one in fenced)
     for address, told in world["controllers"].items():
         row = {"node_id": None, "layer": "api", "outcome": "ok", "error": None, "needs": None}
         row |= {"node_id" if key == "node" else key: value for key, value in told.items()}

@@ -9,7 +9,8 @@ authorities: by subject, {issuer, days, again: days of a second one of that name
 certificates_of_others: {listener, host, port, days}, of controllers and of ZooKeeper.
 certificates: by `ID/LISTENER`, `unseen` or what differs from a good one: {days, sans, name_matches, trusted, error}.
 dynamic:    of ZooKeeper by broker id or `all`: {key: value}, `hidden` for a secret.
-apis:       {API key: [lowest, highest version]}; by broker id (text) what differs from that, `unread` for nothing.
+apis:       {API key: [lowest, highest version]}; by broker id (text) what differs from that, `unread` for nothing;
+             by address the same of a broker there whose id is unknown, which offers nothing else.
 probes:     `mechanisms` is what a client's probe was told.
 logs:       {broker, signature, supports, about, ...}: lines of one kind, 20 of them since both starts, the last a second ago.
 """
@@ -144,11 +145,12 @@ def log_line(read_ms: int, *, broker: int, about: int, **told: Any) -> LogLine:
 
 def _apis(world: World) -> Iterator[Row]:
     usual = {key: offered for key, offered in world["apis"].items() if isinstance(key, int)}
-    for broker in world["brokers"]:
-        patch = world["apis"].get(str(broker), {})
-        offers = {} if patch == "unread" else usual | patch
+    every = [(f"broker:{broker}", broker, world["apis"].get(str(broker), {}), usual) for broker in world["brokers"]]
+    addresses = [key for key in world["apis"] if ":" in str(key)]
+    every += [(f"broker@{address}", -1, world["apis"][address], {}) for address in addresses]
+    for observer, broker, patch, offered_by_all in every:
+        offers = {} if patch == "unread" else offered_by_all | patch
         for key, offered in offers.items():
             if offered != "none":
                 lowest, highest = offered
-                head = {"observer": f"broker:{broker}", "broker_id": broker, "api_key": key}
-                yield BrokerApi(**head, min_version=lowest, max_version=highest)
+                yield BrokerApi(observer=observer, broker_id=broker, api_key=key, min_version=lowest, max_version=highest)

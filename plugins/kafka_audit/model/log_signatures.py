@@ -1,9 +1,11 @@
 """Lines that Kafka logs when something is wrong: the text, the releases, the log file and the meaning.
 
 The texts are from the classes of 1.1.1, 2.8.2, 3.9.1 and 4.3.0 (`RequestSendThread`, `KafkaController`, `NetworkClient`,
-`AclAuthorizer`, `UnifiedLog`, `LogManager`, `KafkaServer`, `ZooKeeperClient`, `ClientCnxn`, `ReplicationControlManager`,
-`ShutdownableThread`, `AbstractFetcherThread`, `LogCleaner`, `ControllerApis`, `ProcessTerminatingFaultHandler`,
-`LoggingFaultHandler`, `BrokerLifecycleManager`). Those of an exhausted process are Java's.
+`AclAuthorizer`, `UnifiedLog`, `LogManager`, `KafkaServer`, `KafkaZkClient`, `ReplicationControlManager`, `ShutdownableThread`,
+`AbstractFetcherThread`, `LogCleaner`, `ControllerApis`, `ProcessTerminatingFaultHandler`, `LoggingFaultHandler`,
+`BrokerLifecycleManager`). Those of ZooKeeper's client are from the releases that Kafka contains: 3.4.10 (Kafka 1.1), 3.5.9
+(2.8), 3.6.3 (3.0 to 3.4) and 3.8.4 (3.9): `ClientCnxn`, `ClientCnxnSocketNetty`, `StaticHostProvider`, `ZooKeeperSaslClient`.
+Those of an exhausted process are Java's.
 """
 
 import re
@@ -84,10 +86,17 @@ _REFUSED_START = (
 )
 
 _NO_ZOOKEEPER = (
-    ("SSLHandshakeException", "KA412"),
     ("java.net.", "KA302"),
     ("UnresolvedAddressException", "KA302"),
     ("SessionTimeoutException", "KA302"),
+)
+# With TLS the client uses Netty, which reports what fails by itself: to the rest of the client, the channel is lost.
+_NO_CHANNEL = (
+    ("SSLHandshakeException", "KA412"),
+    ("NotSslRecordException", "KA412"),
+    ("AbstractChannel$Annotated", "KA302"),
+    ("ConnectTimeoutException", "KA302"),
+    *_NO_ZOOKEEPER,
 )
 _TO_ZOOKEEPER: Mapping[str, Any] = MappingProxyType(
     {"versions": _ZOOKEEPER, "part": ZOOKEEPER_CLIENT, "repeats": True, "own": True}
@@ -251,11 +260,22 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     _signature(
         "zookeeper_connection_failed",
-        " for server ",
-        r"Session 0x[0-9a-f]{1,16} for server (?P<detail>[^,\s]{1,300}), (?:unexpected error, closing|Closing) socket connection",
+        "losing socket connection",
+        # ZooKeeper 3.6.0 to 3.6.3 spell it `sever`.
+        r"Session 0x[0-9a-f]{1,16} for ser?ver (?P<detail>[^,\s]{1,300}), "
+        r"(?:unexpected error, closing|Closing) socket connection",
         means="its connection to ZooKeeper fails",
         by_reason=_NO_ZOOKEEPER,
         **_TO_ZOOKEEPER,
+    ),
+    _signature(
+        "zookeeper_channel_failed",
+        ".ClientCnxnSocketNetty)",
+        r"(?:future isn't success(?:\.|, cause:)|Exception caught|Unexpected throwable) "
+        r"\(org\.apache\.zookeeper\.ClientCnxnSocketNetty\)",
+        means="its connection to ZooKeeper with TLS fails",
+        by_reason=_NO_CHANNEL,
+        **{**_TO_ZOOKEEPER, "versions": "2.4 - 3.9"},
     ),
     _signature(
         "zookeeper_socket_error",
@@ -263,7 +283,7 @@ SIGNATURES: tuple[Signature, ...] = (
         r"Socket error occurred: (?P<detail>\S{1,300}: [A-Z].{1,100}?)(?: \([\w.$]{1,200}\))?$",
         means="its connection to ZooKeeper fails",
         supports="KA302",
-        **_TO_ZOOKEEPER,
+        **{**_TO_ZOOKEEPER, "versions": "2.4 - 2.8"},
     ),
     _signature(
         "zookeeper_unresolved",
@@ -271,12 +291,14 @@ SIGNATURES: tuple[Signature, ...] = (
         r"Unable to resolve address: (?P<detail>[^\s(]{1,300})",
         means="it cannot resolve the name of a ZooKeeper server",
         supports="KA302",
-        **_TO_ZOOKEEPER,
+        **{**_TO_ZOOKEEPER, "versions": "2.4 - 3.9"},
     ),
     _signature(
         "zookeeper_login_failed",
-        "SASL authentication with Zookeeper Quorum member failed",
-        r"SASL authentication with Zookeeper Quorum member failed: (?P<detail>.{1,300}?)(?: \([\w.$]{1,200}\))?$",
+        "SASL authentication ",
+        # The second where ZooKeeper refuses the password. The exception is in the line up to ZooKeeper 3.5, else below it.
+        r"SASL authentication (?:with Zookeeper Quorum member failed|failed using login context '[^']{1,100}')"
+        r"(?:: (?P<detail>.{1,300}?)(?: \([\w.$]{1,200}\))?$)?",
         means="ZooKeeper refuses its login",
         supports="KA412",
         **_TO_ZOOKEEPER,
@@ -421,6 +443,7 @@ _LOGIN_FAULTS = (
     ("ssl handshake", HANDSHAKE),
     ("sslhandshake", HANDSHAKE),
     ("sslauthentication", HANDSHAKE),
+    ("notsslrecord", HANDSHAKE),
     ("post-handshake", HANDSHAKE),  # TLS 1.3 refuses a client's certificate after the client's own handshake has ended
     ("mechanism", "mechanism"),
 )

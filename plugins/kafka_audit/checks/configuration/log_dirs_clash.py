@@ -109,8 +109,8 @@ def _text(faults: Sequence[_UnsafeDirectory]) -> str:
 
 
 def _without_id(text: str, node: int) -> str:
-    """Return a text that is the same for brokers whose directories differ in their id only."""
-    return re.sub(rf"(?<!\d){node}(?!\d)", "ID", text)
+    """Return a text that is the same for brokers whose directories differ in their id only: a word in the name of a folder."""
+    return re.sub(rf"(?<!\w){node}(?!\w)", "ID", text)
 
 
 def _unknown(view: ClusterView, node: int) -> tuple[str, str] | None:

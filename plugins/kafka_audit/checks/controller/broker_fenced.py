@@ -1,16 +1,17 @@
 """KA212."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_QUORUM, ONCE
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi
-from kafka_audit.model.text import brokers
+from kafka_audit.model.tables import BrokerApi, BrokerView
+from kafka_audit.model.text import brokers, clean, listing
 
 _CLUSTER_API, _FENCED_FROM = 60, 2
+_NO_ID = -1
 
 
 @check(
@@ -33,7 +34,8 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     Brokers that are not fenced report in two samples that it is fenced (DescribeCluster, Kafka 4.0 and later). MEDIUM if the
-    broker does not answer: it is stopped (KA113 shows the effect), or it was removed and never unregistered.
+    broker does not answer: it is stopped (KA113 shows the effect), or it was removed and never unregistered. If the ids of
+    brokers that answer are unknown, as where all brokers are fenced, one of them may be the fenced one.
 
     ## Not known when
     No broker offers DescribeCluster version 2, or the brokers do not agree, or one sample only shows it. A broker that starts
@@ -63,7 +65,7 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
         return
     evidence: dict[str, object] = {
         "known": len(now.answering),
-        "holders": brokers(reporting),
+        "holders": _names(view, reporting),
         "report": "reports" if len(reporting) == 1 else "report",
     }
     if not now.fenced:
@@ -72,10 +74,11 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
         others = reporting - {broker} - set(now.fenced)
         holders = now.fenced[broker] & others
         named = sorted(holders or now.fenced[broker])
-        evidence = {"broker": broker, "who": f"broker {broker}", "holders": brokers(named), "holder_brokers": tuple(named)}
+        evidence = {"broker": broker, "who": f"broker {broker}", "holders": _names(view, named, broker)}
+        evidence["holder_brokers"] = tuple(holder for holder in named if holder >= 0)
         evidence["report"] = "reports" if len(holders) == 1 else "report"
-        running = broker in now.answering
-        evidence["state"] = "it still answers clients, but metadata no longer lists it" if running else "it does not answer"
+        state, running = _running(broker, now.answering)
+        evidence["state"] = state
         if not holders or len(holders) * 2 <= len(others):
             evidence |= {"error": "brokers do not agree", "needs": "another audit"}
             yield view.judge("KA212", f"broker/{broker}", Status.UNKNOWN, evidence)
@@ -84,6 +87,26 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
         else:
             finding = view.judge("KA212", f"broker/{broker}", Status.FAIL, evidence)
             yield finding if running else replace(finding, severity=Severity.MEDIUM)
+
+
+def _running(broker: int, answering: frozenset[int]) -> tuple[str, bool]:
+    """Return what is known of a fenced broker, and whether it may run."""
+    if broker in answering:
+        return "it still answers clients, but metadata no longer lists it", True
+    if _NO_ID in answering:
+        return "whether it answers is unknown, as brokers answer whose ids are unknown", True
+    return "it does not answer", False
+
+
+def _names(view: ClusterView, reporting: Iterable[int], fenced: int | None = None) -> str:
+    """Return the brokers that report something; those of which no id is known by their addresses."""
+    ids = {broker for broker in reporting if broker >= 0}
+    unknown = len(ids) < len({*reporting})
+    rows = view.newest(BrokerView) if fenced is None else view.newest(FencedBroker)
+    found = {row.observer for row in rows if unknown and row.broker_id == _NO_ID and getattr(row, "fenced_id", fenced) == fenced}
+    addresses = sorted(clean(observer.removeprefix("broker@"), 60) for observer in found)
+    at = f"{'the broker' if len(addresses) == 1 else 'brokers'} at {listing(addresses, 3)}"
+    return listing([*([brokers(ids)] if ids else []), *([at] if addresses else [])])
 
 
 def _reporting(view: ClusterView) -> frozenset[int]:

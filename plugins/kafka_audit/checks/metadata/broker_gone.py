@@ -52,7 +52,7 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
 
     With ZooKeeper also: a broker answers at an address in `bootstrap` in two samples, and is not registered. It has lost its
     session, or its registration was deleted. The finding names the cause that probes from its host, its log and its file show,
-    or those that they do not rule out, and is as sure as that cause.
+    and the others that they do not rule out, and is as sure as that cause. If nothing shows a cause, it names none.
 
     ## Not known when
     ZooKeeper was not read (KRaft: fewer than two brokers returned a view), a registration was unreadable, or the absence was
@@ -134,10 +134,13 @@ def _of_running(diagnosis: Diagnosis) -> dict[str, Any]:
     leading = diagnosis.leading
     found = [one for one in diagnosis.possible if leading is not None and one.cause.kind.group == leading[0]]
     shown = [one.text for candidate in found for one in candidate.shown_by]
-    faults = tuple(kind.fault for kind in (diagnosis.usual if leading is None else (found[0].cause.kind,)))
-    rivals = () if leading is None else tuple(kind.fault for kind in diagnosis.rivals(leading[0]))
+    possible = [one.cause.kind for one in diagnosis.possible if one.shown_by] if leading is None else [found[0].cause.kind]
+    faults = tuple(dict.fromkeys(kind.fault for kind in possible))
+    rivals = tuple(kind.fault for kind in (diagnosis.kinds if leading is None else diagnosis.rivals(leading[0])))
     hedge = "" if leading is not None and leading[1] is Confidence.MEASURED else "possibly "
     why = f"it runs; {hedge}{listing(faults, 3)}{': ' if shown else ''}{shown[0] if shown else ''}"
+    if not faults:
+        why = "it runs, and nothing shows why it is not registered"
     address = diagnosis.edge.effect.address
     return {
         "why": why,

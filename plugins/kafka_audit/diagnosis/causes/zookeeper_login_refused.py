@@ -14,7 +14,7 @@ from kafka_audit.model.log_signatures import login_fault
     layer=4,
     edges=(COORDINATE,),
     rare=True,
-    decided_by="`SASL authentication with Zookeeper` in server.log of {sources}",
+    decided_by="`SASL authentication` in server.log of {sources}",
     remedy="Correct the section `Client` of the JAAS file of {sources}, or its user in ZooKeeper, and restart the broker.",
 )
 def zookeeper_login_refused(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:

@@ -14,6 +14,7 @@ from kafka_audit.model.text import counted
     kind=ENSEMBLE,
     layer=1,
     edges=(COORDINATE,),
+    rare=True,
     decided_by="`nc -vz -w 3 {host} {port}` on {where}",
     remedy="Allow connections from {sources} to ZooKeeper, or repair the name there. The broker registers again by itself.",
 )
