@@ -1,9 +1,11 @@
 """The documentation site: `make site` builds it with Sphinx from the Markdown pages of the repository, where they are.
 
 The whole repository is the source folder, so a link to a page or a file works on the site and in the repository's own view.
-Beside each page is its Markdown, and llms.txt lists all of them for programs that read.
+Beside each page is its Markdown, and llms.txt lists all of them for programs that read. The search finds error messages as
+`explain` does, above what Sphinx finds.
 """
 
+import json
 import posixpath
 import re
 import shutil
@@ -17,6 +19,7 @@ from kafka_audit import __version__
 from kafka_audit.checks import catalogue
 from kafka_audit.report.docs import families, family_subject
 from kafka_audit.report.symptoms import symptom_pages
+from kafka_audit.report.symptoms.search import search_data
 
 ROOT = Path(__file__).parents[2]
 
@@ -84,8 +87,12 @@ def _add_navigation(_: Sphinx, page: str, source: list[str]) -> None:
         source[0] += f"\n\n```{{toctree}}\n:hidden:\n{caption}\n\n{entries}\n```\n"
 
 
-def _add_twin(app: Sphinx, page: str, _: str, context: dict[str, Any], __: object) -> None:
-    """Tell a program that reads a page where its Markdown is."""
+def _add_to_page(app: Sphinx, page: str, _: str, context: dict[str, Any], __: object) -> None:
+    """Tell a program that reads a page where its Markdown is; give the page of the search what finds error messages."""
+    if page == "search":
+        data = json.dumps(search_data()).replace("<", "\\u003c")
+        app.add_js_file(None, body=f"window.KAFKA_AUDIT_MESSAGES = {data};")
+        app.add_js_file("messages.js")
     if page in app.env.found_docs:
         twin = posixpath.relpath(f"{page}.md", posixpath.dirname(page) or ".")
         context["metatags"] = f'{context.get("metatags", "")}<link rel="alternate" type="text/markdown" href="{twin}">'
@@ -133,5 +140,5 @@ def _write_for_readers(app: Sphinx, failed: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Register what Sphinx calls."""
     app.connect("source-read", _add_navigation)
-    app.connect("html-page-context", _add_twin)
+    app.connect("html-page-context", _add_to_page)
     app.connect("build-finished", _write_for_readers)

@@ -75,14 +75,14 @@ def symptom_pages() -> Mapping[str, SymptomPage]:
         text = files(__name__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
         data: Mapping[str, Any] = yaml.load(text, LOADER)  # noqa: S506 -- a safe loader, in C where it is there
         for slug, page in data["pages"].items():
-            lists = {key: tuple(page.pop(key, ())) for key in ("kafka", "log", "typed")}
-            found[slug] = SymptomPage(slug=slug, section=data["section"], clients=page.pop("clients", {}), **lists, **page)
+            fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in page.items()}
+            found[slug] = SymptomPage(slug=slug, section=data["section"], **({"clients": {}} | fields))
     return found
 
 
 def decision(tree: Tree, names: Mapping[str, str], indent: str = "") -> Iterator[str]:
     """Yield the lines of the picture from the symptom to the checks, which `names` calls by code."""
-    last = next(reversed(tree))
+    last = [*tree][-1]
     for condition, leads in tree.items():
         branch, below = ("└─ ", "   ") if condition == last else ("├─ ", "│  ")
         if not isinstance(leads, str):

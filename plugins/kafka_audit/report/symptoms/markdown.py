@@ -45,7 +45,7 @@ def _messages(page: SymptomPage) -> Iterator[str]:
     for signature in (BY_ID[name] for name in page.log):
         yield f"- `{signature.marker.strip()}` in `{signature.log}` of a broker, Kafka {signature.versions}: {signature.means}"
     if page.typed:
-        yield f"- also typed: {', '.join(page.typed)}"
+        yield f"- Also typed: {', '.join(page.typed)}"
 
 
 def _filled(text: str) -> str:

@@ -1,11 +1,16 @@
-"""Search of the pages by words as people type them: a title, a line of a log, a part of a stack trace."""
+"""Search of the pages by words as people type them: a title, a line of a log, a part of a stack trace.
+
+The documentation site searches the same data by the same rules, in docs/site/static/messages.js.
+"""
 
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 from kafka_audit.report.symptoms import SymptomPage, symptom_pages
 
@@ -44,24 +49,56 @@ def _words(text: str) -> Iterator[str]:
 
 def _score(asked: list[str], slug: str) -> float:
     """Return how well a page fits: its rare words, more if in a message, and pairs that are side by side there."""
-    indexed, rarity = _index()
-    messages, prose, pairs = indexed[slug]
-    words = sum(rarity[word] * (_MESSAGE if word in messages else _PROSE) for word in set(asked) & (messages | prose))
-    return words + sum(rarity[one] + rarity[two] for one, two in set(pairwise(asked)) & pairs)
+    page, rarity = _index()[slug], _rarity()
+    words = sum(rarity[word] * (_MESSAGE if word in page.messages else _PROSE) for word in set(asked) & page.words)
+    return words + sum(rarity[one] + rarity[two] for one, two in set(pairwise(asked)) & page.pairs)
 
 
-_Indexed = tuple[frozenset[str], frozenset[str], frozenset[tuple[str, str]]]
-"""The words of a page's messages, those of its prose, and pairs of words of its messages."""
+@dataclass(frozen=True, kw_only=True)
+class _Indexed:
+    """The words of a page, those of its messages, and pairs of words of its messages."""
+
+    words: frozenset[str]
+    messages: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
 
 
 @cache
-def _index() -> tuple[Mapping[str, _Indexed], Mapping[str, float]]:
-    pages = symptom_pages()
+def _index() -> Mapping[str, _Indexed]:
     found: dict[str, _Indexed] = {}
-    for slug, page in pages.items():
+    for slug, page in symptom_pages().items():
         messages = [list(_words(message)) for message in (*page.messages, *page.clients.values(), slug.replace("-", " "))]
+        words = frozenset(word for message in messages for word in message)
         prose = frozenset(_words(f"{page.means} {page.normal} {page.disagree} {page.decide}"))
-        pairs = frozenset(pair for words in messages for pair in pairwise(words))
-        found[slug] = (frozenset(word for words in messages for word in words), prose, pairs)
-    counts = Counter(word for messages, prose, _ in found.values() for word in messages | prose)
-    return found, {word: math.log(1 + len(pages) / count) for word, count in counts.items()}
+        pairs = frozenset(pair for message in messages for pair in pairwise(message))
+        found[slug] = _Indexed(words=words | prose, messages=words, pairs=pairs)
+    return found
+
+
+@cache
+def _rarity() -> Mapping[str, float]:
+    counts = Counter(word for page in _index().values() for word in page.words)
+    return {word: math.log(1 + len(_index()) / count) for word, count in counts.items()}
+
+
+def search_data() -> dict[str, Any]:
+    """Return the index and the rules as values of JSON, for the site."""
+    return {
+        "word": _WORD.pattern,
+        "common": sorted(_COMMON),
+        "longest": _LONGEST,
+        "stem": _STEM,
+        "weights": [_MESSAGE, _PROSE],
+        "enough": [_ENOUGH, _ENOUGH_OF_ONE],
+        "rarity": _rarity(),
+        "pages": [
+            {
+                "slug": slug,
+                "title": symptom_pages()[slug].title,
+                "words": sorted(page.words),
+                "messages": sorted(page.messages),
+                "pairs": sorted(map(" ".join, page.pairs)),
+            }
+            for slug, page in _index().items()
+        ],
+    }
