@@ -33,7 +33,7 @@ SLIPS = {
     "no cluster": (["run"], "name a cluster of the cluster file, or the address of a broker: --bootstrap HOST:PORT"),
     "option misspelt": (["run", "prod", "--fial-on", "low"], "unknown argument '--fial-on'; did you mean --fail-on?"),
     "option cut short": (["run", "prod", "--fail", "low"], "unknown argument '--fail'; did you mean --fail-on?"),
-    "a word too much": (["explain", "KA101", "KA102"], "unknown argument 'KA102'"),
+    "a word too much": (["report", "a", "b"], "unknown argument 'b'"),
     "no severity": (["run", "prod", "--fail-on", "hihg"], "argument --fail-on: 'hihg' is not a severity; choose critical, high,"),
     "nearest severity": (["run", "prod", "--fail-on", "hihg"], "; did you mean high?"),
     "coverage of ninety": (["run", "prod", "--min-coverage", "90"], "argument --min-coverage: '90' is not a number from 0 to 1"),

@@ -3,6 +3,7 @@
 import re
 import shlex
 import zipfile
+from functools import cache
 
 import pytest
 
@@ -12,10 +13,19 @@ from kafka_audit.cli import arguments
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import TABLES
 from kafka_audit.report import docs
+from kafka_audit.report.symptoms import symptom_pages
+from kafka_audit.report.symptoms.search import find_pages
 from testbed.jars import kafka_jars
 
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *sorted((DOCS / "adr").glob("*.md"))]
+SYMPTOMS = sorted((DOCS / "symptoms").glob("*.md"))
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(DOCS.glob("*.md")),
+    *sorted((DOCS / "adr").glob("*.md")),
+    *SYMPTOMS,
+]
 
 
 def test_the_page_of_tables_is_the_tables():
@@ -40,11 +50,14 @@ def test_make_docs_writes_a_page_for_each_check(tmp_path):
     assert all(f"[{code}]({code}.md)" in index for code in catalogue())
 
 
-def test_the_pages_of_checks_are_the_checks(tmp_path):
+def test_the_pages_of_checks_and_symptoms_are_what_the_code_says(tmp_path):
     """`make docs` writes them anew; links lead to them, so they are kept."""
     docs.write_docs(tmp_path)
-    written = {page.name: page.read_text(encoding="utf-8") for page in (tmp_path / "checks").iterdir()}
-    kept = {page.name: page.read_text(encoding="utf-8") for page in (DOCS / "checks").iterdir()}
+    written, kept = (
+        {str(page.relative_to(root)): page.read_text(encoding="utf-8") for page in pages}
+        for root in (tmp_path, DOCS)
+        for pages in [[*(root / "checks").iterdir(), *(root / "symptoms").iterdir(), root / "symptoms.md"]]
+    )
     assert {name for name in written.keys() | kept if written.get(name) != kept.get(name)} == set(), "make docs"
 
 
@@ -73,18 +86,21 @@ def test_links_lead_somewhere(page):
         assert not anchor or anchor in anchors(there), f"{target}#{anchor}"
 
 
+@cache
+def code():
+    """Return the text of the product, and of the tests that a page may tell people to run."""
+    files = [file for folder in ("plugins", "dags") for file in (ROOT / folder).rglob("*.py")]
+    files += [ROOT / "docker-compose.yaml", ROOT / "clusters.example.yaml"]
+    files += [file for folder in (ROOT / "tests", ROOT / "tests" / "scenarios") for file in folder.glob("*.py")]
+    return "".join(file.read_text(encoding="utf-8") for file in files)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_codes_and_settings_exist(page):
     text = page.read_text(encoding="utf-8")
     assert set(re.findall(r"\bKA\d{3}\b", text)) - {"KA999"} <= set(catalogue())
-    product = "".join(
-        file.read_text(encoding="utf-8") for folder in ("plugins", "dags") for file in (ROOT / folder).rglob("*.py")
-    )
-    product += "".join((ROOT / file).read_text(encoding="utf-8") for file in ("docker-compose.yaml", "clusters.example.yaml"))
-    folders = (ROOT / "tests", ROOT / "tests" / "scenarios")
-    tests = "".join(file.read_text(encoding="utf-8") for folder in folders for file in folder.glob("*.py"))
     for name in re.findall(r"\b(?:KAFKA_AUDIT|AIRFLOW)_[A-Z_]+[A-Z]\b", text):
-        assert name in product + tests or name.startswith("AIRFLOW_CONN_"), name
+        assert name in code() or name.startswith("AIRFLOW_CONN_"), name
 
 
 def refused(words):
@@ -122,77 +138,75 @@ def test_every_page_is_in_the_index():
 
 
 ASKED = {
-    # What people said of outages, and where the answer stands: a heading of the symptoms, or a check, and words in it.
-    "kafka: client has run out of available brokers to talk to": ("sarama: client has run out", ["KA301", "KA105", "KA302"]),
-    "Local: Broker transport failure": ("sarama: client has run out", ["librdkafka", "KA301"]),
-    "Local: All broker connections are down": ("sarama: client has run out", ["librdkafka", "KA105"]),
+    # What people said of outages, and where the answer stands: a page of the symptoms, and words in it.
+    "kafka: client has run out of available brokers to talk to": ("no-brokers", ["KA301", "KA105", "KA302"]),
+    "Local: Broker transport failure": ("no-brokers", ["librdkafka", "KA301"]),
+    "Local: All broker connections are down": ("no-brokers", ["librdkafka", "KA105"]),
     "LEADER_NOT_AVAILABLE, and kafka-topics --zookeeper shows a leader": (
-        "LEADER_NOT_AVAILABLE",
+        "leader-not-available",
         ["KA302", "KA401", "reads ZooKeeper"],
     ),
-    "one broker of three is published, bootstrap works": ("Only one broker is reachable", ["KA301", "KA313", "KA111"]),
-    "the controller must be exposed": ("Does the controller have to be exposed?", ["No.", "Every *broker*"]),
+    "one broker of three is published, bootstrap works": ("one-broker-reachable", ["KA301", "KA313", "KA111"]),
+    "the controller must be exposed": ("expose-controller", ["No.", "Every *broker*"]),
     "tools show another controller each time in KRaft": (
-        "Does the controller have to be exposed?",
+        "expose-controller",
         ["random live broker", "KA202"],
     ),
-    "the new broker holds nothing": ("A broker was added and does nothing", ["KA613"]),
-    "leaders are not where they belong": ("Leaders move repeatedly", ["KA607", "KA206", "KA203"]),
-    "names of the chart resolve only inside": ("UnknownHostException: kafka-0", ["KA316", "lint", "KA301"]),
-    "controller and broker in one process": ("UnknownHostException: kafka-0", ["KA215", "combined mode"]),
+    "the new broker holds nothing": ("new-broker-idle", ["KA613"]),
+    "leaders are not where they belong": ("leaders-move", ["KA607", "KA206", "KA203"]),
+    "names of the chart resolve only inside": ("unknown-host", ["KA316", "lint", "KA301"]),
+    "controller and broker in one process": ("unknown-host", ["KA215", "combined mode"]),
     "a disk died, and some producers fail for hours": (
-        "Some clients keep failing",
+        "clients-after-disk-failure",
         ["KA506", "sarama", "aiokafka", "librdkafka", "kafka-go"],
     ),
-    "which producers are they": ("Some clients keep failing", ["clientSoftwareName", "KIP-511"]),
-    "the network interface is full": ("Everything on one broker is slow", ["KA604", "saturated"]),
+    "which producers are they": ("clients-after-disk-failure", ["clientSoftwareName", "KIP-511"]),
+    "the network interface is full": ("slow-broker", ["KA604", "saturated"]),
     "the port is open, the view is empty, with one broker": (
-        "CLUSTER_AUTHORIZATION_FAILED with one broker",
+        "cluster-authorization",
         ["KA401", "one broker"],
     ),
-    "kafka-topics.sh hangs": ("kafka-topics.sh hangs", ["KA401", "60 seconds"]),
+    "kafka-topics.sh hangs": ("node-assignment", ["KA401", "60 seconds"]),
     "transactions do not end at that broker": (
-        "CLUSTER_AUTHORIZATION_FAILED with one broker",
+        "cluster-authorization",
         ["Transaction markers", "forwards"],
     ),
-    "read_committed consumers stop": ("read_committed consumers stop", ["KA614"]),
+    "read_committed consumers stop": ("read-committed", ["KA614"]),
     "the producer stays with the wrong broker although every broker is right": (
-        "NOT_LEADER_OR_FOLLOWER that never ends",
+        "not-leader",
         ["One client stays with the wrong broker", "Restart that client"],
     ),
     "controllers with SCRAM: the quorum no longer has a chance to gather": (
-        "KRaft: controllers elect no leader",
+        "quorum-without-leader",
         ["never gathers again", "SCRAM", "KA713"],
     ),
     "controllers advertise what the others do not reach: no new leader can be established": (
-        "KRaft: controllers elect no leader",
+        "quorum-without-leader",
         ["do not reach the advertised addresses of the others", "KA218", "KA219"],
     ),
     "cannot establish quorum to update endpoints, cannot update endpoints without quorum": (
-        "KRaft: controllers elect no leader",
+        "quorum-without-leader",
         ["no leader can be elected to write the new ones", "old names resolve", "KA218"],
     ),
     "a controller is 1/1 Ready and does nothing after a DNS race": (
-        "KRaft: controllers elect no leader",
+        "quorum-without-leader",
         ["1/1 Ready", "UnknownHostException", "Restart it"],
     ),
-    "the broker refuses to start": ("requirement failed: inter.broker.listener.name", ["KA311", "lint"]),
+    "the broker refuses to start": ("start-refused", ["KA311", "lint"]),
 }
 
 
 @pytest.mark.parametrize("said", ASKED)
 def test_what_people_say_of_an_outage_has_an_answer(said):
-    heading, words = ASKED[said]
-    page = (DOCS / "symptoms.md").read_text(encoding="utf-8")
-    (section,) = [part for part in re.split(r"^#{2,3} ", page, flags=re.MULTILINE) if part.startswith(heading)]
-    flat = " ".join(section.split())
+    page, words = ASKED[said]
+    flat = " ".join((DOCS / "symptoms" / f"{page}.md").read_text(encoding="utf-8").split())
     assert [word for word in words if word not in flat] == []
     if said.startswith(("kafka:", "Local:")):
         assert said in flat
 
 
 TYPED = {
-    # What people search for, `…` for what differs, and what the section with it names.
+    # What people search for, `…` for what differs, and what the page with it names.
     "Leader: none": ("KA601", "KA113"),
     "Leader: -1": ("KA601", "KA102"),
     "client/metadata found some partitions to be leaderless": ("KA601",),
@@ -240,30 +254,30 @@ def plain(text):
     return " ".join(word for word in bare.lower().split() if word not in {"a", "an", "the"})
 
 
-def sections_with(typed):
-    """Return the sections of the symptoms in which typed words stand, in this order."""
-    page = (DOCS / "symptoms.md").read_text(encoding="utf-8").partition("\n## ")[2]
+def pages_with(typed):
+    """Return the pages of symptoms in which typed words stand, in this order."""
     pattern = ".{0,60}".join(re.escape(part.strip()) for part in plain(typed).split("…"))
-    sections = re.split(r"^#{2,3} ", page, flags=re.MULTILINE)
-    return [section for section in sections if re.search(rf"(?<!\w){pattern}", plain(section))]
+    return [page for page in SYMPTOMS if re.search(rf"(?<!\w){pattern}", plain(page.read_text(encoding="utf-8")))]
 
 
 @pytest.mark.parametrize("typed", TYPED)
 def test_what_people_type_is_found_with_its_cause(typed):
-    found = sections_with(typed)
-    assert len(found) in range(1, _FEW), [section.partition("\n")[0] for section in found]
-    assert any(all(named in section for named in TYPED[typed]) for section in found), [plain(section) for section in found]
+    found = pages_with(typed)
+    assert len(found) in range(1, _FEW), [page.name for page in found]
+    assert any(all(named in page.read_text(encoding="utf-8") for named in TYPED[typed]) for page in found), found
+    best = find_pages(typed.replace("…", "12"))[0]
+    assert all(named in (DOCS / "symptoms" / f"{best.slug}.md").read_text(encoding="utf-8") for named in TYPED[typed]), best.slug
 
 
 @pytest.mark.parametrize("word", COMMON)
 def test_a_common_word_does_not_lead_everywhere(word):
-    assert len(sections_with(word)) in range(1, _FEW + 1), [section.partition("\n")[0] for section in sections_with(word)]
+    assert len(pages_with(word)) in range(1, _FEW + 2), [page.name for page in pages_with(word)]
 
 
 @pytest.mark.bed
 def test_what_kafka_is_quoted_with_is_what_it_says():
-    """Every quoted line of the symptoms, taken apart at its variables, stands in the classes of a release."""
-    quoted = re.findall(r"^> (.+)$", (DOCS / "symptoms.md").read_text(encoding="utf-8"), re.MULTILINE)
+    """Every message of the symptoms that is called Kafka's, taken apart at its variables, stands in the classes of a release."""
+    quoted = [line for page in symptom_pages().values() for line in page.kafka]
     wanted = {part.strip(" :") for line in quoted for part in line.split("…") if len(part.strip(" :")) > 5}
     assert len(wanted) > 30
     found = set()

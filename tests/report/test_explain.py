@@ -155,5 +155,5 @@ metadata
 controller
   KA201  HIGH      No broker is the controller.
 
-Run `kafka-audit explain CODE` for details."""
+Run `kafka-audit explain CODE` for details, or with an error message for its page."""
     )

@@ -1,19 +1,26 @@
 """What a browser makes of pages of every size, at a desk and on a phone; the pages are those of the server, as files."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 import small_cluster
+from kafka_audit.audit.reports import write_reports
 from kafka_audit.incidents.causes import incidents
+from kafka_audit.job import embedded_job
+from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.report.digest import condense
 from kafka_audit.report.document import build_document
+from kafka_audit.report.formats import FILES
 from kafka_audit.report.html import pages
 from kafka_audit.report.html.cluster import Around, cluster_page
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset
+from kafka_audit.store import Store
 from scenarios import browser
+from testbed.corpus.recorded import CLUSTERS, SUFFIX, unpacked
 
 pytestmark = pytest.mark.scenario
 
@@ -170,3 +177,27 @@ def test_a_hundred_brokers_and_five_thousand_findings_stay_readable(shown):
     assert sum(text.count("tcp fails") for text in evidence) == 1
     assert "probes from the hosts of brokers 20-39" in " ".join(evidence)
     assert page.evaluate("document.documentElement.scrollHeight") < 5 * DESK["height"] + 200
+
+
+def test_the_report_that_the_readme_shows_says_what_is_broken_on_its_first_screen(tmp_path):
+    """The cluster is a recorded one, broken as by the demo."""
+    recorded, _ = unpacked((CLUSTERS / f"zookeeper_address_out_of_reach{SUFFIX}").read_bytes())
+    store = Store(tmp_path / "store")
+    store.prepare()
+    store.write(replace(recorded, cluster="demo"))
+    pair = SnapshotPair(snapshot_id=recorded.snapshot_id, previous_snapshot_id=None)
+    store.write_request(Request(run_id="picture", pairs=(pair,)))
+    embedded_job.answer(store, "picture")
+    (report,) = write_reports(store, "picture", {})
+    file = tmp_path / "report.html"
+    file.write_text(FILES["html"](report), encoding="utf-8")
+    folder = browser.folder(tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    with browser.chromium() as chromium:
+        page = chromium.new_context(viewport={"width": 1100, "height": 720}).new_page()
+        page.goto(file.as_uri())
+        headline = page.locator("h1")
+        assert headline.inner_text() == "Broker 2 is cut off: controller 0 cannot reach the address it advertises"
+        assert headline.bounding_box()["y"] < 200
+        assert page.get_by_text("nc -vz -w 3 10.98.0.12 9092").first.bounding_box()["y"] < 720
+        page.screenshot(path=folder / "report-1100-light.png", scale="css")

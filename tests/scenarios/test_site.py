@@ -1,16 +1,33 @@
 """The documentation site in a browser: it loads nothing from elsewhere, finds words, and no page is wider than a phone."""
 
 import http.server
+import re
 import subprocess
 import threading
 from functools import partial
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
+import yaml
 
 from airflow_environment import ROOT
+from kafka_audit.report.symptoms import symptom_pages
+from kafka_audit.report.symptoms.search import find_pages
 from scenarios import browser
 
-PAGES = ("index", "docs/peers", "docs/page", "docs/corpus", "docs/tables", "docs/checks/index", "docs/checks/KA302", "CHANGELOG")
+THREADS = yaml.safe_load((ROOT / "tests" / "report" / "threads.yaml").read_text(encoding="utf-8"))
+PAGES = (
+    "index",
+    "docs/peers",
+    "docs/page",
+    "docs/corpus",
+    "docs/tables",
+    "docs/symptoms/localhost",
+    "docs/checks/index",
+    "docs/checks/KA302",
+    "CHANGELOG",
+)
 
 pytestmark = pytest.mark.scenario
 
@@ -53,3 +70,37 @@ def test_search_finds_a_check_by_its_words(site):
         page.locator("ul.search li a[href*='KA302']").first.click()
         page.wait_for_url("**/docs/checks/KA302.html*")
         assert "KA302" in page.locator("h1").inner_text()
+
+
+def test_search_finds_the_words_of_threads_as_explain_does(site):
+    """Nineteen of twenty lead to their page in one step; text from outside becomes no element of the page."""
+    hits = 0
+    with browser.chromium() as chromium:
+        page = chromium.new_page()
+        for thread in (*THREADS["chosen"], *THREADS["held_out"]):
+            page.goto(f"{site}/search.html?q={quote(thread['words'])}")
+            links = page.locator("#message-pages a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+            found = [page.slug for page in find_pages(thread["words"])[:4]]
+            assert links == [f"docs/symptoms/{slug}.html" for slug in found]
+            hits += thread in THREADS["chosen"] and found[0] == thread["page"]
+        page.goto(f"{site}/search.html?q={quote('<img src=x onerror=alert()> Leader: none')}")
+        assert page.locator("#message-pages a").first.inner_text() == symptom_pages()["leader-none"].title
+        assert page.locator("#message-pages img, #search-results img").count() == 0
+        page.goto(f"{site}/search.html?q=bread")
+        assert page.locator("#message-pages").count() == 0
+    assert hits >= 19
+
+
+def test_each_page_has_its_markdown_beside_it_and_the_list_names_it(site):
+    built = Path(ROOT / "build" / "site")
+    listed = set(re.findall(r"\]\((.*?\.md)\)", (built / "llms.txt").read_text(encoding="utf-8")))
+    assert listed == {str(page.relative_to(built).with_suffix(".md")) for page in built.rglob("*.html")} - {
+        "index.md", "search.md", "genindex.md",
+    }  # fmt: skip
+    assert site
+    for name in listed:
+        twin = built / name
+        text = twin.read_text(encoding="utf-8")
+        assert f'href="{twin.name}"' in twin.with_suffix(".html").read_text(encoding="utf-8")
+        for target in re.findall(r"!\[[^]]*\]\(([^)#:]+)\)", text):
+            assert (twin.parent / target).exists(), (name, target)

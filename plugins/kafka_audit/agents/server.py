@@ -158,11 +158,14 @@ class _StoreTools:
         return _told(answers.cited(self._report(cluster, snapshot), id))
 
     def explain(self, check: str | None = None) -> str:
-        """Explain a check by code or name: why it matters, when it fails or is unknown, what to do. Without one, list all."""
+        """Explain a check by code or name: why it matters, when it fails or is unknown, what to do. Without one, list all.
+
+        Or an error message of a client or a broker: what it means, whether it is normal, and which check finds the cause.
+        """
         checks = catalogue()
         if check is None:
             return explain.catalogue_text(checks, width=_WIDTH, color=False)
-        return explain.check_text(explain.find_check(checks, check), width=_WIDTH, color=False)
+        return explain.explained(checks, check, width=_WIDTH, color=False)
 
     def lint(self, properties: str, kafka_version: str | None = None) -> str:
         """Check the text of a server.properties: whether Kafka of that version starts with it, and what fails later."""

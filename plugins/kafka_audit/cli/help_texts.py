@@ -23,6 +23,7 @@ first steps:
   kafka-audit what-if prod --without broker:2    show what stops if a broker is stopped
   kafka-audit lint server.properties             check a configuration before a broker starts
   kafka-audit explain KA101                      describe a check and its remediation
+  kafka-audit explain "Leader: none"             find what an error message means
 
 """
     + EXIT_CODES
@@ -262,9 +263,11 @@ exit codes:
   2    wrong usage, Airflow is not installed, or a file has other content
 """
 EXPLAIN = """\
-Describe a check by code or name: its meaning, its importance and the remediation. Without an argument, list all checks.
+Describe a check by code or name: its meaning, its importance and the remediation. Or find the page of an error message by words
+of it: what it means, whether it is normal, and which check finds the cause. Without an argument, list all checks.
 
 examples:
   kafka-audit explain KA101
   kafka-audit explain stale_leader
+  kafka-audit explain "Leader: none"
 """

@@ -8,11 +8,11 @@ from kafka_audit.report.plain_text import explain as explaining
 
 
 def explain_command(arguments: argparse.Namespace) -> int:
-    """Print the page of a check, or the catalogue."""
+    """Print the page of a check or of an error message, or the catalogue."""
     checks = catalogue()
-    if arguments.check is None:
+    if not arguments.words:
         console.write_result(explaining.catalogue_text(checks, width=console.width(), color=console.has_color()))
     else:
-        check = explaining.find_check(checks, arguments.check)
-        console.write_result(explaining.check_text(check, width=console.width(), color=console.has_color()))
+        words = " ".join(arguments.words)
+        console.write_result(explaining.explained(checks, words, width=console.width(), color=console.has_color()))
     return 0

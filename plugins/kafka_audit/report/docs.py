@@ -1,7 +1,7 @@
 """Pages that the code writes itself: `python -m kafka_audit.report.docs FOLDER`.
 
-FOLDER/checks gets a Markdown page for each check and each family, and an index. FOLDER/tables.md says what a snapshot holds,
-FOLDER/logs.md which lines of brokers' logs are known.
+FOLDER/checks gets a Markdown page for each check and each family, and an index, FOLDER/symptoms one for each message that people
+type. FOLDER/tables.md says what a snapshot holds, FOLDER/logs.md which lines of brokers' logs are known.
 """
 
 import importlib
@@ -17,6 +17,8 @@ from kafka_audit.model.commands import named_placeholders
 from kafka_audit.model.log_signatures import SIGNATURES, ZOOKEEPER_CLIENT
 from kafka_audit.model.tables import TABLES, Row
 from kafka_audit.report.plain_text import explain
+from kafka_audit.report.symptoms import symptom_pages
+from kafka_audit.report.symptoms.markdown import index_markdown
 
 HOW_LINES_COUNT = """`logs` in the cluster file sets where the logs are: paths, or a command that prints them.
 An audit reads the end of each log (2 MiB of a file, 4 MiB of a command) and keeps only these lines, with secrets masked.
@@ -127,15 +129,19 @@ def logs_page() -> str:
 
 def write_docs(folder: Path) -> int:
     """Write all pages into a folder, where those of checks that are gone vanish; return how many checks there are."""
-    found, checks = catalogue(), folder / "checks"
-    checks.mkdir(parents=True, exist_ok=True)
-    for old in checks.glob("*.md"):
-        old.unlink()
+    found, checks, symptoms = catalogue(), folder / "checks", folder / "symptoms"
+    for written in (checks, symptoms):
+        written.mkdir(parents=True, exist_ok=True)
+        for old in written.glob("*.md"):
+            old.unlink()
     for check in found.values():
         (checks / f"{check.code}.md").write_text(check_markdown(check), encoding="utf-8")
     for family, members in families(found).items():
         (checks / f"{family}.md").write_text(family_page(family, members), encoding="utf-8")
     (checks / "index.md").write_text(index(found), encoding="utf-8")
+    for page in symptom_pages().values():
+        (symptoms / f"{page.slug}.md").write_text(explain.symptom_markdown(found, page), encoding="utf-8")
+    (folder / "symptoms.md").write_text(index_markdown(symptom_pages().values()), encoding="utf-8")
     (folder / "tables.md").write_text(tables_page(), encoding="utf-8")
     (folder / "logs.md").write_text(logs_page(), encoding="utf-8")
     return len(found)

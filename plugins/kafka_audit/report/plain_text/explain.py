@@ -1,9 +1,9 @@
-"""The page of a check: its docstring for a terminal, with the first of its cases that fails."""
+"""The page of a check for a terminal: its docstring, with the first of its cases that fails. And that of an error message."""
 
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -13,7 +13,10 @@ import yaml
 from kafka_audit.checks import Check
 from kafka_audit.model.commands import named_placeholders
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.text import did_you_mean
+from kafka_audit.model.text import LONGEST, did_you_mean
+from kafka_audit.report.symptoms import SymptomPage, symptom_pages
+from kafka_audit.report.symptoms.markdown import page_markdown
+from kafka_audit.report.symptoms.search import find_pages
 from kafka_audit.report.text import wrap
 
 _CASES = files("kafka_audit.checks")
@@ -23,18 +26,60 @@ _WORDS = {
     "vantage": "the host where probes start: this worker, or a host from the cluster file",
 }
 _WIDEST_PROSE = 100
+_FENCE, _LINK = re.compile(r"^```\w*\n(.*?)\n```$", re.MULTILINE | re.DOTALL), re.compile(r"\[([^]]+)\]\([^)]*\)")
+_MESSAGE = re.compile(r"^- `(.*?)`", re.MULTILINE)  # a line of a page breaks there, so that no command is broken
 _BOLD = "\x1b[1m{}\x1b[0m"
+
+
+def explained(checks: Mapping[str, Check], words: str, *, width: int, color: bool) -> str:
+    """Return the page of a check by its code or name, or that of an error message by words of it.
+
+    A name in capitals is an error of Kafka, such as LEADER_NOT_AVAILABLE, before it is a check. Raises `UsageError`.
+    """
+    page = symptom_pages().get(words)
+    if page is not None:
+        return symptom_text(checks, page, width=width, color=color)
+    found = () if words.upper() in checks else find_pages(words)
+    name = re.fullmatch(r"[\w-]*[a-z][\w-]*", words) is not None
+    if found and not (name and (_by_word(checks, words) or _near(checks, words))):
+        return symptom_text(checks, found[0], width=width, color=color, similar=found[1:4])
+    return check_text(find_check(checks, words), width=width, color=color)
 
 
 def find_check(checks: Mapping[str, Check], word: str) -> Check:
     """Return the check of that code or name, in any case; raises `UsageError` with the nearest one."""
-    by_word = {check.code.lower(): check for check in checks.values()} | {check.name: check for check in checks.values()}
-    found = by_word.get(word.lower().replace("-", "_"))
+    found = _by_word(checks, word)
     if found is not None:
         return found
-    near = did_you_mean(word, [*checks, *(check.name for check in checks.values())])
-    msg = f"{word!r} is not a check of this version{near or '; `kafka-audit explain` lists them'}"
+    msg = f"{word[:LONGEST]!r} is not a check of this version{_near(checks, word) or '; `kafka-audit explain` lists them'}"
     raise UsageError(msg)
+
+
+def _by_word(checks: Mapping[str, Check], word: str) -> Check | None:
+    by_word = {check.code.lower(): check for check in checks.values()} | {check.name: check for check in checks.values()}
+    return by_word.get(word.lower().replace("-", "_"))
+
+
+def _near(checks: Mapping[str, Check], word: str) -> str:
+    return did_you_mean(word[:LONGEST], [*checks, *(check.name for check in checks.values())])
+
+
+def symptom_markdown(checks: Mapping[str, Check], page: SymptomPage) -> str:
+    """Return the page of an error message."""
+    return page_markdown(page, checks, {code: check_summary(checks[code]) for code in page.codes})
+
+
+def symptom_text(
+    checks: Mapping[str, Check], page: SymptomPage, *, width: int, color: bool, similar: Sequence[SymptomPage] = ()
+) -> str:
+    """Return the page of an error message for a terminal, and the names of similar ones."""
+    text = _FENCE.sub(lambda code: textwrap.indent(code[1], "    "), symptom_markdown(checks, page).removesuffix("\n"))
+    text = _LINK.sub(r"\1", _MESSAGE.sub(r"- \1", text))
+    lines = list(_rendered(text, min(width, _WIDEST_PROSE), color=color))[1:]
+    if similar:
+        lines += ["", _strong("Similar", color=color)]
+        lines += [f"  kafka-audit explain {other.slug:<26} {other.title}" for other in similar]
+    return "\n".join(lines)
 
 
 def catalogue_text(checks: Mapping[str, Check], *, width: int, color: bool) -> str:
@@ -47,7 +92,7 @@ def catalogue_text(checks: Mapping[str, Check], *, width: int, color: bool) -> s
             lines += ["", _strong(family.replace("_", " "), color=color)]
         start = f"  {check.code}  {check.severity.name:<8}  "
         lines.append(textwrap.shorten(check_summary(check), max(width - len(start), 20), placeholder=" …").join((start, "")))
-    return "\n".join([*lines[1:], "", "Run `kafka-audit explain CODE` for details."])
+    return "\n".join([*lines[1:], "", "Run `kafka-audit explain CODE` for details, or with an error message for its page."])
 
 
 def check_summary(check: Check) -> str:

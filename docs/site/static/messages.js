@@ -1,0 +1,42 @@
+// Above the results of the site's own search, which wants every word: the pages of error messages that fit best what was typed.
+// The rules are those of kafka_audit.report.symptoms.search, from which the data comes.
+document.addEventListener("DOMContentLoaded", () => {
+  const data = window.KAFKA_AUDIT_MESSAGES;
+  const typed = new URLSearchParams(location.search).get("q") || "";
+  const results = document.getElementById("search-results");
+  if (!data || !results) return;
+  const common = new Set(data.common);
+  const asked = [...typed.slice(0, data.longest).matchAll(new RegExp(data.word, "g"))]
+    .map((match) => match[0].toLowerCase())
+    .filter((word) => !common.has(word) && (word.length > 1 || /\d/.test(word)))
+    .map((word) => word.slice(0, data.stem));
+  const words = [...new Set(asked)];
+  const pairs = [...new Set(asked.slice(1).map((word, at) => `${asked[at]} ${word}`))];
+  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+  const score = (page) => {
+    const [all, messages, beside] = [page.words, page.messages, page.pairs].map((list) => new Set(list));
+    const found = words.filter((word) => all.has(word));
+    return (
+      sum(found.map((word) => data.rarity[word] * data.weights[messages.has(word) ? 0 : 1])) +
+      sum(pairs.filter((pair) => beside.has(pair)).map((pair) => sum(pair.split(" ").map((word) => data.rarity[word]))))
+    );
+  };
+  const enough = data.enough[words.length > 1 ? 0 : 1];
+  const best = data.pages
+    .map((page) => ({ page, score: score(page) }))
+    .filter((one) => one.score >= enough)
+    .sort((one, other) => other.score - one.score)
+    .slice(0, 4);
+  if (!best.length) return;
+  const box = document.createElement("div");
+  box.id = "message-pages";
+  const heading = box.appendChild(document.createElement("h2"));
+  heading.textContent = "Error messages";
+  const list = box.appendChild(document.createElement("ol"));
+  for (const { page } of best) {
+    const link = list.appendChild(document.createElement("li")).appendChild(document.createElement("a"));
+    link.href = `docs/symptoms/${page.slug}.html`;
+    link.textContent = page.title;
+  }
+  results.before(box);
+});

@@ -1,0 +1,92 @@
+"""What people type when Kafka fails: a page for each message, from its meaning to the check. The YAML files here are the data.
+
+| key of a page | what it is |
+|---|---|
+| `title` | the message, or the symptom in words |
+| `kafka` | messages of Kafka's own classes, `…` for names and numbers |
+| `clients` | messages of clients and tools, and whose they are |
+| `log` | ids of signatures of brokers' logs (`model/log_signatures.py`) |
+| `typed` | other words that people type |
+| `means`, `normal`, `disagree` | what it means, whether it is normal, which views differ |
+| `decide` | from the symptom to the check: conditions in their order, each with codes, an advice, or further conditions |
+| `also` | codes of further checks |
+| `first` | the first commands, by where they run; they only read |
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from kafka_audit.bounds.bounded_yaml import LOADER
+
+SECTIONS = ("leaders", "connections", "between_brokers", "disks", "cluster", "start_and_zookeeper")
+"""The files, in the order in which a stranger needs them."""
+
+_CODE = re.compile(r"KA\d{3}")
+
+Tree = Mapping[str, Any]
+"""Conditions, each with codes or an advice as a text, or with further conditions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SymptomPage:
+    """One page. `slug` is its file name and what `explain` takes; the rest is what its file says."""
+
+    slug: str
+    section: str
+    title: str
+    means: str
+    normal: str
+    decide: Tree
+    first: Mapping[str, str]
+    kafka: tuple[str, ...] = ()
+    clients: Mapping[str, str]
+    log: tuple[str, ...] = ()
+    typed: tuple[str, ...] = ()
+    disagree: str = ""
+    also: str = ""
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """All that people type for it."""
+        return (self.title, *self.kafka, *self.clients, *self.typed)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The checks that it leads to, in the order of the decision."""
+        return tuple(dict.fromkeys(_CODE.findall(" ".join([*_leaves(self.decide), self.also]))))
+
+
+def _leaves(tree: Tree) -> Iterator[str]:
+    for found in tree.values():
+        yield from [found] if isinstance(found, str) else _leaves(found)
+
+
+@cache
+def symptom_pages() -> Mapping[str, SymptomPage]:
+    """Return all pages by their slugs, in the order of the sections."""
+    found: dict[str, SymptomPage] = {}
+    for name in SECTIONS:
+        text = files(__name__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+        data: Mapping[str, Any] = yaml.load(text, LOADER)  # noqa: S506 -- a safe loader, in C where it is there
+        for slug, page in data["pages"].items():
+            fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in page.items()}
+            found[slug] = SymptomPage(slug=slug, section=data["section"], **({"clients": {}} | fields))
+    return found
+
+
+def decision(tree: Tree, names: Mapping[str, str], indent: str = "") -> Iterator[str]:
+    """Yield the lines of the picture from the symptom to the checks, which `names` calls by code."""
+    last = [*tree][-1]
+    for condition, leads in tree.items():
+        branch, below = ("└─ ", "   ") if condition == last else ("├─ ", "│  ")
+        if not isinstance(leads, str):
+            yield f"{indent}{branch}{condition}"
+            yield from decision(leads, names, indent + below)
+            continue
+        yield f"{indent}{branch}{condition} → {_CODE.sub(lambda code: f'{code[0]} {names[code[0]]}', leads)}"

@@ -1,0 +1,104 @@
+"""Search of the pages by words as people type them: a title, a line of a log, a part of a stack trace.
+
+The documentation site searches the same data by the same rules, in docs/site/static/messages.js.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from kafka_audit.report.symptoms import SymptomPage, symptom_pages
+
+_LONGEST = 4000  # characters of what was typed that are read
+_STEM = 6  # letters that tell words apart: connecting, connection, connected
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|-1\b|\b\d{1,3}\b")
+_COMMON = frozenset(
+    re.findall(
+        r"\w+",
+        """a an and any apache are as at be been but by can cannot common do does doing error errors exception for from get
+        getting has have how i if in info into is issue it its java kafka lang my no not of on one or org problem so
+        that the their then there this to via warn was we what when which while why will with you your""",
+    )
+)
+_MESSAGE, _PROSE = 3.0, 1.0
+_ENOUGH, _ENOUGH_OF_ONE = 9.0, 6.0
+"""The score that a page needs: one word of a message that is rare, or several; less if one word is all that was typed."""
+
+
+def find_pages(typed: str) -> tuple[SymptomPage, ...]:
+    """Return the pages that have the words, the best first; none if none has enough of them."""
+    pages = symptom_pages()
+    asked = list(_words(typed[:_LONGEST]))
+    scores = {slug: _score(asked, slug) for slug in pages}
+    enough = _ENOUGH if len(set(asked)) > 1 else _ENOUGH_OF_ONE
+    found = sorted((slug for slug in pages if scores[slug] >= enough), key=lambda slug: -scores[slug])
+    return tuple(pages[slug] for slug in found)
+
+
+def _words(text: str) -> Iterator[str]:
+    for match in _WORD.finditer(text):
+        word = match[0].lower()
+        if word not in _COMMON and (len(word) > 1 or word.isdigit()):
+            yield word[:_STEM]
+
+
+def _score(asked: list[str], slug: str) -> float:
+    """Return how well a page fits: its rare words, more if in a message, and pairs that are side by side there."""
+    page, rarity = _index()[slug], _rarity()
+    words = sum(rarity[word] * (_MESSAGE if word in page.messages else _PROSE) for word in set(asked) & page.words)
+    return words + sum(rarity[one] + rarity[two] for one, two in set(pairwise(asked)) & page.pairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Indexed:
+    """The words of a page, those of its messages, and pairs of words of its messages."""
+
+    words: frozenset[str]
+    messages: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+
+
+@cache
+def _index() -> Mapping[str, _Indexed]:
+    found: dict[str, _Indexed] = {}
+    for slug, page in symptom_pages().items():
+        messages = [list(_words(message)) for message in (*page.messages, *page.clients.values(), slug.replace("-", " "))]
+        words = frozenset(word for message in messages for word in message)
+        prose = frozenset(_words(f"{page.means} {page.normal} {page.disagree} {page.decide}"))
+        pairs = frozenset(pair for message in messages for pair in pairwise(message))
+        found[slug] = _Indexed(words=words | prose, messages=words, pairs=pairs)
+    return found
+
+
+@cache
+def _rarity() -> Mapping[str, float]:
+    counts = Counter(word for page in _index().values() for word in page.words)
+    return {word: math.log(1 + len(_index()) / count) for word, count in counts.items()}
+
+
+def search_data() -> dict[str, Any]:
+    """Return the index and the rules as values of JSON, for the site."""
+    return {
+        "word": _WORD.pattern,
+        "common": sorted(_COMMON),
+        "longest": _LONGEST,
+        "stem": _STEM,
+        "weights": [_MESSAGE, _PROSE],
+        "enough": [_ENOUGH, _ENOUGH_OF_ONE],
+        "rarity": _rarity(),
+        "pages": [
+            {
+                "slug": slug,
+                "title": symptom_pages()[slug].title,
+                "words": sorted(page.words),
+                "messages": sorted(page.messages),
+                "pairs": sorted(map(" ".join, page.pairs)),
+            }
+            for slug, page in _index().items()
+        ],
+    }

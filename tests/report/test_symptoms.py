@@ -1,0 +1,142 @@
+"""The pages of what people type: complete, found by their words, and drawn from the symptom to the check."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kafka_audit.checks import catalogue
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.log_signatures import SIGNATURES, ZOOKEEPER_CLIENT
+from kafka_audit.report.plain_text import explain
+from kafka_audit.report.symptoms import decision, symptom_pages
+from kafka_audit.report.symptoms.markdown import index_markdown
+from kafka_audit.report.symptoms.search import find_pages
+
+PAGES = symptom_pages()
+THREADS = yaml.safe_load(Path(__file__).with_name("threads.yaml").read_text(encoding="utf-8"))
+CHOSEN, HELD_OUT = THREADS["chosen"], THREADS["held_out"]
+MARKDOWN = {slug: explain.symptom_markdown(catalogue(), page) for slug, page in PAGES.items()}
+_FEW = 3  # pages that one reads
+
+
+def page_of(words, width=100):
+    return explain.explained(catalogue(), words, width=width, color=False)
+
+
+def test_every_line_of_a_log_that_an_audit_knows_has_a_page():
+    assert {signature.id for signature in SIGNATURES} == {name for page in PAGES.values() for name in page.log}
+
+
+def test_what_a_line_of_a_log_shows_is_among_the_checks_of_its_page():
+    for signature in SIGNATURES:
+        shown = {signature.supports, *(code for _, code in (*signature.by_reason, *signature.by_detail))} - {None}
+        if signature.part == ZOOKEEPER_CLIENT:  # what keeps a broker from ZooKeeper shows in its registration
+            shown = {"KA113"}
+        assert shown & {code for page in PAGES.values() if signature.id in page.log for code in page.codes}, signature.id
+
+
+@pytest.mark.parametrize("slug", PAGES)
+def test_a_page_says_what_it_means_whether_it_is_normal_and_which_check_finds_the_cause(slug):
+    page = PAGES[slug]
+    assert set(page.codes) <= set(catalogue())
+    assert page.codes
+    assert page.means.endswith(".")
+    assert page.normal.endswith(".")
+    assert page.first
+    for heading in ("What it means", "Is it normal?", "From the symptom to the check", "First command", "Checks"):
+        assert f"## {heading}" in MARKDOWN[slug]
+
+
+@pytest.mark.parametrize("slug", PAGES)
+def test_a_page_is_found_by_its_own_title_and_messages(slug):
+    page = PAGES[slug]
+    assert find_pages(page.title)[0] is page
+    for message in (*page.kafka, *page.clients):
+        assert page in find_pages(message)[:_FEW], message
+
+
+def test_the_index_lists_every_page_once_below_its_section():
+    text = index_markdown(PAGES.values())
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        f"## {section}" for section in dict.fromkeys(page.section for page in PAGES.values())
+    ]
+    assert all(text.count(f"(symptoms/{slug}.md)") == 1 for slug in PAGES)
+
+
+def test_the_picture_leads_from_the_symptom_to_the_checks():
+    tree = {"it is down": "KA113", "it runs": {"its disk failed": "KA501, KA503", "else": "restart it"}}
+    names = {"KA113": "broker_gone", "KA501": "log_dir_offline", "KA503": "replicas_offline"}
+    assert list(decision(tree, names)) == [
+        "├─ it is down → KA113 broker_gone",
+        "└─ it runs",
+        "   ├─ its disk failed → KA501 log_dir_offline, KA503 replicas_offline",
+        "   └─ else → restart it",
+    ]
+
+
+def found_of(thread):
+    return next((page.slug for page in find_pages(thread["words"])), None)
+
+
+@pytest.mark.parametrize("thread", [*CHOSEN, *HELD_OUT], ids=lambda thread: thread["thread"].removeprefix("https://github.com/"))
+def test_the_words_of_a_thread_lead_to_its_page_in_one_step(thread):
+    assert thread["check"] in PAGES[thread["page"]].codes
+    assert found_of(thread) == thread.get("missed", thread["page"])
+    assert thread.get("missed") != thread["page"], "it is found: no longer missed"
+
+
+def test_nineteen_of_twenty_threads_are_found_in_one_step():
+    assert len(CHOSEN) == 20
+    assert sum(found_of(thread) == thread["page"] for thread in CHOSEN) >= 19
+
+
+def test_nineteen_of_twenty_threads_are_found_by_a_grep_in_the_pages():
+    hits = 0
+    for thread in CHOSEN:
+        assert thread["grep"] in thread["words"]
+        words = re.compile(rf"(?<!\w){re.escape(thread['grep'])}(?!\w)", re.IGNORECASE)  # grep -iw
+        pages = [slug for slug, text in MARKDOWN.items() if words.search(text)]
+        hits += thread["page"] in pages and len(pages) <= _FEW
+    assert hits >= 19
+
+
+@pytest.mark.parametrize(
+    ("typed", "title"),
+    [
+        ("Leader: none", "kafka-topics.sh shows Leader: none"),
+        ("leader-none", "kafka-topics.sh shows Leader: none"),
+        ("NoBrokersAvailable", "client has run out of available brokers"),
+        ("LEADER_NOT_AVAILABLE", "LEADER_NOT_AVAILABLE, but kafka-topics shows a leader"),
+        ("leader_not_available", "KA102 leader_not_available"),
+        ("ka102", "KA102 leader_not_available"),
+    ],
+)
+def test_explain_takes_an_error_message_beside_codes_and_names(typed, title):
+    assert page_of(typed).startswith(title)
+
+
+def test_explain_prints_the_picture_whole_and_names_similar_pages():
+    text = page_of("Leader: none", width=60)
+    assert "      └─ no broker shows one\n         ├─ a broker of the ISR is down → KA113 broker_gone" in text
+    assert "](" not in text
+    assert "```" not in text
+    assert "Similar\n  kafka-audit explain quorum-without-leader" in text
+
+
+@pytest.mark.parametrize("words", ["how do I bake bread", "zzz", "broker", "stale_leaders", "", " ", "KA999"])
+def test_words_of_no_message_are_refused(words):
+    with pytest.raises(UsageError, match="is not a check of this version"):
+        page_of(words)
+
+
+def test_hostile_words_are_read_in_part_and_written_as_escapes():
+    with pytest.raises(UsageError) as refused:
+        page_of("\x1b[2Jqqq \u202e" * 100_000)
+    assert len(str(refused.value)) < 2_000
+    assert str(refused.value).isprintable()
+    began = time.monotonic()
+    assert page_of("Leader: none " + "aA-1 " * 1_000_000).startswith("kafka-topics.sh")
+    assert time.monotonic() - began < 5
