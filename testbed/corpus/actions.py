@@ -385,7 +385,7 @@ def raise_controller_epoch(scene: Scene, *, says: str) -> None:
     Views are complete at the end only: meanwhile brokers may reject the controller.
     """
     scene.followed.append(says)
-    while scene.zookeeper.controller_epoch() <= max(_written_epochs(scene.cluster)):
+    while scene.zookeeper.controller_epoch() <= max(_written_epochs(scene.zookeeper)):
         holder = scene.zookeeper.controller_id()
         if holder is None:
             message = "there is no controller"
