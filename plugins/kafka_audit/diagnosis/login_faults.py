@@ -33,7 +33,7 @@ _OF_HANDSHAKES = {
 class Fault:
     """One reason for which a login from `sources` at a broker's listener fails, for a sentence; `repair` is the remedy."""
 
-    kind: str  # certificate, issuer, versions, client, handshake, clock, mechanism, credential, principal
+    kind: str  # certificate, issuer, versions, client, handshake, clock, mechanism, credential, scram_user, principal
     text: str
     repair: str
     sources: tuple[int, ...]
@@ -128,21 +128,23 @@ def _mechanism(view: ClusterView, broker: int, listener: Listener) -> Iterator[F
 
 def _credential(view: ClusterView, broker: int, listener: Listener) -> Iterator[Fault]:
     wrong: dict[str, list[int]] = {}
+    absent: dict[str, tuple[str, str]] = {}
     clients = view.inter_broker.logins.get(listener.name, {})
     users = {name: view.logins.known_users(broker, listener.name, name) for name in {mechanism for mechanism, _, _ in clients}}
     for (mechanism, username, digest), sources in clients.items():
         known = users[mechanism]
         if known is not None and username not in known:
-            wrong.setdefault(f"it does not know user {username} ({mechanism})", []).extend(sources)
+            text = f"it does not know user {username} ({mechanism})"
+            wrong.setdefault(text, []).extend(sources)
+            absent |= {text: (username, mechanism)} if mechanism.startswith("SCRAM-") else {}
         elif known is not None and known[username] not in {None, digest}:
             wrong.setdefault(f"it has a different password for user {username} ({mechanism})", []).extend(sources)
     for text, sources in wrong.items():
-        yield Fault(
-            kind="credential",
-            text=text,
-            repair=f"add the user and password of the other brokers at broker {broker}",
-            sources=tuple(sorted(set(sources))),
-        )
+        kind, repair = "credential", f"add the user and password of the other brokers at broker {broker}"
+        if text in absent:  # one credential for all brokers, and no file
+            username, mechanism = absent[text]
+            kind, repair = "scram_user", f"give user {username} its {mechanism} credential again"
+        yield Fault(kind=kind, text=text, repair=repair, sources=tuple(sorted(set(sources))))
 
 
 def _principal(view: ClusterView, broker: int, listener: Listener) -> Iterator[Fault]:

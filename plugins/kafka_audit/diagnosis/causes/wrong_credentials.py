@@ -22,7 +22,7 @@ def wrong_credentials(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     yield from (*without_login(edge), *let_in(edge), *lines)
     if edge.kind == FOLLOW or edge.listener is None or not edge.listener.logs_in:
         return
-    faults = [fault for fault in facts.logins(edge.target, edge.listener) if fault.kind == "credential"]
+    faults = [fault for fault in facts.logins(edge.target, edge.listener) if fault.kind in {"credential", "scram_user"}]
     for fault in faults:
         yield fails(f"file of broker {edge.target}", fault.text, direct=True)
     between, name = facts.between, edge.listener.name

@@ -37,9 +37,10 @@ _LOGIN = {
     "clock": "their clock is wrong",
     "mechanism": "it does not offer the mechanism",
     "credential": "it does not accept user or password",
+    "scram_user": "a SCRAM credential is missing",
     "principal": "no mapping rule matches",
 }
-_OF_ANY = frozenset({"versions", "client", "handshake"})
+_OF_ANY = frozenset({"versions", "client", "handshake", "scram_user"})
 """Those that several brokers have alike."""
 _FIRST = 5
 
@@ -280,7 +281,23 @@ def _repair_of_login(case: Case) -> dict[str, Any]:
         "certificate": kinds == {"certificate"},
         "stores": len(kinds) == 1 and kinds <= {"issuer", "client"},
         "clock": kinds == {"clock"},
+        "scram": tuple(_scram_users(case)) if "scram_user" in kinds else (),
+        "scram_alone": kinds == {"scram_user"},
     }
+
+
+def _scram_users(case: Case) -> Iterator[Command]:
+    """Yield what gives each user its credential again that the explained findings name; ZooKeeper takes it without a login."""
+    named = dict.fromkeys((one.text("user"), one.text("mechanism")) for one in case.explained if one.code == "KA405")
+    at = "--bootstrap-server BROKER:9092 --command-config admin.properties" if case.view.kraft else "--zookeeper {zookeeper}"
+    for user, mechanism in [*named][:_FIRST]:
+        yield command(
+            f"kafka-configs.sh {at} --alter --entity-type users --entity-name {{user}} "
+            "--add-config {mechanism}=[password=PASSWORD]",
+            zookeeper=zookeeper_address(case.view),
+            user=user,
+            mechanism=mechanism,
+        )
 
 
 def _keystore(case: Case) -> Iterable[Line]:
