@@ -29,7 +29,9 @@ def controller_rights_missing(view: ClusterView) -> Iterator[Judgement]:
     ## Why it matters
     Votes and fetches of controllers, and registrations, heartbeats and fetches of brokers require ClusterAction at the
     controller. ACLs are in the metadata log. Until a controller has read it, StandardAuthorizer of Kafka 3.3 and later answers
-    super users only, also if `allow.everyone.if.no.acl.found` is true. If all controllers stop, they elect no leader again.
+    super users only, also if `allow.everyone.if.no.acl.found` is true. If all controllers stop, they elect no leader again. A
+    node whose vote or fetch is denied ends itself. The leader of Kafka 3.9 sends requests to every voter all the time: it ends as
+    soon as a voter starts that denies them.
 
     ## Fails when
     By the files, a node with the controller role runs Kafka's own authorizer, and the principal of another controller on the

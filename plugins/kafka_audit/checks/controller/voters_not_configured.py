@@ -4,15 +4,23 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers, no_quorum
+from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.voters import other_listener, usual_voters
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.quorum import majority
 from kafka_audit.model.text import listing
 from kafka_audit.model.voters import VOTERS, addresses_clash, named_voters, quorum_addresses, usual_addresses
 
 _KEY = VOTERS
 _LOSES, _NOT_FOUND = "it loses the quorum when another of them leads", "no other node finds it there"
+_STARTS, _COUNTS = "it finds the leader only while one of these answers", "it counts the votes of these alone"
+_TWO_LEADERS = "both it and another voter may be elected at the same time"
+_TOLD_SINCE = (3, 9)
+"""From this release on, a leader reports its address to whoever asks any voter. Up to 3.7 the raft thread ends with `since it is
+not one of the voters` if a leader is not in the node's list, and 3.8 does not follow it (QuorumState.transitionToFollower and
+KafkaRaftClient.maybeTransition)."""
 
 
 @check(
@@ -30,13 +38,15 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
     """The configuration of a node names other quorum voters than the quorum has.
 
     ## Why it matters
-    In a static quorum, every node knows the voters from `controller.quorum.voters` alone. A broker cannot follow a leader that
-    its configuration does not name; a controller rejects the votes of such a node. The fault shows at the next election or
-    restart.
+    In a static quorum, every node knows the voters from `controller.quorum.voters` alone. Up to Kafka 3.8, a node cannot follow a
+    leader that its configuration does not name, and up to 3.7 controllers reject the requests of such a voter. From 3.9 on, the
+    voters report the address of the leader, and the node follows it; but it starts only while a voter that it names answers, and
+    a voter counts the votes of those that it names alone. The fault shows at the next election or restart.
 
     ## Fails when
     The node ids in `controller.quorum.voters` of a broker or controller differ from the voters that DescribeQuorum reports.
-    MEDIUM if the ids are the same, and the node names another port or another IP address for a voter than most nodes (the leader
+    MEDIUM from Kafka 3.9 on, unless a voter could be elected by those that it names while others elect another leader. MEDIUM
+    too if the ids are the same, and the node names another port or another IP address for a voter than most nodes (the leader
     reports what it names itself from Kafka 3.9 on). Or the address that a controller names for itself differs in port or IP
     address from all its listeners in `controller.listener.names`; in a running cluster only if it does not follow the leader,
     because a forward may lead there. `lint` compares the files with each other instead of with DescribeQuorum.
@@ -93,7 +103,9 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA213", resource, Status.UNKNOWN, evidence, error=f"{_KEY} is unknown", needs=needs)
         elif named != voters:
             fault = f"voters {listing(map(str, named))}, but {right} voters {listing(map(str, voters))}"
-            yield view.judge("KA213", resource, Status.FAIL, evidence | {"named": tuple(named), "fault": fault})
+            severity, effect = _consequence(view, node, {*named}, {*voters})
+            evidence |= {"named": tuple(named), "fault": fault, "effect": effect}
+            yield view.judge("KA213", resource, Status.FAIL, evidence, severity=severity)
         elif listens:
             evidence |= {"fault": f"itself at {address_text(*named_by[node][node])}, but listens on {listens}"}
             yield view.judge("KA213", resource, Status.FAIL, evidence | {"named": tuple(named), "effect": _NOT_FOUND})
@@ -108,6 +120,19 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA213", resource, Status.PASS, evidence | {"named": tuple(named)})
     if not nodes:
         yield from no_brokers(view, "KA213")
+
+
+def _consequence(view: ClusterView, node: int, named: set[int], voters: set[int]) -> tuple[Severity, str]:
+    """Return how much it matters that a node names other voters than the quorum has, in the oldest release that is known."""
+    known = [found[0] for one in {node, *view.inter_broker.brokers} if (found := minor_releases(view, one)) is not None]
+    if not known or min(known) < _TOLD_SINCE:
+        return Severity.HIGH, _LOSES
+    if node not in named:
+        return Severity.MEDIUM, _STARTS
+    # Each voter has one vote: are there enough for the node by its own count, and for another leader by that of the quorum?
+    of_quorum = max(0, majority(len(named)) - len(named - voters))
+    apart = len(voters) - of_quorum >= majority(len(voters))
+    return (Severity.HIGH, _TWO_LEADERS) if apart else (Severity.MEDIUM, _COUNTS)
 
 
 def _not_compared(view: ClusterView) -> Iterator[Judgement]:

@@ -102,6 +102,7 @@ def _judged(
     fault = _fault(shown, view.started_ms, Severity.MEDIUM if verified is False else Severity.HIGH)
     evidence["days"] = (shown.not_after_ms - view.started_ms) // DAY_MS
     evidence["fault"] = fault[0] if fault else "none"
+    evidence["rejected"] = fault is not None and (fault[1] is Severity.CRITICAL or not shown.name_matches)
     finding = view.judge("KA307", resource, Status.FAIL if fault else Status.PASS, evidence)
     return replace(finding, severity=fault[1]) if fault else finding
 

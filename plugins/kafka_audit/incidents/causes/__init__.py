@@ -25,6 +25,7 @@ TABLE: tuple[Cause, ...] = (
     registry.NO_CONTROLLER,
     quorum.LOST_VOTE,
     quorum.ENDED,
+    quorum.CERTIFICATE,
     quorum.NEXT_ELECTION,
     quorum.VOTERS_DOWN,
     quorum.TORN_QUORUM,

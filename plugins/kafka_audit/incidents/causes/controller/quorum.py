@@ -1,6 +1,7 @@
 """Causes in the metadata quorum: it has no leader, or controllers are down."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.incidents.causes import grouped, log_quotes
@@ -140,6 +141,35 @@ def next_election_story(case: Case) -> Story:
     )
 
 
+def rejected_certificates(case: Case) -> Iterable[Case]:
+    """Take the certificates of controllers that others reject now as one fault."""
+    roots = tuple(root for root in case.roots if root.resource.controller is not None and root.evidence.get("rejected") is True)
+    return (replace(case, roots=roots),) if roots else ()
+
+
+def at_its_address(case: Case, symptom: Finding) -> bool:
+    """Explain what is about the addresses at which these certificates are shown, and about no other one."""
+    theirs = {canonical_text(root.resource.controller or "") for root in case.roots}
+    at = symptom.texts("addresses") if symptom.resource.controller is None else (symptom.resource.controller,)
+    return bool(at) and {canonical_text(address) for address in at} <= theirs
+
+
+def certificate_story(case: Case) -> Story:
+    """Return the story: whose certificate, and whether the next election fails because of it."""
+    plain = grouped.story(case)
+    elections = tuple(finding for finding in case.explained if finding.code == "KA218")
+    return told(
+        case,
+        "controller/quorum certificate",
+        evidence=(*plain.speaks_for, *evidence_of(elections)),
+        several=len(case.roots) > 1,
+        fault=case.roots[0].text("fault"),
+        whose=tuple(sorted(root.resource.controller or "" for root in case.roots)),
+        election=bool(elections),
+        repair=plain.steps,
+    )
+
+
 def _moved_voters(case: Case) -> tuple[Evidence, ...]:
     """Return which unreached voters had another address in the previous snapshot: others may still go to that one."""
     unreached = {f"controller/{node}" for root in case.roots for node in root.numbers("unreached")}
@@ -202,6 +232,14 @@ LOST_VOTE = Cause(
     cases=together,
     story=grouped.story,
     explains=(Explains(codes=("KA209",), where=of_replaced_disks),),
+)
+
+CERTIFICATE = Cause(
+    codes=("KA307",),
+    meaning="the certificate of a controller is rejected by those that connect to it",
+    cases=rejected_certificates,
+    story=certificate_story,
+    explains=(Explains(codes=("KA001", "KA211", "KA216", "KA218"), where=at_its_address),),
 )
 
 NEXT_ELECTION = Cause(
