@@ -118,7 +118,11 @@ def paragraphs(text: str) -> list[list[str]]:
 
 def names(demands: Demands, text: str) -> str:
     """Return the first statement of a text that names a fault, or an empty text."""
-    return next((line.strip() for line in statements(text) if demands.named_in(line)), "")
+    return _first(demands, statements(text))
+
+
+def _first(demands: Demands, claimed: tuple[str, ...]) -> str:
+    return next((line.strip() for line in claimed if demands.named_in(line)), "")
 
 
 def guesses(demands: Demands, text: str) -> str:
@@ -171,4 +175,5 @@ def worth(text: str, own: Demands, others: Mapping[str, Demands], brokers: int) 
 
 def named(text: str, every: Mapping[str, Demands]) -> dict[str, str]:
     """Return the faults that a text names, each with the line."""
-    return {name: line for name, demands in every.items() if (line := names(demands, text))}
+    claimed = statements(text)
+    return {name: line for name, demands in every.items() if (line := _first(demands, claimed))}

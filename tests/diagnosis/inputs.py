@@ -34,7 +34,19 @@ Keeps = Callable[[Row], bool]
 
 
 def without_each(snapshot: Snapshot) -> Iterator[tuple[str, Snapshot]]:
-    """Yield the name of each input that a snapshot has, and the snapshot without it."""
+    """Yield the name of each input that a snapshot has, and the snapshot without it: what is left is another snapshot each time."""
+    known = {_identity(snapshot): snapshot}  # which keeps the rows: another one would get the identity of one that is gone
+    for name, left in _without_each(snapshot):
+        if known.setdefault(_identity(left), left) is left:
+            yield name, left
+
+
+def _identity(snapshot: Snapshot) -> tuple[int, ...]:
+    """Return which rows a snapshot has; two snapshots of the same rows have one document."""
+    return tuple(map(id, snapshot.rows))
+
+
+def _without_each(snapshot: Snapshot) -> Iterator[tuple[str, Snapshot]]:
     for name, keeps in (*_vantages(snapshot), *_logs(snapshot), *_files(snapshot)):
         yield name, _with(snapshot, filter(keeps, snapshot.rows))
     yield "logs and files", _with(snapshot, (row for row in snapshot.rows if not of_operator(row)))

@@ -1,14 +1,12 @@
-"""One question has one answer, whoever gives it: checks, headline and matrix of one document."""
+"""One question has one answer, whoever gives it: checks, headline and matrix of one document.
 
-from collections import defaultdict
-
-import pytest
+`test_properties` asks whether the matrix contradicts a finding, of all clusters.
+"""
 
 from checks.cases import base, cases
 from checks.world import World, snapshots
 from diagnosis import subjects
 from diagnosis.claims import ids_in, ids_in_evidence
-from diagnosis.matrix_claims import EVIDENCE, contradictions
 from kafka_audit.report.matrix import in_words
 from testbed.corpus.documents import Document, documents
 
@@ -45,20 +43,6 @@ def test_a_broker_that_applies_nothing_does_not_lag_because_it_is_cut_off():
     (incident,) = documents({"one": snapshots(base(), "one", case)})["one"]["incidents"]
     assert incident["headline"] == "Broker 2 most likely reads the metadata log and does not apply it"
     assert incident["confidence"] == "inferred"
-
-
-def files() -> dict[str, list[str]]:
-    found = defaultdict(list)
-    for name in subjects.every():
-        found[name.partition("-")[0]].append(name)
-    return found
-
-
-@pytest.mark.parametrize("names", [pytest.param(names, id=file) for file, names in files().items()])
-def test_the_matrix_contradicts_no_finding(names):
-    """No edge works there that a finding calls broken, and none is broken there where a finding passes."""
-    found = documents({name: subjects.every()[name] for name in names}, evidence=EVIDENCE)
-    assert {name: wrong for name in names if (wrong := list(contradictions(found[name])))} == {}
 
 
 def test_a_broker_that_refuses_its_controller_has_a_letter_though_its_port_is_open():

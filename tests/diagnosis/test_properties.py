@@ -14,6 +14,7 @@ from diagnosis import known, subjects
 from diagnosis.added import with_open_probes
 from diagnosis.claims import SURE, claims, failures, ids_in, ids_in_evidence, party, stronger, unsupported_exclusions
 from diagnosis.inputs import without_each
+from diagnosis.matrix_claims import EVIDENCE, contradictions
 from diagnosis.relabelled import hosts_of, other_ids, shape, shuffled, topics_of, with_ids, with_texts
 from kafka_audit.model.tables import Probe, Snapshot
 from testbed.corpus.documents import Document, Pair, documents
@@ -49,8 +50,14 @@ class Judged:
         self.pairs = subjects.every()
 
     @cached_property
+    def whole(self) -> dict[str, Document]:
+        """With the evidence of every finding that says between which parties an edge is, of an incident or not."""
+        return documents({name: self.pairs[name] for name in self.names}, evidence=EVIDENCE)
+
+    @cached_property
     def told(self) -> dict[str, Document]:
-        return documents({name: self.pairs[name] for name in self.names})
+        """With the evidence of findings of incidents alone, like all that is changed."""
+        return {name: of_incidents_alone(document) for name, document in self.whole.items()}
 
     @cached_property
     def diagnosed(self) -> list[str]:
@@ -185,6 +192,17 @@ def test_other_ids_hosts_and_topics_change_names_only(judged, names):
 def test_the_order_of_rows_changes_nothing_that_is_concluded(judged, names):
     found = {name: conclusions(judged.shuffled[name]) for name in names if name in judged.shuffled}
     assert {name: said for name, said in found.items() if said != conclusions(judged.told[name])} == {}
+
+
+@over({})
+def test_the_matrix_contradicts_no_finding(judged, names):
+    """No edge works there that a finding calls broken, and none is broken there where a finding passes."""
+    assert {name: wrong for name in names if (wrong := list(contradictions(judged.whole[name])))} == {}
+
+
+def of_incidents_alone(document: Document) -> Document:
+    headed = {fingerprint for incident in document["incidents"] for fingerprint in incident["findings"]}
+    return {**document, "findings": [one if one["fingerprint"] in headed else one | {"evidence": {}} for one in document["findings"]]}
 
 
 def of_its_own(key: str, snapshot: Snapshot, previous: Snapshot | None) -> Pair:
