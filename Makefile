@@ -78,7 +78,7 @@ accept: $(INSTALLED) ## show what changed in expected results, and accept it: ca
 airflow: needs-namespaces needs-java $(INSTALLED) ## check the wheel with Airflow 3.1, 3.2 and 3.3, and write the table of docs/airflow.md [AIRFLOW=3.3.2/3.12]
 	@$(BIN)/python -m testbed.airflow_versions run $(AIRFLOW)
 
-docs: $(INSTALLED) ## generate docs/checks, docs/tables.md, docs/logs.md, docs/rooms.md, and the embedded engine's SQL
+docs: $(INSTALLED) ## generate docs/checks, docs/symptoms, docs/tables.md, docs/logs.md, docs/rooms.md, and the embedded engine's SQL
 	@$(BIN)/python -m testbed.duckdb_sql
 	@$(BIN)/python -m kafka_audit.report.docs docs
 	@$(BIN)/python -m testbed.room_map docs

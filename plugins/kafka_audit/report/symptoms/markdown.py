@@ -40,8 +40,9 @@ def page_markdown(page: SymptomPage, checks: Mapping[str, Check], summary: Mappi
 
 
 def _messages(page: SymptomPage) -> Iterator[str]:
-    yield from (f"- `{message}`: Kafka" for message in page.kafka)
-    yield from (f"- `{message}`: {whose}" for message, whose in page.clients.items())
+    yield from (
+        f"- `{message}` ({whose})" for message, whose in (*((line, "Kafka") for line in page.kafka), *page.clients.items())
+    )
     for signature in (BY_ID[name] for name in page.log):
         yield f"- `{signature.marker.strip()}` in `{signature.log}` of a broker, Kafka {signature.versions}: {signature.means}"
     if page.typed:
