@@ -16,7 +16,7 @@ import json
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from types import MappingProxyType
 
@@ -54,14 +54,25 @@ class Check:
     remedies: Mapping[str, str] = field(default_factory=dict, repr=False)  # by the form of a linted file
 
 
-def _register(
-    kind: str,
+def check(
+    *,
     code: str,
     severity: Severity,
     parts: tuple[str, ...] = (),
-    *,
     by_files: bool = False,
+    kind: str = "audit",
 ) -> Callable[[Judge], Judge]:
+    """Register a check, with the texts of the file beside its module.
+
+    Args:
+        code: KA and three digits.
+        severity: of its failures, where a judgement names no other.
+        parts: parts of the registry (brokers, controller, topics) without which it cannot judge: where one was not read, the
+            check is not run, and one judgement of the cluster says so; where single znodes of it were not read, nothing passes.
+        by_files: it judges a cluster of which nothing but server.properties was read, so `lint` runs it.
+        kind: `gate` for a check that reads rows in Python before a change, and never in an audit: `gate_check`.
+    """
+
     def wrap(function: Judge) -> Judge:
         if code in _REGISTRY:
             msg = f"{code} is registered twice: {_REGISTRY[code].name} and {function.__name__}"
@@ -87,28 +98,7 @@ def _register(
     return wrap
 
 
-def check(
-    *,
-    code: str,
-    severity: Severity,
-    parts: tuple[str, ...] = (),
-    by_files: bool = False,
-) -> Callable[[Judge], Judge]:
-    """Register a check.
-
-    Args:
-        code: KA and three digits.
-        severity: of its failures, where a judgement names no other.
-        parts: parts of the registry (brokers, controller, topics) without which it cannot judge: where one was not read, the
-            check is not run, and one judgement of the cluster says so; where single znodes of it were not read, nothing passes.
-        by_files: it judges a cluster of which nothing but server.properties was read, so `lint` runs it.
-    """
-    return _register("audit", code, severity, parts, by_files=by_files)
-
-
-def gate_check(*, code: str, severity: Severity) -> Callable[[Judge], Judge]:
-    """Register a check that reads rows in Python before a change, and never in an audit."""
-    return _register("gate", code, severity)
+gate_check = partial(check, kind="gate")
 
 
 def catalogue() -> Mapping[str, Check]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
-from kafka_audit.checks.gaps import nothing_asked
+from kafka_audit.checks.gaps import NO_LOG_DIRS, nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -23,7 +23,7 @@ def disk_fills_up(view: ClusterView) -> Iterator[Judgement]:
         shares = {path: share for path, row in dirs.items() if (share := _used(row)) is not None}
         yield from (_judged(view, broker, path, shares, offline=bool(dirs[path].error)) for path in sorted(dirs))
         if not dirs:
-            gap = reads.gap(broker) or {"error": "it offers no DescribeLogDirs", "needs": "Kafka 1.0 or later"}
+            gap = reads.gap(broker) or NO_LOG_DIRS
             yield view.judge("KA505", f"broker/{broker}", Status.UNKNOWN, gap, who=f"broker {broker}")
 
 

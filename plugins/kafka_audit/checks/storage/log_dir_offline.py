@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.gaps import nothing_asked
+from kafka_audit.checks.gaps import NO_LOG_DIRS, nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, STORAGE_ERROR, BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -24,5 +24,5 @@ def log_dir_offline(view: ClusterView) -> Iterator[Judgement]:
             evidence |= {"needs": "an answer without an error for it"}
             yield view.judge("KA501", f"broker/{broker}/logdir/{path}", status, evidence)
         if not dirs:
-            gap = reads.gap(broker) or {"error": "it offers no DescribeLogDirs", "needs": "Kafka 1.0 or later"}
+            gap = reads.gap(broker) or NO_LOG_DIRS
             yield view.judge("KA501", f"broker/{broker}", Status.UNKNOWN, gap, who=f"broker {broker}")

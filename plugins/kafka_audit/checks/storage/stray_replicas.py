@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.gaps import MOVING, nothing_asked
+from kafka_audit.checks.gaps import MOVING, NO_LOG_DIRS, nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
@@ -22,9 +22,7 @@ def stray_replicas(view: ClusterView) -> Iterator[Judgement]:
         before = [row for row in view.before(LogDir) if row.broker_id == broker]
         if not dirs or any(row.error for row in dirs):
             offline = {"error": "a log dir is offline", "needs": "all log dirs of the broker online (KA501)"}
-            gap = reads.gap(broker) or (
-                offline if dirs else {"error": "it offers no DescribeLogDirs", "needs": "Kafka 1.0 or later"}
-            )
+            gap = reads.gap(broker) or (offline if dirs else NO_LOG_DIRS)
             yield view.judge("KA507", resource, Status.UNKNOWN, {**facts, **gap})
             continue
         held, assigned = sum(row.replicas for row in dirs), view.partitions.held_by(broker)
