@@ -1,7 +1,7 @@
 """Begin a check: `make check FAMILY=listeners NAME=port_shared`.
 
-Writes the module, its cases, a fault of the corpus and a line of the changelog. The code is the next one of the family that no
-branch or worktree uses, as far as this checkout sees them.
+Writes the module, its texts and cases, a fault of the corpus and a line of the changelog. The code is the next one of the family
+that no branch or worktree uses, as far as this checkout sees them.
 """
 
 from __future__ import annotations
@@ -36,42 +36,37 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 
-@check(
-    code="{code}",
-    severity=Severity.MEDIUM,
-    says={{
-        Status.FAIL: "Broker {{broker}} …",
-        Status.PASS: "Broker {{broker}} …",
-        Status.UNKNOWN: "Cannot determine whether {{who}} … ({{error}})",
-    }},
-)
+@check(code="{code}", severity=Severity.MEDIUM)
 def {name}(view: ClusterView) -> Iterator[Judgement]:
-    """{title}.
-
-    ## Why it matters
-    …
-
-    ## Fails when
-    …
-
-    ## Not known when
-    …
-
-    ## Passes only when
-    …
-
-    ## What to do
-    …
-
-    ## References
-    …
-    """
+    """{title}."""
     yield from no_brokers(view, "{code}")
     for broker in view.inter_broker.brokers:
         status = Status.PASS  # what the view shows: `cluster/view.py` lists it
         yield view.judge("{code}", f"broker/{{broker}}", status, who=f"broker {{broker}}", broker=broker)
 '''
 _CASES = """check: {code}
+says:
+  FAIL: Broker {{broker}} …
+  PASS: Broker {{broker}} …
+  UNKNOWN: Cannot determine whether {{who}} … ({{error}})
+page: |
+  ## Why it matters
+  …
+
+  ## Fails when
+  …
+
+  ## Not known when
+  …
+
+  ## Passes only when
+  …
+
+  ## What to do
+  …
+
+  ## References
+  …
 exceptions:
   corpus: its fault {name} was not run yet
   remedy: its fault {name} was not run yet

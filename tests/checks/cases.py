@@ -41,7 +41,7 @@ def case_files() -> dict[str, tuple[Path, dict[str, Any]]]:
     return {raw["check"]: (path, raw) for path, raw in read}
 
 
-_KEYS = frozenset({"check", "edges", "broken_by", "exceptions", "remedies", "world", "cases"})
+_KEYS = frozenset({"check", "says", "page", "edges", "broken_by", "exceptions", "remedies", "world", "cases"})
 _EXCEPTIONS = frozenset({"corpus", "remedy", "lint", "healthy", "unread", "observes"})
 """What a check may be let off, each with the reason:
 

@@ -25,12 +25,12 @@ every_check = pytest.mark.parametrize("check", catalogue().values(), ids=catalog
 
 @every_check
 def test_page_has_all_headings_in_order(check):
-    assert re.findall(r"^## (.+)$", inspect.cleandoc(check.doc), re.MULTILINE) == HEADINGS
+    assert re.findall(r"^## (.+)$", check.doc, re.MULTILINE) == HEADINGS
 
 
 @every_check
 def test_page_says_something_under_each_heading(check):
-    for section in re.split(r"^## .+$", inspect.cleandoc(check.doc), flags=re.MULTILINE):
+    for section in re.split(r"^## .+$", check.doc, flags=re.MULTILINE):
         assert len(section.split()) >= 3, f"too few words: {section.strip()!r}"
 
 
@@ -100,7 +100,7 @@ def test_messages_use_evidence_that_is_there(judged, check):
 
 @every_check
 def test_what_to_do_names_evidence_of_failures(judged, check):
-    section = inspect.cleandoc(check.doc).partition("## What to do")[2].partition("## ")[0]
+    section = check.doc.partition("## What to do")[2].partition("## ")[0]
     keys = set(re.findall(r"\{(\w+)\}", section))
     for case in cases(check.code):
         for judgement in judged.of(check.code, f"{check.code}-{case}"):

@@ -1,4 +1,6 @@
-"""The page of a check and the list of all: made from docstrings, for a person at a terminal."""
+"""The page of a check and the list of all: its Markdown, for a person at a terminal."""
+
+import inspect
 
 import pytest
 
@@ -37,7 +39,7 @@ def _check(code, name, family="metadata", severity=Severity.CRITICAL, doc=DOC):
         says={Status.FAIL: "x"},
         function=_check,
         kind="audit",
-        doc=doc,
+        doc=inspect.cleandoc(doc),
     )
 
 

@@ -1,14 +1,11 @@
 """Untrusted YAML: limits of depth and size; aliases count with their content. Pure."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import yaml
 
 from kafka_audit.model.errors import AuditError
-
-LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml's, where it is there: ten times as fast."""
+from kafka_audit.model.package_yaml import LOADER
 
 DEEPEST = 60
 """Levels of nesting; libyaml's composer ends the process where they are thousands."""

@@ -1,4 +1,9 @@
-"""The catalogue: one module, one check, with its cases in a YAML file beside it, which tests run and `explain` shows.
+"""The catalogue: one module, one check, with a YAML file beside it.
+
+The file has the only English of a check: `says`, a message template for each status over the judgement's evidence, for example
+`FAIL: "Broker {broker} does not list {missing}"`; `page`, what operators read after the first paragraph of the function's
+docstring; and `remedies`, by the form of a file, its steps where they differ from the page (`lint/remedies.py`). Then come the
+cases, which tests run and `explain` shows.
 
 A check is a pure function of a `ClusterView`: it yields judgements, each of one resource. `@gate_check` functions are checks that
 no audit runs: the gate before a change does, over a view that also holds the plan (`PlannedNode`) and what the audit said
@@ -6,17 +11,19 @@ no audit runs: the gate before a change does, over a view that also holds the pl
 """
 
 import importlib
+import inspect
 import json
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from types import MappingProxyType
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model import tables
 from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.package_yaml import package_yaml
 from kafka_audit.model.tables import Row
 
 Judge = Callable[[ClusterView], Iterable[Judgement]]
@@ -30,11 +37,7 @@ _REGISTRY: dict[str, "Check"] = {}
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A check's metadata; the docstring of `function` is its page.
-
-    `says` maps each status that the check can yield to a message template over the judgement's evidence, for example
-    `{Status.FAIL: "Broker {broker} does not list {missing}"}`.
-    """
+    """A check's metadata and its texts."""
 
     code: str
     name: str  # the fault in snake_case: function, file and finding share it
@@ -47,64 +50,55 @@ class Check:
     parts: tuple[str, ...] = ()  # of the registry, without which it cannot judge
     by_files: bool = False  # it judges a cluster of which nothing but server.properties was read, so `lint` runs it
     since: str = "0.1.0"
-    doc: str = field(default="", repr=False)
-
-
-def _register(  # noqa: PLR0913 -- what a check is
-    kind: str,
-    code: str,
-    severity: Severity,
-    says: Mapping[Status, str],
-    parts: tuple[str, ...] = (),
-    *,
-    by_files: bool = False,
-) -> Callable[[Judge], Judge]:
-    def wrap(function: Judge) -> Judge:
-        if code in _REGISTRY:
-            msg = f"{code} is registered twice: {_REGISTRY[code].name} and {function.__name__}"
-            raise ValueError(msg)
-        _REGISTRY[code] = Check(
-            code=code,
-            name=function.__name__,
-            family=function.__module__.split(".")[-2],
-            severity=severity,
-            needs=_needs().get(code, ()),
-            says=MappingProxyType(dict(says)),
-            function=function,
-            kind=kind,
-            parts=parts,
-            by_files=by_files,
-            doc=function.__doc__ or "",
-        )
-        return function
-
-    return wrap
+    doc: str = field(default="", repr=False)  # the page: Markdown
+    remedies: Mapping[str, str] = field(default_factory=dict, repr=False)  # by the form of a linted file
 
 
 def check(
     *,
     code: str,
     severity: Severity,
-    says: Mapping[Status, str],
     parts: tuple[str, ...] = (),
     by_files: bool = False,
+    kind: str = "audit",
 ) -> Callable[[Judge], Judge]:
-    """Register a check.
+    """Register a check, with the texts of the file beside its module.
 
     Args:
         code: KA and three digits.
         severity: of its failures, where a judgement names no other.
-        says: a message template for each status.
         parts: parts of the registry (brokers, controller, topics) without which it cannot judge: where one was not read, the
             check is not run, and one judgement of the cluster says so; where single znodes of it were not read, nothing passes.
         by_files: it judges a cluster of which nothing but server.properties was read, so `lint` runs it.
+        kind: `gate` for a check that reads rows in Python before a change, and never in an audit: `gate_check`.
     """
-    return _register("audit", code, severity, says, parts, by_files=by_files)
+
+    def wrap(function: Judge) -> Judge:
+        if code in _REGISTRY:
+            msg = f"{code} is registered twice: {_REGISTRY[code].name} and {function.__name__}"
+            raise ValueError(msg)
+        family, name = function.__module__.split(".")[-2:]
+        texts = package_yaml(__package__, family, f"{name}.yaml", until="cases")  # nine tenths of a file are cases
+        _REGISTRY[code] = Check(
+            code=code,
+            name=function.__name__,
+            family=family,
+            severity=severity,
+            needs=_needs().get(code, ()),
+            says=MappingProxyType({Status(status): text for status, text in texts["says"].items()}),
+            function=function,
+            kind=kind,
+            parts=parts,
+            by_files=by_files,
+            doc=f"{inspect.cleandoc(function.__doc__ or '')}\n\n{texts['page']}".rstrip(),
+            remedies=MappingProxyType(texts.get("remedies", {})),
+        )
+        return function
+
+    return wrap
 
 
-def gate_check(*, code: str, severity: Severity, says: Mapping[Status, str]) -> Callable[[Judge], Judge]:
-    """Register a check that reads rows in Python before a change, and never in an audit."""
-    return _register("gate", code, severity, says)
+gate_check = partial(check, kind="gate")
 
 
 def catalogue() -> Mapping[str, Check]:

@@ -21,6 +21,9 @@ ONCE = MappingProxyType({"error": "in motion: seen in one sample", "needs": "ano
 ONCE_BY_ZOOKEEPER = MappingProxyType({"error": "in motion", "needs": "another audit: this was seen in one sample"})
 """Evidence of what ZooKeeper's servers showed in one sample only."""
 
+NO_LOG_DIRS = MappingProxyType({"error": "it offers no DescribeLogDirs", "needs": "Kafka 1.0 or later"})
+"""Evidence about a broker whose log dirs cannot be read."""
+
 NO_ZOOKEEPER = "the cluster runs in KRaft mode, without ZooKeeper"
 NO_QUORUM = "the cluster keeps its metadata in ZooKeeper"
 NO_REACH = "the cluster file names no `reach`"

@@ -1,6 +1,5 @@
 """What to do on a finding: the `## What to do` of its check's page, filled with evidence."""
 
-import inspect
 import re
 from collections.abc import Mapping
 
@@ -33,7 +32,7 @@ def _is_several(value: Value) -> bool:
 
 def what_to_do(check: Check) -> str:
     """Return the `## What to do` section of a check's page as plain text: a paragraph is a line, list and code lines stay."""
-    section = re.search(r"^## What to do\s*\n(.*?)(?=^## |\Z)", inspect.cleandoc(check.doc), re.MULTILINE | re.DOTALL)
+    section = re.search(r"^## What to do\s*\n(.*?)(?=^## |\Z)", check.doc, re.MULTILINE | re.DOTALL)
     if section is None:
         return ""
     paragraphs = re.split(r"\n\s*\n", section[1].strip())

@@ -9,12 +9,7 @@ settings, `{file}`, the path, `{field}`, the field of the setting, `{at}`, the n
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
 
-import yaml
-
-from kafka_audit.bounds.bounded_yaml import LOADER
 from kafka_audit.checks import Check
 from kafka_audit.checks.messages import headlines, message
 from kafka_audit.configuration.definitions import definitions
@@ -80,7 +75,7 @@ def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: s
     if finding.status is Status.UNKNOWN and finding.evidence.get("needs"):
         return (_to_know(finding.remediation, names, version),)
     reported = {key: as_text(value) for key, value in finding.evidence.items()}
-    key, steps = reported.get("key", ""), _steps(check.family, check.name).get(names.form)
+    key, steps = reported.get("key", ""), check.remedies.get(names.form)
     if steps is None:
         page = _in_names(_with_keys(what_to_do(check), reported, version), names, version)
         remarks = [*_field(page, key, names, version), names.afterwards]
@@ -89,14 +84,6 @@ def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: s
         page = re.sub(r"\{\w+\}", lambda match: parts.get(match[0], match[0]), steps)
         remarks = [*(_field(page, key, names, version) if "the setting that Kafka names" in steps else ()), names.afterwards]
     return filled_page("\n".join((page, *filter(None, remarks))), {**finding.evidence, "file": path, "resource": names.place})
-
-
-@cache
-def _steps(family: str, name: str) -> Mapping[str, str]:
-    """Return the steps of a check by the form of the file, where they differ from its page."""
-    text = files("kafka_audit.checks").joinpath(family, f"{name}.yaml").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, str]] = yaml.load(text, LOADER)  # noqa: S506 -- a safe loader, in C where it is there
-    return found.get("remedies", {})
 
 
 def _shown(text: str) -> str:

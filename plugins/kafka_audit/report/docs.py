@@ -40,7 +40,7 @@ def check_markdown(check: Check) -> str:
     parts = [
         f"# {check.code} {check.name}",
         f"{check.severity.name} · {check.family.replace('_', ' ')} · since {check.since}",
-        named_placeholders(inspect.cleandoc(check.doc)),
+        named_placeholders(check.doc),
         "## Judged from",
         ", ".join(f"`{table.table()}`" for table in check.needs),
     ]

@@ -19,6 +19,7 @@ import yaml
 from kafka_audit.bounds import bounded_yaml
 from kafka_audit.bounds.bounded_yaml import YamlLimitError
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.package_yaml import LOADER
 from kafka_audit.model.text import did_you_mean
 
 log = logging.getLogger(__name__)
@@ -179,7 +180,7 @@ def read_yaml_document(path: str | os.PathLike[str]) -> Item:
     text = _text(file)
     try:
         bounded_yaml.refuse_events(text)
-        loader = bounded_yaml.LOADER(text)
+        loader = LOADER(text)
         root = loader.get_single_node()
         bounded_yaml.refuse_aliases(root)
         if root is not None:

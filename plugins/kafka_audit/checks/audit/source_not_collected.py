@@ -19,63 +19,9 @@ _JUDGED_ELSEWHERE = frozenset({ReadFailure.NOT_AUTHORIZED, ReadFailure.JAAS_REFU
 _NOT_LET_IN = LOGIN_REFUSALS | {ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VERIFIED}
 
 
-@check(
-    code="KA001",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "{source} {gave}: {failed} of {asked} reads failed ({reads}); first error: {error}",
-        Status.PASS: "{source} answered all {asked} reads (reads denied by authorization are not counted)",
-        Status.UNKNOWN: "Cannot determine whether {source} can be read completely ({error})",
-    },
-)
+@check(code="KA001", severity=Severity.HIGH)
 def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
-    """A source could not be read, or only in part.
-
-    ## Why it matters
-    Every check that depends on this source is UNKNOWN instead of PASS. An audit without findings is meaningful only if the
-    audit could read the cluster.
-
-    ## Fails when
-    ZooKeeper could not be read, or a registered broker (without ZooKeeper: a listed broker) returned no view on any listener,
-    or another read failed. A read that was denied is KA002; a JAAS configuration that cannot be parsed is KA414. A broker that
-    refuses connections counts if two samples agree, so a restart does not raise an alarm. LOW if it is an address in `bootstrap`
-    at which no broker answers, although all brokers of `expect.brokers` are registered.
-
-    ## Not known when
-    A broker refused the connection in one sample only. Or the cluster file has no login for one of its listeners or does not
-    trust its address (`not trusted`), and another listener returned a view. Or no source was read.
-
-    ## Passes only when
-    The source answered every read.
-
-    ## What to do
-    Required: {needs}. Repeat the read from this machine: `nc -vz -w 3 HOST PORT`, then for a broker
-    `kafka-broker-api-versions.sh --bootstrap-server HOST:PORT --command-config client.properties`, for
-    ZooKeeper `echo srvr | nc HOST 2181`. To exclude a listener permanently, set `listeners: {NAME: skip}` in the cluster
-    file. If a broker was removed from the cluster, delete its address from `bootstrap`.
-
-    `not trusted`: the auditor did not log in, because only the cluster lists this address, and any client that may write a
-    znode can list an address. Add the hosts that may receive the password to `trusted_hosts` in the cluster file. `weak SCRAM`
-    and `SCRAM not verified`: do not trust the process at this address with the password. Find out whose process it is before
-    you change a password.
-
-    `SASL_AUTHENTICATION_FAILED`: the broker refuses the login. If other brokers accept the same user and password, they are
-    right, and the fault is at this broker: find out which process listens there. `login paused`: the login was not tried, because
-    three other brokers refused it and none accepted it, and more attempts could lock the account.
-
-    `no token` and `token refused`: the auditor received no access token (OAUTHBEARER), so it did not log in. The message
-    contains the response of the token endpoint; `security` in the cluster file contains its URL and the client ID.
-
-    `no Kerberos ticket`: the auditor has no valid ticket for the broker (GSSAPI), so it did not log in. The message comes from
-    the Kerberos library: the ticket has expired, the KDC does not know a principal, or the KDC does not answer.
-
-    `contradicts ZooKeeper`: the broker offers APIs of KRaft mode only, but ZooKeeper has it registered or records no migration.
-    The audit does not stop reading ZooKeeper because of one broker. Find out which process answers at this address. A broker
-    that has just changed to KRaft mode is correct as soon as its ZooKeeper session has ended.
-
-    ## References
-    Kafka documentation, "Authorization and ACLs": the right that each request requires.
-    """
+    """A source could not be read, or only in part."""
     reads, silent = view.reads.by_resource, view.reads.silent_brokers
     if not reads:
         nothing = {"source": "the cluster", "error": "no source was read", "needs": "a source to read"}

@@ -12,41 +12,9 @@ _TIMES, _MORE_MS = 10, 50
 """The factor, and the milliseconds, by which a connection from a distant vantage takes longer."""
 
 
-@check(
-    code="KA004",
-    severity=Severity.LOW,
-    says={
-        Status.FAIL: "Connections from {vantage} take {slow} ms, from {other} {fast} ms (medians of {endpoints} endpoints)",
-        Status.PASS: "Connections from {vantages} vantages take about the same time",
-        Status.UNKNOWN: "Cannot determine whether a vantage is far away from the brokers ({error})",
-        Status.NOT_APPLICABLE: "Vantages are not compared: {reason}",
-    },
-)
+@check(code="KA004", severity=Severity.LOW)
 def vantage_far_away(view: ClusterView) -> Iterator[Judgement]:
-    """Connections to the brokers take much longer from one vantage than from another.
-
-    ## Why it matters
-    A vantage represents clients or brokers. If it is far away, its probes and reads reach their time limits first, and failures
-    there may be the vantage's own: another region, a VPN, a proxy, or a host without CPU time. If clients really are there,
-    their latency is the same.
-
-    ## Fails when
-    The median time of the TCP connections from a vantage to the endpoints is ten times that of another vantage to the same
-    endpoints, and 50 ms more.
-
-    ## Not known when
-    There are several vantages, and no two of them connected to the same endpoint.
-
-    ## Passes only when
-    Vantages connected to the same endpoints, and their times are about the same. The check does not apply to a single vantage.
-
-    ## What to do
-    Find out what lies between {vantage} and the brokers: run `traceroute HOST` there. If no client is there, move the
-    vantage, or the audit itself, near to the brokers. Failures that only {vantage} shows (KA301) are doubtful until then.
-
-    ## References
-    `vantages` in the cluster file; `limits.read_s`.
-    """
+    """Connections to the brokers take much longer from one vantage than from another."""
     times: dict[str, dict[tuple[str, int], int]] = {}
     for probe in view.newest(Probe):
         if probe.layer == "tcp":

@@ -19,43 +19,9 @@ _MOST = 2**31 - 1
 _LIMIT, _OVERRIDES, _FETCHERS = "max.connections.per.ip", "max.connections.per.ip.overrides", "num.replica.fetchers"
 
 
-@check(
-    code="KA718",
-    severity=Severity.HIGH,
-    by_files=True,
-    says={
-        Status.FAIL: "Limit of {limit} from {host} on {who} ({key}); {sources} there open {count} for replication",
-        Status.PASS: "Broker {broker} accepts enough connections from each address for the other brokers",
-        Status.UNKNOWN: "Cannot determine whether {who} accepts enough connections of the other brokers ({error})",
-    },
-)
+@check(code="KA718", severity=Severity.HIGH, by_files=True)
 def connection_limit_low(view: ClusterView) -> Iterator[Judgement]:
-    """A broker accepts fewer connections from one address than the brokers at that address open.
-
-    ## Why it matters
-    The limit counts connections of brokers, too: the inter-broker listener is not exempt. Above it the broker closes new
-    connections at once, so some followers get no records, leave the ISR and never return, while others work.
-
-    ## Fails when
-    `max.connections.per.ip`, or `max.connections.per.ip.overrides` for that host, is below what the other brokers open from one
-    host for replication: `num.replica.fetchers` of each broker there. Brokers with different advertised hosts count as different
-    addresses. Connections of the controller and of clients on that host come on top of it and are not counted.
-
-    ## Not known when
-    The settings of a broker were not read, or contain a placeholder, or the limit is below what all other brokers open, and it is
-    unknown which of them share a host. Brokers behind one address translation have one address that
-    settings do not show.
-
-    ## Passes only when
-    The limit is not set, or not below that number for any host.
-
-    ## What to do
-    Raise {key} of {who} above {count}, with room for the controller and for clients on {host}. Both settings are dynamic:
-    `kafka-configs.sh --bootstrap-server BROKER:9092 --alter --entity-type brokers --entity-name ID --add-config {key}=VALUE`.
-
-    ## References
-    `kafka.network.ConnectionQuotas`; `kafka.server.AbstractFetcherManager`; Kafka documentation, `max.connections.per.ip`.
-    """
+    """A broker accepts fewer connections from one address than the brokers at that address open."""
     effective = Effective(view)
     yield from unread_judgements(effective, "KA718")
     yield from one_finding(view, "KA718", _judged(effective))

@@ -32,49 +32,9 @@ class _ControllerLogin:
     votes: bool  # as a controller
 
 
-@check(
-    code="KA713",
-    severity=Severity.CRITICAL,
-    by_files=True,
-    says={
-        Status.FAIL: "Node {node} cannot log in to controllers with {mechanism} ({listener}): {why}",
-        Status.PASS: "Node {node} logs in to controllers with {mechanism}, which they enable",
-        Status.UNKNOWN: "Cannot determine whether {who} can log in to controllers ({error})",
-        Status.NOT_APPLICABLE: "{who} needs no login at controllers: {reason}",
-    },
-)
+@check(code="KA713", severity=Severity.CRITICAL, by_files=True)
 def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
-    """A node logs in to controllers with a mechanism that they do not enable, or that cannot work before there is a leader.
-
-    ## Why it matters
-    KafkaConfig does not validate these keys. A broker that cannot log in to controllers never opens its port for clients, and
-    controllers that cannot log in to each other elect no leader.
-
-    ## Fails when
-    The first listener in `controller.listener.names` uses SASL, and `sasl.mechanism.controller.protocol` of a node is not among
-    the `sasl.enabled.mechanisms` of that listener at a controller whose file was read. Both are GSSAPI if they are not set:
-    `sasl.mechanism.inter.broker.protocol` does not count here. Or the file has JAAS configurations of other mechanisms of that
-    listener, and none of this one. HIGH if the node follows the leader now: then it cannot follow another leader.
-
-    Or it is SCRAM: up to Kafka 3.4 no controller in KRaft knows SCRAM users. From 3.5 on the users are in the metadata log, which
-    controllers read after they have elected a leader. HIGH for a controller of several that logs in with SCRAM: if all of them
-    stop, none can vote again. `--add-scram` of `kafka-storage.sh format` helps brokers and a single controller only.
-
-    ## Not known when
-    A value contains a placeholder, or no file of a controller was read. Whether a SCRAM user exists is in the metadata log.
-
-    ## Passes only when
-    Every controller whose file was read enables the mechanism. The check does not apply to a listener without SASL, or with
-    ZooKeeper.
-
-    ## What to do
-    Set `sasl.mechanism.controller.protocol` on every node to a mechanism that the listener enables on all controllers, for
-    example PLAIN with TLS; first add that mechanism to `sasl.enabled.mechanisms` of the controllers and restart them one by one,
-    while a majority follows (KA209). Brokers may use SCRAM for their own login, if the controllers use another mechanism.
-
-    ## References
-    KIP-595, KIP-900 (SCRAM in KRaft); `kafka.raft.KafkaRaftManager.buildNetworkClient`; `kafka.server.ControllerServer`.
-    """
+    """A node logs in to controllers with a mechanism that they do not enable, or that cannot work before there is a leader."""
     nodes = sorted(view.settings.every_file)
     if (nodes or view.zookeeper_read) and not any(view.settings.get(node, ROLES).state != "unset" for node in nodes):
         yield view.judge("KA713", "cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)

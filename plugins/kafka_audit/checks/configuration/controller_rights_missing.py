@@ -12,52 +12,9 @@ from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
 
-@check(
-    code="KA714",
-    severity=Severity.CRITICAL,
-    by_files=True,
-    says={
-        Status.FAIL: "Controller {node} denies {whom}: {principal} ({listener}) is not in its super.users ({why})",
-        Status.PASS: "Controller {node} authorizes every node whose file was read",
-        Status.UNKNOWN: "Cannot determine whether {who} authorizes the other nodes ({error})",
-        Status.NOT_APPLICABLE: "{who} authorizes every node: {reason}",
-    },
-)
+@check(code="KA714", severity=Severity.CRITICAL, by_files=True)
 def controller_rights_missing(view: ClusterView) -> Iterator[Judgement]:
-    """A controller has an authorizer, and its super.users lack the principal of another controller or of a broker.
-
-    ## Why it matters
-    Votes and fetches of controllers, and registrations, heartbeats and fetches of brokers require ClusterAction at the
-    controller. ACLs are in the metadata log. Until a controller has read it, StandardAuthorizer of Kafka 3.3 and later answers
-    super users only, also if `allow.everyone.if.no.acl.found` is true. If all controllers stop, they elect no leader again. A
-    node whose vote or fetch is denied ends itself. The leader of Kafka 3.9 sends requests to every voter all the time: it ends as
-    soon as a voter starts that denies them.
-
-    ## Fails when
-    By the files, a node with the controller role runs Kafka's own authorizer, and the principal of another controller on the
-    first listener of `controller.listener.names` is not in its `super.users`. It is User:ANONYMOUS on a PLAINTEXT listener, and
-    on a SASL listener the user in the JAAS configuration of the other node. On an SSL listener it is the name in the certificate
-    that the auditor was shown at the other node, where that node uses the same key store as a client (inferred). HIGH if that
-    controller follows the leader now. Or the principal is a broker's, that does not follow the leader, and neither an ACL that
-    was read nor `allow.everyone.if.no.acl.found` allows ClusterAction. `lint` reads no ACLs and takes them for missing.
-
-    ## Not known when
-    A value is hidden or contains a placeholder, the login of a node is not in its file, the certificate of a node was not seen
-    (`controllers` in the cluster file; `lint` sees none), or the class of the authorizer or principal builder is not Kafka's own.
-
-    ## Passes only when
-    The principals of all nodes whose files were read are super users, or may act as described. The check does not apply to a
-    controller without an authorizer (KA407), or with ZooKeeper.
-
-    ## What to do
-    Add {principal} to `super.users` in server.properties of every controller, separated by a semicolon, and restart controllers
-    one by one, while a majority follows (KA209). If that is User:ANONYMOUS, every client that reaches the port may do
-    everything: give the controllers' listener a login (`sasl.mechanism.controller.protocol`) or client certificates instead.
-
-    ## References
-    KIP-801 (StandardAuthorizer, `early.start.listeners`);
-    `org.apache.kafka.metadata.authorizer.StandardAuthorizerData.authorize`; Kafka documentation, "Authorization and ACLs".
-    """
+    """A controller has an authorizer, and its super.users lack the principal of another controller or of a broker."""
     settings = view.settings
     nodes = sorted(settings.every_file)
     if (nodes or view.zookeeper_read) and not any(settings.get(node, ROLES).state != "unset" for node in nodes):

@@ -66,47 +66,9 @@ class _Impossible:
     severity: Severity
 
 
-@check(
-    code="KA717",
-    severity=Severity.HIGH,
-    by_files=True,
-    says={
-        Status.FAIL: "{stops} cannot work on {who}: {fault}",
-        Status.PASS: "The replicas that broker {broker} gives to new topics exist, and suffice for their writes",
-        Status.UNKNOWN: "Cannot determine whether {who} can create its internal topics ({error})",
-    },
-)
+@check(code="KA717", severity=Severity.HIGH, by_files=True)
 def factors_impossible(view: ClusterView) -> Iterator[Judgement]:
-    """Internal or new topics require more replicas than there are brokers, or more in sync than they have.
-
-    ## Why it matters
-    Kafka creates `__consumer_offsets`, `__transaction_state` and `__share_group_state` at first use, with the factors in the
-    settings. If there are fewer brokers, it does not create them: clients repeat FindCoordinator and see no error. If more
-    replicas are required in sync than there are, every write to them is refused, and commits and transactions time out.
-
-    ## Fails when
-    The topic does not exist yet, and its factor is above the number of brokers: those that are registered, or whose files were
-    read, or that `controller.quorum.voters` names where controllers are brokers. Or its min ISR is above its factor:
-    `transaction.state.log.min.isr` and `share.coordinator.state.topic.min.isr` are 2 if they are not set, and
-    `__consumer_offsets` has the `min.insync.replicas` of the broker. MEDIUM for share groups, and for
-    `default.replication.factor` and `min.insync.replicas`, with which other topics are created. MEDIUM and inferred, too, if
-    each broker has a file of its own, and nothing but these files tells that there is no further broker.
-
-    ## Not known when
-    The settings of the broker were not read. Or only one file was read, or one without an id, which may be that of several
-    brokers: then the number of brokers is unknown.
-
-    ## Passes only when
-    None of these conditions holds. Topics that exist have their own factor and min ISR (KA605, KA609).
-
-    ## What to do
-    Set {key} on all brokers to a value that the cluster can have: with three brokers and more, factors of 3 and a min ISR of 2;
-    with one broker, 1 for all of them. Restart the brokers. A topic that exists keeps its replicas:
-    `kafka-reassign-partitions.sh` changes them.
-
-    ## References
-    `kafka.server.DefaultAutoTopicCreationManager`; KIP-115; Kafka documentation, "Broker Configs".
-    """
+    """Internal or new topics require more replicas than there are brokers, or more in sync than they have."""
     effective = Effective(view)
     yield from unread_judgements(effective, "KA717")
     yield from one_finding(view, "KA717", _judged(effective, _size(effective)))

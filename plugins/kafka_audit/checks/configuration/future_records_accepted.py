@@ -16,44 +16,9 @@ _SINCE, _BOUNDED = (3, 6), (4,)
 _NO_BOUND, _HOUR_MS, _YEAR_MS = 2**63 - 1, 3_600_000, 366 * 86_400_000
 
 
-@check(
-    code="KA722",
-    severity=Severity.LOW,
-    by_files=True,
-    says={
-        Status.FAIL: "Records with a time far in the future are accepted on {who} ({key}); segments are deleted too late",
-        Status.PASS: "Broker {broker} rejects records with a time far in the future, or sets their time itself",
-        Status.UNKNOWN: "Cannot determine whether {who} rejects records with a time far in the future ({error})",
-        Status.NOT_APPLICABLE: "Broker {broker} cannot bound the time of records alone: {reason}",
-    },
-)
+@check(code="KA722", severity=Severity.LOW, by_files=True)
 def future_records_accepted(view: ClusterView) -> Iterator[Judgement]:
-    """Clients set the time of records, and the broker accepts any time in the future.
-
-    ## Why it matters
-    A segment is deleted by the latest time in it. One record of a client whose clock is wrong, or that writes microseconds, keeps
-    its segment and all later ones until that time, and the disk fills up.
-
-    ## Fails when
-    `log.message.timestamp.type` is CreateTime (the default), and `log.message.timestamp.after.max.ms` allows more than a year. In
-    Kafka 3.6 to 3.9 it is unlimited if it is not set, and `log.message.timestamp.difference.max.ms` neither; from Kafka 4.0 on it
-    is one hour.
-
-    ## Not known when
-    The settings of the broker were not read, contain a placeholder, or its release is unknown.
-
-    ## Passes only when
-    The bound is at most a year, or the type is LogAppendTime. Topics may override both. The check does not apply before Kafka
-    3.6, where the only bound (`log.message.timestamp.difference.max.ms`) also rejects old records.
-
-    ## What to do
-    Set `log.message.timestamp.after.max.ms=3600000` on {who}, after you made sure that no client writes later times on purpose.
-    It is dynamic: `kafka-configs.sh --bootstrap-server BROKER:9092 --alter --entity-type brokers --entity-default --add-config
-    log.message.timestamp.after.max.ms=3600000`.
-
-    ## References
-    KIP-937 (the two bounds), KIP-1030 (the default of Kafka 4.0).
-    """
+    """Clients set the time of records, and the broker accepts any time in the future."""
     effective = Effective(view)
     yield from unread_judgements(effective, "KA722")
     yield from one_finding(view, "KA722", _judged(effective))

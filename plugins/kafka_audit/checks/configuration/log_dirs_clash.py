@@ -31,50 +31,9 @@ class _UnsafeDirectory:
     severity: Severity
 
 
-@check(
-    code="KA720",
-    severity=Severity.CRITICAL,
-    by_files=True,
-    says={
-        Status.FAIL: "The log directories of {who} are not safe: {fault}",
-        Status.PASS: "Each entry of log.dirs of {who} is a directory of its own, and none is below /tmp",
-        Status.UNKNOWN: "Cannot determine whether the log directories of {who} are safe ({error})",
-    },
-)
+@check(code="KA720", severity=Severity.CRITICAL, by_files=True)
 def log_dirs_clash(view: ClusterView) -> Iterator[Judgement]:
-    """Log directories are the same, inside each other, below /tmp, or on the disk of the metadata log.
-
-    ## Why it matters
-    KafkaConfig accepts any paths. Later a broker refuses to start, or loses its data with the next cleaning of /tmp, or stops as
-    a whole where one of several disks fails.
-
-    ## Fails when
-    Of a broker: `log.dirs` has one directory twice, or one directory, or `metadata.log.dir` in KRaft, is inside another:
-    CRITICAL, because the broker does not start ("Duplicate log directory found", "is not in the form of topic-partition"). If
-    its name ends in a hyphen and a number, Kafka takes it for a partition. `remote.log.storage.system.enable` is true with
-    several log directories in Kafka 3.6 or 3.7: CRITICAL, because the broker does not start ("Tiered storage is not supported
-    with multiple log dirs").
-
-    Of any node: a directory is below /tmp, or `log.dirs` is not set and is /tmp/kafka-logs: MEDIUM, because hosts delete there
-    what is old, or everything when they start. In KRaft a broker has several log directories, and the metadata log is in one of
-    them, as it is if `metadata.log.dir` is not set: LOW, because the whole node halts where that disk fails, and not its replicas
-    alone.
-
-    ## Not known when
-    The settings of the broker were not read, or contain a placeholder, or its release is unknown and decides.
-
-    ## Passes only when
-    All directories are known and none of these conditions holds. Paths are compared as text: links and mounts are not followed. A
-    node that is a controller only keeps no partitions, so that its directories may be inside each other.
-
-    ## What to do
-    Give each entry of `log.dirs` on {who} a directory of its own, on a disk that outlasts a restart, and the metadata log
-    a directory outside of them. First stop the node and move the data, with `meta.properties`, to the new place: a directory
-    that is removed from `log.dirs` is lost for its partitions.
-
-    ## References
-    `kafka.log.LogManager.createAndValidateLogDirs`; `kafka.server.ReplicaManager.handleLogDirFailure`; KIP-112, KIP-405, KIP-858.
-    """
+    """Log directories are the same, inside each other, below /tmp, or on the disk of the metadata log."""
     yield from one_finding(view, "KA720", _judged(view))
     if not view.settings.controllers:
         yield from no_brokers(view, "KA720")

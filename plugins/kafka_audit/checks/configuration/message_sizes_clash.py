@@ -20,43 +20,9 @@ _LIMITS = {
 """What must not be smaller, and what happens where it is; the worst first."""
 
 
-@check(
-    code="KA706",
-    severity=Severity.MEDIUM,
-    by_files=True,
-    says={
-        Status.FAIL: "Broker {broker} allows batches of {size} bytes (message.max.bytes), but {limit}={value}: {effect}",
-        Status.PASS: "All limits of broker {broker} allow its largest batches of {size} bytes",
-        Status.UNKNOWN: "Cannot determine whether all limits of {who} allow its largest batches ({error})",
-    },
-)
+@check(code="KA706", severity=Severity.MEDIUM, by_files=True)
 def message_sizes_clash(view: ClusterView) -> Iterator[Judgement]:
-    """Batches may be larger than the limit of a request, a segment or a replica fetch.
-
-    ## Why it matters
-    One limit was raised and the others were not. The fault shows with the first large batch: a producer is disconnected, or a
-    follower lags and leaves the ISR under load.
-
-    ## Fails when
-    `message.max.bytes` in effect is above `socket.request.max.bytes` or `log.segment.bytes`: such batches are rejected. Or it
-    is above `replica.fetch.max.bytes` or `replica.fetch.response.max.bytes`: since Kafka 0.10.1 replication continues with one
-    batch per request. The 12 bytes by which the defaults differ do not count.
-
-    ## Not known when
-    The settings of the broker were not read (DescribeConfigs or server.properties).
-
-    ## Passes only when
-    All four limits are large enough, including defaults. The check does not read limits of topics (`max.message.bytes`) and of
-    clients.
-
-    ## What to do
-    Raise {limit} on all brokers to at least {size}, or lower `message.max.bytes`, which is dynamic. Change the limits in this
-    order: first brokers, then consumers, then `message.max.bytes`, and last `max.request.size` of producers. All except
-    `log.segment.bytes` require a restart of broker {broker}.
-
-    ## References
-    KIP-74 (a fetch returns at least one batch); Kafka documentation, "Broker Configs".
-    """
+    """Batches may be larger than the limit of a request, a segment or a replica fetch."""
     effective = Effective(view)
     yield from unread_judgements(effective, "KA706")
     for broker in filter(effective.was_read, effective.brokers):

@@ -11,41 +11,9 @@ from kafka_audit.model.text import brokers
 _KEY = "broker.rack"
 
 
-@check(
-    code="KA708",
-    severity=Severity.MEDIUM,
-    by_files=True,
-    says={
-        Status.FAIL: "Broker {broker} has no broker.rack, but {others} {do}",
-        Status.PASS: "Broker {broker} is in rack {rack}",
-        Status.UNKNOWN: "Cannot determine whether {who} has a rack ({error})",
-        Status.NOT_APPLICABLE: "No racks to compare: {reason}",
-    },
-)
+@check(code="KA708", severity=Severity.MEDIUM, by_files=True)
 def racks_missing(view: ClusterView) -> Iterator[Judgement]:
-    """Some brokers have a rack, others do not.
-
-    ## Why it matters
-    With ZooKeeper, topics can be created only with explicit replica assignments: the controller returns UNKNOWN_SERVER_ERROR
-    and logs "Not all brokers have rack information". In KRaft, brokers without a rack count as one separate rack, so replicas
-    that belong on different racks may be on the same one and fail together.
-
-    ## Fails when
-    `broker.rack` of the broker is not set, and that of another broker is.
-
-    ## Not known when
-    The settings of the broker were not read (DescribeConfigs or server.properties).
-
-    ## Passes only when
-    The broker has a rack. The check does not apply if no broker has one.
-
-    ## What to do
-    Set `broker.rack` on broker {broker} and restart it. Existing partitions do not move: find those with all replicas on one
-    rack and reassign them. If racks are not intended, remove the key from {others}.
-
-    ## References
-    KIP-36 (rack-aware replica assignment); KIP-392 (fetch from the closest replica).
-    """
+    """Some brokers have a rack, others do not."""
     effective = Effective(view)
     racks = {broker: effective.get(broker, _KEY) for broker in effective.brokers if effective.was_read(broker)}
     named = [broker for broker, rack in racks.items() if rack.explicit]

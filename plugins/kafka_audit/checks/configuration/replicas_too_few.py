@@ -13,53 +13,9 @@ _FACTOR, _IN_SYNC = "default.replication.factor", "min.insync.replicas"
 _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log.replication.factor"), 3
 
 
-@check(
-    code="KA707",
-    severity=Severity.MEDIUM,
-    by_files=True,
-    says={
-        Status.FAIL: "New topics {of} {who} get too little replication by default: {fault}",
-        Status.PASS: "New topics {of} {who} get {factor} replicas by default{with}",
-        Status.UNKNOWN: "Cannot determine whether new topics on {who} get enough replication by default ({error})",
-        Status.NOT_APPLICABLE: "More replicas are not possible: {reason}",
-    },
-)
+@check(code="KA707", severity=Severity.MEDIUM, by_files=True)
 def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
-    """The defaults of new topics have too few replicas, or require too few in sync.
-
-    ## Why it matters
-    A topic that is created without explicit settings gets these defaults. With one replica, every restart of a broker is an
-    outage of its partitions, and every failed disk loses data. With `min.insync.replicas=1`, a write with `acks=all` may be on a
-    single broker. In KRaft, brokers give their defaults to topics that are created automatically; a topic that is created without
-    a number of replicas (`kafka-topics.sh --create`) gets the default of the leading controller.
-
-    ## Fails when
-    `default.replication.factor` is below 3 (with two brokers: below 2). Or `min.insync.replicas` is 1 with three replicas or
-    more, or is not below the number of replicas, so that all writes with `acks=all` fail if one broker stops. Or the defaults
-    create the internal topics of offsets and transactions with fewer replicas. Kafka's own defaults are 1 and 1. Of a controller
-    that is no broker, `default.replication.factor` counts, by its file.
-
-    ## Not known when
-    The settings of the broker were not read (DescribeConfigs or server.properties), or only one file was read and the number of
-    brokers is
-    unknown.
-
-    ## Passes only when
-    None of these conditions holds. The check does not apply to a cluster of one broker, and does not check existing topics.
-
-    ## What to do
-    On all brokers: `default.replication.factor=3`, `min.insync.replicas=2`, internal topics with 3; the first here is {key}. On
-    all controllers in KRaft: `default.replication.factor=3`, and a restart, one controller at a time. `min.insync.replicas` is
-    dynamic and applies to existing topics at once: first see that those have 3 replicas, or their producers with `acks=all` stop.
-    Existing topics get replicas by `kafka-reassign-partitions.sh` only.
-
-    With eligible leader replicas (KIP-966; Kafka 4.0, on in new clusters from 4.1) `min.insync.replicas` in server.properties has
-    no effect: the setting of the cluster holds, and can be changed but not deleted. `kafka-configs.sh --bootstrap-server
-    BROKER:9092 --alter --entity-type brokers --entity-default --add-config min.insync.replicas=2`.
-
-    ## References
-    Kafka documentation, "Broker Configs" and "Replication".
-    """
+    """The defaults of new topics have too few replicas, or require too few in sync."""
     effective = Effective(view)
     size = max(len(effective.brokers), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
     yield from unread_judgements(effective, "KA707")

@@ -37,53 +37,9 @@ class _Ignored:
     meant: str | None = None
 
 
-@check(
-    code="KA719",
-    severity=Severity.MEDIUM,
-    by_files=True,
-    says={
-        Status.FAIL: "{key} has no effect on {who}: {why}",
-        Status.PASS: "Every key that is set on {who} has an effect, or belongs to a plugin",
-        Status.UNKNOWN: "Cannot determine whether settings of {who} have an effect ({error})",
-    },
-)
+@check(code="KA719", severity=Severity.MEDIUM, by_files=True)
 def setting_ignored(view: ClusterView) -> Iterator[Judgement]:
-    """A key in server.properties has no effect: it is misspelt, or Kafka does not use it there.
-
-    ## Why it matters
-    Kafka keeps keys that it does not know for plugins, and starts. The default holds instead of the value in the file: records
-    expire after a week, or a listener accepts clients without certificates. The file looks as if it said otherwise.
-
-    ## Fails when
-    MEDIUM, with every release:
-    - No release defines the key, and it differs from a key of Kafka by one letter, its case or its separators. Or it is a key of
-      topics (`retention.ms`), which brokers have under another name.
-    - `listener.name.EXTERNAL.…` in upper case: Kafka reads these keys with the listener, and the mechanism, in lower case.
-    - `sasl.jaas.config` without listener and mechanism, or without mechanism (Kafka 1.1 and later).
-    - `min.insync.replicas` of a broker, with eligible leader replicas (Kafka 4.0 and later, on in new clusters from 4.1): the
-      value of the cluster holds, and is another one. A new cluster takes it from the file of a controller.
-
-    LOW:
-    - `listener.name.…` of a listener that the file does not name.
-    - `inter.broker.protocol.version` in KRaft (Kafka 3.3 to 3.9): the feature metadata.version decides.
-    - `zookeeper.session.timeout.ms` below 2 or above 20 ticks of ZooKeeper's usual 2,000 ms: the server limits it.
-
-    ## Not known when
-    Neither server.properties nor DescribeConfigs of the node was read. `lint` does not know what ZooKeeper's ticks are.
-
-    ## Passes only when
-    None of these conditions holds. Keys below `listener.name.`, `sasl.`, `rsm.config.`, `rlmm.config.`, `confluent.` and other
-    prefixes of plugins are not compared with Kafka's, nor those that begin like the key of a class that is not Kafka's own.
-
-    ## What to do
-    Decide what {key} is meant to do on {who} ({why}), and set the right key or remove the line. Before the restart read what
-    will change: `kafka-configs.sh --bootstrap-server BROKER:9092 --describe --all --entity-type brokers --entity-name ID` shows
-    what holds now. If a plugin reads the key, mute KA719 for it.
-
-    ## References
-    `org.apache.kafka.common.config.AbstractConfig.logUnused`; `org.apache.kafka.common.network.ListenerName.configPrefix`;
-    `org.apache.kafka.common.security.JaasContext.loadServerContext`; KIP-778, KIP-966.
-    """
+    """A key in server.properties has no effect: it is misspelt, or Kafka does not use it there."""
     yield from one_finding(view, "KA719", _judged(view))
     if not view.settings.controllers:
         yield from no_brokers(view, "KA719")

@@ -27,42 +27,9 @@ _MANAGED = (
 """Settings that must be equal on all brokers. Settings of a host (threads, directories, addresses) may differ."""
 
 
-@check(
-    code="KA701",
-    severity=Severity.MEDIUM,
-    by_files=True,
-    says={
-        Status.FAIL: "Broker {broker} has {setting}={value}, but {others} {have} {usual} ({source})",
-        Status.PASS: "Broker {broker} has the same settings as the other brokers ({count} compared)",
-        Status.UNKNOWN: "Cannot determine whether {who} has the same settings as the others ({error})",
-        Status.NOT_APPLICABLE: "No settings to compare: {reason}",
-    },
-)
+@check(code="KA701", severity=Severity.MEDIUM, by_files=True)
 def settings_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers have different values of a setting that must be the same on all.
-
-    ## Why it matters
-    The behaviour of a topic then depends on its leader, on the broker that creates it and on the controller: a record is
-    accepted today and rejected after the next leader change, or a topic is kept for a week or a day.
-
-    ## Fails when
-    One of 27 settings in effect (`message.max.bytes`, `log.retention.*`, `min.insync.replicas`, `num.partitions`,
-    `unclean.leader.election.enable`, ...) is set, and not the same on all brokers. `log.retention.ms`, `.minutes` and `.hours`
-    count as one. Other checks compare listeners, authorizers, super users and versions.
-
-    ## Not known when
-    The settings of the broker were not read (DescribeConfigs or server.properties), or no other broker's settings were read.
-
-    ## Passes only when
-    The broker has the same values as most brokers in all compared settings. An unset key equals its default, in any notation.
-
-    ## What to do
-    Decide which value is intended: {value} as on broker {broker}, or {usual} as on {others}. Set {setting} to the same value on
-    all brokers. If it is not dynamic, a broker applies it at its next restart.
-
-    ## References
-    Kafka documentation, "Broker Configs"; KIP-226 (dynamic broker configuration).
-    """
+    """Brokers have different values of a setting that must be the same on all."""
     effective = Effective(view)
     yield from unread_judgements(effective, "KA701")
     reported = [broker for broker in effective.brokers if effective.was_read(broker)]

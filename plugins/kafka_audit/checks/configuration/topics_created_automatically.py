@@ -11,39 +11,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 _KEY = "auto.create.topics.enable"
 
 
-@check(
-    code="KA705",
-    severity=Severity.LOW,
-    by_files=True,
-    says={
-        Status.FAIL: "Topics are created automatically at {who}: {key} is true ({why})",
-        Status.PASS: "Broker {broker} does not create topics automatically ({source})",
-        Status.UNKNOWN: "Cannot determine whether {who} creates topics automatically ({error})",
-    },
-)
+@check(code="KA705", severity=Severity.LOW, by_files=True)
 def topics_created_automatically(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers create topics automatically when a client uses them.
-
-    ## Why it matters
-    A misspelt name becomes a topic with default partitions and replicas, and records go there unnoticed. A deleted topic that
-    clients still use is created again, empty.
-
-    ## Fails when
-    `auto.create.topics.enable` in effect is true, which is the default.
-
-    ## Not known when
-    The settings of the broker were not read (DescribeConfigs or server.properties).
-
-    ## Passes only when
-    It is false.
-
-    ## What to do
-    Make sure that clients that rely on it create topics by other means (Kafka Streams and Connect do this themselves). Then set
-    `{key}=false` on all brokers, including {who}, and restart them one at a time: the setting is not dynamic.
-
-    ## References
-    KIP-361 (consumers can disable it); Kafka documentation, "Broker Configs".
-    """
+    """Brokers create topics automatically when a client uses them."""
     effective = Effective(view)
     yield from unread_judgements(effective, "KA705")
     yield from one_finding(view, "KA705", _judged(effective))

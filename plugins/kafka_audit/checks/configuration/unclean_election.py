@@ -11,45 +11,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import named_nodes, start_upper
 
 
-@check(
-    code="KA704",
-    severity=Severity.HIGH,
-    by_files=True,
-    says={
-        Status.FAIL: "{subject} allows unclean leader elections{from}, which lose records; {key} is {value} ({source})",
-        Status.PASS: "{subject} does not allow unclean leader elections ({source})",
-        Status.UNKNOWN: "Cannot determine whether {who} allows unclean leader elections ({error})",
-    },
-)
+@check(code="KA704", severity=Severity.HIGH, by_files=True)
 def unclean_election(view: ClusterView) -> Iterator[Judgement]:
-    """Replicas that are not in the ISR may become leaders.
-
-    ## Why it matters
-    If the last in-sync replica fails, another replica becomes leader with the records that it has. Acknowledged records,
-    including those with `acks=all`, are lost, and consumers return to offsets that now contain other records.
-
-    ## Fails when
-    `unclean.leader.election.enable` in effect is set to true. The controller decides, so every broker that may become the
-    controller counts; in KRaft these are the nodes with the controller role, whose files are read where `properties` names them.
-    MEDIUM on a KRaft broker without that role, whose own setting is not used; the default for all brokers is. LOW in KRaft up to
-    Kafka 3.8, whose controllers ignore the setting: it takes effect with the upgrade to 3.9.
-
-    ## Not known when
-    The settings of the broker were not read (DescribeConfigs or server.properties), or in KRaft, from Kafka 3.9 on, the file of
-    no controller that is no broker.
-
-    ## Passes only when
-    It is false or not set: false is the default since Kafka 0.11. Topics may override it: KA711 reports those that do.
-
-    ## What to do
-    Remove the line, or disable it immediately on all brokers: `kafka-configs.sh --bootstrap-server BROKER:9092 --alter
-    --entity-type brokers --entity-default --add-config {key}=false`. It was set on node {broker} for a reason: if a topic
-    needs availability more than complete data, set it on that topic only. For a single partition use `kafka-leader-election.sh
-    --election-type unclean`.
-
-    ## References
-    KIP-106 (the default became false); Kafka documentation, "Unclean leader election: What if they all die?".
-    """
+    """Replicas that are not in the ISR may become leaders."""
     effective = Effective(view)
     yield from unread_judgements(effective, "KA704")
     later = not_yet_used(view)

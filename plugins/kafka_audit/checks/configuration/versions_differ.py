@@ -11,44 +11,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers
 
 
-@check(
-    code="KA703",
-    severity=Severity.MEDIUM,
-    by_files=True,
-    says={
-        Status.FAIL: "Broker {broker} runs a different version than {others}: {fault}",
-        Status.PASS: "Broker {broker} runs the same version as the other brokers ({what})",
-        Status.UNKNOWN: "Cannot determine whether {who} runs the same version as the others ({error})",
-        Status.NOT_APPLICABLE: "No versions to compare: {reason}",
-    },
-)
+@check(code="KA703", severity=Severity.MEDIUM, by_files=True)
 def versions_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers run different versions, or use different versions of the inter-broker protocol.
-
-    ## Why it matters
-    This is normal during an upgrade. If it remains, the upgrade is incomplete: clients see two kinds of brokers, fixed bugs
-    return with a leader change, and the next upgrade starts from two versions.
-
-    ## Fails when
-    The APIs that the broker offers (ApiVersions), or their versions, differ from most brokers. Or
-    `inter.broker.protocol.version` in effect differs; KRaft does not use that key.
-
-    ## Not known when
-    The broker did not answer ApiVersions, or no other broker did. If only server.properties were read: not all files set the
-    key, because its default is the version of the software.
-
-    ## Passes only when
-    The broker offers the same APIs as most brokers and has the same protocol version. If only files were read, the protocol
-    version was compared.
-
-    ## What to do
-    Complete the upgrade, one broker at a time: first the software on all brokers (broker {broker} differs from {others}), then
-    `inter.broker.protocol.version` on all, if it is set. When the new protocol version is in use, a downgrade of the software
-    is not possible.
-
-    ## References
-    Kafka documentation, "Upgrading".
-    """
+    """Brokers run different versions, or use different versions of the inter-broker protocol."""
     effective = Effective(view)
     if len(effective.brokers) == 1:
         yield view.judge("KA703", "cluster", Status.NOT_APPLICABLE, reason="a single broker is known")

@@ -6,48 +6,16 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_ZOOKEEPER, no_brokers
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import chroot_of
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers as names
 
 _KEY = "zookeeper.connect"
 
 
-@check(
-    code="KA716",
-    severity=Severity.HIGH,
-    by_files=True,
-    says={
-        Status.FAIL: "Broker {broker} has another chroot in ZooKeeper than is meant: {fault}",
-        Status.PASS: "Broker {broker} has its data in ZooKeeper below {chroot}",
-        Status.UNKNOWN: "Cannot determine below which path {who} has its data in ZooKeeper ({error})",
-        Status.NOT_APPLICABLE: "No path in ZooKeeper to compare: {reason}",
-    },
-)
+@check(code="KA716", severity=Severity.HIGH, by_files=True)
 def zookeeper_chroot_wrong(view: ClusterView) -> Iterator[Judgement]:
-    """The chroot in zookeeper.connect is written after each address, or differs between brokers.
-
-    ## Why it matters
-    ZooKeeper's client takes everything after the first slash for the chroot. With `zk1:2181/kafka,zk2:2181/kafka` the broker
-    uses zk1 alone, and creates its data below `/kafka,zk2:2181/kafka`: the cluster starts, and stops with that one server.
-    Brokers with different chroots are different clusters: a broker with another one is alone in an empty cluster.
-
-    ## Fails when
-    The chroot contains a comma. Or it differs from that of most brokers; MEDIUM where `lint` finds that in one folder, because
-    two clusters may use one ensemble on purpose.
-
-    ## Not known when
-    The settings of the broker were not read, or contain a placeholder.
-
-    ## Passes only when
-    The chroot is known, has no comma and is that of most brokers. The check does not apply in KRaft.
-
-    ## What to do
-    Write the chroot once, after the last address: `zookeeper.connect=zk1:2181,zk2:2181,zk3:2181/kafka`. A cluster that already
-    runs has its data below the path that it took for the chroot: keep that path, and write all addresses before its first slash.
-
-    ## References
-    `org.apache.zookeeper.client.ConnectStringParser`; Kafka documentation, `zookeeper.connect`.
-    """
+    """The chroot in zookeeper.connect is written after each address, or differs between brokers."""
     settings = view.settings
     brokers = [broker for broker in view.inter_broker.brokers if settings.get(broker, _KEY).state != "unset"]
     if view.kraft or (not brokers and view.inter_broker.brokers):
@@ -80,9 +48,3 @@ def zookeeper_chroot_wrong(view: ClusterView) -> Iterator[Judgement]:
             facts = evidence | {"fault": fault, "other_brokers": tuple(others)}
             yield view.judge("KA716", resource, Status.FAIL, facts, severity=severity)
     yield from no_brokers(view, "KA716")
-
-
-def chroot_of(connect: str) -> str:
-    """Return the path below which a connect string has a broker work, "" for the root."""
-    path = connect.strip().partition("/")[2]
-    return f"/{path}" if path else ""

@@ -14,45 +14,9 @@ _CLUSTER_API, _FENCED_FROM = 60, 2
 _NO_ID = -1
 
 
-@check(
-    code="KA212",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Broker {broker} is fenced by the controllers, as {holders} {report}: {state}",
-        Status.PASS: "None of {known} brokers is fenced, as {holders} {report}",
-        Status.UNKNOWN: "Cannot determine whether {who} is fenced ({error})",
-        Status.NOT_APPLICABLE: "Brokers cannot be fenced: {reason}",
-    },
-)
+@check(code="KA212", severity=Severity.HIGH)
 def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
-    """A broker is registered with the controllers, and the controllers have fenced it.
-
-    ## Why it matters
-    A fenced broker leads no partition, and Metadata does not list it. A client that does not know the broker does not notice
-    that it is missing. The controllers remove its replicas from every ISR; a partition that has no other in-sync replica has no
-    leader.
-
-    ## Fails when
-    Brokers that are not fenced report in two samples that it is fenced (DescribeCluster, Kafka 4.0 and later). MEDIUM if the
-    broker does not answer: it is stopped (KA113 shows the effect), or it was removed and never unregistered. If the ids of
-    brokers that answer are unknown, as where all brokers are fenced, one of them may be the fenced one.
-
-    ## Not known when
-    No broker offers DescribeCluster version 2, or the brokers do not agree, or one sample only shows it. A broker that starts
-    is fenced until it has caught up.
-
-    ## Passes only when
-    Brokers report the state, and no broker is fenced. The check does not apply with ZooKeeper.
-
-    ## What to do
-    If broker {broker} runs, its heartbeats do not reach the controllers, or it has not caught up with their metadata: see
-    KA210, then run `grep -iE 'heartbeat|registration|fenced' server.log | tail` on its host. If it is stopped, start it. If it
-    was removed permanently and holds no replica, run `kafka-cluster.sh unregister --bootstrap-server BROKER:9092 --id
-    {broker}`.
-
-    ## References
-    KIP-631 (fencing), KIP-1073 (fenced brokers in DescribeCluster).
-    """
+    """A broker is registered with the controllers, and the controllers have fenced it."""
     quorum = view.quorum
     if not view.kraft:
         yield view.judge("KA212", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)

@@ -12,44 +12,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 _KEY = "process.roles"
 
 
-@check(
-    code="KA215",
-    severity=Severity.LOW,
-    by_files=True,
-    says={
-        Status.FAIL: "Broker and controller run in one process (combined mode) on {who}",
-        Status.PASS: "Broker {broker} has only the broker role",
-        Status.UNKNOWN: "Cannot determine the roles of {who} ({error})",
-        Status.NOT_APPLICABLE: "No roles to compare: {reason}",
-    },
-)
+@check(code="KA215", severity=Severity.LOW, by_files=True)
 def combined_roles(view: ClusterView) -> Iterator[Judgement]:
-    """A node is a broker and a controller in one process.
-
-    ## Why it matters
-    Clients, replication and the metadata quorum share one heap, one disk and one restart. Load on the broker delays the
-    controller, and a restart of the broker for any reason takes a vote away. Roles cannot be rolled or scaled separately. Kafka's
-    documentation advises against it in critical deployments.
-
-    ## Fails when
-    `process.roles` of a node contains `broker` and `controller`. LOW: small and test clusters run this way on purpose.
-
-    ## Not known when
-    The settings of the broker were not read (DescribeConfigs or server.properties).
-
-    ## Passes only when
-    The settings of the broker were read, and it has only the broker role. The check does not apply with ZooKeeper or to a
-    cluster of one node.
-
-    ## What to do
-    For a cluster that matters, run three controllers in separate processes. A static quorum must start this way; in a dynamic
-    quorum (kraft.version 1, Kafka 3.9 and later) add new controllers one by one with `kafka-metadata-quorum.sh`, remove the
-    old voters, then restart {who} with `process.roles=broker` and without the listeners of `controller.listener.names` in
-    `listeners`: a broker with them does not start. Otherwise mute KA215.
-
-    ## References
-    Kafka documentation, "KRaft", "Process Roles"; KIP-853.
-    """
+    """A node is a broker and a controller in one process."""
     effective = Effective(view)
     roles = {broker: effective.settings.get(broker, _KEY) for broker in view.inter_broker.brokers}
     if roles and not any(role.value for role in roles.values()) and not view.kraft:

@@ -19,52 +19,9 @@ _MINUTES = 60
 """More than one election in so many minutes is too many."""
 
 
-@check(
-    code="KA203",
-    severity=Severity.HIGH,
-    parts=("controller epoch", "brokers", "topics"),
-    says={
-        Status.FAIL: "The controller changes repeatedly: {rise} elections in {minutes} minutes; epoch {before} to {after} "
-        "since the previous snapshot",
-        Status.PASS: "The controller was elected {rise} times in {minutes} minutes since the previous snapshot (epoch {after})",
-        Status.UNKNOWN: "Cannot determine whether the controller changes repeatedly ({error})",
-        Status.NOT_APPLICABLE: "Controller elections cannot be counted: {reason}",
-    },
-)
+@check(code="KA203", severity=Severity.HIGH, parts=("controller epoch", "brokers", "topics"))
 def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
-    """The controller is elected repeatedly.
-
-    ## Why it matters
-    After each election the new controller reads all of ZooKeeper and sends the full metadata to every broker. Until it has
-    finished, no leader is elected. Operations in progress, such as a reassignment, start again. In KRaft mode no metadata is
-    written until the quorum has a leader, and brokers may miss heartbeats and be fenced.
-
-    ## Fails when
-    Since the previous snapshot `/controller_epoch` rose by more than three and by more than one per hour. Two elections for each
-    broker that was restarted do not count: a rolling restart moves the controller at most once per broker, and an upgrade takes
-    two of them. The one election by which a KRaft controller takes over in a migration does not count either. In KRaft mode: the
-    epoch of the quorum rose by more than twice the number of its voters (at least three), because an election with a split vote
-    takes another epoch.
-
-    ## Not known when
-    ZooKeeper was not read in one of the snapshots, or `/controller_epoch` is absent. In KRaft mode: DescribeQuorum was not
-    answered in one of them. The check does not apply without a previous snapshot.
-
-    ## Passes only when
-    Both snapshots contain the epoch, and it rose by less, or fell (KA204).
-
-    ## What to do
-    A controller loses its session if it pauses longer than `zookeeper.session.timeout.ms`. Look for garbage collection pauses,
-    high CPU load, or a slow ZooKeeper at the time of each election: run `grep -iE 'session expired|Resign|startup'
-    controller.log server.log` on all brokers.
-
-    In KRaft mode a voter starts an election if it cannot fetch from the leader within `controller.quorum.fetch.timeout.ms` (2
-    seconds). Look for pauses, slow disks and lost connections on the controllers' hosts: run `grep -iE
-    'election|candidate|resigned|fetch timeout' server.log` there.
-
-    ## References
-    `kafka.controller.KafkaController`; metric `ActiveControllerCount`; KIP-595 (epochs of the quorum).
-    """
+    """The controller is elected repeatedly."""
     gap = gap_judgement(view, "KA203")
     if gap is not None:
         yield gap

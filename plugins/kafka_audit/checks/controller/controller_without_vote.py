@@ -8,47 +8,9 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
 
-@check(
-    code="KA214",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Controller {node} has no vote in the metadata quorum: {why}",
-        Status.PASS: "Every controller that follows the metadata log is one of the {voters} voters",
-        Status.UNKNOWN: "Cannot determine whether controllers follow without a vote ({error})",
-        Status.NOT_APPLICABLE: "No controller can follow without a vote: {reason}",
-    },
-)
+@check(code="KA214", severity=Severity.HIGH)
 def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
-    """A controller runs but is not a voter, or its disk is not the one that is registered as the voter's.
-
-    ## Why it matters
-    The controller runs, follows the metadata log and looks like a member, but it does not vote and cannot become the leader. If
-    its disk was replaced, the voter with the old disk counts as down: the quorum has one spare voter less than it seems to have.
-
-    ## Fails when
-    The leader of a dynamic quorum (kraft.version 1) lists a node as a voter and, with another directory id, as an observer: HIGH.
-    Or an observer is a controller by its settings, or no broker that is known: MEDIUM, because a new controller follows as an
-    observer until it is added. Both in two samples.
-
-    ## Not known when
-    DescribeQuorum was denied or not answered, or one sample only shows it. The check does not apply to a static quorum, in which
-    a controller that is not a voter does not start.
-
-    ## Passes only when
-    The leader answered, and every observer is a broker.
-
-    ## What to do
-    {step} See both ids with `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --replication`.
-
-    With `controller.quorum.auto.join.enable` (Kafka 4.2) a controller that runs without a vote joins by itself, and joins again
-    after it was removed: stop one that is to stay out first. Otherwise a voter is removed with `kafka-metadata-quorum.sh
-    --bootstrap-controller CONTROLLER:9093 remove-controller --controller-id {node} --controller-directory-id {old}`. A controller
-    is added, on its host, with `kafka-metadata-quorum.sh --command-config
-    controller.properties --bootstrap-controller CONTROLLER:9093 add-controller`.
-
-    ## References
-    KIP-853 (dynamic quorum, directory ids); `kafka-metadata-quorum.sh add-controller` and `remove-controller`.
-    """
+    """A controller runs but is not a voter, or its disk is not the one that is registered as the voter's."""
     yield from no_quorum(view, "KA214", "a controller")
     now, before = view.quorum.now, view.quorum.before
     if now.newest is None:

@@ -13,43 +13,9 @@ from kafka_audit.model.text import start_upper
 _KEY = "early.start.listeners"
 
 
-@check(
-    code="KA222",
-    severity=Severity.HIGH,
-    by_files=True,
-    says={
-        Status.FAIL: "{subject} waits for ACLs before it answers others: {key} lacks {listener}",
-        Status.PASS: "{subject} answers other controllers before it has read the ACLs",
-        Status.UNKNOWN: "Cannot determine whether {who} answers other controllers before it has read the ACLs ({error})",
-        Status.NOT_APPLICABLE: "The start of controllers' listeners is not judged: {reason}",
-    },
-)
+@check(code="KA222", severity=Severity.HIGH, by_files=True)
 def early_listener_missing(view: ClusterView) -> Iterator[Judgement]:
-    """A controller opens its listener for other controllers only after it has read the ACLs, which it reads from them.
-
-    ## Why it matters
-    ACLs are in the metadata log, and StandardAuthorizer keeps every listener closed that is not in `early.start.listeners` until
-    its node has read them. A controller that starts while the quorum has a leader reads them from the leader. If all controllers
-    stop, each waits for the others, and the cluster has no leader until the setting is corrected.
-
-    ## Fails when
-    By its file or by DescribeConfigs, a node with the controller role runs StandardAuthorizer, and `early.start.listeners` is
-    set, if only to nothing, and lacks the first listener of `controller.listener.names`.
-
-    ## Not known when
-    A value is hidden by a placeholder. Or brokers run StandardAuthorizer, and the settings of no controller were read.
-
-    ## Passes only when
-    `early.start.listeners` is not set, which means all listeners in `controller.listener.names`, or contains that listener. The
-    check does not apply to nodes without the controller role or without StandardAuthorizer, and not to a single voter.
-
-    ## What to do
-    Remove `early.start.listeners` from server.properties of {who}, or add {listener} to it, and restart controllers one by one
-    while a majority follows (KA209). Do not stop all controllers before.
-
-    ## References
-    KIP-801 (StandardAuthorizer, `early.start.listeners`); `kafka.server.ControllerServer.startup`.
-    """
+    """A controller opens its listener for other controllers only after it has read the ACLs, which it reads from them."""
     settings = view.settings
     nodes = sorted(settings.with_controller_role)
     judged = [node for node in nodes if settings.get(node, AUTHORIZER).value == STANDARD]

@@ -11,48 +11,9 @@ from kafka_audit.model.tables import BrokerView, QuorumView
 from kafka_audit.model.text import listing
 
 
-@check(
-    code="KA204",
-    severity=Severity.CRITICAL,
-    parts=("controller epoch", "topics"),
-    says={
-        Status.FAIL: "Brokers will reject the controller: {what} fell from {before} to {after} since the previous snapshot",
-        Status.PASS: "The controller epoch did not fall since the previous snapshot (from {before} to {after})",
-        Status.UNKNOWN: "Cannot determine whether epochs fell ({error})",
-        Status.NOT_APPLICABLE: "Epochs cannot be compared: {reason}",
-    },
-)
+@check(code="KA204", severity=Severity.CRITICAL, parts=("controller epoch", "topics"))
 def epoch_went_back(view: ClusterView) -> Iterator[Judgement]:
-    """A controller epoch or leader epoch is lower than in the previous snapshot.
-
-    ## Why it matters
-    Epochs only rise. If an epoch fell, ZooKeeper was restored from a backup, rolled back or edited. Brokers keep the higher
-    epoch in memory and reject the controller's requests as stale. Logs may be truncated to the wrong leader.
-
-    ## Fails when
-    `/controller_epoch`, or the leader epoch of a partition, is below the value of the previous snapshot, in every sample of
-    this snapshot. In KRaft mode: the epoch of the quorum's leader, or the leader epoch of a partition in the newest view,
-    inferred. Partitions are compared by topic id (before Kafka 2.8 by the znode's czxid), because a topic that is created
-    again starts at 0. More than ten partitions are reported as one finding of the cluster.
-
-    ## Not known when
-    ZooKeeper was not read in one of the snapshots. In KRaft mode: the quorum was not read, or a broker that returned a view in
-    the previous snapshot returns none now, because it may hold the newest. The check does not apply without a previous snapshot.
-
-    ## Passes only when
-    Both snapshots read ZooKeeper (KRaft: the quorum and every broker's view), and no epoch fell.
-
-    ## What to do
-    Stop all changes: no reassignment, no topic deletion, no broker restart. In KRaft mode a majority of the controllers has lost
-    its metadata log, or an old one was restored: compare `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe
-    --status` with the logs of all controllers. With ZooKeeper, find out which client wrote to ZooKeeper, and when:
-    `zookeeper-shell.sh ZOOKEEPER:2181 stat /controller_epoch` (`mtime`). If a newer ZooKeeper backup exists: stop all
-    brokers, restore it, start them. If not: a restarted broker takes the lower epochs and may truncate its log to them. Compare
-    `leader-epoch-checkpoint` of the replicas first, then restart the brokers one at a time.
-
-    ## References
-    KIP-101 and KIP-320 (leader epochs); error 11 STALE_CONTROLLER_EPOCH.
-    """
+    """A controller epoch or leader epoch is lower than in the previous snapshot."""
     gap = gap_judgement(view, "KA204")
     if gap is not None:
         yield gap

@@ -10,46 +10,9 @@ from kafka_audit.differences.tables import EpochChange
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
 
-@check(
-    code="KA206",
-    severity=Severity.MEDIUM,
-    parts=("topics",),
-    says={
-        Status.FAIL: "{what} repeatedly; the leader epoch of {count:# partition|# partitions} ({partitions}) rose by up "
-        "to {most} in {minutes} minutes",
-        Status.PASS: "No leader epoch of {total:# partition|# partitions} rose above the limit since the previous snapshot",
-        Status.UNKNOWN: "Cannot determine whether leaders change repeatedly ({error})",
-        Status.NOT_APPLICABLE: "Leader epochs cannot be compared: {reason}",
-    },
-)
+@check(code="KA206", severity=Severity.MEDIUM, parts=("topics",))
 def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
-    """Partitions get a new leader repeatedly.
-
-    ## Why it matters
-    At each change, producers and consumers of the partition stop briefly and refresh their metadata, and followers truncate
-    their logs. A single view shows no fault, but all clients are slow.
-
-    ## Fails when
-    The leader epoch of a partition rose by 20 or more since the previous snapshot, and by more than six per hour. A restart of
-    all brokers raises it by less. Suspected in KRaft mode if metadata.version is below 3.6 or unknown: there the controller also
-    raises the epoch when the ISR shrinks, without a new leader (KAFKA-15021).
-
-    ## Not known when
-    Topics were not read in one of the snapshots. The check does not apply without a previous snapshot. Topics that were created
-    again are not compared.
-
-    ## Passes only when
-    Both snapshots were read, and no epoch rose above the limit.
-
-    ## What to do
-    Broker {broker} has a replica of most of these partitions ({share} of {count}). Run `grep -iE 'session
-    expired|fenced|Shrinking ISR' server.log` on its host. Check its ZooKeeper session or its connection to the KRaft
-    controllers, its garbage collection pauses and its network. In KRaft mode run `kafka-features.sh --bootstrap-server
-    BROKER:9092 describe` first: below metadata.version 3.6 a replica that leaves the ISR again and again looks the same.
-
-    ## References
-    KIP-101 (leader epochs); metric `LeaderElectionRateAndTimeMs`.
-    """
+    """Partitions get a new leader repeatedly."""
     gap = gap_judgement(view, "KA206")
     if gap is not None:
         yield gap

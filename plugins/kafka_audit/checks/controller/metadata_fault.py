@@ -13,46 +13,9 @@ from kafka_audit.model.text import clean
 _FATAL = "fatal_fault"
 
 
-@check(
-    code="KA221",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "{subject} {did} ({when}): {fault}",
-        Status.PASS: "The log of {subject} reports no fault of the metadata since its start",
-        Status.UNKNOWN: "Cannot determine whether {who} applies the metadata ({error})",
-        Status.NOT_APPLICABLE: "Faults of the metadata are not compared: {reason}",
-    },
-)
+@check(code="KA221", severity=Severity.HIGH)
 def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
-    """A controller or broker ended itself, or did not load or apply a part of the metadata.
-
-    ## Why it matters
-    A controller that cannot apply a record (a duplicate one, or one about a topic that it does not know) ends itself, and ends
-    again at the same record after every start. A broker goes on with what it has: it reads the metadata log to its end and looks
-    current, and its topics, ACLs or settings are old.
-
-    ## Fails when
-    The log of a node reports since its last start a fatal fault, or a fault of metadata loading or publishing.
-
-    ## Not known when
-    The log of the node was not read, though `logs` in the cluster file names it.
-
-    ## Passes only when
-    The log was read and has no such line since the last start. The check does not apply if the cluster file names no `logs`, and
-    not with ZooKeeper. KA220 is about nodes that end because a controller rejects their requests.
-
-    ## What to do
-    Read the exception below the line: `grep -hE -A3 'Encountered .*fault' server.log | tail -8`. It tells a lack of memory or
-    disk, which you repair first, from a record that cannot be applied, which is a fault of Kafka: search its issues for the
-    exception, and install the newest patch release on that node.
-
-    A node that still runs applies the metadata again after a restart. Restart one node at a time, a controller only if the other
-    voters are a majority that follows (KA209). Do not format the disk of a controller, and keep its log until the cause is known.
-
-    ## References
-    `org.apache.kafka.server.fault.ProcessTerminatingFaultHandler` and `LoggingFaultHandler`; `kafka.server.SharedServer`;
-    KAFKA-14114 (metrics `metadata-load-error-count` and `metadata-apply-error-count`).
-    """
+    """A controller or broker ended itself, or did not load or apply a part of the metadata."""
     if not view.kraft:
         yield view.judge("KA221", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return

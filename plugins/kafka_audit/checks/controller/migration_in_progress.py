@@ -13,46 +13,9 @@ _FINISHED = "finished"
 _ENABLE, _QUORUM_API = "zookeeper.metadata.migration.enable", 55
 
 
-@check(
-    code="KA909",
-    severity=Severity.INFO,
-    says={
-        Status.FAIL: "A migration from ZooKeeper to KRaft is in progress, phase {phase}: {state}",
-        Status.PASS: "ZooKeeper contains no trace of a migration to KRaft",
-        Status.UNKNOWN: "Cannot determine whether a migration to KRaft is in progress ({error})",
-        Status.NOT_APPLICABLE: "No migration from ZooKeeper is possible: {reason}",
-    },
-)
+@check(code="KA909", severity=Severity.INFO)
 def migration_in_progress(view: ClusterView) -> Iterator[Judgement]:
-    """A migration from ZooKeeper to KRaft is in progress; the finding shows its phase.
-
-    ## Why it matters
-    During the migration, brokers of both modes run and metadata has two stores. Conditions that are faults elsewhere are
-    normal: `/controller` holds a node that is not a broker, and ZooKeeper does not know some brokers. Do not leave a migration
-    unfinished: a rollback is possible only until the last phase, and a restart in the wrong mode loses a broker.
-
-    ## Fails when
-    `/migration` exists, or `/controller` contains a `kraftControllerEpoch`. The check reports and never alerts. Phases:
-    `prepared` (KRaft controllers wait for the brokers), `dual write` (a KRaft controller has taken over), `brokers change`
-    (some brokers run without ZooKeeper), `not finalised` (all brokers do, and the controllers still write to ZooKeeper;
-    `brokers changed` if the quorum is unknown), `finished` (inferred: the quorum leader has a later epoch than the claim in
-    `/controller`).
-
-    ## Not known when
-    `/controller` and `/migration` could not be read.
-
-    ## Passes only when
-    Both were read, and there is no trace of a migration. The check does not apply if the cluster file names no ZooKeeper.
-
-    ## What to do
-    Phase `{phase}`: continue with the procedure in Kafka's documentation, one broker at a time, with an audit after each. Do not
-    change topics during the migration. `finished` is inferred from epochs: the proof is the metric
-    `kafka.controller:type=KafkaController,name=ZkMigrationState` of the active controller, 3 (POST_MIGRATION). Then remove
-    `zookeeper` from the cluster file, and shut down ZooKeeper.
-
-    ## References
-    KIP-866; Kafka 3.9 documentation, "ZooKeeper to KRaft Migration". `kafka.zk.MigrationZNode`.
-    """
+    """A migration from ZooKeeper to KRaft is in progress; the finding shows its phase."""
     rows = view.newest(Migration)
     reads = [read for read in view.last_reads if read.operation == "zookeeper /controller"]
     if rows:

@@ -13,47 +13,9 @@ from kafka_audit.model.voters import SERVERS, VOTERS, named_voters
 _FEWEST = 3
 
 
-@check(
-    code="KA217",
-    severity=Severity.MEDIUM,
-    by_files=True,
-    says={
-        Status.FAIL: "The metadata quorum has {size}: {why}",
-        Status.PASS: "The metadata quorum has {size}, of which {spare} can fail",
-        Status.UNKNOWN: "Cannot determine how many voters the metadata quorum has ({error})",
-        Status.NOT_APPLICABLE: "The size of a metadata quorum is not judged: {reason}",
-    },
-)
+@check(code="KA217", severity=Severity.MEDIUM, by_files=True)
 def quorum_size_weak(view: ClusterView) -> Iterator[Judgement]:
-    """The metadata quorum has too few voters to lose one, or an even number.
-
-    ## Why it matters
-    Without a majority of its voters no partition leader is elected, no topic is created and no broker starts. One voter is a
-    single point of failure. Two voters are worse than one: both are required, so either one that fails stops the quorum. Four
-    tolerate one failure, as three do.
-
-    ## Fails when
-    The leader of the quorum lists one or two voters: MEDIUM. It lists another even number: LOW. Observers do not vote and do not
-    count. `lint` counts the ids in `controller.quorum.voters`, as most files name them.
-
-    ## Not known when
-    DescribeQuorum was denied or not answered; for `lint`, the files name `controller.quorum.bootstrap.servers` only (a dynamic
-    quorum, Kafka 3.9 and later), because the voters are in the metadata log then. The check does not apply to a cluster of which
-    the cluster file says `expect: {single_broker: true}`.
-
-    ## Passes only when
-    The leader lists three voters or more, and an odd number. KA209 reports voters that do not follow.
-
-    ## What to do
-    Run three controllers on hosts that fail independently, or five if one can be down for maintenance while another fails. In a
-    dynamic quorum (kraft.version 1) format and start the new controller, and add it on its host once it has caught up:
-    `kafka-metadata-quorum.sh --command-config controller.properties --bootstrap-controller CONTROLLER:9093 add-controller`. A
-    voter too many is removed with `remove-controller`. A static quorum (`controller.quorum.voters`) becomes dynamic from Kafka
-    4.1 on: `kafka-features.sh --bootstrap-server BROKER:9092 upgrade --feature kraft.version=1`.
-
-    ## References
-    KIP-595 (quorum), KIP-853 (dynamic quorum); Kafka documentation, "KRaft", "Controllers".
-    """
+    """The metadata quorum has too few voters to lose one, or an even number."""
     if not view.inter_broker.asked:
         yield _by_files(view)
         return

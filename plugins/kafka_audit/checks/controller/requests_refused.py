@@ -14,50 +14,9 @@ from kafka_audit.model.text import counted, listing, named_nodes
 _REFUSES = "controller_refuses"
 
 
-@check(
-    code="KA220",
-    severity=Severity.CRITICAL,
-    says={
-        Status.FAIL: "{subject} rejects requests of {whom}, as {principal} {cause}: {why}",
-        Status.PASS: "The log of controller {node} reports no request of another node that it rejects",
-        Status.UNKNOWN: "Cannot determine whether {who} rejects requests of other nodes ({error})",
-        Status.NOT_APPLICABLE: "Rejected requests are not compared: {reason}",
-    },
-)
+@check(code="KA220", severity=Severity.CRITICAL)
 def requests_refused(view: ClusterView) -> Iterator[Judgement]:
-    """A controller rejects the requests of other controllers or of brokers, because their principal may not act there.
-
-    ## Why it matters
-    Votes and fetches of controllers, and registrations, heartbeats and fetches of brokers, require ClusterAction at the
-    controller. From Kafka 3.4 on, a node whose fetch or vote is rejected ends itself: it looks like a node that is down, and ends
-    again after every start. Controllers that reject each other elect no leader.
-
-    ## Fails when
-    The log of a controller reports, still repeated, that it rejects such requests: the principal has no ClusterAction, or it is
-    not in `super.users` and the controller has read no ACL yet. Once is enough, if the node that was rejected does not answer and
-    does not follow the metadata log. Or a node reports since its last start that it ended itself because a controller rejected
-    its request.
-
-    ## Not known when
-    The log of a controller was not read, though `logs` in the cluster file names it.
-
-    ## Passes only when
-    The log was read and has no such line. The check does not apply if `logs` names no log of a controller, and not with
-    ZooKeeper, where KA401 is about the same right.
-
-    ## What to do
-    Do not start nodes before this is corrected: those that are rejected end themselves again. Add {principal} to `super.users`
-    in server.properties of every controller, separated by a semicolon, restart controllers one by one, and then start the nodes
-    that ended. For brokers an ACL with ClusterAction on the cluster is enough; for controllers it is not, because they read
-    ACLs after they have elected a leader.
-
-    The log of the controller has the principal: `grep 'Unexpected error handling request' server.log | tail -1`. It is that of
-    the controllers' listener: the user in its `sasl.jaas.config`, or the subject of a certificate. Without a login it is
-    User:ANONYMOUS, and every client that reaches the port then has the same rights.
-
-    ## References
-    `kafka.server.ControllerApis`; `org.apache.kafka.raft.KafkaRaftClient.handleTopLevelError`; KIP-801 (StandardAuthorizer).
-    """
+    """A controller rejects the requests of other controllers or of brokers, because their principal may not act there."""
     if not view.kraft:
         yield view.judge("KA220", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return

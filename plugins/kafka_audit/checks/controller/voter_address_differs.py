@@ -14,47 +14,9 @@ from kafka_audit.model.text import listing
 from kafka_audit.model.voters import SERVERS, addresses_clash, quorum_addresses, servers_named
 
 
-@check(
-    code="KA219",
-    severity=Severity.MEDIUM,
-    says={
-        Status.FAIL: "Node {node} and the quorum name different addresses: {fault}",
-        Status.PASS: "Node {node} and the quorum name the same addresses",
-        Status.UNKNOWN: "Cannot determine whether {who} and the quorum name the same addresses ({error})",
-        Status.NOT_APPLICABLE: "No addresses of voters to compare: {reason}",
-    },
-)
+@check(code="KA219", severity=Severity.MEDIUM)
 def voter_address_differs(view: ClusterView) -> Iterator[Judgement]:
-    """The metadata log has another address for a voter than its own file, or a node finds the quorum at no voter.
-
-    ## Why it matters
-    In a dynamic quorum, controllers and brokers connect to a voter at the address in the metadata log. A voter writes it there
-    when it starts. If its file names another one, the next restart changes where all others connect to, or the last change did
-    not arrive. A node that starts finds the quorum at `controller.quorum.bootstrap.servers` only: if none of these answers, it
-    does not start.
-
-    ## Fails when
-    The port or host of a voter in the quorum differs from the first controllers' listener in `advertised.listeners` (else
-    `listeners`) of its server.properties. Or every address in `controller.quorum.bootstrap.servers` of a node has another port or
-    IP address than every voter.
-
-    ## Not known when
-    DescribeQuorum was not answered, its version reports no addresses (before Kafka 3.9), or settings of the node were not read.
-    The check does not apply to a static quorum: KA213 compares what nodes name there.
-
-    ## Passes only when
-    The addresses in the quorum and the settings of the node were read, and agree. A host name in bootstrap.servers may be a name
-    of all controllers, so that only its port is compared.
-
-    ## What to do
-    Compare with `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --status`. Decide which address is right for
-    node {node}, correct `advertised.listeners` or `controller.quorum.bootstrap.servers` in its server.properties, and verify from
-    another controller's host that it answers: `nc -vz CONTROLLER 9093`. Restart the node only then, and only while all voters
-    follow (KA209). If a node runs behind a load balancer of the controllers with a port of its own, mute KA219 for it.
-
-    ## References
-    KIP-853 (voters and their endpoints in the metadata log, UpdateRaftVoter).
-    """
+    """The metadata log has another address for a voter than its own file, or a node finds the quorum at no voter."""
     yield from no_quorum(view, "KA219", "a node")
     now = view.quorum.now
     if now.newest is None:

@@ -11,44 +11,9 @@ from kafka_audit.model.quorum import majority
 from kafka_audit.model.text import listing
 
 
-@check(
-    code="KA209",
-    severity=Severity.CRITICAL,
-    says={
-        Status.FAIL: "{down} of {total} quorum controllers {follow} leader {leader} ({which}): {spare}",
-        Status.PASS: "All {total} voters of the metadata quorum follow leader {leader}",
-        Status.UNKNOWN: "Cannot determine whether all voters of the metadata quorum follow ({error})",
-        Status.NOT_APPLICABLE: "No metadata quorum: {reason}",
-    },
-)
+@check(code="KA209", severity=Severity.CRITICAL)
 def voters_down(view: ClusterView) -> Iterator[Judgement]:
-    """Controllers of the metadata quorum are down or lagging.
-
-    ## Why it matters
-    The quorum works while a majority of its voters follows the leader. Without a majority no partition leader can be elected,
-    no topic can be created, and no broker can start. A voter that is down and unnoticed brings the cluster closer to that
-    point.
-
-    ## Fails when
-    In two samples the leader has not seen a voter caught up with the metadata log for 10 s. A working voter catches up twice
-    per second. MEDIUM if another voter can fail without losing the majority. CRITICAL if those that follow are no majority: the
-    leader commits nothing. Up to Kafka 3.6 it does not resign then (KAFKA-15489), and the others may follow another one (KA202).
-
-    ## Not known when
-    DescribeQuorum was denied or not answered, or its version reports no timestamps (before Kafka 3.3), or one sample only shows
-    it.
-
-    ## Passes only when
-    The leader answered, and every voter is caught up.
-
-    ## What to do
-    {step} The end of server.log on that host shows more: `grep -iE 'controller|fault|UnknownHost|Connection' server.log | tail`.
-    To see the lag, run `kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --replication`. Do not remove a voter
-    that will return, and do not format its disk.
-
-    ## References
-    KIP-595, KIP-836 (lag of voters and observers); `controller.quorum.fetch.timeout.ms`.
-    """
+    """Controllers of the metadata quorum are down or lagging."""
     quorum = view.quorum
     yield from no_quorum(view, "KA209", "a voter")
     now = quorum.now

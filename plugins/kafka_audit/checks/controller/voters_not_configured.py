@@ -23,50 +23,9 @@ not one of the voters` if a leader is not in the node's list, and 3.8 does not f
 KafkaRaftClient.maybeTransition)."""
 
 
-@check(
-    code="KA213",
-    severity=Severity.HIGH,
-    by_files=True,
-    says={
-        Status.FAIL: "Node {node} names {fault}; {effect} ({source})",
-        Status.PASS: "Node {node} names the voters of the quorum ({voters})",
-        Status.UNKNOWN: "Cannot determine whether {who} names the voters of the quorum ({error})",
-        Status.NOT_APPLICABLE: "No configured voters to compare: {reason}",
-    },
-)
+@check(code="KA213", severity=Severity.HIGH, by_files=True)
 def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
-    """The configuration of a node names other quorum voters than the quorum has.
-
-    ## Why it matters
-    In a static quorum, every node knows the voters from `controller.quorum.voters` alone. Up to Kafka 3.8, a node cannot follow a
-    leader that its configuration does not name, and up to 3.7 controllers reject the requests of such a voter. From 3.9 on, the
-    voters report the address of the leader, and the node follows it; but it starts only while a voter that it names answers, and
-    a voter counts the votes of those that it names alone. The fault shows at the next election or restart.
-
-    ## Fails when
-    The node ids in `controller.quorum.voters` of a broker or controller differ from the voters that DescribeQuorum reports.
-    MEDIUM from Kafka 3.9 on, unless a voter could be elected by those that it names while others elect another leader. MEDIUM
-    too if the ids are the same, and the node names another port or another IP address for a voter than most nodes (the leader
-    reports what it names itself from Kafka 3.9 on). Or the address that a controller names for itself differs in port or IP
-    address from all its listeners in `controller.listener.names`; in a running cluster only if it does not follow the leader,
-    because a forward may lead there. `lint` compares the files with each other instead of with DescribeQuorum.
-
-    ## Not known when
-    DescribeQuorum was not answered, or the settings of the node were not read. The check does not apply if the voters are in the
-    metadata log (kraft.version 1), or if the node finds them by `controller.quorum.bootstrap.servers`, or to a single file.
-
-    ## Passes only when
-    Both were read and name the same node ids, and no port or IP address differs from what most nodes name. Host names are not
-    compared, because one controller may have several; KA211 probes the addresses of the cluster file.
-
-    ## What to do
-    Set the same `controller.quorum.voters`, with {voters} and their addresses, in server.properties of every broker and every
-    controller, and restart node {node}. Restart controllers one at a time, and only if all voters follow (KA209). A voter
-    cannot be added to a static quorum by this setting on some nodes only: voters that disagree can elect two leaders.
-
-    ## References
-    KIP-595 (static voters), KIP-853 (voters in the metadata log).
-    """
+    """The configuration of a node names other quorum voters than the quorum has."""
     if apart := [*_not_compared(view)]:
         yield from apart
         return

@@ -8,47 +8,9 @@ from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, NameAddres
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 
-@check(
-    code="KA319",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "{host} ({listener} of broker {broker}) has addresses that do not lead there: {faults} (seen from "
-        "{vantage})",
-        Status.PASS: "All addresses of {host} ({count}) lead to broker {broker} ({listener})",
-        Status.UNKNOWN: "Cannot determine whether each address of {host} leads to broker {broker} ({listener}): {error}",
-        Status.NOT_APPLICABLE: "Addresses of names are not compared: {reason}",
-    },
-)
+@check(code="KA319", severity=Severity.HIGH)
 def address_of_name_fails(view: ClusterView) -> Iterator[Judgement]:
-    """A name that a broker advertises has several addresses, and one of them leads nowhere or to another broker.
-
-    ## Why it matters
-    A client takes any address of a name: its resolver returns them in turn. With one of two addresses dead, every second
-    connection waits for its time-out before it tries the other one, and clients before Kafka 2.6 do not try another one. With an
-    address of another broker, some requests fail with NOT_LEADER_OR_FOLLOWER. A test from one host may always take the good one.
-
-    ## Fails when
-    In two samples, from the same vantage, an address of an advertised name did not get a connection or an answer, or another
-    broker answers there. An IPv6 address that leads nowhere counts only beside an IPv6 address that leads to the broker: Java
-    clients take one family of addresses, by default IPv4. An address without a route from the vantage does not count.
-
-    ## Not known when
-    A vantage resolved several addresses and did not probe each (this needs python3 there, and enough of `limits.read_s`), or an
-    address failed once.
-
-    ## Passes only when
-    At each address that was probed the broker answers, or IPv6 alone fails. The check does not apply if no advertised name has
-    several addresses.
-
-    ## What to do
-    On the host of the vantage, run `getent ahosts {host}`, then `nc -vz -w 3 ADDRESS {port}` for each address. Remove the
-    addresses that do not lead to broker {broker} from the record of {host} and from `/etc/hosts`, or repair the host behind them.
-    Resolvers and JVMs keep the old answer until its time to live ends.
-
-    ## References
-    KIP-302 and KIP-602 (`client.dns.lookup=use_all_dns_ips`, the default since Kafka 2.6);
-    `org.apache.kafka.clients.ClientUtils`.
-    """
+    """A name that a broker advertises has several addresses, and one of them leads nowhere or to another broker."""
     found: dict[tuple[int, str], list[NameAddress]] = defaultdict(list)
     for one in view.name_addresses:
         found[one.row.broker_id, one.row.listener].append(one)

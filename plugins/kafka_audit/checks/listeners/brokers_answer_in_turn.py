@@ -14,45 +14,9 @@ from kafka_audit.model.text import counted
 _TWICE = 2
 
 
-@check(
-    code="KA320",
-    severity=Severity.CRITICAL,
-    says={
-        Status.FAIL: "Clients that connect to broker {broker} at {host}:{port} ({listener}) reach brokers {answering_brokers} in "
-        "turn, seen from {vantage}",
-        Status.PASS: "The same broker answered at {host}:{port} ({listener} of broker {broker}) in {times}",
-        Status.UNKNOWN: "Cannot determine whether one broker answers at {host}:{port} ({listener} of broker {broker}): {error}",
-    },
-)
+@check(code="KA320", severity=Severity.CRITICAL)
 def brokers_answer_in_turn(view: ClusterView) -> Iterator[Judgement]:
-    """Several brokers answer in turn at the endpoint that one broker advertises: a load balancer leads there.
-
-    ## Why it matters
-    A client must reach the leader of a partition, not any broker. Behind one address of a load balancer, or a name that leads to
-    all brokers, bootstrap works, and about two of three requests fail with NOT_LEADER_OR_FOLLOWER. A new attempt may succeed, so
-    that the fault looks like an unstable cluster.
-
-    ## Fails when
-    From one vantage, the brokers that answered at the same advertised address differ between samples: another one than the
-    broker that advertises it answered twice, and the answer changed to a third broker, or more than once. The last sample of the
-    previous snapshot counts.
-
-    ## Not known when
-    No broker reported its id there (KA111 says why), or the answer changed once: a forward may have been changed.
-
-    ## Passes only when
-    The same broker answered in each sample. KA111 reports whether it is the right one, KA319 each address of a name that has
-    several.
-
-    ## What to do
-    Run `kafka-configs.sh --bootstrap-server {host}:{port} --describe --entity-type brokers --entity-name {broker}` several times:
-    it fails with `Unexpected broker id, expected …` while another broker answers. In `advertised.listeners` of broker {broker}
-    set an address that leads to this broker alone: its own name, or a port of the load balancer with this broker as its only
-    target. Use the address of the load balancer for `bootstrap.servers` only.
-
-    ## References
-    Error 42 INVALID_REQUEST of `kafka.server.ConfigHelper`; KIP-302 (all addresses of a name).
-    """
+    """Several brokers answer in turn at the endpoint that one broker advertises: a load balancer leads there."""
     found: dict[tuple[int, str, str], dict[str, Sequence[int]]] = defaultdict(dict)
     for (broker, listener, address, vantage), ids in answers_in_order(view).items():
         found[broker, listener, address][vantage] = ids

@@ -16,51 +16,9 @@ _SOON, _LATER = 7, 30  # days
 _OTHERS = {"CONTROLLER": "controller", "ZOOKEEPER": "ZooKeeper server"}
 
 
-@check(
-    code="KA307",
-    severity=Severity.MEDIUM,
-    says={
-        Status.FAIL: "Certificate of {who}: {fault}",
-        Status.PASS: "Certificate of {who} names {host} and is valid for {days:# more day|# more days}",
-        Status.UNKNOWN: "Cannot determine how long the certificate of {who} is valid ({error})",
-        Status.NOT_APPLICABLE: "No certificates to check: {reason}",
-    },
-)
+@check(code="KA307", severity=Severity.MEDIUM)
 def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
-    """A certificate has expired, expires soon, or does not name the advertised host.
-
-    ## Why it matters
-    When the certificate expires, every new connection fails, including connections between brokers on this listener. Existing
-    connections continue until they are closed.
-
-    ## Fails when
-    The certificate has expired or is not yet valid: CRITICAL. It expires in less than 7 days: HIGH; in less than 30 days:
-    MEDIUM. For short-lived certificates the limits are a tenth and a third of the lifetime. The advertised host is not among
-    its names: HIGH, because clients verify host names by default; MEDIUM if the broker itself does not verify them
-    (`ssl.endpoint.identification.algorithm` is empty), as clusters without host names in certificates are run. Certificates
-    of the controllers under `controllers` and of ZooKeeper servers with TLS are checked in the same way; KA318 checks the
-    authorities.
-
-    ## Not known when
-    No TLS handshake of the auditor received a certificate.
-
-    ## Passes only when
-    The certificate was received, names the advertised host and is valid long enough. KA412 checks whether its issuer is
-    trusted.
-
-    ## What to do
-    To see the certificate, run `echo | openssl s_client -connect {host}:{port} -servername {host} | openssl x509 -noout
-    -dates -ext subjectAltName`.
-
-    Renew it, with {host} among its names. A broker can load a new keystore without a restart: `kafka-configs.sh
-    --bootstrap-server BROKER:9092 --alter --entity-type brokers --entity-name {broker} --add-config CONFIG` with
-    `listener.name.LISTENER.ssl.keystore.location=PATH`. The broker refuses it if the distinguished name of the certificate
-    changes or one of its alternative names disappears (from Kafka 3.7 on `ssl.allow.dn.changes` and `ssl.allow.san.changes`
-    allow it). Then restart the brokers one by one with the new keystore.
-
-    ## References
-    KIP-226 (dynamic keystores); RFC 6125.
-    """
+    """A certificate has expired, expires soon, or does not name the advertised host."""
     yield from _of_others(view)
     endpoints = view.endpoints.all
     shown_at = {(row.broker_id, row.listener) for row in view.of(Certificate)}

@@ -17,42 +17,9 @@ _OWN_PAGE = frozenset({StartRule.NOT_ADVERTISED, StartRule.NOT_MAPPED, StartRule
 """KA311 and KA406 say these."""
 
 
-@check(
-    code="KA310",
-    severity=Severity.CRITICAL,
-    says={
-        Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says}",
-        Status.PASS: "Kafka {version} accepts the server.properties of broker {broker}",
-        Status.UNKNOWN: "Cannot determine whether Kafka accepts the server.properties of {who} ({error})",
-    },
-)
+@check(code="KA310", severity=Severity.CRITICAL)
 def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
-    """Kafka rejects the configuration file.
-
-    ## Why it matters
-    A broker that is down does not start with this file. A running broker read an earlier file: it will not start again until
-    the file is fixed.
-
-    ## Fails when
-    `KafkaConfig` of the broker's release rejects the file; the message is Kafka's own. If only the major version is known, the
-    check fails if its oldest and its newest release (1.0, 1.1, 2.0, 2.8, 3.0, 3.9, 4.0, 4.4) both reject the file. KA311 and
-    KA406 report the errors that have their own page.
-
-    ## Not known when
-    No server.properties of the broker was read. Or the release of the broker is unknown (its APIs and its inter-broker
-    protocol were not read). Or only the newer of the two releases rejects the file. Or `config.providers` provide some values.
-
-    ## Passes only when
-    The release accepts the file, or the newest release of its major version does. Secrets were not read and count as set. The
-    check does not cover errors that Kafka finds later during startup (keystores, JAAS configuration, ports in use).
-
-    ## What to do
-    In server.properties of broker {broker}, correct the setting that Kafka names. Test the file with `kafka-audit lint
-    server.properties --kafka-version {version}`, then start the broker.
-
-    ## References
-    `kafka.server.KafkaConfig.validateValues`; `org.apache.kafka.common.config.ConfigDef.parse`; docs/differential.md.
-    """
+    """Kafka rejects the configuration file."""
     yield from no_files(view, "KA310")
     for broker, lines in sorted(view.settings.files.items()):
         known = releases(view, broker)

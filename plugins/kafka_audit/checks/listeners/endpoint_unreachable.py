@@ -8,52 +8,9 @@ from kafka_audit.diagnosis.serve_edges import BROKEN, IN_MOTION, WORKS, ServeEdg
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 
-@check(
-    code="KA301",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Clients at {vantage} cannot reach broker {broker} at {host}:{port} ({listener}): {stops}; advertised "
-        "endpoints reached: {reached}",
-        Status.PASS: "{host}:{port} ({listener} of broker {broker}) is reachable from {vantage}",
-        Status.NOT_APPLICABLE: "{host}:{port} ({listener} of broker {broker}) is not for clients: {reason}",
-        Status.UNKNOWN: "Cannot determine whether clients reach broker {broker} at {host}:{port} ({listener}): {error}",
-    },
-)
+@check(code="KA301", severity=Severity.HIGH)
 def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
-    """An advertised endpoint cannot be reached from a client vantage.
-
-    ## Why it matters
-    A client can bootstrap at any broker, then connects to the advertised address of each leader. Clients cannot use the
-    partitions that an unreachable broker leads.
-
-    ## Fails when
-    A probe from a client vantage (this worker is one) fails in two samples with the same registration. The finding names the
-    layer that fails first: dns (no address; the evidence names the resolver), tcp, tls, sasl, api (ApiVersions), packets (a
-    request of 10,000 bytes gets no answer, and a small one still does: the path loses large packets). KA111 reports which broker
-    answers, KA319 each address of a name.
-
-    The check does not apply to a listener that brokers use for inter-broker or controller traffic, if the vantage reaches it at
-    no broker, reaches another listener, and `reach` has no mapping for it. KA302 checks whether brokers reach it.
-
-    ## Not known when
-    No vantage probed the endpoint, a layer could not be probed there (see `needs`), or it failed once. The audit does not
-    connect to addresses that reach no other host (link-local, multicast, unspecified, broadcast) or that belong to a cloud's
-    metadata service, even if a host name resolves to one.
-
-    ## Passes only when
-    Every client vantage succeeded at every layer that it probed.
-
-    ## What to do
-    Repeat the probe on the host where it failed: `getent hosts {host}`, then `nc -vz -w 3 {host} {port}`. dns: use a name that
-    clients can resolve, or a proxy, or run the clients inside the network. tcp: check routes, firewalls and the port forward
-    for this broker; a forward for the bootstrap address alone is not enough. tls: run `openssl s_client -connect {host}:{port}
-    -servername {host}`. sasl: check the mechanism and user of that listener. packets: compare the MTU of both ends with what
-    `ping -M do -s 1472 {host}` gets through, and let ICMP pass. If clients and brokers need different addresses,
-    set `advertised.listeners=INTERNAL://…,EXTERNAL://…`.
-
-    ## References
-    KIP-103 (listeners for different traffic), KIP-302 (all addresses of a name).
-    """
+    """An advertised endpoint cannot be reached from a client vantage."""
     edges = view.derived(ServeEdges)
     for endpoint in view.advertised:
         to = edges.to(endpoint)

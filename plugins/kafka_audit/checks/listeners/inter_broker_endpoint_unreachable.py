@@ -15,63 +15,9 @@ from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import brokers, listing
 
 
-@check(
-    code="KA302",
-    severity=Severity.CRITICAL,
-    parts=("brokers",),
-    says={
-        Status.FAIL: "Broker {broker} is cut off: {who} {cannot} reach {where}: {why}",
-        Status.PASS: "Every broker reaches broker {broker} at {host}:{port} ({listener}): tcp open from {open}",
-        Status.UNKNOWN: "Cannot determine whether the other brokers reach {target}: {error}",
-        Status.NOT_APPLICABLE: "No registered inter-broker endpoints: {reason}",
-    },
-)
+@check(code="KA302", severity=Severity.CRITICAL, parts=("brokers",))
 def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
-    """A broker cannot reach the address that another broker, or it itself, advertises for inter-broker traffic.
-
-    ## Why it matters
-    The controller sends leader information to every broker through this address. If it cannot, the broker is up and registered
-    but unusable: its view is empty, `controller_id` is -1 and it has no topics, while ZooKeeper reports a full ISR. A follower
-    that cannot reach its leader falls out of the ISR.
-
-    ## Fails when
-    Measured: a probe from a broker's own host fails at dns or tcp in two samples, or gets no answer to a large request and one
-    to a small request; or the broker's log reports it, newer than the start of both brokers and still repeated. CRITICAL if
-    something is broken that it explains: the broker's own view is empty or stale, or a follower is out of the ISR. Else HIGH, if
-    that vantage reaches its own broker, and one vantage reaches broker {broker}.
-
-    Also measured: something is broken, a limit on connections is set, and connections of that host are closed before anything
-    is sent.
-
-    Inferred, if no probe was made from the controller's host: the broker's own view is empty or stale, or a follower that
-    replicates other partitions is in no ISR of this broker's partitions (in KRaft, which does not report restarts: no follower
-    is), and an observation rules out each other known cause: a refused login or handshake, a missing right, a connection limit,
-    a process or disk that hangs, a throttle, a path that drops large packets. Suspected: some of these are not ruled out; the
-    finding names them. Also where every probe connects, followers do not replicate, and only lost packets explain that.
-
-    ## Not known when
-    No probe was made and no symptom was found, another cause explains the symptom, or the symptom was seen once.
-
-    Or probes fail, nothing is broken that they explain, and the vantage is probably on another host: it does not reach its own
-    broker, or no vantage reaches broker {broker}, not even its own. Let its `command` run `hostname` for each broker.
-
-    ## Passes only when
-    Probes from the hosts of all registered brokers opened a tcp connection.
-
-    ## What to do
-    On the host of {who}, run `nc -vz -w 3 {host} {port}` and `grep '(id: {broker} rack.*unsuccessful' controller.log`. Do not
-    rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it does not read from brokers.
-
-    Quick: set an address in `advertised.listeners` of broker {broker} that clients and every possible controller resolve and
-    reach (`/etc/hosts` of the brokers, a hairpin rule at the port forward). This requires a restart of that broker.
-
-    Lasting: a listener for brokers only (`inter.broker.listener.name`), with addresses that every broker reaches. First add it
-    to `listeners` and `advertised.listeners` on all brokers, then switch to it and remove `security.inter.broker.protocol`
-    (Kafka accepts only one of the two). This requires two rolling restarts.
-
-    ## References
-    KIP-103 (listeners for different traffic); `kafka.controller.RequestSendThread`.
-    """
+    """A broker cannot reach the address that another broker, or it itself, advertises for inter-broker traffic."""
     facts = facts_of(view)
     for broker in view.brokers:
         yield _Cut(facts, broker).judged()

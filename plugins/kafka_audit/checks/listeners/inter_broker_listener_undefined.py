@@ -22,41 +22,9 @@ _DEFAULT = "PLAINTEXT"
 """The only listener of a broker without `listeners`."""
 
 
-@check(
-    code="KA311",
-    severity=Severity.CRITICAL,
-    by_files=True,
-    says={
-        Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says}",
-        Status.PASS: "Broker {broker} advertises {listener}, its inter-broker listener",
-        Status.UNKNOWN: "Cannot determine whether {who} advertises its inter-broker listener ({error})",
-    },
-)
+@check(code="KA311", severity=Severity.CRITICAL, by_files=True)
 def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
-    """The inter-broker listener is not among the advertised listeners.
-
-    ## Why it matters
-    Kafka does not start with such a file. If the broker runs, the file was changed after its start: it will not start again
-    until the file is fixed.
-
-    ## Fails when
-    `inter.broker.listener.name`, or without it the name of `security.inter.broker.protocol` (default PLAINTEXT), is not in
-    `advertised.listeners`. Without `advertised.listeners` the check uses `listeners`, and without both a PLAINTEXT listener.
-
-    ## Not known when
-    No server.properties of the broker was read, or a listener is a placeholder.
-
-    ## Passes only when
-    The name is among the advertised listeners, in the same case.
-
-    ## What to do
-    In server.properties of broker {broker}: add {listener} to `listeners`, `advertised.listeners` and
-    `listener.security.protocol.map`, or set `inter.broker.listener.name` to one of {advertised} and remove
-    `security.inter.broker.protocol` (Kafka accepts only one of the two). Then start the broker.
-
-    ## References
-    `kafka.server.KafkaConfig.validateValues`; KIP-103 (listeners for different traffic).
-    """
+    """The inter-broker listener is not among the advertised listeners."""
     yield from no_files(view, "KA311")
     between = view.next_start
     for broker, lines in sorted(between.settings.files.items()):

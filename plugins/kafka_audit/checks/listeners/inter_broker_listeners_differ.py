@@ -14,42 +14,9 @@ from kafka_audit.model.text import brokers
 _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol")
 
 
-@check(
-    code="KA312",
-    severity=Severity.CRITICAL,
-    by_files=True,
-    says={
-        Status.FAIL: "Broker {broker} uses a different inter-broker listener or security protocol: {fault}",
-        Status.PASS: "Broker {broker} uses inter-broker listener {listener} ({protocol}), like most brokers",
-        Status.UNKNOWN: "Cannot determine whether {who} uses the same inter-broker listener and security protocol as the "
-        "others ({error})",
-    },
-)
+@check(code="KA312", severity=Severity.CRITICAL, by_files=True)
 def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers use different inter-broker listeners, or different security on them.
-
-    ## Why it matters
-    A broker cannot connect to another broker that does not have the listener it uses. If all brokers have both listeners, a
-    rolling change is incomplete.
-
-    ## Fails when
-    A listener that any broker uses for inter-broker traffic is not among the listeners of this broker: CRITICAL. Or this broker
-    uses a different name, protocol or mechanism than most brokers: MEDIUM.
-
-    ## Not known when
-    DescribeConfigs and server.properties of the broker do not contain its listener and mechanism.
-
-    ## Passes only when
-    The broker uses the same listener as most brokers, and has it.
-
-    ## What to do
-    The order of a rolling change is: add the new listener on all brokers, switch `inter.broker.listener.name` on all (without
-    `security.inter.broker.protocol`: Kafka accepts only one of the two), remove the old listener. Return to the step that is
-    missing on broker {broker}. For a mechanism: enable both, switch, remove the old one.
-
-    ## References
-    KIP-103; Kafka documentation, "Incorporating Security Features in a Running Cluster".
-    """
+    """Brokers use different inter-broker listeners, or different security on them."""
     between = view.inter_broker
     used = {broker: reported for broker in between.brokers if (reported := between.listener(broker)) is not None}
     known = {broker: kind for broker, listener in used.items() if (kind := _kind(between, broker, listener)) is not None}

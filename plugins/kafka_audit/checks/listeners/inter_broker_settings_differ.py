@@ -11,41 +11,9 @@ from kafka_audit.model.text import brokers
 _NAME, _PROTOCOL = "inter.broker.listener.name", "security.inter.broker.protocol"
 
 
-@check(
-    code="KA306",
-    severity=Severity.MEDIUM,
-    by_files=True,
-    says={
-        Status.FAIL: "Broker {broker} has inter-broker listener {listener} by {key}, but {others} {say} {usual}",
-        Status.PASS: "Broker {broker} has inter-broker listener {listener} ({how}), like most brokers",
-        Status.UNKNOWN: "Cannot determine whether {who} has the same inter-broker settings as the others ({error})",
-        Status.NOT_APPLICABLE: "No inter-broker settings to compare: {reason}",
-    },
-)
+@check(code="KA306", severity=Severity.MEDIUM, by_files=True)
 def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers have different settings for the inter-broker listener.
-
-    ## Why it matters
-    A rolling change is incomplete, or a broker has a copy of an old file. KA312 reports whether brokers are cut off now, based
-    on the available listeners. This check names the line to change.
-
-    ## Fails when
-    `inter.broker.listener.name`, or without it `security.inter.broker.protocol` (default PLAINTEXT), names a different listener
-    than on most brokers.
-
-    ## Not known when
-    The settings of the broker were not read (DescribeConfigs or server.properties).
-
-    ## Passes only when
-    The broker names the same listener as most brokers, by either key. The check does not apply to a single broker.
-
-    ## What to do
-    Complete the change or undo it: set {key} on broker {broker} so that it names {usual}, and restart the broker. Read KA312
-    first: if a broker does not have the listener, add it there before.
-
-    ## References
-    KIP-103 (listeners for different traffic); Kafka documentation, "Incorporating Security Features in a Running Cluster".
-    """
+    """Brokers have different settings for the inter-broker listener."""
     effective = Effective(view)
     if len(effective.brokers) == 1:
         yield view.judge("KA306", "cluster", Status.NOT_APPLICABLE, reason="a single broker is known")

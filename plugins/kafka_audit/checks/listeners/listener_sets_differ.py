@@ -12,42 +12,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
 
 
-@check(
-    code="KA305",
-    severity=Severity.MEDIUM,
-    says={
-        Status.FAIL: "Listener {listener} of broker {broker} differs from the other brokers: {fault}",
-        Status.PASS: "Broker {broker} has listener {listener} ({protocol}), like the other brokers",
-        Status.UNKNOWN: "Cannot determine whether {who} has the same listeners as the others ({error})",
-    },
-)
+@check(code="KA305", severity=Severity.MEDIUM)
 def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers have different listeners, or different protocols for the same listener.
-
-    ## Why it matters
-    If a leader lacks a listener, clients of that listener cannot use its partitions (KA103). If other brokers use the listener,
-    they cannot connect to that broker.
-
-    ## Fails when
-    A broker lacks a listener that at least half of the brokers have, or has one that most brokers lack (LOW), or has a
-    different protocol under the same name than most. CRITICAL if a broker lacks the listener that another broker uses for
-    inter-broker traffic.
-
-    ## Not known when
-    ZooKeeper was not read, or the registration changed between two samples. In KRaft, which has no readable registrations: a
-    broker did not report its settings. Without DescribeConfigs on Cluster a missing listener is MEDIUM.
-
-    ## Passes only when
-    The broker has the listener, with the protocol of most brokers.
-
-    ## What to do
-    Compare `listeners`, `advertised.listeners` and `listener.security.protocol.map` of broker {broker} with the other brokers.
-    The order of a rolling change is: add the new listener on all brokers, then switch `inter.broker.listener.name`, then remove
-    the old listener. Remove `security.inter.broker.protocol` when you set this name: Kafka accepts only one of the two.
-
-    ## References
-    KIP-103 (listeners for different traffic).
-    """
+    """Brokers have different listeners, or different protocols for the same listener."""
     known = _by_settings(view) if view.kraft else _registered(view)
     gap = tuple(_unknown_listeners(view, known) if view.kraft else no_registrations(view, "KA305"))
     yield from gap

@@ -13,44 +13,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
 
-@check(
-    code="KA315",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Broker {broker} shares its mapped address with others: {others}; `reach` maps {count} advertised addresses "
-        "to {via}",
-        Status.PASS: "{address} ({listener} of broker {broker}) has its own mapped address, or TLS selects it by name",
-        Status.UNKNOWN: "Cannot determine whether `reach` maps {who} to a separate address ({error})",
-        Status.NOT_APPLICABLE: "No mapping is configured: {reason}",
-    },
-)
+@check(code="KA315", severity=Severity.HIGH)
 def mappings_share_address(view: ClusterView) -> Iterator[Judgement]:
-    """`reach` maps two advertised addresses to one address.
-
-    ## Why it matters
-    A port forward only sees an address and a port. Two brokers behind the same address are one broker: a request for the other
-    broker fails with NOT_LEADER_OR_FOLLOWER, and the audit reads one broker's view twice.
-
-    ## Fails when
-    `reach` maps two advertised addresses to the same address, and the address does not select by TLS name: the listener has no
-    TLS, or a broker other than the intended one answers.
-
-    ## Not known when
-    No endpoint is known, or the listener uses TLS and the broker that answers is unknown. The check does not apply without
-    `reach`.
-
-    ## Passes only when
-    The mapping is the only one to that address. Or, with TLS, the correct broker reports its id: a proxy that reads the name in
-    the handshake (SNI) can serve all brokers on one port.
-
-    ## What to do
-    Give each broker its own port at the proxy, and correct the entry of broker {broker} in `reach`: {address} and {others} are
-    both mapped to {via}. To see which broker answers, run `kafka-configs.sh --bootstrap-server {via} --describe --entity-type
-    brokers --entity-name {broker}`.
-
-    ## References
-    KA111 reports which broker answers; KA304 is the same fault in `advertised.listeners`.
-    """
+    """`reach` maps two advertised addresses to one address."""
     probes = view.worker_probes
     yield from no_reach(view, "KA315", probes)
     by_target: dict[str, list[ProbeResult]] = defaultdict(list)

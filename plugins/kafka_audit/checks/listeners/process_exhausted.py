@@ -16,41 +16,9 @@ _THREADS = "unable to create"
 _FILES_SPENT = "too_many_open_files"
 
 
-@check(
-    code="KA321",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "The process of {who} ran out of {what} and is still up: {effect}",
-        Status.PASS: "The log of {who} reports no lack of memory, file handles or memory maps",
-        Status.UNKNOWN: "Cannot determine whether {who} lacks memory, file handles or memory maps ({error})",
-    },
-)
+@check(code="KA321", severity=Severity.HIGH)
 def process_exhausted(view: ClusterView) -> Iterator[Judgement]:
-    """A broker or controller ran out of memory, file handles or memory maps, and its process stays up.
-
-    ## Why it matters
-    Java does not end the process. The thread that got the error may be gone: a network thread, so that some connections hang, a
-    request handler, a fetcher, or the log cleaner. Without file handles the broker accepts no new connection, and takes a log dir
-    offline when it cannot open a segment. The port stays open and the registration current, so nothing fails over.
-
-    ## Fails when
-    Since its last start, a broker or a KRaft controller logged OutOfMemoryError or `Too many open files`.
-
-    ## Not known when
-    `server.log` of the node, or the output of a command with its log, was not read, or the line has no time. Only the end of a
-    log is read.
-
-    ## Passes only when
-    The log was read, and the part that was read has no such line since the last start.
-
-    ## What to do
-    {step} Then restart {who}, because threads that ended do not come back. To end the process the next time instead,
-    add `-XX:+ExitOnOutOfMemoryError` to `KAFKA_OPTS`; systemd or Kubernetes then starts it again. To see the limits and what is
-    used, on its host: `grep -E 'open files|processes' /proc/PID/limits`, `ls /proc/PID/fd | wc -l` and `wc -l /proc/PID/maps`.
-
-    ## References
-    Kafka documentation, "OS" (file descriptor limits, `vm.max_map_count`); `org.apache.kafka.common.utils.KafkaThread`.
-    """
+    """A broker or controller ran out of memory, file handles or memory maps, and its process stays up."""
     for log in own_logs(view, "KA321", _FILES, of_controllers=True):
         if isinstance(log, Judgement):
             yield log

@@ -12,40 +12,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 _OTHERS = ("controller.listener.names", "control.plane.listener.name")
 
 
-@check(
-    code="KA308",
-    severity=Severity.LOW,
-    by_files=True,
-    says={
-        Status.FAIL: "Clients and inter-broker traffic share the listener {listener} of {who}",
-        Status.PASS: "Broker {broker} uses {listener} for inter-broker traffic and has {clients} for clients",
-        Status.UNKNOWN: "Cannot determine whether {who} uses one listener for clients and brokers ({error})",
-    },
-)
+@check(code="KA308", severity=Severity.LOW, by_files=True)
 def shared_listener(view: ClusterView) -> Iterator[Judgement]:
-    """Clients and brokers use the same listener.
-
-    ## Why it matters
-    The requirements of clients then apply to brokers: every broker must reach the address that clients reach, a security change
-    affects both at once, and a burst of client connections delays replication. Many clusters run this way.
-
-    ## Fails when
-    The inter-broker listener is the only listener that the broker advertises, not counting controller listeners.
-
-    ## Not known when
-    The inter-broker listener or the listeners of the broker are unknown.
-
-    ## Passes only when
-    The broker has another listener. The check does not see whether clients use it.
-
-    ## What to do
-    Add a listener for brokers only: first add it on all brokers (`listeners`, `advertised.listeners`,
-    `listener.security.protocol.map`), then switch `inter.broker.listener.name` from {listener} on all brokers, including {who}.
-    Remove `security.inter.broker.protocol` when you set it: Kafka accepts only one of the two.
-
-    ## References
-    KIP-103 (listeners for different traffic); KIP-402 (connection limits per listener).
-    """
+    """Clients and brokers use the same listener."""
     yield from one_finding(view, "KA308", _judged(view))
     yield from no_brokers(view, "KA308")
 

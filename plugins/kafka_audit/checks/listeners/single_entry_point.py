@@ -11,42 +11,9 @@ from kafka_audit.compare.hosts import canonical_host
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 
-@check(
-    code="KA314",
-    severity=Severity.LOW,
-    says={
-        Status.FAIL: "Host {host} is a single point of failure; `reach` maps all {count} brokers through it (listeners "
-        "{listeners})",
-        Status.PASS: "`reach` maps {count} brokers through {hosts} (listeners {listeners})",
-        Status.UNKNOWN: "Cannot determine whether all clients of {who} depend on one host ({error})",
-        Status.NOT_APPLICABLE: "No proxy can be a single point of failure: {reason}",
-    },
-)
+@check(code="KA314", severity=Severity.LOW)
 def single_entry_point(view: ClusterView) -> Iterator[Judgement]:
-    """All mappings of `reach` go through one host.
-
-    ## Why it matters
-    A cluster of three brokers tolerates the loss of one. A single proxy in front of them does not: if it fails, clients cannot
-    reach the cluster. The same happens when it restarts for a new certificate or mapping.
-
-    ## Fails when
-    `reach` maps two or more brokers through one host with one address. LOW: a load balancer or a floating address behind that
-    address is not visible from outside. If there is one, mute the finding.
-
-    ## Not known when
-    No endpoint is known, or the host name did not resolve. The check does not apply without `reach`, to one broker (KA612), or
-    if the worker connects to itself through its own tunnel.
-
-    ## Passes only when
-    The mappings use two or more hosts, or a name with two or more addresses.
-
-    ## What to do
-    Run the proxy on a second host, and use a name with both addresses: Kafka clients try each address of a name. Or make the
-    address of {host} floating (keepalived, a cloud load balancer), and mute KA314 with that as the reason.
-
-    ## References
-    KIP-302 (`client.dns.lookup=use_all_dns_ips`, the default since Kafka 2.6).
-    """
+    """All mappings of `reach` go through one host."""
     probes = view.worker_probes
     gap = tuple(no_reach(view, "KA314", probes))
     yield from gap

@@ -11,42 +11,9 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 
-@check(
-    code="KA303",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Clients on other hosts may not reach broker {broker}: listener {listener} advertises {host}:{port}, {kind}",
-        Status.PASS: "Broker {broker} advertises {host}:{port} ({listener}), an address that other hosts can use",
-        Status.UNKNOWN: "Cannot determine whether {who} advertises an address that only its own host can use ({error})",
-    },
-)
+@check(code="KA303", severity=Severity.HIGH)
 def unroutable_advertised_address(view: ClusterView) -> Iterator[Judgement]:
-    """A broker advertises an address that only its own host or network can use.
-
-    ## Why it matters
-    Clients and other brokers connect to the advertised address. `localhost` leads each of them to itself. The name or id of a
-    container resolves only in that container's network.
-
-    ## Fails when
-    The advertised host is loopback, a wildcard, link-local, multicast, broadcast, or a name without a dot (a bare container or
-    host name). HIGH if the cluster uses several hosts: the auditor, a vantage or `reach` connects to another host. Otherwise
-    MEDIUM, as for a single machine. LOW for a bare name that a client vantage resolves.
-
-    ## Not known when
-    The addresses are unknown (from ZooKeeper; in KRaft from the brokers' settings and lists), or this address changed between
-    two samples.
-
-    ## Passes only when
-    The advertised host is an address or a name with a dot. KA301 checks whether it resolves and answers.
-
-    ## What to do
-    In `advertised.listeners` of broker {broker}, set a name for {listener} (port {port}) that clients and all brokers resolve.
-    Keep its other listeners in the setting, and restart the broker. In containers and Kubernetes use a separate listener for
-    outside clients, not the pod's name. Without the setting a broker advertises the host's own name (`hostname -f`).
-
-    ## References
-    KIP-103; at startup Kafka rejects only 0.0.0.0 in `advertised.listeners`.
-    """
+    """A broker advertises an address that only its own host or network can use."""
     endpoints = view.endpoints.all
     gap = tuple(no_endpoints(view, "KA303", endpoints))
     yield from gap or worst_each(_judged(view, endpoints))

@@ -24,61 +24,9 @@ _IN_MOTION = {
 }
 
 
-@check(
-    code="KA113",
-    severity=Severity.HIGH,
-    parts=("brokers", "topics"),
-    says={
-        Status.FAIL: "{subject} not registered: {why}; {loss}",
-        Status.PASS: "{subject} registered",
-        Status.UNKNOWN: "Cannot determine whether {who} is registered ({error})",
-        Status.NOT_APPLICABLE: "No registrations to check: {reason}",
-    },
-)
+@check(code="KA113", severity=Severity.HIGH, parts=("brokers", "topics"))
 def broker_gone(view: ClusterView) -> Iterator[Judgement]:
-    """A broker is no longer registered, but the previous snapshot, an assignment or the cluster file contains it.
-
-    ## Why it matters
-    Its partitions have one replica less. If another broker stops, they may fall below min.insync.replicas or go offline.
-    Partitions whose only in-sync replica was on this broker have no leader. After a decommission no partition is assigned to
-    it.
-
-    ## Fails when
-    A broker id is in the previous snapshot's registrations or in the replicas of a partition, and not in `/brokers/ids`. Or
-    fewer brokers are registered than `expect.brokers`. CRITICAL if a partition with a replica there has no leader. MEDIUM if no
-    partition is assigned to the broker and `expect.brokers` does not count it, as after a decommission. Two samples must agree,
-    unless only the previous snapshot contains the broker. In KRaft mode a broker counts as registered if the newest view lists it
-    or if it answers.
-
-    With ZooKeeper also: a broker answers at an address in `bootstrap` in two samples, and is not registered. It has lost its
-    session, or its registration was deleted. The finding names the cause that probes from its host, its log and its file show,
-    and the others that they do not rule out, and is as sure as that cause. If nothing shows a cause, it names none.
-
-    ## Not known when
-    ZooKeeper was not read (KRaft: fewer than two brokers returned a view), a registration was unreadable, or the absence was
-    seen once (a restart takes seconds). In KRaft mode also if no view lists the broker, but the leader of the metadata quorum
-    sees it fetch: other brokers do not list a broker that lacks the listener on which they were asked.
-
-    ## Passes only when
-    The broker is registered. For the cluster: at least `expect.brokers` brokers are registered.
-
-    ## What to do
-    On the broker's host, check whether the process runs, and read the end of `server.log` (`grep -iE 'fatal|halting|shutdown
-    broker|shut down|shutting down|session expired' server.log | tail`). Start the broker.
-
-    If it runs: `nc -vz -w 3 ZOOKEEPER 2181` on its host. It registers again by itself when it reaches ZooKeeper and is let in; a
-    registration that was deleted comes back with a restart.
-
-    If it was removed permanently, move its replicas. Write a plan that names only the partitions with a replica on it.
-    `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092 --generate --topics-to-move-json-file topics.json
-    --broker-list IDS_THAT_STAY` prints one, but it moves every partition of the listed topics: take out the others. Execute
-    it with a throttle below the free bandwidth of the brokers: `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092
-    --reassignment-json-file plan.json --execute --throttle BYTES_PER_SECOND`. Run the same with `--verify` instead of
-    `--execute --throttle …` until it ends; that removes the throttle.
-
-    ## References
-    Controller action when a registration disappears: `kafka.controller.KafkaController.onBrokerFailure`.
-    """
+    """A broker is no longer registered, but the previous snapshot, an assignment or the cluster file contains it."""
     registered = {*view.brokers, *_answering(view, view.held_views)}
     before = {*view.brokers_before, *_answering(view, view.held_views_before)}
     failed = {read.operation for read in view.last_reads if read.outcome == "failed"}

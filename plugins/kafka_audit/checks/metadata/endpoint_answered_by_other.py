@@ -11,44 +11,9 @@ from kafka_audit.model.tables import SourceRead
 _OPERATION = "DescribeConfigs identity"
 
 
-@check(
-    code="KA111",
-    severity=Severity.CRITICAL,
-    says={
-        Status.FAIL: "Clients that connect to broker {broker} reach {answered_by} at {host}:{port} ({listener}), seen from "
-        "{vantage}",
-        Status.PASS: "Broker {broker} answers at {host}:{port} ({listener}), seen from {vantage}",
-        Status.UNKNOWN: "Cannot determine which broker answers at {host}:{port} ({listener} of broker {broker}): {error}",
-    },
-)
+@check(code="KA111", severity=Severity.CRITICAL)
 def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
-    """Another broker, or another cluster, answers at the endpoint that a broker advertises.
-
-    ## Why it matters
-    A port forward leads to the wrong broker, a host name moved, or a host kept an old address. The port is open, but every
-    request for this broker's partitions fails with NOT_LEADER_OR_FOLLOWER or reads the data of another cluster.
-
-    ## Fails when
-    The process at the endpoint reports a different broker id than the broker that advertises the endpoint, or a different
-    cluster id, in two samples. The auditor sends DescribeConfigs for broker 2147483647, an id that no broker has. Error 42 then
-    names the broker that answers.
-
-    ## Not known when
-    The endpoint was not reached (KA301), the auditor lacks DescribeConfigs on Cluster, or the other broker was seen only once.
-    Or the broker is not Apache Kafka (Redpanda, WarpStream): its error does not name an id.
-
-    ## Passes only when
-    The process at the endpoint reported the id of the broker that advertises it.
-
-    ## What to do
-    Run `kafka-configs.sh --bootstrap-server {host}:{port} --describe --entity-type brokers --entity-name {broker}`. It fails
-    with `Unexpected broker id, expected …`, which names the broker that answers. Find the wrong hop: run `getent hosts {host}`
-    on a client host, then check the forwarding or proxy table for port {port}. Direct it to broker {broker}; the command then
-    succeeds.
-
-    ## References
-    Error 42 INVALID_REQUEST of `kafka.server.ConfigHelper`; KAFKA-14885.
-    """
+    """Another broker, or another cluster, answers at the endpoint that a broker advertises."""
     answering, refused, asked = view.derived(answering_brokers), _refused(view), _asked(view)
     for endpoint in view.advertised:
         answers = answering.get((endpoint.broker_id, endpoint.listener), ())

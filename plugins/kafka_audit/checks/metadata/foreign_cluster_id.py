@@ -11,51 +11,9 @@ from kafka_audit.diagnosis.edges import Effect
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
 
-@check(
-    code="KA110",
-    severity=Severity.CRITICAL,
-    parts=("cluster id",),
-    says={
-        Status.FAIL: "Broker {broker} belongs to another cluster; it reports cluster id {said}, the audited cluster is "
-        "{zookeeper}",
-        Status.PASS: "Broker {broker} reports the audited cluster's id ({zookeeper})",
-        Status.UNKNOWN: "Cannot determine whether {who} belongs to this cluster ({error})",
-        Status.NOT_APPLICABLE: "No cluster id to compare with: {reason}",
-    },
-)
+@check(code="KA110", severity=Severity.CRITICAL, parts=("cluster id",))
 def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
-    """A broker belongs to a cluster other than the audited one.
-
-    ## Why it matters
-    Clients write records to the wrong cluster and read from it. The address was given to another host, a port forward leads
-    elsewhere, or the broker was started with another `zookeeper.connect` or a wrong chroot.
-
-    ## Fails when
-    The cluster id in the broker's Metadata response differs from `/cluster/id`, or from `expect.cluster_id` in the cluster
-    file, in two samples. The rest of that broker's view is not compared with this cluster.
-
-    In KRaft mode the id is compared with `expect.cluster_id`. If the cluster file does not set it, it is compared with the id
-    that most brokers report: inferred, and suspected if as many report another one.
-
-    ## Not known when
-    The broker returned no view or no cluster id, ZooKeeper was not read, or the difference was seen once. The check does not
-    apply in KRaft mode if all brokers that answered report one id and the cluster file expects none: set `expect.cluster_id`,
-    because an address that leads to another cluster looks the same.
-
-    ## Passes only when
-    The broker answered with the id of `/cluster/id` (KRaft: of most brokers), and with `expect.cluster_id` if the cluster file
-    sets it.
-
-    ## What to do
-    Read the cluster id at that address: `kafka-cluster.sh cluster-id --bootstrap-server ADDRESS` (Kafka 2.8 and later),
-    or `grep cluster.id LOG_DIR/meta.properties` on the host (2.4 and later), or `grep 'Cluster ID =' server.log` (with
-    ZooKeeper). Correct the port forward, the host name or `zookeeper.connect`. If all brokers differ from `expect.cluster_id`,
-    the expectation or the ZooKeeper address is wrong.
-
-    ## References
-    KIP-78 (cluster id); `InconsistentClusterIdException` when a broker starts with a `meta.properties` of another cluster
-    (Kafka 2.4 and later).
-    """
+    """A broker belongs to a cluster other than the audited one."""
     if view.kraft:
         yield from _in_kraft(view)
         return

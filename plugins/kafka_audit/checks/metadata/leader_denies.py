@@ -12,47 +12,9 @@ from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
 _DENIALS = {3: "UNKNOWN_TOPIC_OR_PARTITION", 6: "NOT_LEADER_OR_FOLLOWER", 74: "FENCED_LEADER_EPOCH", 75: "UNKNOWN_LEADER_EPOCH"}
 
 
-@check(
-    code="KA104",
-    severity=Severity.CRITICAL,
-    says={
-        Status.FAIL: "Broker {broker} rejects requests for partitions that it leads ({partitions}, {count} in total); "
-        "it answers ListOffsets with {errors}",
-        Status.PASS: "Broker {broker} serves all {led} partitions that it leads",
-        Status.UNKNOWN: "Cannot determine whether {who} serves the partitions that it leads ({error})",
-        Status.NOT_APPLICABLE: "Broker {broker} has no partition to check: {reason}",
-    },
-)
+@check(code="KA104", severity=Severity.CRITICAL)
 def leader_denies(view: ClusterView) -> Iterator[Judgement]:
-    """The registered leader of a partition rejects requests for it.
-
-    ## Why it matters
-    All clients are sent to a broker that rejects their requests. No client can write to the partition or read from it. Lists of
-    offline partitions do not show it, because the partition has a leader.
-
-    ## Fails when
-    The leader in ZooKeeper (in KRaft: in the newest leader epoch of any broker) answers ListOffsets with error 3, 6, 74 or 75,
-    in two samples, with the same epoch in both. The request contains that epoch if its version supports it. Error 56 is KA503:
-    that broker knows that it led the partition.
-
-    ## Not known when
-    ListOffsets was not answered (it requires Describe on the topics), or the error was seen once, or the leader moved.
-
-    ## Passes only when
-    The broker was read for all partitions that it leads, and it rejected none.
-
-    ## What to do
-    The controller's LeaderAndIsr requests do not reach the broker, or the broker rejects them: `grep -E
-    'LeaderAndIsr|CLUSTER_AUTHORIZATION_FAILED' state-change.log` on the controller's host (KA302, KA401 and KA412 show which).
-    When that is repaired, restart broker {broker}: its leaders move away, and the controller sends everything again.
-
-    An election of the preferred leader moves a partition only if another broker is its preferred leader; otherwise it answers
-    ELECTION_NOT_NEEDED: `kafka-leader-election.sh --bootstrap-server BROKER:9092 --election-type preferred --topic TOPIC
-    --partition PARTITION`.
-
-    ## References
-    KIP-320 (leader epochs); `kafka.cluster.Partition.checkCurrentLeaderEpoch`.
-    """
+    """The registered leader of a partition rejects requests for it."""
     reads = BrokerReads(view.last_reads, LIST_OFFSETS)
     yield from nothing_asked(view, "KA104", reads)
     asked = {row.broker_id: row for row in view.newest(LeadershipAsked)}

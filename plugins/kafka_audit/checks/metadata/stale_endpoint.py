@@ -9,44 +9,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers
 
 
-@check(
-    code="KA106",
-    severity=Severity.HIGH,
-    parts=("brokers",),
-    says={
-        Status.FAIL: "Clients of broker {broker} are sent to {where} (listener {listeners})",
-        Status.PASS: "Broker {broker} reports the registered address of every broker that it lists ({listeners})",
-        Status.UNKNOWN: "Cannot determine whether {who} reports old addresses ({error})",
-        Status.NOT_APPLICABLE: "No registrations to compare with: {reason}",
-    },
-)
+@check(code="KA106", severity=Severity.HIGH, parts=("brokers",))
 def stale_endpoint(view: ClusterView) -> Iterator[Judgement]:
-    """A broker reports an address for a broker that is not the registered one, or lists a broker that is not registered.
-
-    ## Why it matters
-    Clients connect to the addresses in Metadata. A connection to an old address times out. If the address was given to another
-    broker, that broker answers.
-
-    ## Fails when
-    The host or port of a broker in the Metadata response differs from its registration for the same listener, in two samples,
-    and the registration did not change in between. The case of host names does not count. Or it lists a broker that is
-    registered nowhere, and the list of registered brokers did not change in between.
-
-    ## Not known when
-    The broker returned no view or an empty one, it was read on a listener that no broker registers, ZooKeeper was not read, or
-    the difference was seen once or changed.
-
-    ## Passes only when
-    The broker answered on a registered listener, and every broker in its view is registered, with the same host and port.
-
-    ## What to do
-    Find the stale side: compare `zookeeper-shell.sh ZOOKEEPER:2181 get /brokers/ids/{subjects}` with
-    `advertised.listeners` on that broker. If the registration is correct, the controller could not update the broker that
-    answered: see KA302 and KA401. Restart the stale side; it then registers again or fetches the current address.
-
-    ## References
-    KIP-103; KIP-226 (advertised addresses may change without a restart).
-    """
+    """A broker reports an address for a broker that is not the registered one, or lists a broker that is not registered."""
     if view.kraft:
         reason = "the cluster runs in KRaft mode, without ZooKeeper"
         yield view.judge("KA106", "cluster", Status.NOT_APPLICABLE, who="any broker", reason=reason)

@@ -13,39 +13,9 @@ _STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 _IN_ZOOKEEPER = frozenset({"kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.SimpleAclAuthorizer"})
 
 
-@gate_check(
-    code="KA904",
-    severity=Severity.MEDIUM,
-    says={
-        Status.FAIL: "Broker {broker} runs authorizer {authorizer}, which {fault}",
-        Status.PASS: "Broker {broker} runs no authorizer that stores ACLs in ZooKeeper ({authorizer})",
-        Status.UNKNOWN: "Cannot determine the authorizer of {who} ({error})",
-        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
-    },
-)
+@gate_check(code="KA904", severity=Severity.MEDIUM)
 def authorizer_to_replace(view: ClusterView) -> Iterator[Judgement]:
-    """A broker's authorizer stores its ACLs in ZooKeeper, or is not Kafka's own.
-
-    ## Why it matters
-    The migration copies ACLs, but in KRaft only StandardAuthorizer reads them. A KRaft broker or controller that starts without
-    it denies every client, or allows every client. `super.users` must also contain the controllers' principal.
-
-    ## Fails when
-    `authorizer.class.name` is AclAuthorizer, SimpleAclAuthorizer or a class that is not Kafka's own.
-
-    ## Not known when
-    The broker did not report the key.
-
-    ## Passes only when
-    The key was read, and is empty or StandardAuthorizer. The check does not apply in KRaft mode.
-
-    ## What to do
-    Plan `authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer` for the controllers from their first
-    start, and for each broker in the step in which it becomes a KRaft broker. Broker {broker} runs {authorizer}, which {fault}.
-
-    ## References
-    KIP-801, KIP-866; Kafka 3.9 documentation, "Authorization and ACLs".
-    """
+    """A broker's authorizer stores its ACLs in ZooKeeper, or is not Kafka's own."""
     if none := tuple(already_migrated(view, "KA904")):
         yield from none
         return

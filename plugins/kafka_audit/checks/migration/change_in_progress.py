@@ -13,40 +13,9 @@ from kafka_audit.model.text import counted
 _DELETES = "zookeeper /admin/delete_topics"
 
 
-@gate_check(
-    code="KA906",
-    severity=Severity.MEDIUM,
-    says={
-        Status.FAIL: "A {what} is in progress: {count}, first {first}",
-        Status.PASS: "No {what} is in progress",
-        Status.UNKNOWN: "Cannot determine whether a {what} is in progress ({error})",
-        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
-    },
-)
+@gate_check(code="KA906", severity=Severity.MEDIUM)
 def change_in_progress(view: ClusterView) -> Iterator[Judgement]:
-    """A reassignment or a topic deletion is in progress.
-
-    ## Why it matters
-    The migration copies incomplete changes, and then both kinds of controllers have worked on them. A deletion that waits for a
-    dead broker, or a reassignment to one, stays stuck in KRaft, without the znodes that administrators know how to remove.
-
-    ## Fails when
-    A partition has replicas to add or to remove (`change/reassignment`), or a topic is under `/admin/delete_topics`
-    (`change/deletion`).
-
-    ## Not known when
-    ZooKeeper's topics, reassignments or deletions could not be read.
-
-    ## Passes only when
-    They were read, and there are none. The check does not apply in KRaft mode.
-
-    ## What to do
-    Wait until it finishes, or cancel it: `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092 --list`, then
-    `--cancel`. A deletion continues when every broker with a replica is back ({first}).
-
-    ## References
-    KIP-866 (migration), KIP-455 (reassignments).
-    """
+    """A reassignment or a topic deletion is in progress."""
     if none := tuple(already_migrated(view, "KA906")):
         yield from none
         return

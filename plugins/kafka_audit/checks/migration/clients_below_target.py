@@ -14,44 +14,9 @@ _FETCH, _FETCH_OF_4 = 1, 4
 _METRICS = "kafka.network:type=RequestMetrics,name=DeprecatedRequestsPerSec (Kafka 3.7 and later; before it, RequestsPerSec)"
 
 
-@gate_check(
-    code="KA915",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Clients of Kafka {oldest} connect, and Kafka {target} refuses clients before 2.1 (KIP-896)",
-        Status.PASS: "Kafka {target} refuses no client that the present release accepts and that connects: {why}",
-        Status.UNKNOWN: "Cannot determine whether clients before Kafka 2.1 connect, which Kafka {target} refuses ({error})",
-        Status.NOT_APPLICABLE: "No clients to lose: {reason}",
-    },
-)
+@gate_check(code="KA915", severity=Severity.HIGH)
 def clients_below_target(view: ClusterView) -> Iterator[Judgement]:
-    """Clients connect that are too old for the new release.
-
-    ## Why it matters
-    Kafka 4.0 removed the versions of requests that only clients before Kafka 2.1 need. Such a client, and a library that was
-    written for it, gets UNSUPPORTED_VERSION or a closed connection from the first upgraded broker on, and no other broker
-    replaces that one for the partitions that it leads.
-
-    ## Fails when
-    The new release is 4.0 or later, a broker of a release before it still accepts old versions, and the plan names an oldest
-    client before 2.1.
-
-    ## Not known when
-    The plan names no known release or no oldest client (`--oldest-client`), or no broker answered ApiVersions. No request of
-    Kafka's protocol shows the clients' versions; the metrics of the brokers do.
-
-    ## Passes only when
-    The plan names an oldest client of 2.1 or later, or every broker runs Kafka 4.0 or later already. For releases before 4.0 the
-    check does not apply.
-
-    ## What to do
-    Upgrade the clients of Kafka {oldest} first, and their libraries: librdkafka 0.11.6 and kafka-python 2.0 know the newer
-    versions. The broker's metric `kafka.network:type=RequestMetrics,name=DeprecatedRequestsPerSec` has a client's name and
-    version. The upgrade can begin when it stays at zero on every broker for as long as the rarest job needs.
-
-    ## References
-    KIP-896; KIP-1124; Kafka 4.0 documentation, "Upgrading Clients".
-    """
+    """Clients connect that are too old for the new release."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:
         yield from no_upgrade(view, "KA915")

@@ -14,40 +14,9 @@ _LEAST = (3, 7, 2)
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:-IV(\d+))?")
 
 
-@gate_check(
-    code="KA902",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Broker {broker} has {dirs} log dirs and uses protocol {version}; KRaft supports several log dirs since "
-        "3.7-IV2",
-        Status.PASS: "Broker {broker} has {dirs} log dirs and uses protocol {version}",
-        Status.UNKNOWN: "Cannot determine whether {who} has more log dirs than its protocol allows in KRaft ({error})",
-        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
-    },
-)
+@gate_check(code="KA902", severity=Severity.HIGH)
 def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
-    """A broker has several log dirs (JBOD), and the inter-broker protocol is older than 3.7-IV2.
-
-    ## Why it matters
-    Before 3.7-IV2, KRaft does not record on which disk a replica is: a failed disk would not move its leaders. Kafka refuses to
-    migrate such a broker.
-
-    ## Fails when
-    DescribeLogDirs or `log.dirs` names more than one directory, and the protocol in effect is below 3.7-IV2.
-
-    ## Not known when
-    The broker did not report its directories or its protocol version.
-
-    ## Passes only when
-    It has one directory, or uses 3.7-IV2 or later. The check does not apply in KRaft mode.
-
-    ## What to do
-    Upgrade all brokers to 3.9 and set `inter.broker.protocol.version=3.9` on all before the migration: broker {broker} uses
-    {version}.
-
-    ## References
-    KIP-858; Kafka 3.9 documentation, "ZooKeeper to KRaft Migration", "Limitations".
-    """
+    """A broker has several log dirs (JBOD), and the inter-broker protocol is older than 3.7-IV2."""
     if none := tuple(already_migrated(view, "KA902")):
         yield from none
         return

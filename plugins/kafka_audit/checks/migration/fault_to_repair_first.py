@@ -17,38 +17,9 @@ _CODES = {
 }
 
 
-@gate_check(
-    code="KA905",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "The audit finds {what} ({check}): {count}, first {first}; every restart of the migration can make it worse",
-        Status.PASS: "The audit finds no {what} ({check})",
-        Status.UNKNOWN: "Cannot determine whether there are {what} ({check}: {error})",
-        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
-    },
-)
+@gate_check(code="KA905", severity=Severity.HIGH)
 def fault_to_repair_first(view: ClusterView) -> Iterator[Judgement]:
-    """The audit of the same snapshot finds stale views, different topic ids, or offline or nearly offline partitions.
-
-    ## Why it matters
-    A migration copies the data of ZooKeeper and restarts every broker twice. Existing faults are copied, and a partition
-    without spare replicas goes offline at the first restart.
-
-    ## Fails when
-    One of KA101, KA109, KA601 and KA602 fails in this snapshot. The resource is `check/<code>`.
-
-    ## Not known when
-    That check could not judge, or did not run.
-
-    ## Passes only when
-    The check ran on this snapshot and did not fail. The check does not apply in KRaft mode.
-
-    ## What to do
-    Repair {first} first: see `kafka-audit explain {check}`.
-
-    ## References
-    KIP-866, "Rejected Alternatives" and "Failure Modes".
-    """
+    """The audit of the same snapshot finds stale views, different topic ids, or offline or nearly offline partitions."""
     if none := tuple(already_migrated(view, "KA905")):
         yield from none
         return

@@ -13,39 +13,9 @@ from kafka_audit.model.text import counted
 _READS = ("zookeeper /kafka-acl", "zookeeper /config/users", "zookeeper /config/brokers", "zookeeper /config/topics")
 
 
-@gate_check(
-    code="KA911",
-    severity=Severity.INFO,
-    says={
-        Status.FAIL: "ZooKeeper contains {what}: compare the counts after the migration",
-        Status.PASS: "ZooKeeper contains no ACL, SCRAM credential or setting to compare after the migration",
-        Status.UNKNOWN: "Cannot determine the ACLs, SCRAM credentials and settings in ZooKeeper ({error})",
-        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
-    },
-)
+@gate_check(code="KA911", severity=Severity.INFO)
 def kept_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
-    """ZooKeeper contains ACLs, SCRAM credentials, or dynamic settings of brokers or topics.
-
-    ## Why it matters
-    The migration copies all of it, with the protocol that KA901 requires. An inventory from before the migration can be
-    compared with the counts after it. Delegation tokens and quotas are copied too; this audit does not read them.
-
-    ## Fails when
-    There is any of them. The finding is information and never alerts.
-
-    ## Not known when
-    One of the znodes `/kafka-acl`, `/config/users`, `/config/brokers` and `/config/topics` could not be read.
-
-    ## Passes only when
-    All were read, and are empty. The check does not apply in KRaft mode.
-
-    ## What to do
-    Keep this inventory ({what}), and compare it after the migration: `kafka-acls.sh --bootstrap-server BROKER:9092 --list`,
-    `kafka-configs.sh --bootstrap-server BROKER:9092 --describe --entity-type users`, and the same for `brokers` and `topics`.
-
-    ## References
-    KIP-866 (migration); `kafka.zk.ZkMigrationClient`.
-    """
+    """ZooKeeper contains ACLs, SCRAM credentials, or dynamic settings of brokers or topics."""
     if none := tuple(already_migrated(view, "KA911")):
         yield from none
         return

@@ -9,39 +9,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import PlannedNode
 
 
-@gate_check(
-    code="KA910",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Node id {node} is planned for a KRaft controller, but {holder}",
-        Status.PASS: "Node id {node}, planned for a KRaft controller, is not used by a broker",
-        Status.UNKNOWN: "Cannot determine whether planned node ids are free ({error})",
-        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
-    },
-)
+@gate_check(code="KA910", severity=Severity.HIGH)
 def node_id_taken(view: ClusterView) -> Iterator[Judgement]:
-    """A node id that is planned for a KRaft controller belongs to a broker.
-
-    ## Why it matters
-    In KRaft, brokers and controllers share one range of ids. A controller with a broker's id cannot be distinguished from it,
-    and the quorum rejects the broker with that id.
-
-    ## Fails when
-    A planned id is registered as a broker, or an assignment contains it as a missing broker.
-
-    ## Not known when
-    No node ids were planned, or ZooKeeper's registrations or topics could not be read. Whether the controllers' ports are
-    reachable is known only when they listen.
-
-    ## Passes only when
-    The id is not registered, and no assignment contains it. The check does not apply in KRaft mode.
-
-    ## What to do
-    Give the controller a `node.id` other than {node}, by convention 3000 and above, before it is formatted.
-
-    ## References
-    KIP-866; Kafka 3.9 documentation, "Provisioning the KRaft controller quorum".
-    """
+    """A node id that is planned for a KRaft controller belongs to a broker."""
     if none := tuple(already_migrated(view, "KA910")):
         yield from none
         return

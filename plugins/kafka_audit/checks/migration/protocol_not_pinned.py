@@ -19,48 +19,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi
 
 
-@gate_check(
-    code="KA913",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Broker {broker} starts with protocol {protocol} after the upgrade, while others still run the old release: "
-        "{fault}",
-        Status.PASS: "Broker {broker} starts with protocol {protocol} after the upgrade, which every other broker understands",
-        Status.UNKNOWN: "Cannot determine whether brokers understand {who} after its upgrade ({error})",
-        Status.NOT_APPLICABLE: "No protocol to keep: {reason}",
-    },
-)
+@gate_check(code="KA913", severity=Severity.HIGH)
 def protocol_not_pinned(view: ClusterView) -> Iterator[Judgement]:
-    """`inter.broker.protocol.version` is not set to the current protocol, so that upgraded brokers use the new one at once.
-
-    ## Why it matters
-    Without the setting, a broker uses the protocol of its own release. It then fetches with a request that brokers of the old
-    release do not know, which close the connection: its followers' replicas leave the ISR. If it becomes the controller, the
-    others get no leaders. The cluster works again only when the last broker is upgraded. There is also no way back: once the
-    protocol was raised, Kafka supports no downgrade.
-
-    ## Fails when
-    The file with which a broker starts after the upgrade leads to a protocol whose requests another broker of the running release
-    does not offer (Fetch, LeaderAndIsr, UpdateMetadata, StopReplica, OffsetForLeaderEpoch, AlterPartition, AllocateProducerIds).
-    MEDIUM if they all offer them, but the protocol is a new one: only the way back is lost. The file is the proposed one, else
-    the present one, else what the broker reports of it.
-
-    ## Not known when
-    The plan names no known release, neither the file of the broker nor its settings were read, or another broker did not answer
-    ApiVersions.
-
-    ## Passes only when
-    The protocol after the upgrade is known, and all other brokers offer its requests. In KRaft mode, and for Kafka 4.0 and
-    later, which have no such protocol, the check does not apply.
-
-    ## What to do
-    Set `inter.broker.protocol.version={current}` in server.properties of broker {broker} before the upgrade. When every broker
-    runs the new release without errors, raise it on one broker after the other, with a restart each.
-
-    ## References
-    Kafka 3.7 documentation, "Upgrading ZooKeeper-based clusters". `kafka.controller.ControllerChannelManager`,
-    `MetadataVersion.fetchRequestVersion`.
-    """
+    """`inter.broker.protocol.version` is not set to the current protocol, so that upgraded brokers use the new one at once."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:
         yield from no_upgrade(view, "KA913")

@@ -13,39 +13,9 @@ _PATH = "/config"
 _KNOWN = frozenset({"topics", "brokers", "clients", "users", "ips", "changes"})
 
 
-@gate_check(
-    code="KA908",
-    severity=Severity.MEDIUM,
-    says={
-        Status.FAIL: "ZooKeeper contains settings that the migration does not copy: {names} under /config",
-        Status.PASS: "The migration copies everything under /config",
-        Status.UNKNOWN: "Cannot determine whether the migration copies everything under /config ({error})",
-        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
-    },
-)
+@gate_check(code="KA908", severity=Severity.MEDIUM)
 def settings_left_behind(view: ClusterView) -> Iterator[Judgement]:
-    """`/config` contains a kind of entity that the migration to KRaft does not copy.
-
-    ## Why it matters
-    The migration copies settings of topics, brokers, clients, users and addresses. Settings from other tools or from a vendor's
-    Kafka stay in ZooKeeper, without a message.
-
-    ## Fails when
-    `/config` has a child other than `topics`, `brokers`, `clients`, `users`, `ips` and `changes`.
-
-    ## Not known when
-    The children of `/config` could not all be read.
-
-    ## Passes only when
-    All of them were read, and are known. The check does not apply in KRaft mode.
-
-    ## What to do
-    Find out which tool wrote {names}, and how to configure it without ZooKeeper.
-
-    ## References
-    KIP-866; `kafka.zk.migration.ZkConfigMigrationClient`; `kafka.server.ConfigType` (in `org.apache.kafka.server.config` since
-    Kafka 3.8).
-    """
+    """`/config` contains a kind of entity that the migration to KRaft does not copy."""
     if none := tuple(already_migrated(view, "KA908")):
         yield from none
         return

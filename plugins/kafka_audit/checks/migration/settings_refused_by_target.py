@@ -23,47 +23,9 @@ _REPLACED: Mapping[str, str] = MappingProxyType(
 """Keys that a release no longer reads and that decide something until then, by the keys that have replaced them."""
 
 
-@gate_check(
-    code="KA914",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Settings of {who} do not fit Kafka {target}: {fault}",
-        Status.PASS: "Kafka {target} accepts the settings of {who}, and knows each of them",
-        Status.UNKNOWN: "Cannot determine whether Kafka {target} starts with the settings of {who} ({error})",
-        Status.NOT_APPLICABLE: "No settings to judge: {reason}",
-    },
-)
+@gate_check(code="KA914", severity=Severity.HIGH)
 def settings_refused_by_target(view: ClusterView) -> Iterator[Judgement]:
-    """The new release rejects the settings with which a node runs, or no longer reads some of them.
-
-    ## Why it matters
-    A node that was stopped for its upgrade does not start with a file that the new release rejects. A key that it no longer
-    knows has no effect: Kafka writes a line into the log and takes its default.
-
-    ## Fails when
-    - `KafkaConfig` of the new release rejects the settings of a broker or a controller; the message is Kafka's own. Or the new
-      release has no authorizer of that name, as 4.0 has no `AclAuthorizer`. The settings are those of the proposed file, of the
-      present file, or what the node reports of it (inferred).
-    - MEDIUM: the file sets a key that the new release replaced by another one, without setting that one.
-    - LOW: the file sets other keys of Kafka that the new release does not know.
-
-    ## Not known when
-    The plan names no known release. Neither the file nor the settings of a node were read: controllers report theirs from Kafka
-    3.7 on, at addresses under `controllers` in the cluster file. Or `config.providers` provide some values.
-
-    ## Passes only when
-    The settings were read, the new release accepts them, and knows each key that an older release knew. Secrets count as set. Key
-    stores, JAAS texts and plugins are judged when the node starts. With ZooKeeper, the check does not apply for Kafka 4.0 and
-    later (KA912).
-
-    ## What to do
-    In server.properties of {who}, correct {keys}. Test the file with `kafka-audit lint server.properties --kafka-version
-    {target}`, and give it to the gate with `--proposed`.
-
-    ## References
-    `kafka.server.KafkaConfig.validateValues`; Kafka documentation, "Upgrading", notable changes; KIP-724 (message formats).
-    docs/differential.md.
-    """
+    """The new release rejects the settings with which a node runs, or no longer reads some of them."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:
         yield from no_upgrade(view, "KA914")

@@ -21,51 +21,9 @@ _MIGRATES = "zookeeper.metadata.migration.enable"
 _NEEDS_FEATURES = "an answer to ApiVersions from every broker"
 
 
-@gate_check(
-    code="KA912",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Kafka {target} does not run this cluster: {fault} ({source})",
-        Status.PASS: "Kafka {target} runs this cluster: {why}",
-        Status.UNKNOWN: "Cannot determine whether Kafka {target} runs this cluster ({error})",
-        Status.NOT_APPLICABLE: "No upgrade to prepare: {reason}",
-    },
-)
+@gate_check(code="KA912", severity=Severity.HIGH)
 def upgrade_not_supported(view: ClusterView) -> Iterator[Judgement]:
-    """The new release does not run a cluster of this mode, metadata.version or protocol.
-
-    ## Why it matters
-    Kafka 4.0 has no ZooKeeper, and knows no metadata.version below 3.3-IV3. A release refuses features that are finalized at a
-    level of a later one. The first broker that restarts with the new software ends, or registers with no controller. Nothing
-    short of the old software starts it again.
-
-    ## Fails when
-    - The cluster uses ZooKeeper, and the new release is 4.0 or later.
-    - A migration to KRaft is not finished, or a node still has `zookeeper.metadata.migration.enable`: until then, each node runs
-      the release with which it began (MEDIUM below 4.0).
-    - KRaft: the finalized `metadata.version` is below 3.3-IV3 or not finalized at all (Kafka 3.0 to 3.2), and the new release is
-      4.0 or later.
-    - KRaft: `metadata.version` or another feature is finalized at a level that the new release does not support: a downgrade.
-    - ZooKeeper: `inter.broker.protocol.version` in effect is newer than the new release: a downgrade.
-
-    The resource is `cluster` or `feature/<name>`.
-
-    ## Not known when
-    The plan names no release, or one whose rules are unknown. In KRaft mode, no broker reported its features; with ZooKeeper, a
-    broker did not report its protocol. A controller of the cluster file did not answer.
-
-    ## Passes only when
-    All of these were read, and none of the conditions holds. Whether nodes start with their files is KA914, clients are KA915.
-
-    ## What to do
-    First: {first}. `kafka-audit explain {page}` says how.
-
-    Run the gate again afterwards: `kafka-audit before-migration CLUSTER --kind rolling-upgrade --kafka-version {target}`.
-
-    ## References
-    KIP-833, KIP-866 (ZooKeeper); KIP-778, KIP-584 (metadata.version, features); Kafka documentation, "Upgrading".
-    `org.apache.kafka.server.common.MetadataVersion.MINIMUM_VERSION`.
-    """
+    """The new release does not run a cluster of this mode, metadata.version or protocol."""
     minor, planned = target_minor(planned_upgrade(view)), planned_upgrade(view)
     if planned is None or minor is None:
         yield from no_upgrade(view, "KA912")

@@ -21,44 +21,9 @@ _TIMES = 2
 """How many times the average is uneven."""
 
 
-@check(
-    code="KA619",
-    severity=Severity.LOW,
-    says={
-        Status.FAIL: "Records are unevenly distributed: {what}",
-        Status.PASS: "No broker and no log dir of {brokers} has more than twice the average of bytes",
-        Status.UNKNOWN: "Cannot determine how records are distributed ({error})",
-        Status.NOT_APPLICABLE: "Records cannot be distributed: {reason}",
-    },
-)
+@check(code="KA619", severity=Severity.LOW)
 def bytes_uneven(view: ClusterView) -> Iterator[Judgement]:
-    """A broker, or one log dir of a broker, holds more than twice the average of bytes.
-
-    ## Why it matters
-    Kafka places partitions by number, not by size. The broker with the most bytes has the most disk and network load, takes the
-    longest to recover, and its disk is the first to be full (KA505), while the others have space.
-
-    ## Fails when
-    The replicas of a broker together have more than twice the bytes of an average broker, or those of a log dir more than twice
-    the average of the log dirs of its broker, and the average is 10 GiB or more.
-
-    ## Not known when
-    A broker did not answer DescribeLogDirs.
-
-    ## Passes only when
-    All brokers answered, and none is like that. The check does not apply to a cluster of one broker with one log dir.
-
-    ## What to do
-    Distribution here: {what}. To see the largest partitions, run `kafka-log-dirs.sh --bootstrap-server BROKER:9092 --describe
-    --broker-list {broker}`. Move some of them with a plan that names the replicas, between log dirs of one broker with
-    `log_dirs` in the plan, and with a throttle: `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092
-    --reassignment-json-file plan.json --execute --throttle BYTES_PER_SECOND`, then the same with `--verify` instead of `--execute
-    --throttle …`, which removes the throttle. One partition that is much larger than the others of its topic has a key that most
-    records share: change the key, or the number of partitions.
-
-    ## References
-    KIP-113 (DescribeLogDirs, moves between log dirs).
-    """
+    """A broker, or one log dir of a broker, holds more than twice the average of bytes."""
     reads = BrokerReads(view.last_reads, LOG_DIRS)
     yield from nothing_asked(view, "KA619", reads)
     held = {broker: _bytes(view.log_dirs(broker)) for broker in reads.brokers}

@@ -14,49 +14,9 @@ _TOPIC, _READ = "__consumer_offsets", "ListGroups"
 _ERRORS = {14: "COORDINATOR_LOAD_IN_PROGRESS", 15: "COORDINATOR_NOT_AVAILABLE", 16: "NOT_COORDINATOR"}
 
 
-@check(
-    code="KA615",
-    severity=Severity.HIGH,
-    parts=("topics",),
-    says={
-        Status.FAIL: "The group coordinator of broker {broker} is not ready: it answers {code} {error}, {since}",
-        Status.PASS: "The group coordinator of broker {broker} is ready",
-        Status.UNKNOWN: "Cannot determine whether the group coordinator of {who} is ready ({error})",
-        Status.NOT_APPLICABLE: "No group coordinators: {reason}",
-    },
-)
+@check(code="KA615", severity=Severity.HIGH, parts=("topics",))
 def coordinator_not_ready(view: ClusterView) -> Iterator[Judgement]:
-    """The group coordinator of a broker does not run, or loads its partitions without end.
-
-    ## Why it matters
-    Every consumer group depends on the broker that leads its partition of `__consumer_offsets`. While that broker loads the
-    partition, its groups cannot join, commit or rebalance: consumers stop, though all partitions have leaders and all brokers
-    answer. A partition that grew because its cleaner died takes hours to load, after every election.
-
-    ## Fails when
-    In two samples, the broker answers ListGroups with 14 COORDINATOR_LOAD_IN_PROGRESS, 15 COORDINATOR_NOT_AVAILABLE or 16
-    NOT_COORDINATOR. MEDIUM if the previous audit did not see it: after an election, loading takes seconds.
-
-    ## Not known when
-    ListGroups was not answered, or one sample only shows it.
-
-    ## Passes only when
-    The coordinator of the broker answered without an error. The check does not apply if `__consumer_offsets` does not exist: no
-    consumer group was ever used.
-
-    ## What to do
-    On the host of broker {broker} run `grep -E 'GroupMetadataManager|GroupCoordinator|__consumer_offsets' server.log | tail` (how
-    long it has been loading, or the error that ended it) and `du -h -d 1 LOG_DIR | grep __consumer_offsets- | sort -h | tail`. A
-    partition of gigabytes is not cleaned: `grep -iE 'Uncleanable|cleaner.*(error|exception)' log-cleaner.log server.log`, and
-    `log.cleaner.enable` must be true.
-
-    If it does not end, move the leaders of these partitions to a broker that has them in sync: `kafka-leader-election.sh
-    --bootstrap-server BROKER:9092 --election-type preferred --topic __consumer_offsets --partition PARTITION`, if another broker
-    is the preferred leader, else a restart of broker {broker}. Every group of these partitions rebalances.
-
-    ## References
-    `kafka.coordinator.group.GroupMetadataManager`; KIP-848 (the new coordinator).
-    """
+    """The group coordinator of a broker does not run, or loads its partitions without end."""
     if not any(row.topic == _TOPIC for row in view.differences.of(InternalTopic)):
         yield view.judge("KA615", "cluster", Status.NOT_APPLICABLE, reason=f"no topic {_TOPIC} was found")
         return

@@ -14,47 +14,9 @@ _MOST = 100
 """The largest number of partitions that a finding names."""
 
 
-@check(
-    code="KA618",
-    severity=Severity.HIGH,
-    parts=("topics",),
-    says={
-        Status.FAIL: "Broker {broker} no longer fetches {what} from the leader: {why}",
-        Status.PASS: "The log of broker {broker} reports no partition that it stopped to fetch and that is out of sync",
-        Status.UNKNOWN: "Cannot determine whether {who} stopped to fetch partitions ({error})",
-        Status.NOT_APPLICABLE: "Fetching is not judged: {reason}",
-    },
-)
+@check(code="KA618", severity=Severity.HIGH, parts=("topics",))
 def fetching_stopped(view: ClusterView) -> Iterator[Judgement]:
-    """A follower gave up fetching a partition, and does not try again.
-
-    ## Why it matters
-    After an unexpected error a follower marks the partition as failed and fetches the others. It tries again only when the
-    partition gets a new leader epoch, so the partition stays under-replicated while both brokers, the network and the disks are
-    well. Before Kafka 2.3, and after an error outside of a partition, the whole fetcher thread ends.
-
-    ## Fails when
-    Since its last start, the broker logged `marked as failed` for a partition, or `Error due to` of a ReplicaFetcher, and in two
-    samples it is missing in the ISR of that partition, or of any. Inferred: the log does not say whether it fetched again since.
-
-    ## Not known when
-    `server.log` of the broker, or the output of a command with its log, was not read, or the line has no time, or the ISR changed
-    between the samples. The check does not apply while a log dir of the broker is offline (KA501), which ends fetching, too.
-
-    ## Passes only when
-    The log was read, and the broker is in the ISR of each partition that such a line is about.
-
-    ## What to do
-    On the host of broker {broker}, run `grep -B4 -A4 -E 'marked as failed|Error due to' server.log | tail -40`: the exception
-    beside the line is the cause. Keep it for a report to Kafka. Then restart broker {broker}, which fetches these partitions
-    again. It also does when they get a new leader epoch: if their leader is not the preferred one, `kafka-leader-election.sh
-    --bootstrap-server BROKER:9092 --election-type preferred --path-to-json-file partitions.json` with these partitions in the
-    file gives them one.
-
-    ## References
-    KIP-461 (a failed partition does not end its fetcher); `kafka.server.AbstractFetcherThread.markPartitionFailed`; metric
-    `kafka.server:type=ReplicaFetcherManager,name=FailedPartitionsCount`.
-    """
+    """A follower gave up fetching a partition, and does not try again."""
     missing: dict[int, dict[str, bool]] = {}
     for state in view.partitions.of_kind("under_replicated"):
         for broker in state.missing:

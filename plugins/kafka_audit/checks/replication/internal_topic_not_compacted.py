@@ -15,46 +15,9 @@ _LOST = {
 }
 
 
-@check(
-    code="KA616",
-    severity=Severity.HIGH,
-    parts=("topics",),
-    says={
-        Status.FAIL: "{topic} has the cleanup.policy {policy}: {lost}",
-        Status.PASS: "{topic} is compacted",
-        Status.UNKNOWN: "Cannot determine whether {who} is compacted ({error})",
-        Status.NOT_APPLICABLE: "No compacted internal topics: {reason}",
-    },
-)
+@check(code="KA616", severity=Severity.HIGH, parts=("topics",))
 def internal_topic_not_compacted(view: ClusterView) -> Iterator[Judgement]:
-    """The topic of committed offsets or of transactions deletes records by age.
-
-    ## Why it matters
-    Kafka creates `__consumer_offsets` and `__transaction_state` with `cleanup.policy=compact`: the newest record of a key counts,
-    however old it is. If the policy contains delete, old segments are deleted with records that still count. Running coordinators
-    keep them in memory, so the loss shows when a coordinator moves or a broker restarts: groups that committed long ago begin at
-    the start or the end of their topics.
-
-    ## Fails when
-    `cleanup.policy` in the configuration of `__consumer_offsets` or `__transaction_state` is anything but compact.
-    `__share_group_state` and `__remote_log_metadata` have the policy delete by design.
-
-    ## Not known when
-    The configurations of topics were not read. Or the topic itself has no `cleanup.policy`: then `log.cleanup.policy` of the
-    brokers applies, which is delete by default.
-
-    ## Passes only when
-    The topic's own setting is compact. The check does not apply if neither topic exists.
-
-    ## What to do
-    Set it back at once, before a coordinator moves: `kafka-configs.sh --bootstrap-server BROKER:9092 --alter --entity-type topics
-    --entity-name {topic} --add-config cleanup.policy=compact` (before Kafka 2.6 with `--zookeeper ZOOKEEPER:2181` instead of
-    `--bootstrap-server`). It needs no restart. Offsets that are still in the coordinator's memory are written again by the next
-    commit of each group. A topic that grew because it was not cleaned has another cause: `grep -i uncleanable log-cleaner.log`.
-
-    ## References
-    `GroupCoordinator.offsetsTopicConfigs`, `TransactionStateManager.transactionTopicConfigs`; topic setting `cleanup.policy`.
-    """
+    """The topic of committed offsets or of transactions deletes records by age."""
     topics = [row for row in view.differences.of(InternalTopic) if row.topic in _LOST]
     gap, policies = view.min_isr_gap, {row.topic: row.cleanup_policy for row in view.differences.of(InternalTopicPolicy)}
     if not topics:

@@ -12,44 +12,9 @@ _HANDFUL = 10
 """Partitions; fewer that are led elsewhere make no difference to the load."""
 
 
-@check(
-    code="KA607",
-    severity=Severity.LOW,
-    parts=("topics",),
-    says={
-        Status.FAIL: "Partitions are not led by their preferred leaders: {brokers}",
-        Status.PASS: "No broker lacks more than 10 % of the {led} partitions whose preferred leaders are in sync",
-        Status.UNKNOWN: "Cannot determine whether partitions are led by their preferred leaders ({error})",
-        Status.NOT_APPLICABLE: "Leaders are not compared: {reason}",
-    },
-)
+@check(code="KA607", severity=Severity.LOW, parts=("topics",))
 def leaders_not_preferred(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers do not lead the partitions that prefer them.
-
-    ## Why it matters
-    The first replica of a partition is its preferred leader; this distributes the load. After a restart the other brokers carry
-    the load of the restarted broker. The load stays uneven, and the next broker that stops moves up to twice as many leaders.
-
-    ## Fails when
-    A broker does not lead more than 10 % of the partitions whose first replica it is, although it is in their ISR. This is
-    Kafka's own limit, `leader.imbalance.per.broker.percentage`. INFO if fewer than ten partitions are concerned. If
-    `auto.leader.rebalance.enable` is true, the state after a restart lasts at most `leader.imbalance.check.interval.seconds`
-    (300).
-
-    ## Not known when
-    Topics were not read.
-
-    ## Passes only when
-    No broker exceeds the limit.
-
-    ## What to do
-    When no replica is missing (KA604), move the leaders back: `kafka-leader-election.sh --bootstrap-server BROKER:9092
-    --election-type preferred --all-topic-partitions`. If the finding returns after every restart, set
-    `auto.leader.rebalance.enable=true`, which is the default. First: {brokers}.
-
-    ## References
-    Kafka documentation, "Balancing leadership".
-    """
+    """Brokers do not lead the partitions that prefer them."""
     shares = view.partitions.shares.values()
     led = sum(share.preferred for share in shares)
     away = [share for share in shares if share.preferred_elsewhere * 10 > share.preferred]

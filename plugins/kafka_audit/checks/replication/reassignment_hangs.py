@@ -15,48 +15,9 @@ _DEFAULT = 5
 """Kafka's default of a setting."""
 
 
-@check(
-    code="KA608",
-    severity=Severity.MEDIUM,
-    parts=("topics",),
-    says={
-        Status.FAIL: "{what}",
-        Status.PASS: "No reassignment is stuck and no throttle is left; "
-        "{moving:# partition is|# partitions are} being reassigned",
-        Status.UNKNOWN: "Cannot determine whether reassignments are stuck or throttles are left ({error})",
-        Status.NOT_APPLICABLE: "Reassignments are not compared: {reason}",
-    },
-)
+@check(code="KA608", severity=Severity.MEDIUM, parts=("topics",))
 def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
-    """A reassignment makes no progress, or its throttle is still set.
-
-    ## Why it matters
-    A stuck reassignment keeps both the old and the new replicas, and no other reassignment of that partition can start. A
-    throttle that is still set slows down replication permanently: replicas that fall behind may never catch up.
-
-    ## Fails when
-    The same reassignment was in progress in the previous audit, and no further replica has joined the ISR since. Suspected if
-    the brokers that are to be added are registered: a large partition can take longer than the time between two audits. Or a
-    topic has throttled replicas and no partition is being reassigned: MEDIUM if a broker has a rate, LOW if none has, because the
-    throttle then slows down nothing until the next rate is set. A rate without throttled replicas throttles nothing.
-
-    ## Not known when
-    Reassignments or topic configurations were not read, or there is no previous snapshot to compare a reassignment with.
-
-    ## Passes only when
-    They were read, and none of these conditions holds.
-
-    ## What to do
-    First: {repair}.
-
-    To see the progress of new replicas, run `kafka-log-dirs.sh --bootstrap-server BROKER:9092 --describe` twice. To cancel a
-    reassignment, run `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092 --reassignment-json-file plan.json
-    --cancel`. To remove throttles, run the same command with `--verify` instead of `--cancel`, or delete
-    `leader.replication.throttled.replicas` and `follower.replication.throttled.replicas` of the topics with `kafka-configs.sh`.
-
-    ## References
-    KIP-455 (reassignments by API), KIP-73 (replication quotas).
-    """
+    """A reassignment makes no progress, or its throttle is still set."""
     moving = view.differences.of(ReassignedState)
     hanging = [row for row in moving if row.repeated]
     for row in hanging:

@@ -8,46 +8,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, FencedBroker, ViewBroker
 
 
-@check(
-    code="KA612",
-    severity=Severity.MEDIUM,
-    says={
-        Status.FAIL: "The cluster has a single broker; only broker {broker} is registered, and no partition is assigned to "
-        "another",
-        Status.PASS: "The cluster has {count} brokers",
-        Status.UNKNOWN: "Cannot determine whether the cluster has a single broker ({error})",
-        Status.NOT_APPLICABLE: "A single broker is not a fault here: {reason}",
-    },
-)
+@check(code="KA612", severity=Severity.MEDIUM)
 def single_broker(view: ClusterView) -> Iterator[Judgement]:
-    """The cluster has a single broker.
-
-    ## Why it matters
-    Every restart is an outage, and a failed disk loses data. To add replication later, every partition must be reassigned.
-
-    ## Fails when
-    One broker is registered (in KRaft: listed), and no partition is assigned to another. MEDIUM: many clusters run one broker
-    on purpose, others by mistake.
-
-    ## Not known when
-    ZooKeeper was not read, or its topics were not read while one broker is registered. In KRaft: no broker answered, or only
-    one answered and it lists others. The check does not apply if the cluster file sets `expect: {single_broker: true}`, or if
-    assignments or `expect.brokers` name more brokers: then the others are missing (KA113).
-
-    ## Passes only when
-    At least two brokers are registered (in KRaft: listed by two).
-
-    ## What to do
-    Add brokers. Then write a plan that gives every partition three replicas, including internal topics, and execute it:
-    `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092 --reassignment-json-file plan.json --execute --throttle
-    BYTES_PER_SECOND`; the same with `--verify` instead of `--execute --throttle …` shows the progress, and removes the
-    throttle at the end. For new topics set `default.replication.factor=3`, `offsets.topic.replication.factor=3` and
-    `transaction.state.log.replication.factor=3`. If one broker is intended, set `expect: {single_broker: true}` in the cluster
-    file.
-
-    ## References
-    Settings `default.replication.factor` and `min.insync.replicas`.
-    """
+    """The cluster has a single broker."""
     registered, assigned = _listed(view) if view.kraft else (frozenset(view.brokers), view.partitions.assigned)
     unknown = _unknown_lists(view, registered, assigned) if view.kraft else _unread(view)
     if unknown:

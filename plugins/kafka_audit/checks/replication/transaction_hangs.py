@@ -17,55 +17,9 @@ _TWO_PHASE = "transaction.two.phase.commit.enable"
 _MINUTE_MS = 60_000
 
 
-@check(
-    code="KA614",
-    severity=Severity.HIGH,
-    parts=("topics",),
-    says={
-        Status.FAIL: "A transaction in {partition} {lasts}: read_committed consumers stop at offset {stable} of {end}; {since}",
-        Status.PASS: "No partition that broker {broker} leads has a transaction that is open for too long",
-        Status.UNKNOWN: "Cannot determine whether a transaction in {who} never ended ({error})",
-        Status.NOT_APPLICABLE: "No transactions: {reason}",
-    },
-)
+@check(code="KA614", severity=Severity.HIGH, parts=("topics",))
 def transaction_hangs(view: ClusterView) -> Iterator[Judgement]:
-    """A transaction stays open, and read_committed consumers wait for it.
-
-    ## Why it matters
-    Consumers with `isolation.level=read_committed`, Kafka Streams among them, stop at the first record of an open transaction
-    and wait. The coordinator aborts a transaction at its time-out; one that the coordinator does not know stays open until an
-    operator ends it. Producers and other consumers see no error, and the log cleaner does not pass that offset.
-
-    ## Fails when
-    The last stable offset of a partition is below its high watermark, and is the same as in the previous audit. HIGH if the
-    record there is older than the brokers' `transaction.max.timeout.ms` (15 minutes by default) and a minute more, and either
-    records were written since the previous audit or that audit is as long ago: producers set the timestamps. MEDIUM if the
-    record is younger than that and older than a minute, and records were written since. Suspected if the brokers allow
-    transactions without a time-out (`transaction.two.phase.commit.enable`).
-
-    ## Not known when
-    The record is older than the time-out, and the previous audit did not see the same stable offset, or saw it a short time ago
-    while no record was written since: replays write old timestamps in transactions that are seconds old. Or ListOffsets was not
-    answered by the leader: it requires Describe on the topics.
-
-    ## Passes only when
-    The broker was read for all partitions that it leads. The check does not apply if the topic `__transaction_state` does not
-    exist: no producer has begun a transaction.
-
-    ## What to do
-    Find the producer, with the tool and brokers of Kafka 3.0 or later: `kafka-transactions.sh --bootstrap-server BROKER:9092
-    find-hanging --broker-id {broker}`, and `kafka-transactions.sh --bootstrap-server BROKER:9092 describe-producers --topic
-    {topic} --partition {number}` (also with brokers of 2.8), which needs Read on the topic.
-
-    An abort discards the records of that transaction: read_committed consumers never see them. It requires ClusterAction on the
-    cluster (from Kafka 3.8 on Alter is enough). Make sure that the producer has stopped. Then run
-    `kafka-transactions.sh --bootstrap-server BROKER:9092 abort --topic {topic} --partition {number} --start-offset {stable}`.
-    Kafka 3.6 and later verify that a transaction is known before they write to a partition
-    (KAFKA-14402), so an upgrade prevents most of them.
-
-    ## References
-    KIP-664 (detect and abort hanging transactions), KIP-890.
-    """
+    """A transaction stays open, and read_committed consumers wait for it."""
     if not any(row.topic == _TOPIC for row in view.differences.of(InternalTopic)):
         yield view.judge("KA614", "cluster", Status.NOT_APPLICABLE, reason=f"no topic {_TOPIC} was found")
         return

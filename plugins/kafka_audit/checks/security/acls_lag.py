@@ -10,42 +10,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl, AclHolder
 
 
-@check(
-    code="KA410",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Broker {broker} uses different ACLs than ZooKeeper has: {lacks} missing, {more} extra",
-        Status.PASS: "Broker {broker} has the ACLs of ZooKeeper ({count})",
-        Status.UNKNOWN: "Cannot determine whether {who} has the ACLs of ZooKeeper ({error})",
-        Status.NOT_APPLICABLE: "No ZooKeeper ACLs to compare: {reason}",
-    },
-)
+@check(code="KA410", severity=Severity.HIGH)
 def acls_lag(view: ClusterView) -> Iterator[Judgement]:
-    """A broker uses ACLs that differ from those in ZooKeeper.
-
-    ## Why it matters
-    Brokers receive ACL changes through ZooKeeper watches. A broker that missed a change continues to use the old ACLs: it still
-    allows what was removed, and denies what was added. Other brokers behave correctly.
-
-    ## Fails when
-    DescribeAcls of the broker and `/kafka-acl` (with `/kafka-acl-extended`) differ in two samples, and both are
-    unchanged between the samples.
-
-    ## Not known when
-    One of the two was not read, or they differ in one sample only.
-
-    ## Passes only when
-    Both contain the same ACLs. The check does not apply in KRaft, and not to a broker without an authorizer or with one that is
-    not Kafka's own (Ranger, OPA, RBAC).
-
-    ## What to do
-    Restart broker {broker}: it reads the ACLs again. `kafka-acls.sh --authorizer-properties zookeeper.connect=ZOOKEEPER:2181
-    --list` shows those in ZooKeeper. No option of `kafka-acls.sh` shows those of one broker: from any address it sends the
-    request to any broker of the cluster.
-
-    ## References
-    `/kafka-acl-changes` in ZooKeeper; KIP-290 (prefixed ACLs).
-    """
+    """A broker uses ACLs that differ from those in ZooKeeper."""
     between = view.inter_broker
     if between.kraft or all(between.authorizer(broker).state == "unset" for broker in between.brokers if between.brokers):
         reason = NO_ZOOKEEPER if between.kraft else "no broker runs an authorizer"

@@ -11,43 +11,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import start_upper
 
 
-@check(
-    code="KA407",
-    severity=Severity.HIGH,
-    by_files=True,
-    says={
-        Status.FAIL: "{subject} runs authorizer {authorizer}, but others run {others}",
-        Status.PASS: "{subject} runs {authorizer}, like the other nodes",
-        Status.UNKNOWN: "Cannot determine whether {who} runs the same authorizer as the others ({error})",
-        Status.NOT_APPLICABLE: "No authorizers to compare: {reason}",
-    },
-)
+@check(code="KA407", severity=Severity.HIGH, by_files=True)
 def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers and controllers run different authorizers, or some run none.
-
-    ## Why it matters
-    A broker without an authorizer allows every request, regardless of ACLs, and other brokers replicate the result. Two
-    authorizer classes may evaluate the same ACLs differently. In KRaft, brokers forward changes of topics, ACLs and settings to
-    the controller, which authorizes them: a controller without an authorizer lets every client delete topics.
-
-    ## Fails when
-    `authorizer.class.name` of the node differs from most nodes with an authorizer, or is not set while another node has one. In
-    KRaft these are brokers and the controllers whose files were read. MEDIUM for the old and the new name of Kafka's own class
-    (SimpleAclAuthorizer, AclAuthorizer), which use the same ACLs.
-
-    ## Not known when
-    The broker did not answer DescribeConfigs, and its server.properties was not read.
-
-    ## Passes only when
-    The node runs the same class as most nodes. The check does not apply if no node runs an authorizer.
-
-    ## What to do
-    Set the same `authorizer.class.name` on {who} and restart it. Before the restart, make sure that the inter-broker principal,
-    on a controller that of the controllers' listener, is in its `super.users`; otherwise it rejects the others (KA401, KA220).
-
-    ## References
-    KIP-11, KIP-504 (authorizers).
-    """
+    """Brokers and controllers run different authorizers, or some run none."""
     between = view.inter_broker
     nodes = (*between.brokers, *sorted(between.settings.controllers))
     settings = {node: between.authorizer(node) for node in nodes}

@@ -13,44 +13,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl
 
 
-@check(
-    code="KA403",
-    severity=Severity.CRITICAL,
-    by_files=True,
-    says={
-        Status.FAIL: "Broker {broker} {refuses} requests of {whom}: an ACL denies ClusterAction to {principal} ({why})",
-        Status.PASS: "No ACL denies ClusterAction to the other brokers at broker {broker}: {why}",
-        Status.UNKNOWN: "Cannot determine whether an ACL denies ClusterAction to the other brokers at {who} ({error})",
-        Status.NOT_APPLICABLE: "Broker {broker} does not use ACLs: {reason}",
-    },
-)
+@check(code="KA403", severity=Severity.CRITICAL, by_files=True)
 def cluster_action_denied(view: ClusterView) -> Iterator[Judgement]:
-    """An ACL denies ClusterAction to the inter-broker principal.
-
-    ## Why it matters
-    A DENY takes precedence over every ALLOW. A DENY for `User:*` that is intended for clients also rejects the controller and
-    the followers.
-
-    ## Fails when
-    A DENY of ClusterAction or All on the cluster matches the inter-broker principal, which is not a super user. HIGH if the
-    broker's view is not empty. Inferred: super.users is hidden, and the broker's view is empty or stale in two samples.
-
-    ## Not known when
-    Such a DENY exists, and the principal or super.users is unknown. Or the ACLs were not read.
-
-    ## Passes only when
-    No such DENY exists, or it does not match, or the broker has accepted the requests of its controller.
-
-    ## What to do
-    To see the ACL, run `kafka-acls.sh --bootstrap-server BROKER:9092 --list --cluster`.
-
-    Remove it at a broker whose view is not empty, or use `--authorizer-properties zookeeper.connect=ZOOKEEPER:2181` instead of
-    the address: `kafka-acls.sh --bootstrap-server BROKER:9092 --remove --deny-principal AS_LISTED --operation AS_LISTED
-    --cluster`. Another ALLOW does not help. An entry in `super.users` helps and requires a restart of broker {broker}.
-
-    ## References
-    Kafka documentation, "Authorization and ACLs": DENY takes precedence.
-    """
+    """An ACL denies ClusterAction to the inter-broker principal."""
     between = view.inter_broker
     for result in cluster_action_results(view):
         acls, resource, evidence = (

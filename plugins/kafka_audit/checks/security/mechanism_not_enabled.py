@@ -15,41 +15,9 @@ KAFKA_SAYS = (
 """The words of `kafka.server.KafkaConfig.validateValues`, the same from 1.1 to 4.x."""
 
 
-@check(
-    code="KA406",
-    severity=Severity.CRITICAL,
-    by_files=True,
-    says={
-        Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says} ({mechanism} is not in {enabled})",
-        Status.PASS: "Broker {broker} enables {mechanism}, its inter-broker mechanism, on listener {listener}",
-        Status.UNKNOWN: "Cannot determine whether {who} enables its inter-broker mechanism ({error})",
-        Status.NOT_APPLICABLE: "Broker {broker} does not log in at other brokers: listener {listener} is {protocol}",
-    },
-)
+@check(code="KA406", severity=Severity.CRITICAL, by_files=True)
 def mechanism_not_enabled(view: ClusterView) -> Iterator[Judgement]:
-    """The inter-broker SASL mechanism is not enabled on the inter-broker listener.
-
-    ## Why it matters
-    Kafka does not start with such a file. If the broker runs, the file was changed after its start: it will not start again
-    until the file is fixed.
-
-    ## Fails when
-    `sasl.mechanism.inter.broker.protocol` (default GSSAPI) is not among `sasl.enabled.mechanisms` (default GSSAPI) of the
-    inter-broker listener. That listener's own key (`listener.name.NAME.sasl.enabled.mechanisms`) takes precedence.
-
-    ## Not known when
-    No server.properties of the broker was read, or a mechanism contains a placeholder.
-
-    ## Passes only when
-    The mechanism is enabled. The check does not apply if the inter-broker listener does not use SASL.
-
-    ## What to do
-    In server.properties of broker {broker}: add {mechanism} to `sasl.enabled.mechanisms`, or set
-    `sasl.mechanism.inter.broker.protocol` to one of {enabled} on all brokers. Then start the broker.
-
-    ## References
-    `kafka.server.KafkaConfig.validateValues`; KIP-103 (listeners for different traffic).
-    """
+    """The inter-broker SASL mechanism is not enabled on the inter-broker listener."""
     yield from no_files(view, "KA406")
     between = view.next_start
     for broker in sorted(between.settings.files):

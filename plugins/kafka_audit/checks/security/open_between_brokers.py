@@ -9,39 +9,9 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 
-@check(
-    code="KA411",
-    severity=Severity.MEDIUM,
-    by_files=True,
-    says={
-        Status.FAIL: "Inter-broker traffic of {who} is not encrypted: {protocol} ({listener}) exposes {what}",
-        Status.PASS: "Broker {broker} uses {protocol} for inter-broker traffic ({listener})",
-        Status.UNKNOWN: "Cannot determine whether the inter-broker traffic of {who} is encrypted ({error})",
-    },
-)
+@check(code="KA411", severity=Severity.MEDIUM, by_files=True)
 def open_between_brokers(view: ClusterView) -> Iterator[Judgement]:
-    """Inter-broker traffic is not encrypted.
-
-    ## Why it matters
-    Every record is sent over this connection. With SASL/PLAIN the brokers' own password is sent too, and it has all rights.
-
-    ## Fails when
-    The inter-broker listener is PLAINTEXT or SASL_PLAINTEXT. MEDIUM: many clusters run this way in a closed network on purpose.
-
-    ## Not known when
-    The inter-broker listener or its protocol is unknown: DescribeConfigs and server.properties were not read.
-
-    ## Passes only when
-    The listener is SSL or SASL_SSL.
-
-    ## What to do
-    Add a listener with SSL or SASL_SSL to all brokers, switch `inter.broker.listener.name` to it (without
-    `security.inter.broker.protocol`: Kafka accepts only one of the two), then remove the old listener. This requires three
-    rolling restarts. If the network is closed on purpose, mute KA411 with that reason.
-
-    ## References
-    KIP-103 (listeners for different traffic); Kafka documentation, "Security".
-    """
+    """Inter-broker traffic is not encrypted."""
     yield from one_finding(view, "KA411", _judged(view))
     yield from no_brokers(view, "KA411")
 

@@ -15,42 +15,9 @@ _COLUMNS = ("principal", "host", "operation", "permission", "resource_type", "re
 _STRONG = frozenset({"All", "Alter", "AlterConfigs", "ClusterAction"})
 
 
-@check(
-    code="KA409",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "ACLs grant powerful rights to every principal: {acls}",
-        Status.PASS: "None of {count} ACLs grants Alter, AlterConfigs, ClusterAction or All to every principal",
-        Status.UNKNOWN: "Cannot determine whether ACLs grant powerful rights to every principal ({error})",
-        Status.NOT_APPLICABLE: "No ACLs to check: {reason}",
-    },
-)
+@check(code="KA409", severity=Severity.HIGH)
 def powerful_acls(view: ClusterView) -> Iterator[Judgement]:
-    """An ACL grants a powerful right to every principal.
-
-    ## Why it matters
-    With ClusterAction, any client that can connect can act as a broker: move leaders, and read and write replicas. With Alter
-    on the cluster it can change ACLs.
-
-    ## Fails when
-    An ALLOW of All, Alter, AlterConfigs or ClusterAction is for `User:*`: HIGH on the cluster, MEDIUM on topics, groups and
-    other resources. MEDIUM also for `User:ANONYMOUS` on the cluster, because a PLAINTEXT inter-broker listener needs it.
-
-    ## Not known when
-    No ACLs were read from ZooKeeper or from a broker. The check does not apply if brokers use an authorizer that is not
-    Kafka's own (Ranger, OPA, RBAC) and report no ACLs: it does not use the ACLs that are left in `/kafka-acl`.
-
-    ## Passes only when
-    ACLs were read, and none is like that. `*` as the host of a named principal is not a fault: most ACLs have it.
-
-    ## What to do
-    Grant the right to the principals that need it, by name. Then run `kafka-acls.sh --bootstrap-server BROKER:9092 --remove`
-    with the other options as shown by `--list`. Before you remove ClusterAction, make sure that brokers do not depend on it
-    (KA401): add their principal to `super.users`.
-
-    ## References
-    Kafka documentation, "Authorization and ACLs": operations and resources.
-    """
+    """An ACL grants a powerful right to every principal."""
     between = view.inter_broker
     if between.brokers and all(between.authorizer(broker).state == "unset" for broker in between.brokers):
         yield view.judge("KA409", "cluster", Status.NOT_APPLICABLE, reason="no broker runs an authorizer")

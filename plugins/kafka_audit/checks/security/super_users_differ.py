@@ -13,46 +13,9 @@ from kafka_audit.model.text import listing, named_nodes, start_upper
 _KEY = "super.users"
 
 
-@check(
-    code="KA402",
-    severity=Severity.HIGH,
-    by_files=True,
-    says={
-        Status.FAIL: "{subject} has different super users than {others}: {fault}",
-        Status.PASS: "{subject} has the same super users as the others ({count})",
-        Status.UNKNOWN: "Cannot determine whether {who} has the same super users as the others ({error})",
-        Status.NOT_APPLICABLE: "No super users to compare at {who}: {reason}",
-    },
-)
+@check(code="KA402", severity=Severity.HIGH, by_files=True)
 def super_users_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers, or controllers, have different super users.
-
-    ## Why it matters
-    Each request is authorized by the broker that receives it. A principal that is a super user only on some brokers works until
-    a leader or the controller moves. Then an administrator is denied during an outage or, if it is the inter-broker principal,
-    replication stops (KA401). An extra super user has rights that the other brokers deny.
-
-    ## Fails when
-    The principals in `super.users` differ from those of most brokers with an authorizer. Order, blanks and duplicates do not
-    count. Controllers that are no brokers are compared with each other, by their files: the next leader decides by its own.
-    Principals of the controllers' listener need to be super users there only.
-
-    ## Not known when
-    The key is set but hidden, because DescribeConfigs always hides it. Or no settings of this broker, or of any other broker,
-    were read.
-
-    ## Passes only when
-    The sets are equal, by server.properties, or by DescribeConfigs if it does not return the key: then there are none. The
-    check does not apply to a node without an authorizer, and not to a single one.
-
-    ## What to do
-    Define one list, which includes the inter-broker principal, on controllers that of the controllers' listener. Set it in
-    server.properties of {who} ({fault}) and restart it; `super.users` is not dynamic. Before the restart, make sure that the
-    inter-broker principal is in the new list.
-
-    ## References
-    KIP-11 (authorizers); Kafka documentation, "Authorization and ACLs".
-    """
+    """Brokers, or controllers, have different super users."""
     between = view.inter_broker
     yield from _alike(view, between.brokers)
     yield from _alike(view, sorted(between.settings.controllers))

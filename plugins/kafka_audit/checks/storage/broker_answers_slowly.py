@@ -23,48 +23,9 @@ _TIMES, _LEAST_MS, _TWO = 10, 1000, 2
 _STALL_MS = 2000
 
 
-@check(
-    code="KA508",
-    severity=Severity.MEDIUM,
-    says={
-        Status.FAIL: "Broker {broker} answers much more slowly than the others: {slow}",
-        Status.PASS: "Broker {broker} answers about as fast as the others",
-        Status.UNKNOWN: "Cannot determine whether {who} answers as fast as the others ({error})",
-        Status.NOT_APPLICABLE: "Answers are not compared: {reason}",
-    },
-)
+@check(code="KA508", severity=Severity.MEDIUM)
 def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
-    """A broker answers the auditor ten times more slowly than the other brokers.
-
-    ## Why it matters
-    A disk that hangs without an error, a saturated network interface, or a broker that only collects garbage is not offline:
-    every process and port monitor is content. But every request that touches it waits: producers with `acks=all` wait for this
-    replica, and partitions that it leads are slow for all clients.
-
-    ## Fails when
-    At least two reads that every broker is asked for (ApiVersions, Metadata, DescribeConfigs, DescribeLogDirs, ListOffsets)
-    took a second or more, and ten times the median of the other brokers. Suspected, because the network to that broker may be
-    slow; inferred if the previous audit saw the same. Two other brokers are needed to compare with.
-
-    HIGH and inferred, if in two samples a read took two seconds or more, or got no answer, that needs no disk (ApiVersions,
-    Metadata, DescribeCluster, DescribeConfigs), and the broker answered another one: its process stands still again and again,
-    and will lose its session or its place in the ISR.
-
-    ## Not known when
-    The broker did not answer one of these reads (KA001).
-
-    ## Passes only when
-    The broker answered all of them, and fewer than two were that slow. The check does not apply to fewer than three brokers.
-
-    ## What to do
-    On the host of broker {broker}: `iostat -x 5` (`await`, `%util`), `sar -n DEV 5`, `jstat -gcutil PID 5s`, and `grep -iE
-    'Slow|Pause|took .* ms' server.log kafkaServer-gc.log | tail`. Compare the lag of its followers (KA604). If a disk or the
-    network is at its limit, end reassignments (KA608) first, then move leaders away: stop the broker in an orderly way if its
-    partitions have other replicas in sync.
-
-    ## References
-    Metrics `RequestQueueTimeMs`, `LocalTimeMs` and `NetworkProcessorAvgIdlePercent` of that broker.
-    """
+    """A broker answers the auditor ten times more slowly than the other brokers."""
     reads = BrokerReads(view.last_reads, "Metadata")
     yield from nothing_asked(view, "KA508", reads)
     if reads.brokers and len(reads.brokers) <= _TWO:

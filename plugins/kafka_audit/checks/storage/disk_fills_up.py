@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
-from kafka_audit.checks.gaps import nothing_asked
+from kafka_audit.checks.gaps import NO_LOG_DIRS, nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -13,43 +13,9 @@ _NEARLY_FULL, _FULL, _APART = 90, 70, 50  # percent
 _NO_SIZES = "this version does not report sizes (Kafka 3.3 and later do)"
 
 
-@check(
-    code="KA505",
-    severity=Severity.MEDIUM,
-    says={
-        Status.FAIL: "The disk of log dir {path} of broker {broker} is {used} % full: {fault}",
-        Status.PASS: "The disk of log dir {path} of broker {broker} is {used} % full",
-        Status.UNKNOWN: "Cannot determine how full the disks of {who} are ({error})",
-        Status.NOT_APPLICABLE: "Disk usage of log dir {path} of broker {broker} is not available: {reason}",
-    },
-)
+@check(code="KA505", severity=Severity.MEDIUM)
 def disk_fills_up(view: ClusterView) -> Iterator[Judgement]:
-    """The disk of a log dir is nearly full, or much fuller than the other disks of its broker.
-
-    ## Why it matters
-    Kafka treats a full disk as a failed disk: the first append that does not fit takes the log dir offline, with all its
-    leaders.
-
-    ## Fails when
-    Less than 10 % of the disk is usable. Or the disk is more than 70 % full while another log dir of the same broker is 50
-    percentage points emptier: Kafka places new replicas by number, not by size.
-
-    ## Not known when
-    The broker did not answer DescribeLogDirs. The check does not apply before Kafka 3.3, and not to a log dir that is offline
-    (KA501).
-
-    ## Passes only when
-    The broker reported the size of the disk and its usable space.
-
-    ## What to do
-    To see what uses the space, run `kafka-log-dirs.sh --bootstrap-server BROKER:9092 --describe --broker-list {broker}`, and
-    on its host `du -h -d 1 {path} | sort -h | tail`. Reduce `retention.ms` or `retention.bytes` of the largest topics, or move
-    replicas to another log dir of broker {broker} or to another broker, with `kafka-reassign-partitions.sh` and a plan that
-    names `log_dirs`.
-
-    ## References
-    KIP-827 (sizes of log dirs), KIP-113 (moves between log dirs).
-    """
+    """The disk of a log dir is nearly full, or much fuller than the other disks of its broker."""
     reads = BrokerReads(view.last_reads, LOG_DIRS)
     yield from nothing_asked(view, "KA505", reads)
     for broker in reads.brokers:
@@ -57,7 +23,7 @@ def disk_fills_up(view: ClusterView) -> Iterator[Judgement]:
         shares = {path: share for path, row in dirs.items() if (share := _used(row)) is not None}
         yield from (_judged(view, broker, path, shares, offline=bool(dirs[path].error)) for path in sorted(dirs))
         if not dirs:
-            gap = reads.gap(broker) or {"error": "it offers no DescribeLogDirs", "needs": "Kafka 1.0 or later"}
+            gap = reads.gap(broker) or NO_LOG_DIRS
             yield view.judge("KA505", f"broker/{broker}", Status.UNKNOWN, gap, who=f"broker {broker}")
 
 

@@ -10,44 +10,9 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
 
 
-@check(
-    code="KA503",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Broker {broker} is up, but {count:# of its replicas is|# of its replicas are} offline "
-        "({partitions}); it returns error 56 KAFKA_STORAGE_ERROR for them",
-        Status.PASS: "Broker {broker} was read for {asked} partitions, and none of its replicas is offline",
-        Status.UNKNOWN: "Cannot determine whether replicas of {who} are offline ({error})",
-        Status.NOT_APPLICABLE: "Broker {broker} has no replica to check: {reason}",
-    },
-)
+@check(code="KA503", severity=Severity.HIGH)
 def replicas_offline(view: ClusterView) -> Iterator[Judgement]:
-    """Replicas of a running broker are offline.
-
-    ## Why it matters
-    Each of these partitions has one replica less, and another failure may stop it. The replicas do not recover without a
-    repair.
-
-    ## Fails when
-    The broker itself answers ListOffsets with error 56 KAFKA_STORAGE_ERROR for partitions that it has as leader or follower.
-    KA113 reports replicas of a missing broker.
-
-    ## Not known when
-    ListOffsets was not answered (it requires Describe on the topics). Or other brokers list the broker under `offline_replicas`
-    but it serves these partitions: it has just restarted, or its controller has not accepted it.
-
-    ## Passes only when
-    ListOffsets was answered for all partitions that it leads and may have led, without error 56, and no view lists a replica of
-    it as offline.
-
-    ## What to do
-    Bring back the log dir (KA501 names it), then restart broker {broker}. Until then a replica elsewhere helps:
-    `kafka-reassign-partitions.sh --bootstrap-server BROKER:9092 --reassignment-json-file plan.json --execute --throttle
-    BYTES_PER_SECOND` with a plan for {partitions} and the others in the table.
-
-    ## References
-    KIP-112; `offline_replicas` of Metadata (v5 and later).
-    """
+    """Replicas of a running broker are offline."""
     reads = BrokerReads(view.last_reads, LIST_OFFSETS)
     yield from nothing_asked(view, "KA503", reads)
     asked = {row.broker_id: row for row in view.newest(LeadershipAsked)}

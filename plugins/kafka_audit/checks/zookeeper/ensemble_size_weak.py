@@ -13,42 +13,9 @@ from kafka_audit.model.text import counted
 _FEWEST, _READ = 3, "zookeeper access and size of znodes"
 
 
-@check(
-    code="KA801",
-    severity=Severity.MEDIUM,
-    says={
-        Status.FAIL: "ZooKeeper has {size}: {why}",
-        Status.PASS: "ZooKeeper has {size}, of which {spare} can fail",
-        Status.UNKNOWN: "Cannot determine how many servers ZooKeeper has ({error})",
-        Status.NOT_APPLICABLE: "No ZooKeeper: {reason}",
-    },
-)
+@check(code="KA801", severity=Severity.MEDIUM)
 def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
-    """ZooKeeper has too few servers to lose one, or an even number.
-
-    ## Why it matters
-    Without a majority of its servers, ZooKeeper answers no requests: no controller is elected, no leader moves, and no broker
-    can restart. One or two servers tolerate no failure. An even number tolerates as many failures as one server less.
-
-    ## Fails when
-    `/zookeeper/config` lists fewer than three voters or an even number of them, or a server reports that it is standalone. Where
-    it cannot be read (before ZooKeeper 3.5), the connection string counts: suspected, and LOW, because it may name only a part of
-    the ensemble. Observers do not vote and do not count.
-
-    ## Not known when
-    No named server answered, or a single server is named and belongs to an ensemble, and `/zookeeper/config` was not read.
-
-    ## Passes only when
-    The ensemble has three voters or more, and an odd number.
-
-    ## What to do
-    Run three servers on hosts that fail independently, or five if one can be down for maintenance while another fails. Add one
-    server at a time (`server.N` in zoo.cfg of each, leader last), then add it to `zookeeper.connect` of every broker and to the
-    cluster file. A migration to KRaft also solves this; do not start it with a weak ensemble.
-
-    ## References
-    ZooKeeper Administrator's Guide, "Clustered (Multi-Server) Setup".
-    """
+    """ZooKeeper has too few servers to lose one, or an even number."""
     yield from no_ensemble(view, "KA801", ZookeeperMember)
     members = view.newest(ZookeeperMember)
     if not members:

@@ -13,43 +13,9 @@ _EARLIER_MS, _LATER_MS = 180_000, 10_000
 """How long before and after its next registration a session's end may be logged; clocks differ by seconds."""
 
 
-@check(
-    code="KA805",
-    severity=Severity.MEDIUM,
-    parts=("controller", "brokers"),
-    says={
-        Status.FAIL: "Broker {broker} lost its ZooKeeper session: {why}",
-        Status.PASS: "Broker {broker} has the same ZooKeeper session as in the previous snapshot",
-        Status.UNKNOWN: "Cannot determine whether {who} lost its ZooKeeper session ({error})",
-        Status.NOT_APPLICABLE: "No session to compare with: {reason}",
-    },
-)
+@check(code="KA805", severity=Severity.MEDIUM, parts=("controller", "brokers"))
 def session_replaced(view: ClusterView) -> Iterator[Judgement]:
-    """A broker lost its ZooKeeper session without a restart.
-
-    ## Why it matters
-    If the session of a running broker expires, the controller considers it dead: its leaders move, clients go elsewhere, and it
-    registers again a moment later. The cause (a garbage collection pause, an overloaded host, a slow ZooKeeper) will return.
-
-    ## Fails when
-    The owner of `/brokers/ids/N` is a different session than in the previous snapshot, and the broker's log reports that the
-    old session expired just before it registered. Or, without its log, the owner changed twice: between the snapshots and
-    between two samples a few seconds apart (inferred).
-
-    ## Not known when
-    The owner changed once, and no log shows whether the broker restarted or lost its session.
-
-    ## Passes only when
-    The owner is the same in both snapshots. The check does not apply without a previous snapshot, and not in KRaft.
-
-    ## What to do
-    On broker {broker} run `grep -E 'have not heard from server|Session expired' server.log`. Check the garbage collection log
-    and the load of the host at the same times, and KA803 for ZooKeeper. Remove the cause of the pause. A longer
-    `zookeeper.session.timeout.ms` (18 s since 2.5) hides shorter pauses and delays every real failover by the same time.
-
-    ## References
-    KIP-537 (session timeout 18 s); `kafka.zookeeper.ZooKeeperClient`.
-    """
+    """A broker lost its ZooKeeper session without a restart."""
     gap = view.gap_earlier("brokers")
     if gap is not None and gap.whole:
         reported = {"who": "any broker", "error": gap.error, "needs": gap.needs, "reason": gap.reason}

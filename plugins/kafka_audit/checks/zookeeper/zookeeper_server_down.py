@@ -12,43 +12,9 @@ from kafka_audit.model.tables import Registry, ZookeeperMember
 from kafka_audit.model.text import counted
 
 
-@check(
-    code="KA802",
-    severity=Severity.CRITICAL,
-    says={
-        Status.FAIL: "{away} of {count} of ZooKeeper {does} not serve requests: {servers}; {consequence}",
-        Status.PASS: "All {count} of ZooKeeper serve requests ({servers})",
-        Status.UNKNOWN: "Cannot determine whether every ZooKeeper server serves requests ({error})",
-        Status.NOT_APPLICABLE: "No ZooKeeper: {reason}",
-    },
-)
+@check(code="KA802", severity=Severity.CRITICAL)
 def zookeeper_server_down(view: ClusterView) -> Iterator[Judgement]:
-    """A ZooKeeper server is down, or runs and does not serve requests.
-
-    ## Why it matters
-    Brokers continue with the remaining servers, so the fault is easily missed. The next failure may lose the majority, and with
-    it the controller, elections and every restart of a broker. Without a majority this is already the case.
-
-    ## Fails when
-    A server of the connection string refuses the connection, does not answer `srvr`, or reports that it is not serving, in two
-    samples. CRITICAL if there is no majority and ZooKeeper cannot be read; otherwise HIGH.
-
-    ## Not known when
-    One sample only shows it, or a server's `4lw.commands.whitelist` does not allow `srvr`.
-
-    ## Passes only when
-    Every server of the connection string answered `srvr` with its mode.
-
-    ## What to do
-    Run `echo srvr | nc SERVER 2181`, then read the log of that server. Start it, or open the connection to it from this
-    worker; the brokers need the same connection. A server that reports that it is not serving has lost its leader: check the
-    ports between servers (2888, 3888), the clocks and full disks.
-
-    Do not restart a serving server before the other one is back.
-
-    ## References
-    ZooKeeper Administrator's Guide, "The Four Letter Words".
-    """
+    """A ZooKeeper server is down, or runs and does not serve requests."""
     yield from no_ensemble(view, "KA802", ZookeeperMember)
     members = view.newest(ZookeeperMember)
     if not members:

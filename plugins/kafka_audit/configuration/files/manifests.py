@@ -17,6 +17,7 @@ from kafka_audit.configuration.files.bitnami_pods import BitnamiPods, ConfigText
 from kafka_audit.configuration.files.described import Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.strimzi import StrimziResource
+from kafka_audit.model.package_yaml import LOADER
 
 _Mapping = Mapping[str, yaml.Node]
 _Part = Described | ConfigText | BitnamiPods | StrimziResource
@@ -31,7 +32,7 @@ _CONFIGS = re.compile(
 def parse_manifests(text: str) -> tuple[Described, ...]:
     """Return the brokers of all documents; raises PropertiesError where the text is no YAML."""
     parts: list[_Part] = []
-    loader = bounded_yaml.LOADER(text)
+    loader = LOADER(text)
     try:
         bounded_yaml.refuse_events(text)
         while loader.check_node():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.compare.addresses import canonical_text
+from kafka_audit.compare.addresses import canonical_text, chroot_of
 from kafka_audit.diagnosis.cause import ANOTHER, EdgeObservation, cause, fails, let_in, works
 from kafka_audit.diagnosis.edges import COORDINATE, Edge
 from kafka_audit.diagnosis.facts import Facts
@@ -35,4 +35,4 @@ def another_zookeeper(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
 
 def _is_same(one: str, other: str) -> bool:
     servers = [{canonical_text(server.strip()) for server in text.partition("/")[0].split(",")} for text in (one, other)]
-    return one.partition("/")[2] == other.partition("/")[2] and bool(servers[0] & servers[1])
+    return chroot_of(one) == chroot_of(other) and bool(servers[0] & servers[1])

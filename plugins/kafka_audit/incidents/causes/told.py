@@ -22,17 +22,14 @@ with `run` once for each item, whose attributes its template names.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from string import Formatter
 from typing import Any
 
-import yaml
-
-from kafka_audit.bounds.bounded_yaml import LOADER
 from kafka_audit.incidents.causes.repair import connect_commands, prove
 from kafka_audit.incidents.causes.rule import Case, Story, changed_before, evidence_of
 from kafka_audit.model.commands import Line, command, remark
 from kafka_audit.model.finding import CauseCandidate, Confidence, Evidence, Step
+from kafka_audit.model.package_yaml import package_yaml
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
 
 HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
@@ -96,8 +93,7 @@ def _filled(case: Case, name: str, confidence: Confidence, facts: Mapping[str, o
 @cache
 def _template(name: str) -> Mapping[str, Any]:
     file, story = name.split()
-    text = files(__package__).joinpath(*f"{file}.yaml".split("/")).read_text(encoding="utf-8")
-    found: Mapping[str, Any] = yaml.load(text, LOADER)[story]  # noqa: S506 -- a safe loader, in C where it is there
+    found: Mapping[str, Any] = package_yaml(__package__, *f"{file}.yaml".split("/"))[story]
     return found
 
 

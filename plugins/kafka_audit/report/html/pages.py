@@ -1,6 +1,5 @@
 """The pages around a report: clusters at a glance, the timeline, the catalogue, and a sentence where there is nothing to show."""
 
-import inspect
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -251,7 +250,7 @@ def check_page(check: Check, *, up: str) -> str:
         up=up,
         section="checks",
         check=check,
-        body=doc_page.html(inspect.cleandoc(check.doc)),
+        body=doc_page.html(check.doc),
         needs=", ".join(table.table() for table in check.needs),
         example=explain.first_failing_case(check).splitlines(),
     )

@@ -1,6 +1,5 @@
 """The page of a check for a terminal: its docstring, with the first of its cases that fails. And that of an error message."""
 
-import inspect
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -97,7 +96,7 @@ def catalogue_text(checks: Mapping[str, Check], *, width: int, color: bool) -> s
 
 def check_summary(check: Check) -> str:
     """Return the first paragraph of a check's page on one line: the fault."""
-    return " ".join(inspect.cleandoc(check.doc).split("\n\n")[0].split())
+    return " ".join(check.doc.split("\n\n")[0].split())
 
 
 def check_text(check: Check, *, width: int, color: bool, cases: Traversable = _CASES) -> str:
@@ -106,7 +105,7 @@ def check_text(check: Check, *, width: int, color: bool, cases: Traversable = _C
     facts = f"{check.severity.name}, {check.family.replace('_', ' ')}, since {check.since}"
     needs = ", ".join(table.table() for table in check.needs)
     # What a report fills in from its evidence, here only named.
-    doc = named_placeholders(inspect.cleandoc(check.doc))
+    doc = named_placeholders(check.doc)
     prose = min(width, _WIDEST_PROSE)
     body = _rendered(doc, prose, color=color)
     lines = [f"{_strong(title, color=color)}  ({facts})", *body, "", _strong("Judged from", color=color), f"  {needs}"]
