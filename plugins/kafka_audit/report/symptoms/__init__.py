@@ -17,12 +17,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import yaml
-
-from kafka_audit.bounds.bounded_yaml import LOADER
+from kafka_audit.model.package_yaml import package_yaml
 
 SECTIONS = ("leaders", "connections", "between_brokers", "disks", "cluster", "start_and_zookeeper")
 """The files, in the order in which a stranger needs them."""
@@ -72,8 +69,7 @@ def symptom_pages() -> Mapping[str, SymptomPage]:
     """Return all pages by their slugs, in the order of the sections."""
     found: dict[str, SymptomPage] = {}
     for name in SECTIONS:
-        text = files(__name__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
-        data: Mapping[str, Any] = yaml.load(text, LOADER)  # noqa: S506 -- a safe loader, in C where it is there
+        data: Mapping[str, Any] = package_yaml(__name__, f"{name}.yaml")
         for slug, page in data["pages"].items():
             fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in page.items()}
             found[slug] = SymptomPage(slug=slug, section=data["section"], **({"clients": {}} | fields))
