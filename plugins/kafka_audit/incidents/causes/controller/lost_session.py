@@ -60,7 +60,7 @@ def _confidence(found: Iterable[Diagnosis]) -> Confidence | None:
     return min(sure, key=weakest.index)
 
 
-def at_its_address(case: Case, symptom: Finding) -> bool:
+def where_they_answer(case: Case, symptom: Finding) -> bool:
     """Explain what is about the address of the cluster file at which one of these brokers answers."""
     texts = {root.text("address") for root in case.roots}
     return symptom.resource.address is not None and addresses_of(symptom.resource.address) in {addresses_of(t) for t in texts}
@@ -80,6 +80,6 @@ LOST_SESSION = Cause(
     explains=(
         *OF_BROKERS_GONE,
         Explains(codes=("KA113",), where=counts_them),
-        Explains(codes=(*VIEW, "KA001", "KA111"), where=at_its_address),
+        Explains(codes=(*VIEW, "KA001", "KA111"), where=where_they_answer),
     ),
 )
