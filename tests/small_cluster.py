@@ -15,6 +15,7 @@ groups: {billing: {at: 1, client: sarama, host: 10.1.1.1, partitions: [orders-0]
 reads: [{observer: broker:2, operation: Metadata, outcome: failed, error: timeout}]
 """
 
+import inspect
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -329,5 +330,5 @@ def check(code: str, **told: Any) -> Check:
         says=told.get("says", {Status.FAIL: "Broker {broker} fails"}),
         function=lambda: "",
         kind="audit",
-        doc=told.get("doc", ""),
+        doc=inspect.cleandoc(told.get("doc", "")),
     )
