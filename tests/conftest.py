@@ -101,16 +101,22 @@ _LONG = (
 """What keeps one worker busy for more than a minute: begun late, it would keep the others waiting at the end."""
 
 
+_OF_VERDICTS = ("tests/testbed/corpus/test_words.py", "tests/diagnosis/test_confusion.py")
+"""What reads `diagnosis.subjects.verdicts`."""
+
+
 class Groups(LoadFileScheduling):
     """The tests of a file stay on one worker, and so do those of all files that need the same servers; these begin first.
 
-    All cases of checks are judged once, for all files of `checks`.
+    All cases of checks are judged once, for all files of `checks`, and recorded clusters for those that read verdicts on them.
     """
 
     def _split_scope(self, nodeid):
         file, _, test = nodeid.partition("::")
         if file.startswith("tests/checks/"):
             return "tests/checks"
+        if file in _OF_VERDICTS:
+            return _OF_VERDICTS[0]
         return _groups(self.config.rootpath / file).get(test.partition("[")[0]) or file
 
     def _assign_work_unit(self, node):

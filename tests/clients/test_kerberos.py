@@ -100,12 +100,12 @@ def test_a_ticket_that_has_expired_is_named_whatever_the_minor_status_is(library
 
 def test_a_kdc_that_does_not_answer_is_asked_again_after_a_while_and_holds_up_no_other_broker(library, monkeypatch):
     tickets = Tickets()
-    library.answer = lambda: time.sleep(5)
+    library.answer = lambda: time.sleep(6)
     started = time.monotonic()
     assert refused(tickets, seconds=0.3) == ("no answer of the KDC for 0.3 s", kerberos._KDC)
     for _ in range(20):
         refused(tickets, seconds=0.3)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 5  # not 0.3 s each
     assert len(library.asked) == 1
     monkeypatch.setattr(kerberos, "RETRY_S", 0.0)
     library.answer = lambda: b"ticket"

@@ -166,7 +166,7 @@ def test_named_addresses_never_wait_for_others():
         hang(attempts, matched(number), gate)
     started = time.monotonic()
     assert accepted(attempts, named(0))
-    assert time.monotonic() - started < 0.2
+    assert time.monotonic() - started < PATIENCE_S
     gate.set()
 
 
@@ -178,7 +178,7 @@ def test_an_address_that_hangs_holds_others_up_for_moments(place):
     started = time.monotonic()
     with attempts.at(place(99), 30.0):
         waited = time.monotonic() - started
-    assert 0.5 < waited < PATIENCE_S + 1
+    assert 0.5 < waited < PATIENCE_S + 10  # not the 30 s that it may take
     gate.set()
 
 

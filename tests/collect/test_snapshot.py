@@ -169,7 +169,7 @@ def test_an_audit_that_is_over_tells_what_it_did_not_get(brokers):
         limits = Limits(read_s=20.0, settle_s=0.1, audit_s=1.0)
         started = time.monotonic()
         snapshot = snap(cluster(brokers[0].address, limits=limits))
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 10  # not the 20 s of a read
     late = [row for row in snapshot.of(SourceRead) if row.observer == "broker:9"]
     assert {(row.operation, row.outcome, row.error) for row in late} >= {("Metadata", "failed", "timeout")}
 

@@ -34,7 +34,7 @@ Keeps = Callable[[Row], bool]
 
 
 def without_each(snapshot: Snapshot) -> Iterator[tuple[str, Snapshot]]:
-    """Yield the name of each input that a snapshot has, and the snapshot without it: what is left is another snapshot each time."""
+    """Yield the name of each input that a snapshot has, and the snapshot without it; the same rows only once."""
     known = {_identity(snapshot): snapshot}  # which keeps the rows: another one would get the identity of one that is gone
     for name, left in _without_each(snapshot):
         if known.setdefault(_identity(left), left) is left:

@@ -7,6 +7,7 @@ from checks.cases import case_files as case_files_of_checks
 from checks.world import snapshots
 from incidents.case_files import case_files
 from small_cluster import snapshot
+from testbed.corpus import confusion
 from testbed.corpus.documents import Pair
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, recordings, unpacked
 
@@ -37,6 +38,16 @@ def recorded() -> dict[str, Pair]:
     found = [name for name in recordings() if (CLUSTERS / f"{name}{SUFFIX}").is_file()]
     chosen = {(recordings()[name].broken_by or (name,))[0]: name for name in found}.values()
     return {name: recording(name) for name in chosen}
+
+
+@cache
+def verdicts() -> confusion.Verdicts:
+    """Return what is said of each recorded cluster that something is wrong with."""
+    return confusion.judged(
+        name
+        for name, one in recordings().items()
+        if (one.demands or one.broken_by or one.cause) and (CLUSTERS / f"{name}{SUFFIX}").is_file()
+    )
 
 
 def recording(name: str) -> Pair:

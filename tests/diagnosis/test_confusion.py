@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnosis import known
+from diagnosis import known, subjects
 from kafka_audit.diagnosis.causes import causes
 from testbed.corpus import confusion
 from testbed.corpus.documents import Document, documents
@@ -23,7 +23,7 @@ HEALTHY = [name for name in RECORDED if name not in BROKEN]
 
 @pytest.fixture(scope="module")
 def verdicts() -> confusion.Verdicts:
-    return confusion.judged(BROKEN)
+    return subjects.verdicts()
 
 
 def over(names: list[str], red: Mapping[str, str]) -> pytest.MarkDecorator:

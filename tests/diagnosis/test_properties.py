@@ -202,7 +202,10 @@ def test_the_matrix_contradicts_no_finding(judged, names):
 
 def of_incidents_alone(document: Document) -> Document:
     headed = {fingerprint for incident in document["incidents"] for fingerprint in incident["findings"]}
-    return {**document, "findings": [one if one["fingerprint"] in headed else one | {"evidence": {}} for one in document["findings"]]}
+    return {
+        **document,
+        "findings": [one if one["fingerprint"] in headed else one | {"evidence": {}} for one in document["findings"]],
+    }
 
 
 def of_its_own(key: str, snapshot: Snapshot, previous: Snapshot | None) -> Pair:

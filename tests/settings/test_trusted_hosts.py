@@ -176,12 +176,12 @@ def test_the_list_arrives_without_repetitions(tmp_path):
 
 def test_no_host_makes_a_pattern_take_long():
     pattern = parse_trusted_hosts(f"{'a*' * 30}b.kafka.corp")
-    started = time.monotonic()
+    started = time.process_time()
     for _ in range(100):
         assert not pattern.matches(f"{'a' * 62}.kafka.corp", 9092)
         assert not pattern.matches("a" * 100_000, 9092)
         assert not pattern.matches("a." * 50_000, 9092)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_the_line_of_hosts_holds_each_once_and_nothing_else():

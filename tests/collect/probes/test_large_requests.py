@@ -126,7 +126,7 @@ def test_a_login_is_not_begun_but_its_handshake_is_large():
 def test_a_path_that_loses_what_is_large(lost):
     started = time.monotonic()
     assert packets(Dropping(**{lost: True})) == [("failed", "TIMEOUT", None)]
-    assert time.monotonic() - started < SECONDS + 0.5
+    assert time.monotonic() - started < SECONDS + 10
 
 
 @pytest.mark.parametrize("broker", [Stalling(0), Strict(0)], ids=["a process that stalls", "another program"])

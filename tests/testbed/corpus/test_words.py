@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from diagnosis import subjects
 from kafka_audit.diagnosis.causes import causes
 from testbed.corpus import confusion, printed, record, words
 from testbed.corpus.catalogue import faults
@@ -28,7 +29,7 @@ def texts() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def verdicts() -> confusion.Verdicts:
-    return confusion.judged(BROKEN)
+    return subjects.verdicts()
 
 
 @pytest.mark.parametrize(
