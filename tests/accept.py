@@ -49,10 +49,10 @@ def edits_of_check(check: Check, views: Mapping[str, ClusterView]) -> Iterator[E
             yield path, ("cases", name, "pass"), passed
 
 
-def edits_of_pictures(views: Mapping[str, ClusterView], codes: Sequence[str]) -> Iterator[Edit]:
+def edits_of_pictures(views: Mapping[str, ClusterView]) -> Iterator[Edit]:
     """Yield what changed in the incidents of whole clusters: those of `pictures.yml`, and of cases of checks that name some."""
     for name, picture in pictures.pictures().items():
-        if picture.code in codes or not picture.code:
+        if name in views:
             found = pictures.incidents_of(views[name])
             now = expected_incidents(picture.expected, found, [test_causes.text_of(one) for one in found], {})
             if now != picture.expected:
@@ -80,7 +80,7 @@ def accepted(codes: Sequence[str]) -> tuple[dict[Path, str], list[str]]:
     worlds |= {name: one.world for name, one in pictures.pictures().items() if not codes or one.code in codes}
     views = cluster_views({name: snapshots(base(), name, world) for name, world in worlds.items()})
     edits = [edit for check in checks.values() for edit in edits_of_check(check, views)]
-    edits += [*edits_of_pictures(views, tuple(checks)), *(() if codes else edits_of_incidents())]
+    edits += [*edits_of_pictures(views), *(() if codes else edits_of_incidents())]
     texts: dict[Path, str] = {}
     by_hand = []
     for path, place, value in edits:
