@@ -26,9 +26,9 @@ from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Status
-from yaml_edits import replaced
+from yaml_edits import Place, differing, replaced
 
-Edit = tuple[Path, tuple[str, ...], Any]
+Edit = tuple[Path, Place, Any]
 """A file, the place of a value in it, and the value of now."""
 
 
@@ -56,8 +56,8 @@ def edits_of_pictures(views: Mapping[str, ClusterView]) -> Iterator[Edit]:
         if name in views:
             found = pictures.incidents_of(views[name])
             now = expected_incidents(picture.expected, found, [test_causes.text_of(one) for one in found], {})
-            if now != picture.expected:
-                yield picture.path, ("cases", picture.case, "incidents"), now
+            for place, value in differing(("cases", picture.case, "incidents"), picture.expected, now):
+                yield picture.path, place, value
 
 
 def edits_of_incidents() -> Iterator[Edit]:
@@ -66,8 +66,8 @@ def edits_of_incidents() -> Iterator[Edit]:
         findings, found = test_causes.told(f"{family}-{name}")
         names = {one.fingerprint: f"{one.code} {one.resource.name}" for one in findings}
         now = expected_incidents(case["incidents"], found, [test_causes.text_of(one) for one in found], names)
-        if now != case["incidents"]:
-            yield FOLDER / f"{family}.yaml", (name, "incidents"), now
+        for place, value in differing((name, "incidents"), case["incidents"], now):
+            yield FOLDER / f"{family}.yaml", place, value
 
 
 def accepted(codes: Sequence[str]) -> tuple[dict[Path, str], list[str]]:
