@@ -16,6 +16,8 @@ export PATH := $(PATH):/usr/sbin:/sbin
 # Audits, tests and tasks of Airflow are many short processes. Without compiled files each compiles Airflow and Spark's Python anew.
 unexport PYTHONDONTWRITEBYTECODE
 
+write-docs = $(BIN)/python -m testbed.duckdb_sql && $(BIN)/python -m kafka_audit.report.docs docs && $(BIN)/python -m testbed.room_map docs
+
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -73,15 +75,13 @@ check: $(INSTALLED) ## begin a check: its module, cases, fault of the corpus and
 # The pages are generated, so git shows what changes in them.
 accept: $(INSTALLED) ## show what changed in expected results, and accept it: cases, texts, stories, needs, pages [ONLY=KA304] [SHOW=1]
 	@PYTHONPATH=plugins:tests:. $(BIN)/python -m accept $(ONLY) $(if $(SHOW),--show)
-	@$(if $(SHOW),true,$(MAKE) --no-print-directory docs && $(BIN)/python -m testbed.corpus docs && git --no-pager diff --stat -- docs)
+	@$(if $(SHOW),true,$(write-docs) && $(BIN)/python -m testbed.corpus docs && git --no-pager diff --stat -- docs)
 
 airflow: needs-namespaces needs-java $(INSTALLED) ## check the wheel with Airflow 3.1, 3.2 and 3.3, and write the table of docs/airflow.md [AIRFLOW=3.3.2/3.12]
 	@$(BIN)/python -m testbed.airflow_versions run $(AIRFLOW)
 
 docs: $(INSTALLED) ## generate docs/checks, docs/symptoms, docs/tables.md, docs/logs.md, docs/rooms.md, and the embedded engine's SQL
-	@$(BIN)/python -m testbed.duckdb_sql
-	@$(BIN)/python -m kafka_audit.report.docs docs
-	@$(BIN)/python -m testbed.room_map docs
+	@$(write-docs)
 
 # -W: a broken link and a page outside of the navigation are errors. -E: the navigation is not in the pages, so none is kept.
 site: docs ## build the documentation site into build/site

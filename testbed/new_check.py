@@ -90,7 +90,7 @@ _FAULT = """
   cause: {code}
   report: [{code} broker/2]
   steps:
-    - {{do: set_properties, broker: 2, properties: {{}}}}
+    - {{do: set_properties, properties: {{2: {{}}}}}}
   heal:
     - {{do: revert, says: "…"}}
 """

@@ -1,8 +1,8 @@
 """Show how the expected results of cases differ from what the code says today, and accept them: `make accept`.
 
 Expected are the judgements and printed texts in the cases of checks, the incidents in those of incidents and pictures, and the
-tables that checks need (`needs.json`). `make accept` writes the generated pages after it. Read the differences: what is accepted
-here is what tests demand from then on.
+tables that checks need (`needs.json`). The numbers of suppressions get lower. `make accept` writes the generated pages after it.
+Read the differences: what is accepted here is what tests demand from then on.
 """
 
 import argparse
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import suppressions
 from airflow_environment import ROOT
 from checks import needs, pictures
 from checks.cases import base, case_files, cases
@@ -25,9 +26,9 @@ from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Status
-from yaml_edits import replaced
+from yaml_edits import Place, differing, replaced
 
-Edit = tuple[Path, tuple[str, ...], Any]
+Edit = tuple[Path, Place, Any]
 """A file, the place of a value in it, and the value of now."""
 
 
@@ -49,14 +50,14 @@ def edits_of_check(check: Check, views: Mapping[str, ClusterView]) -> Iterator[E
             yield path, ("cases", name, "pass"), passed
 
 
-def edits_of_pictures(views: Mapping[str, ClusterView], codes: Sequence[str]) -> Iterator[Edit]:
+def edits_of_pictures(views: Mapping[str, ClusterView]) -> Iterator[Edit]:
     """Yield what changed in the incidents of whole clusters: those of `pictures.yml`, and of cases of checks that name some."""
     for name, picture in pictures.pictures().items():
-        if picture.code in codes or not picture.code:
+        if name in views:
             found = pictures.incidents_of(views[name])
             now = expected_incidents(picture.expected, found, [test_causes.text_of(one) for one in found], {})
-            if now != picture.expected:
-                yield picture.path, ("cases", picture.case, "incidents"), now
+            for place, value in differing(("cases", picture.case, "incidents"), picture.expected, now):
+                yield picture.path, place, value
 
 
 def edits_of_incidents() -> Iterator[Edit]:
@@ -65,8 +66,8 @@ def edits_of_incidents() -> Iterator[Edit]:
         findings, found = test_causes.told(f"{family}-{name}")
         names = {one.fingerprint: f"{one.code} {one.resource.name}" for one in findings}
         now = expected_incidents(case["incidents"], found, [test_causes.text_of(one) for one in found], names)
-        if now != case["incidents"]:
-            yield FOLDER / f"{family}.yaml", (name, "incidents"), now
+        for place, value in differing((name, "incidents"), case["incidents"], now):
+            yield FOLDER / f"{family}.yaml", place, value
 
 
 def accepted(codes: Sequence[str]) -> tuple[dict[Path, str], list[str]]:
@@ -80,7 +81,7 @@ def accepted(codes: Sequence[str]) -> tuple[dict[Path, str], list[str]]:
     worlds |= {name: one.world for name, one in pictures.pictures().items() if not codes or one.code in codes}
     views = cluster_views({name: snapshots(base(), name, world) for name, world in worlds.items()})
     edits = [edit for check in checks.values() for edit in edits_of_check(check, views)]
-    edits += [*edits_of_pictures(views, tuple(checks)), *(() if codes else edits_of_incidents())]
+    edits += [*edits_of_pictures(views), *(() if codes else edits_of_incidents())]
     texts: dict[Path, str] = {}
     by_hand = []
     for path, place, value in edits:
@@ -91,6 +92,7 @@ def accepted(codes: Sequence[str]) -> tuple[dict[Path, str], list[str]]:
     needed = {code: check.needs for code, check in catalogue().items()}
     needed |= {code: needs.needed(check, views) for code, check in checks.items()}
     texts[needs.FILE] = needs.as_text(needed)
+    texts[suppressions.FILE] = suppressions.lowered()
     return texts, by_hand
 
 

@@ -10,7 +10,7 @@ from checks.expected import nearest
 from checks.world import snapshots
 from cluster_views import cluster_views
 from kafka_audit.checks import catalogue
-from yaml_edits import replaced
+from yaml_edits import differing, replaced
 
 CODE, CASE = "KA304", "two_brokers_behind_one_forward"
 TEXT = """\
@@ -68,6 +68,23 @@ def test_a_text_becomes_the_line_that_is_most_like_it():
 def test_the_rest_of_a_file_stays_as_it_was():
     edited = replaced(TEXT, ("cases", "one", "expect"), [{"resource": "broker/1", "evidence": {"brokers": "1, 2"}}])
     assert edited == TEXT.replace("[{resource: cluster}]", '[{resource: broker/1, evidence: {brokers: "1, 2"}}]')
+
+
+def test_a_comment_behind_a_value_is_not_of_it():
+    text = TEXT.replace("    pass: []\n", "    pass:\n      - a\n    # of the next case\n")
+    assert replaced(text, ("cases", "one", "pass"), []) == text.replace("pass:\n      - a", "pass: []")
+
+
+def test_single_values_of_a_list_differ_where_the_rest_is_alike():
+    before = [{"headline": "a", "says": ["x"]}, {"headline": "b", "says": []}]
+    assert [*differing(("p",), before, [before[0], {"headline": "c", "says": []}])] == [(("p", 1, "headline"), "c")]
+    assert [*differing(("p",), before, before[:1])] == [(("p",), before[:1])]
+    assert [*differing(("p",), before, before)] == []
+
+
+def test_a_value_below_a_list_is_replaced():
+    text = "a:\n  incidents:\n    - headline: one   # first\n    - headline: two\n"
+    assert replaced(text, ("a", "incidents", 0, "headline"), "three") == text.replace("one", "three")
 
 
 def test_a_list_that_is_too_long_for_a_line_is_a_block():

@@ -104,4 +104,5 @@ def test_failures_have_a_headline_that_fits_and_is_a_sentence_of_the_check(judge
             for incident in incidents(view, roots, ()):
                 assert len(incident.headline) <= LONGEST_HEADLINE
                 assert "characters)" not in incident.headline
-                assert not incident.headline.lower().startswith(catalogue()[code].name.replace("_", " "))
+                named = incident.headline.lower().startswith(catalogue()[code].name.replace("_", " "))
+                assert not named, "the message and `(same for 1 more …)` are too long for a headline: shorten the message"

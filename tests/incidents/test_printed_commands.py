@@ -8,13 +8,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import small_cluster
+from checks.test_cases import findings_of
 from configuration.files import oracle
 from incidents.test_causes import CASES
+from kafka_audit.checks.run import judge
 from kafka_audit.configuration.files.java import parse_properties
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.incidents.tools import Tools
 from kafka_audit.model import quoting
-from kafka_audit.model.commands import Command, CommentLine, SettingLine
+from kafka_audit.model.commands import Code, Command, CommentLine, SettingLine
 from kafka_audit.model.finding import Resource
 from kafka_audit.model.tables import BrokerApi
 from kafka_audit.report.document import build_document
@@ -65,9 +67,13 @@ def wrapped(value, odd):
 
 def of_cases(names, odd):
     """Yield view, findings and incidents of each of these cases."""
-    views = small_cluster.views(odd_snapshot(CASES[name]["cluster"], odd, name) for name in names)
-    for name, view in zip(names, views, strict=True):
-        findings = [odd_finding(*next(iter(row.items())), odd) for row in CASES[name]["findings"]]
+    snapshots = {name: odd_snapshot(CASES[name]["cluster"], odd, name) for name in names}
+    snapshots |= {name: small_cluster.settled(one) for name, one in snapshots.items() if "findings" not in CASES[name]}
+    for name, view in zip(names, small_cluster.views(snapshots.values()), strict=True):
+        if "findings" in CASES[name]:
+            findings = [odd_finding(*next(iter(row.items())), odd) for row in CASES[name]["findings"]]
+        else:
+            findings = [*findings_of(view, judge(view))]
         changes = [small_cluster.change(**change) for change in CASES[name].get("changes", [])]
         yield view, findings, incidents(view, findings, changes)
 
@@ -76,7 +82,7 @@ def lines_of(found):
     """Return the commands, settings and comments of incidents in every release."""
     for incident in found:
         for step in incident.remediation:
-            parts = () if isinstance(step.text, str) else (part for part in step.text if not isinstance(part, str))
+            parts = () if isinstance(step.text, str) else (part for part in step.text if not isinstance(part, str | Code))
             yield from step.commands
             yield from parts
 

@@ -6,6 +6,7 @@ import zipfile
 from functools import cache
 
 import pytest
+import yaml
 
 from airflow_environment import ROOT
 from kafka_audit.checks import catalogue
@@ -124,6 +125,39 @@ def test_a_command_is_one(page):
         words = shlex.split(re.split(r" {3,}|…|[>|]", line)[0], comments=True)[1:]
         why = refused(words)
         assert not why or ("arguments are required" in why and (len(words) == 1 or "…" in line)), f"{line}: {why}"
+
+
+FORMS = sorted(path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
+TEMPLATES = [*FORMS, ROOT / ".github" / "pull_request_template.md"]
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda template: template.name)
+def test_a_template_names_pages_targets_and_commands_that_exist(template):
+    text = template.read_text(encoding="utf-8")
+    for line in re.findall(r"(?:`|placeholder: )(kafka-audit [^`\n]+)", text):
+        if line != "kafka-audit report":  # without the snapshot, which differs
+            assert not refused(shlex.split(line)[1:]), line
+    for page in re.findall(r"(?:docs/)?[\w-]+\.md\b", text):
+        assert (ROOT / page).is_file(), page
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for words in re.findall(r"`make ([a-z ]+)", text):
+        assert set(words.split()) <= targets, words
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_a_form_has_the_parts_that_forms_have(form):
+    raw = yaml.safe_load(form.read_text(encoding="utf-8"))
+    assert raw.keys() == {"name", "description", "title", "labels", "body"}
+    for part in raw["body"]:
+        assert part["type"] in {"markdown", "textarea", "input", "dropdown", "checkboxes"}
+        assert part["type"] == "markdown" or (part["id"] and part["attributes"]["label"])
+
+
+def test_a_report_of_a_fault_demands_a_bundle():
+    (fault,) = [yaml.safe_load(form.read_text(encoding="utf-8")) for form in FORMS if form.name == "fault.yml"]
+    required = [part["id"] for part in fault["body"] if part.get("validations", {}).get("required")]
+    assert required[0] == "bundle"
+    assert "docs/bundles.md" in str(fault)
 
 
 def test_a_link_to_a_check_is_called_as_the_check():

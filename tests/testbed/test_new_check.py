@@ -1,5 +1,6 @@
 """What `make check` writes: a code that is free, and files in which only the judgement is missing."""
 
+import inspect
 import subprocess
 
 import pytest
@@ -9,6 +10,7 @@ from airflow_environment import ROOT
 from checks.cases import demand_known_keys
 from kafka_audit.checks import RETIRED, catalogue
 from testbed import new_check
+from testbed.corpus.actions import ACTIONS
 from testbed.corpus.catalogue import fault
 
 
@@ -71,7 +73,10 @@ def test_the_files_have_the_shape_that_tests_demand(tmp_path):
     assert module == tmp_path / new_check.CHECKS / "listeners" / "port_shared.py"
     demand_known_keys("x.yaml", yaml.safe_load(texts[cases]))
     ((name, raw),) = yaml.safe_load(texts[faults]).items()
-    assert (name, fault(name, raw).cause) == ("port_shared", ("KA399",))
+    new = fault(name, raw)
+    assert (name, new.cause) == ("port_shared", ("KA399",))
+    for step in (*new.steps, *new.heal):
+        inspect.signature(ACTIONS[step.do]).bind("scene", **step.arguments)
     assert "- a\n- KA399 `port_shared`: two listeners share a port.\n\n### Security" in texts[changelog]
 
 

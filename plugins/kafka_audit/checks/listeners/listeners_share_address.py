@@ -1,0 +1,80 @@
+"""KA322."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import MOVING, no_endpoints, worst_each
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import canonical_address
+from kafka_audit.model.finding import Judgement, Severity, Status
+
+
+@check(
+    code="KA322",
+    severity=Severity.HIGH,
+    says={
+        Status.FAIL: "Listeners of broker {broker} with different security share {host}:{port}",
+        Status.PASS: "No listener of broker {broker} with other security is advertised at {host}:{port}",
+        Status.UNKNOWN: "Cannot determine whether {who} shares its address with a listener of other security ({error})",
+    },
+)
+def listeners_share_address(view: ClusterView) -> Iterator[Judgement]:
+    """Two listeners of a broker with different security advertise the same address.
+
+    ## Why it matters
+    One listener answers at an address. Clients or brokers that use the other one speak its protocol to the wrong listener: TLS
+    to a plain port, or no login where one is required. Their connections end, and the broker's log shows an invalid request.
+
+    ## Fails when
+    Two listeners of one broker advertise the same host and port, and their security protocols differ, in two samples.
+
+    ## Not known when
+    The addresses are unknown, the protocol of a listener at the same address is unknown, or the registration changed between
+    two samples. In KRaft, where only the settings of a broker name all its listeners: these were not read.
+
+    ## Passes only when
+    All listeners of the broker at that address have the same security protocol. Kafka allows this: a listener may advertise the
+    address of another one, for example behind a load balancer.
+
+    ## What to do
+    In `advertised.listeners` of broker {broker}, give each of the listeners {listeners} the port at which it is reached, then
+    restart the broker. Behind a load balancer, forward a port of its own to each listener.
+
+    ## References
+    Setting `advertised.listeners`: unlike `listeners`, it may have the same port more than once.
+    """
+    endpoints = view.endpoints.all
+    yield from no_endpoints(view, "KA322", endpoints)
+    at: dict[tuple[int, str, int], list[AdvertisedEndpoint]] = defaultdict(list)
+    for endpoint in endpoints:
+        at[endpoint.broker_id, *canonical_address(endpoint.host, endpoint.port)].append(endpoint)
+    yield from worst_each(_judged(view, endpoint, sharing) for sharing in at.values() for endpoint in sharing)
+
+
+def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, sharing: list[AdvertisedEndpoint]) -> Judgement:
+    protocols = {one.protocol for one in sharing}
+    needs = "DescribeConfigs on Cluster, or server.properties"
+    status, why = Status.PASS, {}
+    if len(protocols - {None}) > 1:
+        status = Status.FAIL
+    elif len(sharing) > 1 and None in protocols:
+        status = Status.UNKNOWN
+        why = {"error": "the protocol of a listener is unknown", "needs": needs}
+    elif view.kraft and endpoint.broker_id not in view.settings.answers.keys() | view.settings.files.keys():
+        status = Status.UNKNOWN
+        why = {"error": "its other listeners are unknown", "needs": needs}
+    if status is Status.FAIL and endpoint.broker_id in view.endpoints.moved:
+        status, why = Status.UNKNOWN, dict(MOVING)
+    return view.judge(
+        "KA322",
+        endpoint.resource,
+        status,
+        why,
+        who=f"listener {endpoint.listener} of broker {endpoint.broker_id}",
+        broker=endpoint.broker_id,
+        listeners=tuple(sorted(one.listener for one in sharing)),
+        host=min(one.host for one in sharing),  # all say the same, however the name is written
+        port=endpoint.port,
+    )
