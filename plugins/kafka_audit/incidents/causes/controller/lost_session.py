@@ -11,10 +11,9 @@ from kafka_audit.incidents.causes.candidates import candidates_of
 from kafka_audit.incidents.causes.controller.registry import OF_BROKERS_GONE, missed_replicas
 from kafka_audit.incidents.causes.repair import connect_commands_to, do_not, prove
 from kafka_audit.incidents.causes.rule import VIEW, Case, Cause, Explains, Story, changed_before, evidence_of
-from kafka_audit.model.finding import CauseCandidate, Confidence, Finding, Status, Step
+from kafka_audit.model.finding import HEDGE, CauseCandidate, Confidence, Finding, Status, Step
 from kafka_audit.model.text import brokers, fitting, listing, start_upper
 
-_HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
 _WHY = {
     Confidence.MEASURED: "A probe from its host, or its own log, shows it.",
     Confidence.INFERRED: "The broker answers and is not registered, and other causes were ruled out.",
@@ -81,7 +80,7 @@ def _headline(case: Case, candidates: Iterable[CauseCandidate], confidence: Conf
         endings = [f"; not decided: {listing(one.word for one in words)}", "; cause not decided"]
     else:
         named = next((one for one in words if one.cause == case.roots[0].text("cause")), words[0])
-        endings = [f": {_HEDGE[confidence]}{named.fault}"]
+        endings = [f": {HEDGE[confidence]}{named.fault}"]
     return fitting([*(f"{runs} {place}{ending}" for ending in endings for place in where), f"{runs} {where[1]}"])
 
 
