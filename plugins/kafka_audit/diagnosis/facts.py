@@ -89,6 +89,10 @@ class Facts:
         found = self.view.logs.counting(code, edge.target, None if edge.listener is None else edge.listener.name)
         return tuple(row for row in found if not edge.sources or self._concerns(row, edge))
 
+    def log_was_read(self, broker: int) -> bool:
+        """Return whether a log of a broker was read: what it does not report did not happen, or not lately."""
+        return any(one.outcome == "answered" for one in self.view.reads.of_logs.get(broker, ()))
+
     def _concerns(self, row: LogLine, edge: Edge) -> bool:
         refused = {*self.view.logs.refused(row)}
         return bool(refused & {*edge.sources}) or refused == {edge.target} == {row.broker_id}

@@ -40,6 +40,10 @@ class Confidence(StrEnum):
     SUSPECTED = "suspected"  # a rival was not ruled out, and is named
 
 
+HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
+"""What a sentence says of how sure it is, before the cause."""
+
+
 class Lifecycle(StrEnum):
     """A finding against the previous snapshot's."""
 

@@ -7,7 +7,7 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView, HeldView
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.diagnosis.solver import Diagnosis, coordinating
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.finding import HEDGE, Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
 _FETCHES_MS = 5000
@@ -85,7 +85,7 @@ def _of_running(diagnosis: Diagnosis) -> dict[str, Any]:
     possible = [one.cause.kind for one in diagnosis.possible if one.shown_by] if leading is None else [found[0].cause.kind]
     faults = tuple(dict.fromkeys(kind.fault for kind in possible))
     rivals = tuple(kind.fault for kind in (diagnosis.kinds if leading is None else diagnosis.rivals(leading[0])))
-    hedge = "" if leading is not None and leading[1] is Confidence.MEASURED else "possibly "
+    hedge = "possibly " if leading is None else HEDGE[leading[1]]
     why = f"it runs; {hedge}{listing(faults, 3)}{': ' if shown else ''}{shown[0] if shown else ''}"
     if not faults:
         why = "it runs, and nothing shows why it is not registered"

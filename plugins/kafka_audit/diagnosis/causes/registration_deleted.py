@@ -23,8 +23,7 @@ def registration_deleted(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     if logs:
         yield works(f"log of broker {edge.target}", "it reports that the connection to ZooKeeper fails", direct=True)
         return
-    read = any(one.outcome == "answered" for one in facts.view.reads.of_logs.get(edge.target, ()))
     opens = [path for path in facts.view.derived(zookeeper_paths) if path.source == edge.target and path.state == "open"]
-    if read and opens:
+    if opens and facts.log_was_read(edge.target):
         text = f"it reaches ZooKeeper at {opens[0].address}, and its log reports no failure"
         yield fails(f"probe from broker {edge.target}'s host", text)

@@ -20,7 +20,10 @@ from kafka_audit.model.log_signatures import login_fault
 def zookeeper_login_refused(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Only the broker's log shows it: its login is in a JAAS file, which no file that is audited contains."""
     yield from let_in(edge)
-    for line in facts.lines(edge, "KA412")[:1]:
+    lines = facts.lines(edge, "KA412")
+    if not lines and facts.log_was_read(edge.target):
+        yield works(f"log of broker {edge.target}", "it reports no refused login, which a client repeats", direct=True)
+    for line in lines[:1]:
         show = works if login_fault(line) == "certificate" else fails
         yield show(f"log of broker {line.broker_id}", says(line), direct=True)
     for line in facts.lines(edge, "KA401")[:1]:

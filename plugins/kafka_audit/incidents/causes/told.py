@@ -28,12 +28,9 @@ from typing import Any
 from kafka_audit.incidents.causes.repair import connect_commands, prove
 from kafka_audit.incidents.causes.rule import Case, Story, changed_before, evidence_of
 from kafka_audit.model.commands import Line, command, remark
-from kafka_audit.model.finding import CauseCandidate, Confidence, Evidence, Step
+from kafka_audit.model.finding import HEDGE, CauseCandidate, Confidence, Evidence, Step
 from kafka_audit.model.package_yaml import package_yaml
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
-
-HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
-"""What a headline says of how sure it is, before the cause."""
 
 _LIST = (tuple, list)
 _LONGEST = 2000  # characters of a fact
