@@ -5,7 +5,7 @@ quorum:      {leader, epoch, high_watermark, voters, observers}: nodes with the 
              answer, `unasked` for none; who has an epoch of null names a leader alone. `times: false` as before Kafka 3.3.
              `directories`: of a dynamic quorum, {voters: {node: id}, observers: {node: id}}. `addresses` by voter: since 3.9.
 fenced:      fenced broker ids by the broker that says so, or by the address where one answers whose id is unknown.
-controllers: by address, how far the worker got: {node, layer, outcome, error, needs}.
+controllers: by address, how far the worker got: {node, layer, outcome, error, needs, addresses: of the name}.
 controllers_from: by broker id and address, how far a probe from the broker's host got: {layer, outcome, error, needs}; {} for ok.
 zookeeper_from: the same by ZooKeeper server.
 voters:      by origin (`worker`, or the id of a controller) and voter, how far a probe of its address got: as `controllers_from`.
@@ -49,12 +49,12 @@ def quorum_rows(sample: int, world: World) -> Iterator[Row]:
     for address, told in world["controllers"].items():
         row = {"node_id": None, "layer": "api", "outcome": "ok", "error": None, "needs": None}
         row |= {"node_id" if key == "node" else key: value for key, value in told.items()}
-        yield ControllerProbe(sample=sample, address=address, **with_failure(row))
+        yield ControllerProbe(sample=sample, address=address, **_probed(row))
     for table, key, last in ((ControllerProbeFromBroker, "controllers_from", "api"), (ZookeeperProbe, "zookeeper_from", "tcp")):
         for broker, addresses in world[key].items():
             for address, probe in addresses.items():
                 columns = {"layer": last, "outcome": "ok", "error": None, "needs": None} | probe
-                yield table(sample=sample, vantage="hosts", from_broker=broker, address=address, **with_failure(columns))
+                yield table(sample=sample, vantage="hosts", from_broker=broker, address=address, **_probed(columns))
     for origin, probes in world["voters"].items():
         for voter, probe in probes.items():
             columns = {"layer": "api", "outcome": "ok", "error": None, "needs": None} | probe
@@ -64,11 +64,17 @@ def quorum_rows(sample: int, world: World) -> Iterator[Row]:
                 else {"vantage": "c", "from_controller": origin}
             )
             address = world["quorum"]["addresses"][voter]
-            yield VoterProbe(sample=sample, **place, voter_id=voter, address=address, **with_failure(columns))
+            yield VoterProbe(sample=sample, **place, voter_id=voter, address=address, **_probed(columns))
     if world["migration"]:
         row = {"begun": True, "kraft_controller_id": None, "kraft_controller_epoch": None}
         row |= {"metadata_offset": None, "metadata_epoch": None}
         yield Migration(sample=sample, **(row | world["migration"]))
+
+
+def _probed(columns: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the columns of a probe."""
+    resolved = {"addresses": tuple(columns["addresses"])} if "addresses" in columns else {}
+    return {**with_failure(columns), **resolved}
 
 
 def feature_rows(world: World) -> Iterator[Row]:

@@ -15,6 +15,7 @@ from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.brokers.quorum import ControllerAsker, VoterProber, controllers, voter_targets
+from kafka_audit.collect.probes.endpoint_probes import Origin, ProbeStep, controller_rows, voter_rows
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage
 from kafka_audit.model.finding import Status
@@ -147,6 +148,25 @@ def test_without_a_known_protocol_a_voter_gets_a_connection_and_no_byte():
         row = probed(target)
         assert bytes(hostile.received) == b""
     assert (row.layer, row.outcome) == ("tcp", "ok")
+
+
+def test_the_row_of_a_name_has_its_addresses_wherever_it_is_probed_from():
+    steps = [
+        ProbeStep("dns", "ok", None, "127.0.0.1 by hosts file", None, 1),
+        ProbeStep("tcp", "failed", "timeout", None, None, 1),
+    ]
+    with HostileBroker(200) as hostile:
+        rows = [view("broker:0", 7), voter(200, "localhost", port=hostile.port)]
+        (target,) = voter_targets(Cluster(name="c"), rows)
+        (by_number,) = voter_targets(Cluster(name="c"), [rows[0], voter(200, hostile.host, port=hostile.port)])
+        assert "127.0.0.1" in probed(target).addresses
+        assert probed(by_number).addresses in {(), (hostile.host,)}, "an address is no name, and never compared"
+        (named,) = controllers(cluster := Cluster(name="c", limits=QUICK, controllers=(f"localhost:{hostile.port}",)))
+        asked = ControllerAsker(named, 1, ClientOptions(read_s=3.0, logins=ClusterLogins(cluster, {}))).ask()
+    assert {"127.0.0.1" in row.addresses for row in asked if isinstance(row, ControllerProbe)} == {True}
+    (of_broker,) = controller_rows(1, Origin(vantage="hosts", role="broker", node=0), target, steps)
+    (of_controller,) = voter_rows(1, Origin(vantage="hosts", role="controller", node=201), target, steps)
+    assert of_broker.addresses == of_controller.addresses == ("127.0.0.1",)
 
 
 def test_metadata_services_are_never_dialled():

@@ -10,7 +10,7 @@ from kafka_audit.checks import catalogue
 from testbed import BedError
 from testbed.corpus import confusion, healthy, page, printed, record, versions_page
 from testbed.corpus.__main__ import main, pending
-from testbed.corpus.catalogue import LOADS, by_scenario, controls, faults, unbreakable
+from testbed.corpus.catalogue import DYNAMIC, LOADS, VERSIONS, by_scenario, controls, faults, presets, unbreakable
 from testbed.corpus.printed import OWN
 from testbed.corpus.tools import filled, printed_commands
 
@@ -159,6 +159,28 @@ def test_no_audit_of_a_healthy_cluster_under_load_has_an_alarm():
     audits = audits_under_load()
     assert {load for run, _ in audits for load in run["loads"]} == set(LOADS)
     assert {one["inputs"] for _, one in audits} >= set(healthy.KEYS)
+    assert [(run["id"], run["version"], one["alarms"]) for run, one in audits if one["alarms"] or one["exit"]] == []
+
+
+def audits_of_quorums():
+    runs = record.newest(record.read(healthy.HEALTHY)).values()
+    return [(run, one) for run in runs if run["id"] in controls() and controls()[run["id"]].quorum for one in run["audits"]]
+
+
+@pytest.mark.xfail(reason="151 of them: `python -m testbed.corpus healthy` runs the others", strict=True)
+def test_healthy_quorums_were_audited_two_hundred_times():
+    assert len(audits_of_quorums()) >= 200
+
+
+def test_no_audit_of_a_healthy_quorum_of_any_kind_has_an_alarm():
+    audits = audits_of_quorums()
+    made = [presets()[controls()[run["id"]].preset] for run, _ in audits]
+    assert {one.controllers for one in made} >= {0, 3, 5}, "of brokers that are controllers too, of three and of five"
+    assert any(one.observers for one in made)
+    assert {one.security for one in made} >= {None, "login", "login_over_tls", "mutual_certificates"}
+    assert {run["version"] in DYNAMIC for run, _ in audits} == {False, True}
+    assert {VERSIONS[run["version"]][0] for run, _ in audits} >= {"3.9.1", "4.3.0", "4.4.0"}
+    assert {one["inputs"] for _, one in audits} >= {"one address", "files of all", "files of controllers", "all inputs"}
     assert [(run["id"], run["version"], one["alarms"]) for run, one in audits if one["alarms"] or one["exit"]] == []
 
 

@@ -239,6 +239,7 @@ def controller_rows(
         vantage=origin.vantage,
         from_broker=UNREGISTERED if origin.from_broker is None else origin.from_broker,
         address=target.advertised,
+        addresses=resolved(steps),
         **_deciding(steps),
     )
     return (probe, *_certificates(sample, origin, target, steps, judges=judges))
@@ -267,6 +268,7 @@ def voter_rows(sample: int, origin: Origin, target: Target, steps: Sequence[Prob
             voter_id=UNREGISTERED if target.voter_id is None else target.voter_id,
             address=target.advertised,
             via=None if origin.node is not None else target.via,
+            addresses=resolved(steps),
             **_deciding(steps),
         ),
     )
@@ -282,6 +284,12 @@ def _deciding(steps: Sequence[ProbeStep]) -> dict[str, Any]:
         "needs": last.needs,
         "reason": None if last.failure is None else last.failure.name,
     }
+
+
+def resolved(steps: Iterable[ProbeStep]) -> tuple[str, ...]:
+    """Return the addresses of the name that was probed; empty if it does not resolve."""
+    names = (reported_values(step.layer, step.detail) for step in steps if step.layer == "dns")
+    return next((found["addresses"] for found in names if "addresses" in found), ())
 
 
 def deciding_step(steps: Sequence[ProbeStep]) -> ProbeStep:

@@ -71,6 +71,7 @@ class ControllerProbe(Row, filled_by=("ApiVersions",)):
     error: str | None
     needs: str | None
     reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
+    addresses: tuple[str, ...] = ()  # of the name, as the vantage resolves it
     via: str | None = None  # the address dialled instead, if `reach` maps it
 
 
@@ -87,6 +88,7 @@ class ControllerProbeFromBroker(Row, filled_by=("probe",)):
     error: str | None
     needs: str | None
     reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
+    addresses: tuple[str, ...] = ()  # of the name, as the vantage resolves it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +108,7 @@ class VoterProbe(Row, filled_by=("probe",)):
     error: str | None
     needs: str | None
     reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
+    addresses: tuple[str, ...] = ()  # of the name, as the vantage resolves it
     via: str | None = None  # the address dialled instead, if `reach` maps it
 
 
