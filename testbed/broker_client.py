@@ -24,7 +24,7 @@ from kafka.protocol.admin import CreateTopicsRequest
 from kafka.protocol.metadata import MetadataRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 POLL_S = 0.1
 REQUEST_MS = 5000
@@ -32,7 +32,12 @@ AT_ONCE = 10
 
 
 def send(address: str, options: dict[str, Any], request: object) -> Any:  # noqa: ANN401 - kafka-python is untyped
-    """Send one request to the broker at this address and return the answer.
+    """Send one request to the broker at this address and return the answer."""
+    return send_all(address, options, [request])[0]
+
+
+def send_all(address: str, options: dict[str, Any], requests: Sequence[object]) -> list[Any]:
+    """Send requests over one connection to the broker at this address, one after the other, and return the answers.
 
     `KafkaAdminClient` would refuse a broker that lists no brokers, and afterwards ask any of them; hence one level down.
     """
@@ -48,12 +53,13 @@ def send(address: str, options: dict[str, Any], request: object) -> Any:  # noqa
     async def ask() -> Any:  # noqa: ANN401 - kafka-python is untyped
         connection = manager.get_connection(manager.cluster.bootstrap_brokers()[0].node_id, refresh_metadata_on_err=False)
         await connection
-        return await connection.send_request(request)
+        return [await connection.send_request(request) for request in requests]
 
     try:
-        return manager.run(ask)
+        answers: list[Any] = manager.run(ask)
     finally:
         manager.close()
+    return answers
 
 
 def view(address: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -153,35 +159,11 @@ def produce(options: dict[str, Any], *, addresses: list[str], topic: str, partit
     return {"taken": taken, "refused": None}
 
 
-def write_each(options: dict[str, Any], *, addresses: list[str], partitions: list[list[Any]]) -> list[list[Any]]:
-    """Write a record with acks=all to each [topic, partition]; return these with the error, null if the record was taken."""
-    producer = KafkaProducer(bootstrap_servers=addresses, acks="all", retries=0, max_block_ms=REQUEST_MS, **options)
-    found: list[list[Any]] = []
-    try:
-        sent = []
-        for topic, partition in partitions:
-            try:
-                sent.append((topic, partition, producer.send(topic, b"x", partition=partition)))
-            except (KafkaError, OSError) as error:
-                found.append([topic, partition, type(error).__name__])
-        for topic, partition, one in sent:
-            try:
-                one.get(REQUEST_MS / 1000)
-                found.append([topic, partition, None])
-            except (KafkaError, OSError) as error:
-                found.append([topic, partition, type(error).__name__])
-    finally:
-        with contextlib.suppress(KafkaError):  # what it still holds nobody wants
-            producer.close(0)
-    return found
-
-
 COMMANDS: dict[str, Callable[..., object]] = {
     "views": ask_views,
     "create-topic": create_topic,
     "ports": ports,
     "produce": produce,
-    "write-each": write_each,
 }
 
 

@@ -268,10 +268,6 @@ class BaseCluster(ABC):
         addresses = list(self._addresses(None).values())
         return self._clients.produce(addresses, topic, partition, megabytes, self._options(ADMIN))
 
-    def write_each(self, partitions: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str | None]:
-        """Write a record with acks=all to each partition; return the name of the error of each, None where it was taken."""
-        return self._clients.write_each(list(self._addresses(None).values()), partitions, self._options(ADMIN))
-
     def ask_topics(self, command: str, *, at: int | None = None, **arguments: object) -> Any:  # noqa: ANN401 - JSON
         """Run a command of `topics_client` at a broker (None: the first that runs), return its answer; see `testbed.topics`."""
         addresses = self._addresses(None)

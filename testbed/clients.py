@@ -161,14 +161,6 @@ class Clients:
         refused: str | None = self._ask_brokers("produce", options, arguments)["refused"]
         return refused
 
-    def write_each(
-        self, addresses: Sequence[str], partitions: Sequence[tuple[str, int]], options: Mapping[str, object] | None
-    ) -> dict[tuple[str, int], str | None]:
-        """Write a record with acks=all to each partition; return the name of the error of each, None where it was taken."""
-        arguments = {"addresses": list(addresses), "partitions": [list(one) for one in partitions]}
-        answer = self._ask_brokers("write-each", options, arguments)
-        return {(topic, partition): error for topic, partition, error in answer}
-
     def topics(self, command: str, options: Mapping[str, object] | None, **arguments: object) -> Any:  # noqa: ANN401 - JSON
         """Run a command of topics_client and return its answer."""
         return self._ask_brokers(command, options, arguments, script="topics_client.py")

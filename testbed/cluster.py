@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from testbed.brokers import START_SECONDS, STEP_SECONDS, BaseCluster, Broker, Plan
@@ -12,7 +15,6 @@ from testbed.servers import ZOOKEEPER_PORT, Server, broker_properties, zookeeper
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from testbed.acls import Acl
     from testbed.bed import Bed
@@ -189,6 +191,33 @@ class Cluster(BaseCluster):
     def await_in_sync(self, partition: str, broker: int) -> None:
         """Wait until ZooKeeper has a broker in the ISR of a partition, written ``topic/partition``."""
         self._clients.zookeeper("await-in-sync", seconds=STEP_SECONDS, partition=partition, broker=broker)
+
+    def grow_ensemble(self) -> dict[int, Server]:
+        """Make three ZooKeeper servers of one, which keeps its data; return them by `myid`."""
+        first, prefix = self.zookeeper, self.zookeeper.host.address.rpartition(".")[0]
+        servers = {1: first}
+        for number in (2, 3):
+            name = f"zookeeper-{number}"
+            host = self._bed.hosts.add(f"{self.plan.name}-{name}", f"{prefix}.{1 + number}")
+            servers[number] = zookeeper(host, self.folder / name, first.jars)
+        members = {f"server.{number}": f"{server.host.address}:2888:3888" for number, server in servers.items()}
+        first.signal_stop()
+        first.await_end()
+        for number, server in servers.items():  # the first one joins in each majority, because the others begin without data
+            server.properties |= members | {"initLimit": "20", "syncLimit": "10"}
+            data = Path(server.properties["dataDir"])
+            data.mkdir(parents=True, exist_ok=True)
+            (data / "myid").write_text(str(number))
+            server.launch()
+            time.sleep(1)
+        self.beside += [server for number, server in servers.items() if number > 1]
+        return servers
+
+    def use_ensemble(self, servers: Iterable[Server]) -> None:
+        """Let audits, the bed's own client and brokers know all of these servers; brokers are restarted for it."""
+        self.zookeeper_connect = ",".join(f"{one.host.address}:{ZOOKEEPER_PORT}" for one in servers) + self.plan.chroot
+        self._clients = replace(self._clients, connect=self.zookeeper_connect)
+        self.restart_brokers({broker: {"zookeeper.connect": self.zookeeper_connect} for broker in self.brokers})
 
     def forward_address(self, broker: int) -> str:
         """The address, reached by the worker host only, that stands for a broker behind its forward."""

@@ -1,9 +1,10 @@
-"""Random losses on a real cluster, compared with what `kafka-audit what-if` predicts: ``python -m testbed.losses --seed 7``.
+"""Random losses on real clusters, compared with what `kafka-audit what-if` predicts: ``python -m testbed.losses --seed 7``.
 
-A cluster of four brokers on two racks has topics with random replicas, min.insync.replicas and unclean elections, and followers
-that a throttle keeps out of sync. Then parties go, one after the other until few are left: brokers, pairs, racks, controllers.
-Before each loss `what-if` predicts; afterwards partitions without leader, partitions that refuse acks=all, partitions with one
-copy, and whether the quorum takes a change are read from the cluster. Those that are down already count in the next prediction.
+A cluster of four brokers on two racks has topics with random replicas, min.insync.replicas and unclean elections, the topics of
+groups and transactions among them, and followers that a throttle keeps out of sync. Then parties go: brokers, pairs, racks,
+controllers, ZooKeeper servers, disks, killed, stopped or frozen. Before each loss `what-if` predicts; then partitions without
+leader, partitions that refuse acks=all, partitions with one copy, coordinators, and whether anything takes a change are read from
+the cluster. Some of those that went come back, others go: what is down or behind already counts in the next prediction.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import json
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,42 +21,75 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
+
+from kafka_audit.cluster.coordinators import id_number
 from testbed.bed import Bed
+from testbed.cluster import Cluster
+from testbed.disks import Disk
 from testbed.errors import BedError
+from testbed.hosts import HERE
 from testbed.jars import RELEASES
 from testbed.kraft import KraftCluster
-from testbed.topics import configure_topic, throttle
+from testbed.topics import throttle
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from testbed.brokers import BaseCluster
+    from testbed.servers import Server
 
 RECORD = Path(__file__).resolve().parents[1] / "docs" / "losses.json"
-BROKERS, TOPICS, PARTITIONS, SLOW = 4, 8, 4, 3
+BROKERS, TOPICS, PARTITIONS, SLOW = 4, 12, 4, 3
+COORDINATED = {"__consumer_offsets": 0, "__transaction_state": 1}
+IDS_EACH = 6  # partitions of each of these
+WITH_DISKS = (1, 3)
 RACKS = {0: "a", 1: "a", 2: "b", 3: "b"}
+TIMES = ("replica.socket.timeout.ms", "controller.socket.timeout.ms", "request.timeout.ms")
 PROPERTIES = {
-    "replica.lag.time.max.ms": "3000",
+    "replica.lag.time.max.ms": "2500",
+    "replica.high.watermark.checkpoint.interval.ms": "1000",
     "broker.session.timeout.ms": "4000",
+    "broker.heartbeat.interval.ms": "500",
+    "zookeeper.session.timeout.ms": "4000",
+    "offsets.commit.timeout.ms": "2000",
     "auto.create.topics.enable": "false",
     "auto.leader.rebalance.enable": "false",
+    "offsets.topic.num.partitions": str(IDS_EACH),
+    "transaction.state.log.num.partitions": str(IDS_EACH),
+    **dict.fromkeys(TIMES, "3000"),
 }
-REFUSED = {"NotEnoughReplicasError", "NotEnoughReplicasAfterAppendError"}
-STABLE_S, PATIENCE_S = 2.0, 40.0
-KINDS = ("offline", "not_writable", "at_risk")
+STABLE_S, PATIENCE_S, QUORUM_S = 1.2, 45.0, 9.0
+TRIES = 6
+LIMITS = {"settle_s": 0.3, "read_s": 3}
+KINDS = ("offline", "not_writable", "at_risk", "moved")
 Key = tuple[str, int]
 
 
 @dataclass
 class Outcome:
-    """One loss: what was predicted, what was seen, and where they differ (predicted alone, seen alone)."""
+    """One loss: what was predicted, what was seen, and where they differ (predicted alone, seen alone).
+
+    Attributes:
+        how: `frozen`, `killed`, `stopped`, or `read_only` (a disk).
+        behind: partitions with a replica out of sync before.
+        bound: which replicas are on a disk is not in a snapshot: what is seen must be within what is predicted at most.
+        disturbed: partitions whose ISR changed for another reason meanwhile, such as a broker that stood still on a busy machine:
+            then nothing is said of the prediction, and the loss is not recorded.
+        eligible: partitions that got a leader from the eligible replicas (ELR), which what-if names as not known.
+    """
 
     version: str
     mode: str
     seed: int
     without: list[str]
     down: list[str]
+    how: str
     safe: bool | None
+    behind: int = 0
+    bound: bool = False
+    disturbed: int = 0
+    eligible: int = 0
     seen: dict[str, int] = field(default_factory=dict)
     predicted_alone: dict[str, list[str]] = field(default_factory=dict)
     seen_alone: dict[str, list[str]] = field(default_factory=dict)
@@ -67,243 +102,472 @@ class Outcome:
         return agrees and not self.predicted_alone and not self.seen_alone
 
 
+class LossClient:
+    """`loss_client.py` on the worker host."""
+
+    def __init__(self, bed: Bed) -> None:
+        """Start it."""
+        script = [sys.executable, "-P", str(HERE / "script.py"), "7200", str(HERE / "loss_client.py")]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self._process = bed.worker.popen(script, cwd=bed.folder, env={**os.environ}, **pipes)
+
+    def ask(self, command: str, **arguments: object) -> Any:  # noqa: ANN401 -- JSON
+        """Return the answer to one command.
+
+        Raises:
+            BedError: it failed.
+        """
+        if self._process.stdin is None or self._process.stdout is None:
+            raise AssertionError
+        self._process.stdin.write(f"{json.dumps({'command': command, 'arguments': arguments})}\n")
+        self._process.stdin.flush()
+        found = json.loads(self._process.stdout.readline() or '{"error": "it ended"}')
+        if "error" in found:
+            message = f"{command}: {found['error']}"
+            raise BedError(message)
+        return found["answer"]
+
+    def close(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.communicate()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss:
+    """Parties that go together: names as `what-if` takes them, and their servers, or the disk."""
+
+    names: list[str]
+    servers: list[Server]
+    brokers: frozenset[int] = frozenset()
+    disk: Disk | None = None
+    quorum: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moment:
+    """What was before a loss: partitions, the coordinator of each partition of groups and transactions, what is on the disk."""
+
+    states: Mapping[Key, dict[str, Any]]
+    coordinators: Mapping[Key, int]
+    on_disk: set[Key]
+
+
 class Losses:
     """One cluster and its losses."""
 
-    def __init__(self, bed: Bed, cluster: BaseCluster, rng: random.Random, seed: int) -> None:
+    def __init__(self, bed: Bed, cluster: BaseCluster, rng: random.Random, seed: int, mode: str) -> None:
         """Take a running cluster."""
-        self._bed, self._cluster, self._rng, self._seed = bed, cluster, rng, seed
-        self._kraft = isinstance(cluster, KraftCluster)
+        self._bed, self._cluster, self._rng, self._seed, self._mode = bed, cluster, rng, seed, mode
         self._folder = bed.folder / "losses"
         self._folder.mkdir()
-        self._whole: dict[Key, set[int]] = {}
-        self._probes = 0
+        self._client = LossClient(bed)
+        self._away: dict[str, Loss] = {}
+        self._frozen: set[Server] = set()
+        self._disks: dict[str, Disk] = {}
+        self._ensemble: dict[str, Server] = {}
+        names = {number: [f"{word}-{number}" for number in range(400)] for number, word in enumerate(("group", "producer"))}
+        self._ids = {
+            (topic, partition): [kind, next(name for name in names[kind] if id_number(name) % IDS_EACH == partition)]
+            for topic, kind in COORDINATED.items()
+            for partition in range(IDS_EACH)
+        }
 
     def populate(self) -> None:
-        """Create topics, and hold followers on one broker back by a throttle."""
+        """Create disks, an ensemble and topics, and hold followers on one broker back by a throttle."""
+        self._add_disks()
+        if isinstance(self._cluster, Cluster):
+            self._grow(self._cluster)
         slow = self._rng.choice(sorted(self._cluster.brokers))
-        for number in range(TOPICS):
-            topic = f"t{number}"
-            factor = self._rng.choice([1, 2, 2, 3, 3])  # of all partitions: KRaft takes no other assignment
-            assignment = {at: self._rng.sample(sorted(self._cluster.brokers), factor) for at in range(PARTITIONS)}
-            if number < SLOW:  # the throttled one follows, and does not lead
-                others = sorted(set(self._cluster.brokers) - {slow})
-                factor = self._rng.choice([1, 2])
-                assignment = {at: [*self._rng.sample(others, factor), slow] for at in range(PARTITIONS)}
-            self._cluster.create_topic(topic, assignment)
-            keys = {"min.insync.replicas": str(self._rng.choice([1, 1, 2, 2, 3]))}
+        assignments = self._assignments(slow)
+        settings: dict[str, dict[str, str]] = {}
+        for topic in assignments:
+            least = self._rng.choice([1, 1, 2] if topic in COORDINATED else [1, 1, 2, 2, 3])
+            keys = settings[topic] = {"min.insync.replicas": str(least)}
             if self._rng.random() < 0.4:  # noqa: PLR2004 -- a share
                 keys["unclean.leader.election.enable"] = "true"
-            if number < SLOW:
+            if topic in {f"t{number}" for number in range(SLOW)}:
                 keys["follower.replication.throttled.replicas"] = "*"
-            configure_topic(self._cluster, topic, keys)
+        addresses = {str(broker): address for broker, address in self._alive().items()}
+        self._client.ask("create", addresses=addresses, assignments=assignments, settings=settings)
         self._cluster.await_settled()
         throttle(self._cluster, slow)
-        for number in range(SLOW):
-            for partition in range(PARTITIONS):
-                self._cluster.produce(f"t{number}", partition, 1)
-        time.sleep(2 * STABLE_S + 3)
-        self._whole = {key: set(state["isr"]) for key, state in self._partitions().items()}
+        much = [[f"t{number}", partition] for number in range(SLOW) for partition in range(PARTITIONS)]
+        for _ in range(2):  # the second is more than the throttle lets through
+            self._client.ask("write", addresses=addresses, partitions=much, size=200_000)
 
-    def round(self) -> list[Outcome]:
-        """Let parties go one after the other until two brokers are left, then bring all back."""
-        found: list[Outcome] = []
-        down: list[str] = []
-        while (loss := self._next(down)) is not None:
-            found.append(self._one(loss, down))
-            down += loss
-        self._restore()
+    def _assignments(self, slow: int) -> dict[str, dict[int, list[int]]]:
+        """Return replicas by topic and partition; `slow` follows in the first topics, and does not lead."""
+        brokers = sorted(self._cluster.brokers)
+        found: dict[str, dict[int, list[int]]] = {}
+        for number in range(TOPICS):
+            factor = self._rng.choice([1, 2, 2, 3, 3, 3])  # of all partitions: KRaft takes no other assignment
+            found[f"t{number}"] = {at: self._rng.sample(brokers, factor) for at in range(PARTITIONS)}
+        for number in range(SLOW):
+            others, factor = sorted({*brokers} - {slow}), self._rng.choice([1, 2])
+            found[f"t{number}"] = {at: [*self._rng.sample(others, factor), slow] for at in range(PARTITIONS)}
+        for topic in COORDINATED:
+            factor = self._rng.choice([1, 2, 3, 3])
+            found[topic] = {at: self._rng.sample(brokers, factor) for at in range(IDS_EACH)}
+        return found | {"whole": {0: brokers}}  # of groups' offsets, and of changes of its settings: never without replica
+
+    def _add_disks(self) -> None:
+        for broker in WITH_DISKS:
+            owner = self._cluster.brokers[broker]
+            disk = Disk(cluster=self._cluster, broker=owner, path=owner.server.folder / "disk-1", megabytes=60)
+            self._disks[f"disk:{broker}:{disk.path}"] = disk
+            owner.server.signal_stop()
+        for broker, disk in zip(WITH_DISKS, self._disks.values(), strict=True):
+            self._cluster.brokers[broker].server.await_end()
+            disk.mount()
+        dirs = {broker: self._cluster.brokers[broker].server.properties["log.dirs"] for broker in WITH_DISKS}
+        named = zip(WITH_DISKS, self._disks.values(), strict=True)
+        self._cluster.restart_brokers({broker: {"log.dirs": f"{dirs[broker]},{disk.path}"} for broker, disk in named})
+        self._cluster.await_settled(seconds=90)
+
+    def _grow(self, cluster: Cluster) -> None:
+        self._ensemble = {server.host.address: server for server in cluster.grow_ensemble().values()}
+        cluster.use_ensemble(self._ensemble.values())
+        cluster.await_settled(seconds=90)
+
+    # --- what goes, and comes back ---
+
+    def step(self) -> Outcome:
+        """Let some that are away come back, and one loss happen."""
+        loss = self._next()
+        while loss is None:
+            self._return(list(self._away))
+            loss = self._next()
+        found = self._one(loss)
+        keep_away = loss.disk is None and found.quorum[1] is not False and self._rng.random() < 0.55  # noqa: PLR2004 -- a share
+        if not keep_away:
+            self._return([" ".join(loss.names)])
+        if len(self._away) > 1 or (self._away and self._rng.random() < 0.5):  # noqa: PLR2004 -- a share
+            self._return([self._rng.choice(sorted(self._away))])
         return found
 
-    def _next(self, down: Sequence[str]) -> list[str] | None:
-        """Return what goes next: never the last broker, and nothing after the quorum is lost."""
-        brokers = [broker for broker in sorted(self._cluster.brokers) if self._cluster.brokers[broker].server.is_running]
-        controllers = [node for node, server in self._controllers().items() if server.is_running]
-        lost_quorum = self._controllers() and 2 * len(controllers) <= len(self._controllers())
-        if lost_quorum or (down and len(brokers) <= 1):
-            return None
-        choices: list[list[str]] = [[f"broker:{one}"] for one in brokers if len(brokers) > 1]
+    def _next(self) -> Loss | None:
+        """Return what goes next: never the last broker; one of a quorum may be the last that it can spare."""
+        gone = frozenset(broker for loss in self._away.values() for broker in loss.brokers)
+        brokers = [broker for broker in sorted(self._cluster.brokers) if broker not in gone]
+        choices: list[Loss] = [self._of_brokers([f"broker:{one}"], [one]) for one in brokers]
         if len(brokers) > 2:  # noqa: PLR2004 -- one is left after a pair
-            choices.append([f"broker:{one}" for one in sorted(self._rng.sample(brokers, 2))])
-        whole = [rack for rack in "ab" if {one for one, name in RACKS.items() if name == rack} <= {*brokers}]
-        choices += [[f"rack:{rack}"] for rack in whole if len(brokers) > 2]  # noqa: PLR2004 -- as above
-        choices += [[f"controller:{node}"] for node in self._rng.sample(controllers, min(1, len(controllers)))]
+            pairs = [sorted(self._rng.sample(brokers, 2)) for _ in range(2)]
+            choices += [self._of_brokers([f"broker:{one}" for one in pair], pair) for pair in pairs]
+        for rack in "ab":
+            held = [broker for broker, name in RACKS.items() if name == rack]
+            if {*held} <= {*brokers} and len(brokers) > len(held):
+                choices.append(self._of_brokers([f"rack:{rack}"], held))
+        choices = [one for one in choices if len(one.brokers) < len(brokers)]
+        choices += [
+            Loss(names=[name], servers=[], disk=disk)
+            for name, disk in self._disks.items()
+            if disk.broker.id in brokers and self._rng.random() < 0.4  # noqa: PLR2004 -- each costs a restart
+        ]
+        choices += self._of_quorum()
         return self._rng.choice(choices) if choices else None
 
-    def _controllers(self) -> dict[int, Any]:
-        return self._cluster.controllers if isinstance(self._cluster, KraftCluster) else {}
+    def _of_brokers(self, names: list[str], brokers: Sequence[int]) -> Loss:
+        return Loss(names=names, servers=[self._cluster.brokers[one].server for one in brokers], brokers=frozenset(brokers))
 
-    def _one(self, loss: list[str], down: Sequence[str]) -> Outcome:
-        predicted = self._predicted(loss)
-        brokers, nodes = self._meant(loss)
+    def _of_quorum(self) -> list[Loss]:
+        """Return losses of controllers or ZooKeeper servers: one, or so many at once that the rest has no majority."""
+        kind = "controller" if self._controllers else "zookeeper"
+        servers = self._controllers or self._ensemble
+        held = {name: server for name, server in servers.items() if f"{kind}:{name}" not in self._away}
+        if len(held) < len(servers):
+            return []  # two of three are lost by a pair
+        alone = [[name] for name in self._rng.sample(sorted(held), min(2, len(held)))]
+        pairs = [sorted(self._rng.sample(sorted(held), 2))] if len(held) > 2 and self._rng.random() < 0.5 else []  # noqa: PLR2004
+        return [
+            Loss(names=[f"{kind}:{name}" for name in names], servers=[held[name] for name in names], quorum=True)
+            for names in (*alone, *pairs)
+        ]
+
+    @property
+    def _controllers(self) -> dict[str, Server]:
+        nodes = self._cluster.controllers if isinstance(self._cluster, KraftCluster) else {}
+        return {str(node): server for node, server in nodes.items()}
+
+    def _stop(self, loss: Loss) -> str:
+        """Let it happen; return how."""
+        if loss.disk is not None:
+            loss.disk.make_read_only()
+            return "read_only"
+        how = self._rng.choice(["frozen", "frozen", "frozen", "killed", "stopped"])
+        for server in loss.servers:
+            if how == "frozen":
+                server.suspend()
+                self._frozen.add(server)
+            else:
+                server.signal_stop(hard=how == "killed")
+        for server in loss.servers:
+            if how != "frozen":
+                server.await_end(20.0)
+        return how
+
+    def _return(self, names: Iterable[str]) -> None:
+        """Let parties come back, and wait until the brokers list them."""
+        for name in names:
+            loss = self._away.pop(name)
+            if loss.disk is not None:
+                loss.disk.broker.server.signal_stop(hard=True)
+                loss.disk.broker.server.await_end()
+                loss.disk.unmount()
+                loss.disk.mount()
+                loss.disk.broker.start()
+            for server in loss.servers:
+                if server in self._frozen:
+                    server.resume()
+                    self._frozen.discard(server)
+                elif not loss.brokers:
+                    server.launch()
+            self._cluster.start_brokers(sorted(loss.brokers))
+        self._await_listed()
+
+    # --- what is predicted, and what is seen ---
+
+    def _alive(self, without: Iterable[int] = ()) -> dict[int, str]:
+        gone = {*without, *(broker for loss in self._away.values() for broker in loss.brokers)}
+        return {number: broker.address for number, broker in self._cluster.brokers.items() if number not in gone}
+
+    def _one(self, loss: Loss) -> Outcome:
+        config = self._folder / "clusters.yaml"
+        entry = yaml.safe_load(self._cluster.clusters_yaml("bed"))["clusters"]["bed"] | {"limits": LIMITS}
+        for costly in (
+            ("logs",) if loss.quorum else ("logs", "vantages")
+        ):  # whether voters reach each other is measured by vantages
+            del entry[costly]
+        config.write_text(json.dumps({"clusters": {"bed": entry}}))
+        for _ in range(TRIES):
+            before, coordinators = self._settled()
+            predicted = self._client.ask("predict", config=str(config), names=loss.names)
+            if self._states() == before:  # else it is a prediction of what is no longer so
+                break
+        else:
+            message = f"the cluster changes by itself: {before}"
+            raise BedError(message)
+        on_disk = {*loss.disk.partitions} if loss.disk is not None else set()
         outcome = Outcome(
             version=self._cluster.plan.version,
-            mode="kraft" if self._kraft else "zookeeper",
+            mode=self._mode,
             seed=self._seed,
-            without=loss,
-            down=[*down],
+            without=[self._recorded(name) for name in loss.names],
+            down=[self._recorded(name) for name in sorted(self._away)],
+            how=self._stop(loss),
             safe=predicted["safe"],
+            behind=sum(len(state["isr"]) < len(state["replicas"]) for state in before.values()),
+            bound=loss.disk is not None,
         )
-        hard = self._rng.random() < 0.5  # noqa: PLR2004 -- a share
-        for server in [self._cluster.brokers[one].server for one in brokers] + [self._controllers()[one] for one in nodes]:
-            server.signal_stop(hard=hard)
-        for server in [self._cluster.brokers[one].server for one in brokers] + [self._controllers()[one] for one in nodes]:
-            server.await_end(20.0)
-        quorum = predicted["quorum"]
-        if quorum["lost"]:
-            outcome.quorum = (quorum["elects"], self._takes_changes())
+        self._away[" ".join(loss.names)] = loss
+        if loss.quorum:
+            address, quorum = next(iter(self._alive().values())), predicted["quorum"]
+            patience = QUORUM_S if quorum["elects"] is False else PATIENCE_S
+            outcome.quorum = (quorum["elects"], self._client.ask("change", address=address, topic="whole", seconds=patience))
         if outcome.quorum[1] is not False:  # without a quorum no leader is elected
-            seen, wanted = self._seen(brokers), self._wanted(predicted)
-            for kind in KINDS:
-                ours = wanted[kind] & seen["touched"] if kind == "at_risk" else wanted[kind]
-                theirs = seen[kind] & seen["touched"] if kind == "at_risk" else seen[kind]
-                outcome.seen[kind] = len(theirs)
-                if alone := ours - theirs:
-                    outcome.predicted_alone[kind] = sorted(f"{topic}-{at}" for topic, at in alone)
-                if alone := theirs - ours:
-                    outcome.seen_alone[kind] = sorted(f"{topic}-{at}" for topic, at in alone)
+            self._compare(outcome, loss, predicted, Moment(states=before, coordinators=coordinators, on_disk=on_disk))
+        verdict = "holds" if outcome.holds else "disturbed" if outcome.disturbed else "FAILS"
         self._bed.say(
-            f"{' '.join(loss)} with {' '.join(down) or 'nothing'} down: {'holds' if outcome.holds else asdict(outcome)}"
+            f"{' '.join(loss.names)} {outcome.how} with {', '.join(outcome.down) or 'nothing'} down: "
+            f"{verdict} {outcome.quorum if loss.quorum and outcome.holds else outcome.seen if outcome.holds else asdict(outcome)}"
         )
         return outcome
 
-    def _meant(self, loss: Sequence[str]) -> tuple[list[int], list[int]]:
-        brokers, nodes = [], []
-        for name in loss:
-            kind, _, who = name.partition(":")
-            if kind == "controller":
-                nodes.append(int(who))
-            else:
-                brokers += [int(who)] if kind == "broker" else [one for one, rack in RACKS.items() if rack == who]
-        return brokers, nodes
+    def _recorded(self, name: str) -> str:
+        """Return a name without the folder of this run."""
+        kind, broker, path = (*name.split(":", 2), "", "")[:3]
+        return f"{kind}:{broker}:/{Path(path).name}" if name in self._disks else name
 
-    def _predicted(self, loss: Sequence[str]) -> dict[str, Any]:
-        config = self._folder / "clusters.yaml"
-        config.write_text(self._cluster.clusters_yaml("bed"))
-        # A follower that a throttle holds back leaves the ISR with the next record, and the writes afterwards are such records.
-        self._cluster.write_each([key for key, state in self._stable(()).items() if state["leader"] >= 0])
-        time.sleep(STABLE_S)
-        self._touched_before = self._stable(())
-        losses = [word for name in loss for word in ("--without", name)]
-        places = ["--config", str(config), "--out", str(self._folder / "store"), "--quiet", "--format", "json"]
-        command = [sys.executable, "-m", "kafka_audit.cli", "what-if", "bed", *losses, *places]
-        done = self._bed.worker.run(command, cwd=self._folder, env={**os.environ})
-        if done.returncode not in {0, 3, 4}:
-            message = f"what-if {' '.join(loss)}: {done.stderr}"
+    def _compare(self, outcome: Outcome, loss: Loss, predicted: dict[str, Any], moment: Moment) -> None:
+        before, on_disk = moment.states, moment.on_disk
+        if loss.disk is not None:
+            loss.disk.await_offline(PATIENCE_S)
+        states = self._stable(loss.brokers, {(loss.disk.broker.id, key) for key in on_disk} if loss.disk else set())
+        seen, wanted = self._seen(states), wanted_of(predicted)
+        outcome.disturbed = self._disturbed(loss, moment, states) + self._disturbed(loss, moment, self._states())
+        hit = {key for key, state in before.items() if loss.brokers & {*state["isr"]}}
+        if loss.disk is not None:
+            hit = {key for key in on_disk & {*before} if loss.disk.broker.id in before[key]["isr"]}
+        seen["at_risk"] &= hit
+        nodes = seen.pop("_coordinators")
+        seen["moved"] = {key for key, node in nodes.items() if node >= 0 <= moment.coordinators.get(key, -1) != node}
+        if eligible := {key for key in wanted["offline"] - seen["offline"] if key in hit and self._is_eligible(predicted)}:
+            outcome.eligible = len(eligible)
+            wanted["offline"] -= eligible
+            seen = {kind: keys - eligible for kind, keys in seen.items()}
+        for kind in KINDS:
+            ours, theirs = wanted[kind], seen[kind]
+            outcome.seen[kind] = len(theirs)
+            if not outcome.bound and (alone := ours - theirs):
+                outcome.predicted_alone[kind] = _named(alone)
+            at_most = keys_of(predicted["at_most"][kind]) if outcome.bound and kind in predicted["at_most"] else set()
+            if outcome.bound and predicted["safe"] and kind in {"offline", "not_writable"}:
+                at_most = set()
+            if (kind != "moved" or not outcome.bound) and (alone := theirs - ours - at_most):
+                outcome.seen_alone[kind] = _named(alone)
+
+    def _disturbed(self, loss: Loss, moment: Moment, states: Mapping[Key, dict[str, Any]]) -> int:
+        """Return how many partitions changed beside what was lost: a replica that stays left the ISR, or one joined it."""
+        gone = {key: {loss.disk.broker.id} for key in moment.on_disk} if loss.disk else {}
+        left = {key: {*state["isr"]} - loss.brokers - gone.get(key, set()) for key, state in moment.states.items()}
+        return sum(bool(isr) and moment.states[key]["leader"] >= 0 and isr != {*states[key]["isr"]} for key, isr in left.items())
+
+    def _is_eligible(self, predicted: Mapping[str, Any]) -> bool:
+        return any("eligible replica (ELR)" in one["what"] for one in predicted["not_known"])
+
+    def _settled(self) -> tuple[dict[Key, dict[str, Any]], dict[Key, int]]:
+        """Return partitions and coordinators once what a throttle holds back is out of sync: it leaves with the next record."""
+        self._written(self._stable((), set()))
+        for _ in range(TRIES):
+            states = self._stable((), set())
+            coordinators = self._seen(states)["_coordinators"]
+            if self._states() == states:
+                return states, coordinators
+        message = f"the cluster changes by itself: {states}"
+        raise BedError(message)
+
+    def _seen(self, states: Mapping[Key, dict[str, Any]]) -> dict[str, Any]:
+        alive = {str(broker): address for broker, address in self._alive().items()}
+        written = self._written(states)
+        at = {tuple(one): key for key, one in self._ids.items()}
+        ids = [[*one, *key] for key, one in self._ids.items()]
+        answers = self._client.ask("coordinate", addresses=alive, ids=ids, topic="whole")
+        coordinated = {at[kind, name]: (what, node) for kind, name, what, node in answers}
+        became = written | {key: what for key, (what, _) in coordinated.items()}
+        if odd := {key: what for key, what in became.items() if what not in {"taken", "refused", "absent"}}:
+            message = f"neither taken nor refused: {odd}"
             raise BedError(message)
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
-
-    def _wanted(self, predicted: dict[str, Any]) -> dict[str, set[Key]]:
-        """Return what is predicted to be so afterwards: what becomes so, and what is so already and does not get worse."""
-        new = {kind: _keys(predicted["topics"][kind]) for kind in (*KINDS, "unclean")}
-        now = {kind: _keys(predicted["already"][kind]) for kind in ("offline", "not_writable")}
-        offline = new["offline"] | now["offline"]
-        writable = {key for key in now["not_writable"] if key not in new["unclean"]}
-        return {"offline": offline, "not_writable": (new["not_writable"] | writable) - offline, "at_risk": new["at_risk"]}
-
-    def _seen(self, lost: Collection[int]) -> dict[str, set[Key]]:
-        states = self._stable(lost)
-        led = [key for key, state in states.items() if state["leader"] >= 0]
-        answers = self._cluster.write_each(led)
-        gone = set(lost)
         return {
-            "offline": {key for key, state in states.items() if state["leader"] < 0},
-            "not_writable": {key for key, error in answers.items() if error in REFUSED},
-            "at_risk": {key for key in led if len(states[key]["isr"]) == 1},
-            "touched": {key for key, state in self._touched_before.items() if gone & {*state["isr"]}},
+            "offline": {key for key, state in states.items() if state["leader"] < 0}
+            | {key for key, what in became.items() if what == "absent"},
+            "not_writable": {key for key, what in became.items() if what == "refused"},
+            "at_risk": {key for key, state in states.items() if state["leader"] >= 0 and len(state["isr"]) == 1},
+            "_coordinators": {key: node if what == "taken" else -1 for key, (what, node) in coordinated.items()},
         }
 
-    def _stable(self, lost: Collection[int]) -> dict[Key, dict[str, Any]]:
-        """Return the partitions once nothing of them changes, and no leader is among those that went."""
-        deadline, last, since = time.monotonic() + PATIENCE_S, None, time.monotonic()
+    def _written(self, states: Mapping[Key, dict[str, Any]]) -> dict[Key, str]:
+        """Write to each partition that has a leader; return what became of each record."""
+        led = [key for key, state in states.items() if state["leader"] >= 0 and key not in self._ids]
+        alive = {str(broker): address for broker, address in self._alive().items()}
+        return {(topic, at): what for topic, at, what in self._client.ask("write", addresses=alive, partitions=led)}
+
+    def _stable(self, lost: Iterable[int], on_disk: set[tuple[int, Key]]) -> dict[Key, dict[str, Any]]:
+        """Return the partitions once nothing of them changes, and what went is neither leader nor in sync."""
+        deadline, last, since, gone = time.monotonic() + PATIENCE_S, None, time.monotonic(), {*lost}
         while True:
-            states = self._partitions()
+            states = self._states()
             if states != last:
                 last, since = states, time.monotonic()
-            led = {state["leader"] for state in states.values()}
-            in_sync = {one for state in states.values() if state["leader"] >= 0 for one in state["isr"]}
-            if time.monotonic() - since > STABLE_S and not {*lost} & (led | in_sync):
+            led = {key: {state["leader"], *state["isr"]} for key, state in states.items() if state["leader"] >= 0}
+            still = any(gone & nodes for nodes in led.values()) or any(broker in led.get(key, ()) for broker, key in on_disk)
+            if time.monotonic() - since > STABLE_S and not still:
                 return states
             if time.monotonic() > deadline:
-                message = f"the brokers still list {[*lost]} after {PATIENCE_S:.0f} s: {states}"
+                message = f"the brokers still list {gone or on_disk} after {PATIENCE_S:.0f} s: {states}"
                 raise BedError(message)
-            time.sleep(0.3)
+            time.sleep(0.4)
 
-    def _partitions(self) -> dict[Key, dict[str, Any]]:
-        view = next(iter(self._cluster.views().values()))
+    def _states(self) -> dict[Key, dict[str, Any]]:
+        told = self._client.ask("states", address=next(iter(self._alive().values())))
+        if told["error"]:
+            raise BedError(told["error"])
         return {
-            (topic, at): {"leader": state["leader"], "isr": sorted(state["isr"]), "replicas": state["replicas"]}
-            for topic, partitions in view.topics.items()
-            if topic.startswith("t")
+            (topic, int(at)): {"leader": state["leader"], "isr": sorted(state["isr"]), "replicas": state["replicas"]}
+            for topic, partitions in told["topics"].items()
+            if topic != "whole"
             for at, state in partitions.items()
         }
 
-    def _takes_changes(self) -> bool:
-        """Return whether the quorum takes a change: a topic is created."""
-        self._probes += 1
-        brokers = [one for one in sorted(self._cluster.brokers) if self._cluster.brokers[one].server.is_running]
-        deadline = time.monotonic() + 20
+    def _await_listed(self) -> None:
+        """Wait until every broker that runs lists exactly those that run."""
+        alive, deadline = self._alive(), time.monotonic() + 2 * PATIENCE_S
         while True:
-            try:
-                self._cluster.create_topic(f"probe{self._probes}", {0: [brokers[0]]})
-            except BedError as error:
-                if "already exists" in str(error):
-                    return True
-                if time.monotonic() > deadline:
-                    return False
-                time.sleep(1)
-            else:
-                return True
-
-    def _restore(self) -> None:
-        for server in self._controllers().values():
-            if not server.is_running:
-                server.launch()
-        self._cluster.start_brokers(sorted(self._cluster.brokers))
-        self._cluster.await_settled(seconds=90)
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
-            missing = [key for key, state in self._partitions().items() if not self._whole[key] <= {*state["isr"]}]
-            if not missing:
+            told = [self._client.ask("states", address=address) for address in alive.values()]
+            if all({*map(int, one["brokers"])} == {*alive} for one in told):
                 return
-            time.sleep(0.5)
+            if time.monotonic() > deadline:
+                message = f"{[one['brokers'] or one['error'] for one in told]}: wanted {sorted(alive)}"
+                raise BedError(message)
+            time.sleep(0.2)
+
+    def close(self) -> None:
+        """End its client."""
+        self._client.close()
 
 
-def _keys(rows: Sequence[dict[str, Any]]) -> set[Key]:
-    return {(row["topic"], number) for row in rows for number in row["partitions"] if row["topic"].startswith("t")}
+def wanted_of(predicted: Mapping[str, Any]) -> dict[str, set[Key]]:
+    """Return what is predicted to be so afterwards: what becomes so, and what is so already and does not get worse."""
+    new = {kind: keys_of(predicted["topics"][kind]) for kind in ("offline", "not_writable", "at_risk", "unclean")}
+    now = {kind: keys_of(predicted["already"][kind]) for kind in ("offline", "not_writable")}
+    offline = new["offline"] | now["offline"]
+    stays = {key for key in now["not_writable"] if key not in new["unclean"]}
+    moved = {
+        (topic, one["partition"])
+        for topic, rows in zip(COORDINATED, (predicted["groups"], predicted["transactions"]), strict=True)
+        for one in rows
+        if one["state"] in {"moves", "loses"}
+    }
+    refused = (new["not_writable"] | stays) - offline
+    return {"offline": offline, "not_writable": refused, "at_risk": new["at_risk"], "moved": moved - refused - offline}
+
+
+def keys_of(rows: Sequence[Mapping[str, Any]]) -> set[Key]:
+    """Return topics and partitions of rows as JSON has them."""
+    return {(row["topic"], number) for row in rows for number in row["partitions"] if row["topic"] != "whole"}
+
+
+def _named(keys: Iterable[Key]) -> list[str]:
+    return sorted(f"{topic}-{at}" for topic, at in keys)
 
 
 def say(step: str) -> None:
     """Print a step to standard error."""
-    sys.stderr.write(f"losses: {step}\n")
+    sys.stderr.write(f"{time.strftime('%H:%M:%S')} losses: {step}\n")
     sys.stderr.flush()
 
 
 def run(options: argparse.Namespace, folder: Path) -> list[Outcome]:
-    """Start a cluster, and let parties go until the time is over."""
+    """Start a cluster, and let parties go until the time is over, or something of the bed fails; what was seen is kept."""
     rng, began = random.Random(options.seed), time.monotonic()  # noqa: S311 -- no secret
     found: list[Outcome] = []
+    disturbed = 0
     with Bed(folder, say=say) as bed:
         racks = {broker: {"broker.rack": rack} for broker, rack in RACKS.items()}
         given: dict[str, Any] = {"brokers": BROKERS, "properties": PROPERTIES, "per_broker": racks}
         cluster: BaseCluster = bed.kraft(options.version, **given) if options.kraft else bed.cluster(options.version, **given)
-        losses = Losses(bed, cluster, rng, options.seed)
-        losses.populate()
-        while len(found) < options.losses and time.monotonic() - began < options.minutes * 60:
-            found += losses.round()
-            keep(found, options.record)  # what was seen is kept, whatever becomes of the next round
+        losses = Losses(bed, cluster, rng, options.seed, "kraft" if options.kraft else "zookeeper")
+        try:
+            losses.populate()
+            while len(found) < options.losses and time.monotonic() - began < options.minutes * 60:
+                outcome = losses.step()
+                found += [] if outcome.disturbed else [outcome]
+                disturbed += bool(outcome.disturbed)
+                keep(found, options.record)
+        except BedError as error:
+            say(f"ends: {str(error)[:2000]}")
+            bed.save_logs()
+        finally:
+            losses.close()
+    say(f"{disturbed} losses are not recorded: something else changed meanwhile")
     return found
 
 
-def keep(found: Sequence[Outcome], record: Path) -> None:
+def keep(found: Iterable[Outcome], record: Path) -> None:
     """Add outcomes to the record, instead of those of the same cluster and seed."""
+    merge([{**asdict(one), "holds": one.holds} for one in found], record)
+
+
+def merge(rows: Sequence[Mapping[str, Any]], record: Path) -> None:
+    """Write rows into a record, instead of those of the same cluster and seed."""
     held = json.loads(record.read_text()) if record.is_file() else []
-    ours = {(one.version, one.mode, one.seed) for one in found}
-    held = [one for one in held if (one["version"], one["mode"], one["seed"]) not in ours]
-    held += [{**asdict(one), "holds": one.holds} for one in found]
-    order = sorted(held, key=lambda one: (one["version"], one["mode"], one["seed"]))
+    ours = {_run_of(one) for one in rows}
+    every = [one for one in held if _run_of(one) not in ours] + [*rows]
+    order = sorted(every, key=_run_of)
     record.write_text("[\n" + ",\n".join(json.dumps(one) for one in order) + "\n]\n")
+
+
+def _run_of(row: Mapping[str, Any]) -> tuple[str, str, int]:
+    return row["version"], row["mode"], row["seed"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -315,9 +579,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kraft", action="store_true", help="without ZooKeeper")
     parser.add_argument("--seed", type=int, default=7, help="of topics and losses (default 7)")
     parser.add_argument("--losses", type=int, default=500, help="how many losses at most (default 500)")
-    parser.add_argument("--minutes", type=float, default=60, help="begin no round after that time (default 60)")
+    parser.add_argument("--minutes", type=float, default=60, help="begin no loss after that time (default 60)")
     parser.add_argument("--record", type=Path, default=RECORD, help="file to add the outcomes to (default docs/losses.json)")
+    parser.add_argument("--merge", type=Path, nargs="+", metavar="FILE", help="run nothing: add these records to it")
     options = parser.parse_args(arguments)
+    if options.merge:
+        for file in options.merge:
+            merge(json.loads(file.read_text()), options.record)
+        return 0
     with tempfile.TemporaryDirectory(prefix="kafka-audit-losses-", ignore_cleanup_errors=True) as folder:
         found = run(options, Path(folder))
     wrong = [one for one in found if not one.holds]

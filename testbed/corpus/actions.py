@@ -28,7 +28,7 @@ from testbed.migration import Migration
 from testbed.mirror import mirror
 from testbed.names import Nameserver, own_names
 from testbed.security import BROKER
-from testbed.servers import SOFT_STOP_SECONDS, ZOOKEEPER_PORT, Server, zookeeper
+from testbed.servers import SOFT_STOP_SECONDS, ZOOKEEPER_PORT, Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -839,28 +839,7 @@ def grow_ensemble(scene: Scene, *, says: str = "") -> None:
     """Make three ZooKeeper servers of one, which keeps its data, and name them in clusters.yaml."""
     if says:
         scene.followed.append(says)
-    cluster = scene.zookeeper
-    first, prefix = cluster.zookeeper, cluster.zookeeper.host.address.rpartition(".")[0]
-    added = {
-        number: zookeeper(
-            scene.bed.hosts.add(f"{cluster.folder.name}-zookeeper-{number}", f"{prefix}.{1 + number}"),
-            cluster.folder / f"zookeeper-{number}",
-            first.jars,
-        )
-        for number in (2, 3)
-    }
-    servers = {1: first, **added}
-    members = {f"server.{number}": f"{server.host.address}:2888:3888" for number, server in servers.items()}
-    first.signal_stop()
-    first.await_end()
-    for number, server in servers.items():  # the first one joins in each majority, because the others begin without data
-        server.properties |= members | {"initLimit": "20", "syncLimit": "10"}
-        data = Path(server.properties["dataDir"])
-        data.mkdir(parents=True, exist_ok=True)
-        (data / "myid").write_text(str(number))
-        server.launch()
-        time.sleep(1)
-    cluster.beside += added.values()
+    servers = scene.zookeeper.grow_ensemble()
     scene.notes["ensemble"] = [server.host for server in servers.values()]
     describe(scene, zookeeper=",".join(f"{server.host.address}:{ZOOKEEPER_PORT}" for server in servers.values()))
     await_settled(scene)

@@ -1,12 +1,22 @@
 """How predictions of `what-if` are compared with what a cluster shows; `python -m testbed.losses` does it on real ones."""
 
 import json
+from collections import Counter
 
 import pytest
 
-from testbed.losses import Losses, Outcome, keep
+from airflow_environment import ROOT
+from testbed.losses import Outcome, keep, merge, wanted_of
 
-OUTCOME = {"version": "3.9.1", "mode": "kraft", "seed": 7, "without": ["broker:2"], "down": [], "safe": False}
+OUTCOME = {
+    "version": "3.9.1",
+    "mode": "kraft",
+    "seed": 7,
+    "without": ["broker:2"],
+    "down": [],
+    "how": "killed",
+    "safe": False,
+}
 PREDICTED = {
     "topics": {
         "offline": [{"topic": "t1", "partitions": [0]}],
@@ -18,14 +28,17 @@ PREDICTED = {
         "offline": [{"topic": "t4", "partitions": [0]}],
         "not_writable": [{"topic": "t1", "partitions": [0, 1]}, {"topic": "t2", "partitions": [1]}],
     },
+    "groups": [{"partition": 0, "state": "moves"}, {"partition": 1, "state": "gone"}],
+    "transactions": [{"partition": 2, "state": "refuses"}, {"partition": 3, "state": "loses"}],
 }
 
 
 def test_what_is_so_already_and_does_not_get_worse_is_predicted_too():
-    found = Losses._wanted(None, PREDICTED)
+    found = wanted_of(PREDICTED)
     assert found["offline"] == {("t1", 0), ("t4", 0)}
     assert found["not_writable"] == {("t3", 0), ("t3", 1), ("t1", 1)}, "neither without leader, nor led by another one"
     assert found["at_risk"] == {("t3", 1)}
+    assert found["moved"] == {("__consumer_offsets", 0), ("__transaction_state", 3)}, "those that answer, at another broker"
 
 
 @pytest.mark.parametrize(
@@ -50,3 +63,38 @@ def test_the_record_has_each_cluster_and_seed_once(tmp_path):
     keep([Outcome(**OUTCOME | {"safe": True})], record)
     held = json.loads(record.read_text())
     assert [(one["seed"], one["safe"], one["holds"]) for one in held] == [(7, True, True), (8, False, True)]
+
+
+def test_records_of_lanes_are_one_record(tmp_path):
+    one, other, both = (tmp_path / name for name in ("one.json", "other.json", "both.json"))
+    keep([Outcome(**OUTCOME)], one)
+    keep([Outcome(**OUTCOME | {"mode": "zookeeper"})], other)
+    for lane in (one, other, one):
+        merge(json.loads(lane.read_text()), both)
+    assert [row["mode"] for row in json.loads(both.read_text())] == ["kraft", "zookeeper"]
+
+
+RECORD = json.loads((ROOT / "docs" / "losses.json").read_text())
+
+
+def test_every_recorded_prediction_held():
+    """Anew from what was seen, not by what the record says of itself."""
+    fields = Outcome.__dataclass_fields__
+    rows = [{key: value for key, value in row.items() if key in fields} for row in RECORD]
+    assert rows
+    wrong = [row for row in rows if not Outcome(**row | {"quorum": tuple(row["quorum"])}).holds]
+    assert wrong == []
+    assert all(row["holds"] and not row["disturbed"] for row in RECORD)
+
+
+def test_the_page_states_the_size_of_the_record():
+    """By release and mode, and in sum."""
+    page = " ".join((ROOT / "docs" / "what-if.md").read_text().split())
+    counts = Counter((row["version"], row["mode"]) for row in RECORD)
+    words = {"zookeeper": "ZooKeeper", "kraft": "KRaft"}
+    kinds = Counter({name.partition(":")[0] for name in row["without"]}.pop() for row in RECORD)
+    assert f"has {len(RECORD)} losses" in page
+    for (version, mode), number in counts.items():
+        assert f"| {version} | {words[mode]} | {number} |" in page
+    for kind, number in kinds.items():
+        assert f"{number} of {kind}" in page, (kind, number)
