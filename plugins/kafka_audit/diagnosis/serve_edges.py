@@ -12,7 +12,9 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
+from kafka_audit.compare.hosts import canonical_host, is_number
 from kafka_audit.diagnosis.cause import ADDRESS, LIMIT, LOGIN, PACKETS, PROCESS, TLS, CauseKind
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Probe
 
@@ -31,20 +33,47 @@ class ServeEdge:
 
     Attributes:
         vantage: where it begins; with `role`, and whether the endpoint is for clients of that vantage.
+        source: the broker on whose host it begins; None of clients.
         endpoint: where it leads, by `via` instead.
         state: one of `WORST_FIRST`.
-        begins: at least one layer works.
+        passed: the layers that work.
         stop: the first layer that failed; else the first that is unknown; None where all is well, or nothing was probed.
+        repeated: whether both samples failed at that layer, for one reason.
+        addresses: that the name has there, by `resolver`.
     """
 
     vantage: str
     role: str
+    source: int | None
     of_clients: bool
     endpoint: AdvertisedEndpoint
     via: str | None
     state: str
-    begins: bool
+    passed: tuple[str, ...]
     stop: Probe | None
+    repeated: bool
+    addresses: frozenset[str]
+    resolver: str | None
+
+    @property
+    def begins(self) -> bool:
+        """Whether at least one layer works."""
+        return bool(self.passed)
+
+    @property
+    def connects(self) -> bool:
+        """Whether a connection came about in the newest sample."""
+        return not {"tcp", "tls", "sasl", "api", "packets"}.isdisjoint(self.passed)
+
+    @property
+    def failed_at(self) -> str | None:
+        """The layer at which it failed in the newest sample; None where it did not."""
+        return self.stop.layer if self.state in {BROKEN, IN_MOTION} and self.stop is not None else None
+
+    @property
+    def closed(self) -> bool:
+        """Whether it ends, in the newest sample, before a byte of the Kafka protocol."""
+        return self.failed_at in {"dns", "tcp"}
 
     @property
     def kind(self) -> CauseKind | None:
@@ -62,11 +91,16 @@ class ServeEdge:
         return f"{self.stop.layer} failed with {self.stop.error or 'an unknown error'} at {self.vantage}"
 
 
+Names = Mapping[tuple[str, str], frozenset[str]]
+"""The addresses of advertised names, by the place where they are resolved and the name; an address is no name."""
+
+
 class ServeEdges:
     """The edges from all vantages of one view, those on brokers' hosts among them."""
 
     def __init__(self, view: ClusterView) -> None:
-        """Read the probes."""
+        """Read the probes; those of the previous snapshot when they are asked for."""
+        self._view = view
         self.every = tuple(_edge(view, probe) for probe in view.probes)
 
     @cached_property
@@ -83,16 +117,49 @@ class ServeEdges:
         return tuple(f"{vantage} {sum(e.state == WORKS for e in own)} of {len(own)}" for vantage, own in sorted(asked.items()))
 
     @cached_property
-    def _from_clients(self) -> Mapping[tuple[int, str], list[ServeEdge]]:
+    def _by_listener(self) -> Mapping[tuple[int, str], list[ServeEdge]]:
         found: dict[tuple[int, str], list[ServeEdge]] = {}
         for edge in self.every:
-            if edge.role == "client":
-                found.setdefault((edge.endpoint.broker_id, edge.endpoint.listener), []).append(edge)
+            found.setdefault((edge.endpoint.broker_id, edge.endpoint.listener), []).append(edge)
         return found
 
-    def to(self, endpoint: AdvertisedEndpoint) -> tuple[ServeEdge, ...]:
-        """Return those from client vantages to an endpoint; one of a listener that only brokers use has `of_clients` false."""
-        return tuple(self._from_clients.get((endpoint.broker_id, endpoint.listener), ()))
+    def to(self, endpoint: AdvertisedEndpoint, role: str | None = "client") -> tuple[ServeEdge, ...]:
+        """Return those to an endpoint from vantages of a role, None for any.
+
+        A client's of a listener that only brokers use has `of_clients` false.
+        """
+        every = self._by_listener.get((endpoint.broker_id, endpoint.listener), ())
+        return tuple(edge for edge in every if role in {None, edge.role})
+
+    @cached_property
+    def from_worker(self) -> tuple[ServeEdge, ...]:
+        """Those from this worker, directly or as `reach` has it, in the order of brokers and listeners."""
+        own = (edge for edge in self.every if edge.vantage == WORKER)
+        return tuple(sorted(own, key=lambda edge: (edge.endpoint.broker_id, edge.endpoint.listener)))
+
+    @cached_property
+    def mapped(self) -> Mapping[str, list[ServeEdge]]:
+        """Those from this worker to each listener with a mapping in `reach`, including those without a mapping."""
+        found: dict[str, list[ServeEdge]] = {}
+        for edge in self.from_worker:
+            found.setdefault(edge.endpoint.listener, []).append(edge)
+        return {listener: own for listener, own in found.items() if any(edge.via for edge in own)}
+
+    @cached_property
+    def resolved_by_clients(self) -> frozenset[str]:
+        """The advertised hosts that a client vantage resolved itself."""
+        own = (edge for edge in self.every if edge.role == "client" and edge.via is None and "dns" in edge.passed)
+        return frozenset(canonical_host(edge.endpoint.host) for edge in own)
+
+    @cached_property
+    def names(self) -> Names:
+        """The addresses of the advertised names in the newest sample."""
+        return _names(self._view.newest(Probe))
+
+    @cached_property
+    def names_earlier(self) -> Names:
+        """The same in the previous snapshot."""
+        return _names(self._view.earlier(Probe))
 
     def at(self, host: str, port: int) -> Iterator[ServeEdge]:
         """Yield those from client vantages that lead to an address, whichever broker advertises it."""
@@ -112,13 +179,27 @@ def _edge(view: ClusterView, probe: ProbeResult) -> ServeEdge:
     return ServeEdge(
         vantage=probe.vantage,
         role=probe.role,
+        source=probe.from_broker,
         of_clients=view.is_of_clients(probe),
         endpoint=probe.endpoint,
         via=probe.via,
         state=_STATES.get(probe.state, UNKNOWN),
-        begins=bool(probe.passed),
+        passed=probe.passed,
         stop=probe.failed or probe.unknown,
+        repeated=probe.repeated,
+        addresses=probe.addresses,
+        resolver=probe.resolver,
     )
+
+
+def _names(probes: Iterable[Probe]) -> Names:
+    found: dict[tuple[str, str], frozenset[str]] = {}
+    for probe in probes:
+        host = canonical_host(probe.host)
+        if probe.layer == "dns" and probe.outcome == "ok" and probe.via is None and probe.addresses and not is_number(host):
+            place = probe.vantage if probe.from_broker is None else f"{probe.vantage} at broker {probe.from_broker}"
+            found[place, host] = found.get((place, host), frozenset()) | {*probe.addresses}
+    return found
 
 
 def least_served(edges: Iterable[ServeEdge]) -> tuple[ServeEdge, ...]:

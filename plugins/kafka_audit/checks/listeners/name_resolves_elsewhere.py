@@ -1,10 +1,10 @@
 """KA317."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.hosts import canonical_host, is_number
+from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Probe
 from kafka_audit.model.text import listing
@@ -47,7 +47,8 @@ def name_resolves_elsewhere(view: ClusterView) -> Iterator[Judgement]:
     ## References
     `networkaddress.cache.ttl` of Java; `client.dns.lookup` (KIP-302, KIP-602).
     """
-    now, earlier = _resolved(view.newest(Probe)), _resolved(view.earlier(Probe))
+    edges = view.derived(ServeEdges)
+    now, earlier = edges.names, edges.names_earlier
     compared = now.keys() & earlier.keys()
     moved = sorted(key for key in compared if not now[key] & earlier[key])
     if moved:
@@ -66,15 +67,3 @@ def name_resolves_elsewhere(view: ClusterView) -> Iterator[Judgement]:
     else:
         reason = "no previous snapshot" if view.previous is None else "no name was probed in both snapshots"
         yield view.judge("KA317", "cluster", Status.NOT_APPLICABLE, reason=reason)
-
-
-def _resolved(probes: tuple[Probe, ...]) -> Mapping[tuple[str, str], frozenset[str]]:
-    """Return addresses by vantage and name; addresses that are advertised as such are no names."""
-    found: dict[tuple[str, str], frozenset[str]] = {}
-    for probe in probes:
-        if probe.layer == "dns" and probe.outcome == "ok" and probe.via is None and probe.addresses:
-            addresses, host = frozenset(probe.addresses), canonical_host(probe.host)
-            if not is_number(host):
-                vantage = probe.vantage if probe.from_broker is None else f"{probe.vantage} at broker {probe.from_broker}"
-                found[vantage, host] = found.get((vantage, host), frozenset()) | addresses
-    return found
