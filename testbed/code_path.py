@@ -124,7 +124,9 @@ def way(name: str, resource: str, code: str, checkout: Path) -> tuple[Mapping[st
     said: list[str] = []
 
     def judge() -> None:
-        said.extend(f"{one.status}: {one.message}" for one in check.function(view) if one.resource == resource)
+        said.extend(
+            f"{one.status}: {one.evidence.get('why') or one.evidence}" for one in check.function(view) if one.resource == resource
+        )
 
     package = checkout / "plugins" / PACKAGE
     return counted(executed(judge, package), package), "; ".join(said) or "no judgement of this resource"
@@ -143,8 +145,10 @@ def main() -> None:
         f"{branches:5} switches in {functions:3} functions  {module}"
         for module, (functions, branches) in sorted(found.items(), key=lambda item: -item[1][1])
     ]
-    total = [sum(each) for each in zip(*found.values(), strict=True)]
-    lines.append(f"{len(found)} modules, {total[0]} functions, {total[1]} switches")
+    rooms = sorted({module.rpartition("/")[0] for module in found})
+    every = [(room, [counts for module, counts in found.items() if module.rpartition("/")[0] == room]) for room in rooms]
+    for room, counts in (*every, ("all", [*found.values()])):
+        lines.append(f"{room}: {len(counts)} modules, {sum(one for _, one in counts)} switches")
     sys.stdout.write("\n".join([*lines, message, ""]))
 
 
