@@ -22,6 +22,11 @@ BROKEN, IN_MOTION, UNKNOWN, WORKS = "broken", "in motion", "unknown", "works"
 WORST_FIRST = (BROKEN, IN_MOTION, UNKNOWN, WORKS)
 """The states of an edge; one that failed in a single sample is in motion."""
 
+EDGE_LAYERS = tuple(layer for layer in LAYERS if layer != "identity")
+"""The layers of these edges, in the order of a connection; who answers at their ends is `identities`."""
+NETWORK = ("dns", "tcp")
+"""Those below the Kafka protocol."""
+
 _STATES = {"closed": BROKEN, "moving": IN_MOTION, "open": WORKS}
 _KINDS = {"dns": ADDRESS, "tcp": ADDRESS, "tls": TLS, "sasl": LOGIN, "api": ADDRESS, "packets": PACKETS}
 _AFTER_A_CONNECTION = {ReadFailure.CLOSED_AT_ONCE: LIMIT, ReadFailure.TIMEOUT: PROCESS}
@@ -63,7 +68,7 @@ class ServeEdge:
     @property
     def connects(self) -> bool:
         """Whether a connection came about in the newest sample."""
-        return not {"tcp", "tls", "sasl", "api", "packets"}.isdisjoint(self.passed)
+        return not {*EDGE_LAYERS[1:]}.isdisjoint(self.passed)
 
     @property
     def failed_at(self) -> str | None:
@@ -73,7 +78,7 @@ class ServeEdge:
     @property
     def closed(self) -> bool:
         """Whether it ends, in the newest sample, before a byte of the Kafka protocol."""
-        return self.failed_at in {"dns", "tcp"}
+        return self.failed_at in NETWORK
 
     @property
     def kind(self) -> CauseKind | None:
@@ -207,4 +212,4 @@ def least_served(edges: Iterable[ServeEdge]) -> tuple[ServeEdge, ...]:
     every = list(edges)
     state = min((edge.state for edge in every), key=WORST_FIRST.index, default=None)
     worst = [edge for edge in every if edge.state == state]
-    return tuple(sorted(worst, key=lambda edge: len(LAYERS) if edge.stop is None else LAYERS.index(edge.stop.layer)))
+    return tuple(sorted(worst, key=lambda edge: len(EDGE_LAYERS) if edge.stop is None else EDGE_LAYERS.index(edge.stop.layer)))

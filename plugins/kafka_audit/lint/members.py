@@ -14,6 +14,7 @@ from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.collect.properties import rows
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.compare.addresses import canonical_text
+from kafka_audit.compare.connect_strings import chroot_of
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.lint import twins
 from kafka_audit.lint.reading import Source
@@ -169,7 +170,7 @@ def _addresses(broker: Described) -> frozenset[str]:
     found: set[str] = set()
     for key in twins.COORDINATORS:
         text = broker.value(key)
-        chroot = f"/{text.partition('/')[2].strip()}" if key == "zookeeper.connect" else ""
+        chroot = chroot_of(text) if key == "zookeeper.connect" else ""
         found |= {f"{address}{chroot}" for address in _ADDRESS.findall(text)}
     return frozenset(found)
 

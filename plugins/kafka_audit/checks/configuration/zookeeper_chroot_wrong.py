@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_ZOOKEEPER, no_brokers
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.connect_strings import chroot_of
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers as names
 
@@ -80,9 +81,3 @@ def zookeeper_chroot_wrong(view: ClusterView) -> Iterator[Judgement]:
             facts = evidence | {"fault": fault, "other_brokers": tuple(others)}
             yield view.judge("KA716", resource, Status.FAIL, facts, severity=severity)
     yield from no_brokers(view, "KA716")
-
-
-def chroot_of(connect: str) -> str:
-    """Return the path below which a connect string has a broker work, "" for the root."""
-    path = connect.strip().partition("/")[2]
-    return f"/{path}" if path else ""

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from kafka_audit.cluster.listeners.probes import LAYERS
-from kafka_audit.diagnosis.serve_edges import WORKS, ServeEdge
+from kafka_audit.diagnosis.serve_edges import EDGE_LAYERS, WORKS, ServeEdge
 from kafka_audit.incidents.causes.rule import Case, evidence_of_edges
 from kafka_audit.model.finding import Evidence
 from kafka_audit.model.read_failure import ReadFailure
@@ -89,7 +88,7 @@ class Reach:
             if not self.broken[vantage]:
                 continue
             ladder = []
-            for layer in LAYERS:
+            for layer in EDGE_LAYERS:
                 tried = [edge for edge in edges if layer in {*edge.passed, edge.failed_at}]
                 if tried:
                     ladder.append(f"{layer} {sum(layer in edge.passed for edge in tried)} of {len(tried)}")
@@ -113,7 +112,7 @@ def no_such_name(edge: ServeEdge) -> bool:
 
 def _stops(broken: Iterable[ServeEdge]) -> tuple[str, ...]:
     layers = {edge.failed_at for edge in broken}
-    return tuple(layer for layer in LAYERS if layer in layers)
+    return tuple(layer for layer in EDGE_LAYERS if layer in layers)
 
 
 def _asked_in_vain(vantage: str, broken: Iterable[ServeEdge]) -> Iterator[Evidence]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from kafka_audit.cluster.hosts import means_itself
-from kafka_audit.cluster.listeners.probes import LAYERS
+from kafka_audit.diagnosis.serve_edges import NETWORK
 from kafka_audit.incidents.causes.listeners.client_vantages import Reach, split_answers
 from kafka_audit.incidents.causes.repair import advertise, connect_commands
 from kafka_audit.incidents.causes.rule import (
@@ -33,7 +33,7 @@ def dead_for_everybody(case: Case) -> Iterable[Case]:
         if root.resource.name in inter_broker
         and (endpoint := case.view.endpoints.by_resource.get(root.resource.name)) is not None
         and case.own_view(endpoint.broker_id) is None
-        and root.text("layer") in LAYERS[:2]  # dns or tcp
+        and root.text("layer") in NETWORK  # dns or tcp
     )
     return (replace(case, roots=roots),) if roots else ()
 
@@ -45,7 +45,7 @@ def dead_story(case: Case) -> Story:
         case,
         "listeners/unreachable_endpoints dead",
         evidence=evidence_of_edges(edges),
-        layers=", ".join(layer for layer in LAYERS[:2] if any(edge.failed_at == layer for edge in edges)),
+        layers=", ".join(layer for layer in NETWORK if any(edge.failed_at == layer for edge in edges)),
     )
 
 
@@ -85,7 +85,7 @@ def _means_itself(case: Case) -> bool:
         return False
     others = {e.resource for e in case.view.endpoints.known if means_itself(e.host) and e not in case.endpoints}
     judged = (f for f in case.findings if f.code == "KA301" and f.resource.name in others)
-    return not any(f.status is Status.PASS or (f.status is Status.FAIL and f.text("layer") not in LAYERS[:2]) for f in judged)
+    return not any(f.status is Status.PASS or (f.status is Status.FAIL and f.text("layer") not in NETWORK) for f in judged)
 
 
 def _named(case: Case) -> Iterator[Line]:
