@@ -7,7 +7,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_QUORUM, ONCE
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerView, FencedBroker
+from kafka_audit.model.tables import BrokerApi, FencedBroker
 from kafka_audit.model.text import brokers, clean, listing
 
 _CLUSTER_API, _FENCED_FROM = 60, 2

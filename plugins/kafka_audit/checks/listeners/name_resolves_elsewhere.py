@@ -6,7 +6,6 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Probe
 from kafka_audit.model.text import listing
 
 

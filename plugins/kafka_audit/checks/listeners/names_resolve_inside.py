@@ -10,7 +10,6 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.hosts import canonical_host
 from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Probe
 
 
 @check(
