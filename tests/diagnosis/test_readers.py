@@ -10,13 +10,13 @@ from checks.cases import case_files, exception
 OBSERVED = frozenset(
     [
         *("claims_of", "disagreement", "held_views", "held_views_before", "identities", "listed"),
-        *("probes", "probes_of", "probes_to", "views_of", "worker_probes"),
+        *("probes", "probes_of", "views_of"),
     ]
 )
 """What a `ClusterView` has of probes and views as they were observed."""
 ROWS = frozenset({"BrokerIdentity", "BrokerView", "ControllerProbe", "ControllerProbeFromBroker", "Probe", "ViewBroker"})
 """Tables of such observations."""
-FOLDERS = ("airflow", "alerting", "audit", "checks", "job", "lint", "migration", "report")
+FOLDERS = ("airflow", "alerting", "audit", "checks", "job", "lint", "migration", "report", "what_if")
 """Rooms that read the diagnosis; `incidents` has a list of its own, with what it reads besides."""
 
 LEFT = {
@@ -24,6 +24,8 @@ LEFT = {
     "migration/quorum/planned_steps.py": {"BrokerView"},  # which addresses answered: commands are printed with one
     "report/reach.py": {"probes"},
     "report/views.py": {"BrokerView", "listed"},
+    "what_if/entries.py": {"BrokerIdentity"},
+    "what_if/losses.py": {"held_views"},
     # What each view lists, cell by cell; a difference names ten brokers.
     "report/matrix.py": {"claims_of", "listed", "views_of"},
 }

@@ -5,8 +5,8 @@ from types import MappingProxyType
 
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.serve_edges import ServeEdge
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import ZookeeperMember, ZookeeperNode
 
@@ -79,12 +79,12 @@ def nothing_asked(view: ClusterView, code: str, reads: BrokerReads) -> Iterator[
         yield view.judge(code, "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
 
 
-def no_reach(view: ClusterView, code: str, probes: Collection[ProbeResult]) -> Iterator[Judgement]:
+def no_reach(view: ClusterView, code: str, edges: Collection[ServeEdge]) -> Iterator[Judgement]:
     """Yield the judgement of a check of `reach` where there is nothing to judge: nothing was probed, or no mapping used."""
-    if not probes:
+    if not edges:
         error, needs = "nothing was probed", "an endpoint from ZooKeeper or from a bootstrap address"
         yield view.judge(code, "cluster", Status.UNKNOWN, who="any endpoint", error=error, needs=needs)
-    elif not any(probe.via for probe in probes):
+    elif not any(edge.via for edge in edges):
         yield view.judge(code, "cluster", Status.NOT_APPLICABLE, who="any endpoint", reason=NO_REACH)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.hosts import canonical_host, ip_address_of, same_host
-from kafka_audit.model.tables import BrokerView, Probe, SourceRead
+from kafka_audit.compare.hosts import canonical_host, ip_address_of
+from kafka_audit.model.tables import BrokerView, SourceRead
 
 _INSIDE = (
     (re.compile(r"\.svc$|\.svc\.|\.pod\.cluster\.|\.cluster\.local$"), "Kubernetes"),
@@ -53,25 +53,16 @@ def means_itself(host: str) -> bool:
     return kind_of(host) in {"a loopback name", "a loopback address", "the wildcard address"}
 
 
-def dialled_hosts(view: ClusterView, endpoints: Iterable[AdvertisedEndpoint]) -> frozenset[str] | None:
-    """Return the hosts that clients or brokers live on, as far as addresses show; None where vantages alone show several."""
+def dialled_hosts(view: ClusterView, endpoints: Iterable[AdvertisedEndpoint], mapped: Iterable[str]) -> frozenset[str] | None:
+    """Return the hosts that clients or brokers live on, as far as addresses show; None where vantages alone show several.
+
+    `mapped` are the addresses that `reach` maps others to.
+    """
     info = view.info
     if info is not None and info.client_vantages + info.broker_vantages > 1:
         return None
     dialled = {view.address for view in view.of(BrokerView)}
     dialled |= {read.target for read in view.of(SourceRead) if read.observer.startswith("broker")}
-    dialled |= {probe.via for probe in view.of(Probe) if probe.via is not None}
+    dialled |= {*mapped}
     hosts = {canonical_host(address.rpartition(":")[0]) for address in dialled} | {canonical_host(row.host) for row in endpoints}
     return frozenset(host for host in hosts if kind_of(host) not in {"a loopback name", "a loopback address", "not a host"})
-
-
-def resolved(view: ClusterView, endpoint: AdvertisedEndpoint) -> bool:
-    """Return whether a client vantage resolved the advertised host itself."""
-    return any(
-        probe.role == "client"
-        and probe.layer == "dns"
-        and probe.outcome == "ok"
-        and probe.via is None
-        and same_host(probe.host, endpoint.host)
-        for probe in view.of(Probe)
-    )

@@ -331,10 +331,6 @@ class ClusterView:
         """Return whether a probe is from a client vantage, of a listener that not only brokers use."""
         return probe.role == "client" and probe.listener not in self.replication_listeners.get(probe.vantage, ())
 
-    def probes_to(self, endpoint: AdvertisedEndpoint, role: str) -> tuple[ProbeResult, ...]:
-        """Return the probes of an endpoint from vantages of a role."""
-        return tuple(probe for probe in self.probes_of(endpoint.broker_id, endpoint.listener) if probe.role == role)
-
     def probes_of(self, broker: int, listener: str) -> Sequence[ProbeResult]:
         """Return the probes of a broker's listener."""
         return self._probes_by_endpoint.get((broker, listener), ())
@@ -379,12 +375,6 @@ class ClusterView:
         if not self.kraft:
             ids |= self.partitions.assigned
         return tuple(sorted(broker for broker in ids if broker >= 0))
-
-    @cached_property
-    def worker_probes(self) -> tuple[ProbeResult, ...]:
-        """How this worker reached each endpoint, directly or as `reach` has it, in the order of brokers and listeners."""
-        own = (probe for probe in self.probes if probe.vantage == WORKER)
-        return tuple(sorted(own, key=lambda probe: (probe.broker_id, probe.listener)))
 
     @cached_property
     def reads(self) -> Reads:

@@ -31,9 +31,3 @@ def same_address(address: HostPort, other: HostPort) -> bool:
 def is_among(address: HostPort, others: Iterable[HostPort]) -> bool:
     """Return whether an address is one of others."""
     return any(same_address(address, other) for other in others)
-
-
-def chroot_of(connect: str) -> str:
-    """Return the path below which a connect string has a broker work, "" for the root."""
-    path = connect.strip().partition("/")[2]
-    return f"/{path}" if path else ""

@@ -38,6 +38,14 @@ class Effect:
     address: str | None = None  # at which a broker answers that is not registered
 
 
+@dataclass(frozen=True, kw_only=True)
+class OwnView:
+    """What a broker answered about the cluster, on each listener where it was asked: how many brokers, and which controller."""
+
+    listed: tuple[int, ...]
+    controllers: tuple[int | None, ...]
+
+
 _UNKNOWN = Effect(state="unknown")
 _OLD = frozenset(
     {"leader", "no_leader", "empty_view", "broker_missing", "topic_missing", "partition_missing", "replicas", "unregistered"}
@@ -249,15 +257,19 @@ class Edges:
             return Effect(state="missing", text=f"broker {broker} {shows}")
         if signs:
             return Effect(state="passing", text=f"the view of broker {broker} was empty or stale in one sample only")
-        views = self._view.views_of(broker)
+        own = self.own_view(broker)
         # In a migration, Metadata names any broker as the controller.
-        filled = views and all(
-            view.brokers_listed and (self._view.migrating or view.controller_id == self._controller) for view in views
-        )
+        filled = own is not None and all(own.listed) and (self._view.migrating or {*own.controllers} == {self._controller})
         if not filled or self._view.disagreement(str(broker), "endpoint") is not None:
             return _UNKNOWN
         text = f"broker {broker} has accepted the updates of controller {self._controller}: its view is not empty"
         return Effect(state="works", text=text)
+
+    def own_view(self, broker: int) -> OwnView | None:
+        """Return what a broker answered about the cluster in the newest sample; None where no view of it was read."""
+        views = self._view.views_of(broker)
+        listed, controllers = (view.brokers_listed for view in views), (view.controller_id for view in views)
+        return OwnView(listed=tuple(listed), controllers=tuple(controllers)) if views else None
 
     def shown(self, observer: Observer, matter: str) -> Effect:
         """Return whether an observer's view holds, in one of `MATTERS`, what its controller sends; in KRaft what it fetches."""

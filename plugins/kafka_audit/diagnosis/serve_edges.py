@@ -12,13 +12,20 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
+from kafka_audit.compare.hosts import canonical_host
 from kafka_audit.diagnosis.cause import ADDRESS, LIMIT, LOGIN, PACKETS, PROCESS, TLS, CauseKind
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Probe
 
 BROKEN, IN_MOTION, UNKNOWN, WORKS = "broken", "in motion", "unknown", "works"
 WORST_FIRST = (BROKEN, IN_MOTION, UNKNOWN, WORKS)
 """The states of an edge; one that failed in a single sample is in motion."""
+
+EDGE_LAYERS = tuple(layer for layer in LAYERS if layer != "identity")
+"""The layers of these edges, in the order of a connection; who answers at their ends is `identities`."""
+NETWORK = ("dns", "tcp")
+"""Those below the Kafka protocol."""
 
 _STATES = {"closed": BROKEN, "moving": IN_MOTION, "open": WORKS}
 _KINDS = {"dns": ADDRESS, "tcp": ADDRESS, "tls": TLS, "sasl": LOGIN, "api": ADDRESS, "packets": PACKETS}
@@ -31,20 +38,47 @@ class ServeEdge:
 
     Attributes:
         vantage: where it begins; with `role`, and whether the endpoint is for clients of that vantage.
+        source: the broker on whose host it begins; None of clients.
         endpoint: where it leads, by `via` instead.
         state: one of `WORST_FIRST`.
-        begins: at least one layer works.
+        passed: the layers that work.
         stop: the first layer that failed; else the first that is unknown; None where all is well, or nothing was probed.
+        repeated: whether both samples failed at that layer, for one reason.
+        addresses: that the name has there, by `resolver`.
     """
 
     vantage: str
     role: str
+    source: int | None
     of_clients: bool
     endpoint: AdvertisedEndpoint
     via: str | None
     state: str
-    begins: bool
+    passed: tuple[str, ...]
     stop: Probe | None
+    repeated: bool
+    addresses: frozenset[str]
+    resolver: str | None
+
+    @property
+    def begins(self) -> bool:
+        """Whether at least one layer works."""
+        return bool(self.passed)
+
+    @property
+    def connects(self) -> bool:
+        """Whether a connection came about in the newest sample."""
+        return not {*EDGE_LAYERS[1:]}.isdisjoint(self.passed)
+
+    @property
+    def failed_at(self) -> str | None:
+        """The layer at which it failed in the newest sample; None where it did not."""
+        return self.stop.layer if self.state in {BROKEN, IN_MOTION} and self.stop is not None else None
+
+    @property
+    def closed(self) -> bool:
+        """Whether it ends, in the newest sample, before a byte of the Kafka protocol."""
+        return self.failed_at in NETWORK
 
     @property
     def kind(self) -> CauseKind | None:
@@ -66,7 +100,8 @@ class ServeEdges:
     """The edges from all vantages of one view, those on brokers' hosts among them."""
 
     def __init__(self, view: ClusterView) -> None:
-        """Read the probes."""
+        """Read the probes; those of the previous snapshot when they are asked for."""
+        self._view = view
         self.every = tuple(_edge(view, probe) for probe in view.probes)
 
     @cached_property
@@ -83,16 +118,39 @@ class ServeEdges:
         return tuple(f"{vantage} {sum(e.state == WORKS for e in own)} of {len(own)}" for vantage, own in sorted(asked.items()))
 
     @cached_property
-    def _from_clients(self) -> Mapping[tuple[int, str], list[ServeEdge]]:
+    def _by_listener(self) -> Mapping[tuple[int, str], list[ServeEdge]]:
         found: dict[tuple[int, str], list[ServeEdge]] = {}
         for edge in self.every:
-            if edge.role == "client":
-                found.setdefault((edge.endpoint.broker_id, edge.endpoint.listener), []).append(edge)
+            found.setdefault((edge.endpoint.broker_id, edge.endpoint.listener), []).append(edge)
         return found
 
-    def to(self, endpoint: AdvertisedEndpoint) -> tuple[ServeEdge, ...]:
-        """Return those from client vantages to an endpoint; one of a listener that only brokers use has `of_clients` false."""
-        return tuple(self._from_clients.get((endpoint.broker_id, endpoint.listener), ()))
+    def to(self, endpoint: AdvertisedEndpoint, role: str | None = "client") -> tuple[ServeEdge, ...]:
+        """Return those to an endpoint from vantages of a role, None for any.
+
+        A client's of a listener that only brokers use has `of_clients` false.
+        """
+        every = self._by_listener.get((endpoint.broker_id, endpoint.listener), ())
+        return tuple(edge for edge in every if role in {None, edge.role})
+
+    @cached_property
+    def from_worker(self) -> tuple[ServeEdge, ...]:
+        """Those from this worker, directly or as `reach` has it, in the order of brokers and listeners."""
+        own = (edge for edge in self.every if edge.vantage == WORKER)
+        return tuple(sorted(own, key=lambda edge: (edge.endpoint.broker_id, edge.endpoint.listener)))
+
+    @cached_property
+    def mapped(self) -> Mapping[str, list[ServeEdge]]:
+        """Those from this worker to each listener with a mapping in `reach`, including those without a mapping."""
+        found: dict[str, list[ServeEdge]] = {}
+        for edge in self.from_worker:
+            found.setdefault(edge.endpoint.listener, []).append(edge)
+        return {listener: own for listener, own in found.items() if any(edge.via for edge in own)}
+
+    @cached_property
+    def resolved_by_clients(self) -> frozenset[str]:
+        """The advertised hosts that a client vantage resolved itself."""
+        own = (edge for edge in self.every if edge.role == "client" and edge.via is None and "dns" in edge.passed)
+        return frozenset(canonical_host(edge.endpoint.host) for edge in own)
 
     def at(self, host: str, port: int) -> Iterator[ServeEdge]:
         """Yield those from client vantages that lead to an address, whichever broker advertises it."""
@@ -112,12 +170,16 @@ def _edge(view: ClusterView, probe: ProbeResult) -> ServeEdge:
     return ServeEdge(
         vantage=probe.vantage,
         role=probe.role,
+        source=probe.from_broker,
         of_clients=view.is_of_clients(probe),
         endpoint=probe.endpoint,
         via=probe.via,
         state=_STATES.get(probe.state, UNKNOWN),
-        begins=bool(probe.passed),
+        passed=probe.passed,
         stop=probe.failed or probe.unknown,
+        repeated=probe.repeated,
+        addresses=probe.addresses,
+        resolver=probe.resolver,
     )
 
 
@@ -126,4 +188,4 @@ def least_served(edges: Iterable[ServeEdge]) -> tuple[ServeEdge, ...]:
     every = list(edges)
     state = min((edge.state for edge in every), key=WORST_FIRST.index, default=None)
     worst = [edge for edge in every if edge.state == state]
-    return tuple(sorted(worst, key=lambda edge: len(LAYERS) if edge.stop is None else LAYERS.index(edge.stop.layer)))
+    return tuple(sorted(worst, key=lambda edge: len(EDGE_LAYERS) if edge.stop is None else EDGE_LAYERS.index(edge.stop.layer)))

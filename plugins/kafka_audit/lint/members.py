@@ -13,7 +13,8 @@ from kafka_audit.clients.read_error import ReadError
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.collect.properties import rows
 from kafka_audit.collect.rows.source_reads import Asking
-from kafka_audit.compare.addresses import canonical_text, chroot_of
+from kafka_audit.compare.addresses import canonical_text
+from kafka_audit.compare.connect_strings import chroot_of
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.lint import twins
 from kafka_audit.lint.reading import Source

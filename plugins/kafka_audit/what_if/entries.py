@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
+from kafka_audit.diagnosis.serve_edges import WORKS, ServeEdges
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import BOOTSTRAP, BrokerIdentity
 from kafka_audit.what_if.losses import PartyLoss, running
@@ -54,11 +55,12 @@ def _named_addresses(view: ClusterView) -> Mapping[tuple[str, str], Sequence[tup
             listeners[endpoint.listener].add((endpoint.broker_id, endpoint.address))
     reached: set[tuple[str, str]] = set()
     closed: dict[tuple[str, str], set[tuple[int, str]]] = defaultdict(set)
-    for probe in filter(view.is_of_clients, view.probes):
-        if probe.state == "open":
-            reached.add((probe.vantage, probe.listener))
-        elif probe.failed is not None:
-            closed[probe.vantage, probe.listener].add((probe.broker_id, probe.address))
+    for edge in view.derived(ServeEdges).of_clients:
+        endpoint = edge.endpoint
+        if edge.state == WORKS:
+            reached.add((edge.vantage, endpoint.listener))
+        elif edge.failed_at is not None:
+            closed[edge.vantage, endpoint.listener].add((endpoint.broker_id, endpoint.address))
     found = {("listener", name): addresses for name, addresses in listeners.items()}
     for vantage, name in reached:
         found["vantage", f"{vantage} ({name})"] = listeners.get(name, set()) - closed[vantage, name]

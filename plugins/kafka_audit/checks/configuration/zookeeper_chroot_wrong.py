@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_ZOOKEEPER, no_brokers
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.addresses import chroot_of
+from kafka_audit.compare.connect_strings import chroot_of
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers as names
 

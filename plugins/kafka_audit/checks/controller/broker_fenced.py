@@ -7,7 +7,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_QUORUM, ONCE
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerView, FencedBroker
+from kafka_audit.model.tables import BrokerApi, FencedBroker
 from kafka_audit.model.text import brokers, clean, listing
 
 _CLUSTER_API, _FENCED_FROM = 60, 2
@@ -66,8 +66,8 @@ def _names(view: ClusterView, reporting: Iterable[int], fenced: int | None = Non
     """Return the brokers that report something; those of which no id is known by their addresses."""
     ids = {broker for broker in reporting if broker >= 0}
     unknown = len(ids) < len({*reporting})
-    rows = view.newest(BrokerView) if fenced is None else view.newest(FencedBroker)
-    found = {row.observer for row in rows if unknown and row.broker_id == _NO_ID and getattr(row, "fenced_id", fenced) == fenced}
+    holders = [row for row in view.newest(FencedBroker) if row.fenced_id == fenced]
+    found = {row.observer for row in (holders or view.of(BrokerApi)) if unknown and row.broker_id == _NO_ID}
     addresses = sorted(clean(observer.removeprefix("broker@"), 60) for observer in found)
     at = f"{'the broker' if len(addresses) == 1 else 'brokers'} at {listing(addresses, 3)}"
     return listing([*([brokers(ids)] if ids else []), *([at] if addresses else [])])

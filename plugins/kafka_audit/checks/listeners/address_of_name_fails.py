@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, NameAddress
+from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 
@@ -14,10 +15,11 @@ def address_of_name_fails(view: ClusterView) -> Iterator[Judgement]:
     found: dict[tuple[int, str], list[NameAddress]] = defaultdict(list)
     for one in view.name_addresses:
         found[one.row.broker_id, one.row.listener].append(one)
-    judged = False
+    edges, judged = view.derived(ServeEdges), False
     for endpoint in view.advertised:
         key = endpoint.broker_id, endpoint.listener
-        several = any(len(probe.addresses) > 1 for probe in view.probes_of(*key) if probe.via is None and probe.reached > 1)
+        connecting = (edge for edge in edges.to(endpoint, role=None) if edge.via is None and edge.connects)
+        several = any(len(edge.addresses) > 1 for edge in connecting)
         if key in found or several:
             judged = True
             yield _judged(view, endpoint, found.get(key, ()))

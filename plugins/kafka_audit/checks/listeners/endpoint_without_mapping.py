@@ -5,31 +5,34 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import MOVING, no_reach
-from kafka_audit.cluster.listeners.probes import mapped_listeners
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA313", severity=Severity.MEDIUM)
 def endpoint_without_mapping(view: ClusterView) -> Iterator[Judgement]:
     """`reach` maps some brokers of a listener, but not all."""
-    probes = view.worker_probes
-    yield from no_reach(view, "KA313", probes)
+    edges = view.derived(ServeEdges)
+    yield from no_reach(view, "KA313", edges.from_worker)
     moving = view.endpoints.moved
-    for own_probes in mapped_listeners(probes).values():
-        for probe in own_probes:
+    for own in edges.mapped.values():
+        for edge in own:
+            endpoint = edge.endpoint
             evidence = {
-                "broker": probe.broker_id,
-                "listener": probe.listener,
-                "address": probe.address,
-                "mapped": sum(mapped.via is not None for mapped in own_probes),
-                "count": len(own_probes),
-                "open": "reached" if probe.connects else "not reached",
+                "broker": endpoint.broker_id,
+                "listener": endpoint.listener,
+                "address": endpoint.address,
+                "mapped": sum(mapped.via is not None for mapped in own),
+                "count": len(own),
+                "open": "reached" if edge.connects else "not reached",
             }
-            if probe.via is not None:
-                yield view.judge("KA313", probe.resource, Status.PASS, evidence, via=probe.via)
-            elif probe.broker_id in moving:
-                yield view.judge("KA313", probe.resource, Status.UNKNOWN, evidence | MOVING, who=f"broker {probe.broker_id}")
+            if edge.via is not None:
+                yield view.judge("KA313", endpoint.resource, Status.PASS, evidence, via=edge.via)
+            elif endpoint.broker_id in moving:
+                yield view.judge(
+                    "KA313", endpoint.resource, Status.UNKNOWN, evidence | MOVING, who=f"broker {endpoint.broker_id}"
+                )
             else:
-                severity = Severity.LOW if probe.connects else Severity.MEDIUM
-                yield replace(view.judge("KA313", probe.resource, Status.FAIL, evidence), severity=severity)
+                severity = Severity.LOW if edge.connects else Severity.MEDIUM
+                yield replace(view.judge("KA313", endpoint.resource, Status.FAIL, evidence), severity=severity)

@@ -8,8 +8,8 @@ from kafka_audit.checks.gaps import no_endpoints
 from kafka_audit.cluster.hosts import inside_of, kind_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.hosts import canonical_host
+from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Probe
 
 
 @check(code="KA316", severity=Severity.LOW)
@@ -20,11 +20,7 @@ def names_resolve_inside(view: ClusterView) -> Iterator[Judgement]:
 
 
 def _judged(view: ClusterView) -> Iterator[Judgement]:
-    resolved = {
-        canonical_host(probe.host)
-        for probe in view.of(Probe)
-        if probe.role == "client" and probe.layer == "dns" and probe.outcome == "ok"
-    }
+    resolved = view.derived(ServeEdges).resolved_by_clients
     for broker in sorted({endpoint.broker_id for endpoint in view.endpoints.all}):
         own = view.endpoints.of(broker)
         places = {None if kind_of(end.host) or canonical_host(end.host) in resolved else inside_of(end.host) for end in own}

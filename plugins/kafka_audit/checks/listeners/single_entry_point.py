@@ -5,35 +5,35 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_reach
 from kafka_audit.cluster.hosts import kind_of
-from kafka_audit.cluster.listeners.probes import ProbeResult, mapped_listeners
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.hosts import canonical_host
+from kafka_audit.diagnosis.serve_edges import ServeEdge, ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA314", severity=Severity.LOW)
 def single_entry_point(view: ClusterView) -> Iterator[Judgement]:
     """All mappings of `reach` go through one host."""
-    probes = view.worker_probes
-    gap = tuple(no_reach(view, "KA314", probes))
+    edges = view.derived(ServeEdges)
+    gap = tuple(no_reach(view, "KA314", edges.from_worker))
     yield from gap
-    mapped = [probe for mapped_probes in mapped_listeners(probes).values() for probe in mapped_probes if probe.via is not None]
+    mapped = [edge for own in edges.mapped.values() for edge in own if edge.via is not None]
     if not gap:
         yield _judged(view, mapped)
 
 
-def _judged(view: ClusterView, mapped: list[ProbeResult]) -> Judgement:
-    hosts = sorted({canonical_host((probe.via or "").rpartition(":")[0]) for probe in mapped})
-    count = len({probe.broker_id for probe in mapped})
-    evidence = {"count": count, "listeners": tuple(sorted({probe.listener for probe in mapped})), "hosts": tuple(hosts)}
+def _judged(view: ClusterView, mapped: list[ServeEdge]) -> Judgement:
+    hosts = sorted({canonical_host((edge.via or "").rpartition(":")[0]) for edge in mapped})
+    count = len({edge.endpoint.broker_id for edge in mapped})
+    evidence = {"count": count, "listeners": tuple(sorted({edge.endpoint.listener for edge in mapped})), "hosts": tuple(hosts)}
     if count == 1:
         return view.judge("KA314", "cluster", Status.NOT_APPLICABLE, evidence, reason="`reach` maps one broker (KA612)")
-    if len(hosts) > 1 or any(len(probe.addresses) > 1 for probe in mapped):
+    if len(hosts) > 1 or any(len(edge.addresses) > 1 for edge in mapped):
         return view.judge("KA314", "cluster", Status.PASS, evidence)
     if (kind_of(hosts[0]) or "").startswith("a loopback"):
         reason = "the worker connects to itself, through its own tunnel"
         return view.judge("KA314", "cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
-    if not any(probe.addresses or probe.connects for probe in mapped):
+    if not any(edge.addresses or edge.connects for edge in mapped):
         error, needs = f"{hosts[0]} did not resolve", "a name in `reach` that this worker resolves"
         return view.judge("KA314", "cluster", Status.UNKNOWN, evidence, who=f"{count} brokers", error=error, needs=needs)
     return view.judge("KA314", "cluster", Status.FAIL, evidence, host=hosts[0])

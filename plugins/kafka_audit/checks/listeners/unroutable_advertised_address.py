@@ -5,9 +5,11 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import MOVING, no_endpoints, worst_each
-from kafka_audit.cluster.hosts import dialled_hosts, kind_of, resolved
+from kafka_audit.cluster.hosts import dialled_hosts, kind_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.hosts import canonical_host
+from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 
@@ -20,7 +22,8 @@ def unroutable_advertised_address(view: ClusterView) -> Iterator[Judgement]:
 
 
 def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Iterator[Judgement]:
-    moving, hosts = view.endpoints.moved, dialled_hosts(view, endpoints)
+    edges, moving = view.derived(ServeEdges), view.endpoints.moved
+    hosts = dialled_hosts(view, endpoints, (edge.via for edge in edges.every if edge.via is not None))
     for endpoint in endpoints:
         resource, kind = endpoint.resource, kind_of(endpoint.host)
         evidence = {
@@ -36,6 +39,6 @@ def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Ite
         else:
             far = hosts is None or bool(hosts - {endpoint.host})
             severity = Severity.HIGH if far else Severity.MEDIUM
-            if kind.startswith("a bare") and resolved(view, endpoint):
+            if kind.startswith("a bare") and canonical_host(endpoint.host) in edges.resolved_by_clients:
                 severity = Severity.LOW
             yield replace(view.judge("KA303", resource, Status.FAIL, evidence, kind=kind), severity=severity)

@@ -92,7 +92,7 @@ class _Login:
             if doubt is None and len(left) == 1 and confidence is Confidence.INFERRED:
                 doubt = fault_of_handshake(left.pop(), self._broker, self._users)
             return Status.FAIL, confidence, doubt, {"why": why, "rivals": rivals} if rivals else {"why": why}
-        if doubt is not None and doubt.name_differs and not self._view.views_of(self._broker) and self._others_named():
+        if doubt is not None and doubt.name_differs and self._facts.edges.own_view(self._broker) is None and self._others_named():
             why = f"{doubt.text}, but those of the other brokers name theirs"
             return Status.FAIL, Confidence.INFERRED, doubt, {"why": why}
         error = (doubt.text if doubt else None) or self._symptom or "no source shows whether logins work"

@@ -55,21 +55,6 @@ class ProbeResult:
         return self.endpoint.listener
 
     @property
-    def resource(self) -> str:
-        """The endpoint's resource name."""
-        return self.endpoint.resource
-
-    @property
-    def address(self) -> str:
-        """The address that is advertised."""
-        return self.endpoint.address
-
-    @property
-    def connects(self) -> bool:
-        """Whether a connection came about in the newest sample."""
-        return self.reached >= _NETWORK
-
-    @property
     def failed_at_network(self) -> bool:
         """Whether it ends, in the newest sample, before a byte of the Kafka protocol."""
         return self.outcome == "failed" and self.layer in {"dns", "tcp"}
@@ -137,14 +122,6 @@ def _result(rows: list[Probe], before: Probe | None) -> ProbeResult:
         state=state,
         network=network,
     )
-
-
-def mapped_listeners(worker_probes: Iterable[ProbeResult]) -> Mapping[str, list[ProbeResult]]:
-    """Return this worker's probes of each listener with a mapping in `reach`, including those without a mapping."""
-    found: dict[str, list[ProbeResult]] = {}
-    for probe in worker_probes:
-        found.setdefault(probe.listener, []).append(probe)
-    return {listener: own_probes for listener, own_probes in found.items() if any(probe.via for probe in own_probes)}
 
 
 def _stop(row: Probe | None) -> tuple[str, ReadFailure | None] | None:

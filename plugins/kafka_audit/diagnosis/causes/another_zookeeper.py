@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.compare.addresses import canonical_text, chroot_of
+from kafka_audit.compare.connect_strings import same_data
 from kafka_audit.diagnosis.cause import ANOTHER, EdgeObservation, cause, fails, let_in, works
 from kafka_audit.diagnosis.edges import COORDINATE, Edge
 from kafka_audit.diagnosis.facts import Facts
@@ -25,14 +25,9 @@ def another_zookeeper(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     others = {broker: connect for broker, connect in connects.items() if broker != edge.target}
     if own is None or not others:
         return
-    alike = [broker for broker, connect in others.items() if _is_same(own, connect)]
+    alike = [broker for broker, connect in others.items() if same_data(own, connect)]
     if alike:
         yield works("settings of both", f"its zookeeper.connect is that of {brokers(alike)}")
     else:
         text = f"zookeeper.connect is {clean(own, 100)} there, and {clean(next(iter(others.values())), 100)} elsewhere"
         yield fails("settings of both", text)
-
-
-def _is_same(one: str, other: str) -> bool:
-    servers = [{canonical_text(server.strip()) for server in text.partition("/")[0].split(",")} for text in (one, other)]
-    return chroot_of(one) == chroot_of(other) and bool(servers[0] & servers[1])

@@ -42,7 +42,8 @@ def lost_packets(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         yield works("size of the cluster", f"{what} fits in one packet")
     own = registered.get(edge.target)
     since = None if own is None else own.created
-    empty = any(view.brokers_listed == 0 for view in facts.view.views_of(edge.target))
+    answered = facts.edges.own_view(edge.target)
+    empty = answered is not None and 0 in answered.listed
     later = [
         broker for broker, row in registered.items() if since is not None and row.created is not None and row.created > since
     ]

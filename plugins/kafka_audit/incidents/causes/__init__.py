@@ -27,6 +27,7 @@ TABLE: tuple[Cause, ...] = (
     quorum.ENDED,
     quorum.CERTIFICATE,
     quorum.NEXT_ELECTION,
+    quorum.DENIED_BY_FILES,
     quorum.VOTERS_DOWN,
     quorum.TORN_QUORUM,
     dead_disk.DEAD_DISK,

@@ -7,8 +7,10 @@ from functools import cached_property
 
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.edges import OwnView
+from kafka_audit.diagnosis.facts import facts_of
+from kafka_audit.diagnosis.serve_edges import ServeEdge, ServeEdges
 from kafka_audit.model.finding import CHANGES, CauseCandidate, Change, Confidence, Evidence, Finding, Resource, Status, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, listing, ranges
@@ -41,6 +43,15 @@ class Case:
         """Endpoints that the roots are about, in order."""
         found = (self.view.endpoints.by_resource.get(root.resource.name) for root in self.roots)
         return tuple(sorted({e for e in found if e is not None}))
+
+    @property
+    def edges(self) -> ServeEdges:
+        """How far vantages get to brokers."""
+        return self.view.derived(ServeEdges)
+
+    def own_view(self, broker: int) -> OwnView | None:
+        """Return what a broker answered about the cluster; None where no view of it was read."""
+        return facts_of(self.view).edges.own_view(broker)
 
     @cached_property
     def empty(self) -> frozenset[int]:
@@ -172,26 +183,26 @@ def spread(group: Iterable[Finding]) -> str:
     return f"{counted(len(keys), 'partition')} of {of}"
 
 
-def probes_behind(case: Case, cuts: Iterable[Finding]) -> list[ProbeResult]:
+def edges_behind(case: Case, cuts: Iterable[Finding]) -> list[ServeEdge]:
     """Return the failed probes that findings of KA302 rest on, to be quoted: those of the brokers that the findings name."""
     found = []
     for cut in cuts:
         endpoint, sources = case.view.endpoints.by_resource.get(cut.resource.name), set(cut.numbers("from"))
-        probes = () if endpoint is None else case.view.probes_to(endpoint, "broker")
+        edges = () if endpoint is None else case.edges.to(endpoint, "broker")
         beyond = cut.text("cause") not in {"", "address"}  # what lets a connection open, and breaks it after that
-        failed = [probe for probe in probes if probe.failed_at_network or (beyond and probe.repeated)]
-        found += [probe for probe in failed if probe.from_broker in sources]
+        failed = [edge for edge in edges if edge.closed or (beyond and edge.repeated)]
+        found += [edge for edge in failed if edge.source in sources]
     return found
 
 
-def evidence_of_paths(paths: Iterable[ProbeResult], limit: int = 10) -> tuple[Evidence, ...]:
-    """Return paths that failed as evidence; equal failures of one vantage, or of many brokers' hosts, are one line."""
+def evidence_of_edges(edges: Iterable[ServeEdge], limit: int = 10) -> tuple[Evidence, ...]:
+    """Return edges that failed as evidence; equal failures of one vantage, or of many brokers' hosts, are one line."""
     alike: dict[tuple[str | int, str], list[str]] = defaultdict(list)
-    for path in paths:
-        if path.outcome == "failed":
-            side = f"vantage {clean(path.vantage)}" if path.from_broker is None else path.from_broker
-            end = f"{clean(path.endpoint.address)} (broker {path.endpoint.broker_id}, {clean(path.endpoint.listener)})"
-            alike[side, f"{path.layer} fails, {clean(path.error or 'failed')}"].append(end)
+    for edge in edges:
+        if edge.failed_at is not None:
+            side = f"vantage {clean(edge.vantage)}" if edge.source is None else edge.source
+            end = f"{clean(edge.endpoint.address)} (broker {edge.endpoint.broker_id}, {clean(edge.endpoint.listener)})"
+            alike[side, f"{edge.failed_at} fails, {clean((edge.stop and edge.stop.error) or 'failed')}"].append(end)
     sides: dict[tuple[str, tuple[str, ...]], list[str | int]] = defaultdict(list)
     for (side, how), ends in alike.items():
         sides[how, tuple(ends)].append(side)

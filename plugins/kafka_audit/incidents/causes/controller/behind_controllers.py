@@ -17,10 +17,10 @@ from kafka_audit.incidents.causes.rule import (
     Explains,
     Story,
     at_the_broker,
+    edges_behind,
     evidence_of,
-    evidence_of_paths,
+    evidence_of_edges,
     evidence_of_reads,
-    probes_behind,
 )
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.commands import command
@@ -64,7 +64,7 @@ def story(case: Case) -> Story:
         evidence=(
             *evidence_of(case.roots),
             *evidence_of_reads(_not_passed_on(case), limit=3),
-            *evidence_of_paths(probe for probe in probes_behind(case, _cuts(case)) if probe.from_broker in case.brokers),
+            *evidence_of_edges(edge for edge in edges_behind(case, _cuts(case)) if edge.source in case.brokers),
             *log_quotes.to_controllers(case),
         ),
         confidence=confidence or applied or Confidence.SUSPECTED,

@@ -193,6 +193,12 @@ def between_controllers(case: Case, symptom: Finding) -> bool:
     return bool(rejected) and (symptom.code == "KA201" or bool(parties & set(symptom.numbers("controllers"))))
 
 
+def lacks_the_denied(case: Case, symptom: Finding) -> bool:
+    """Explain that the super users of a controller differ from those of others by the principal that it denies."""
+    denied = {(root.resource.name, root.text("principal")) for root in case.roots}
+    return any((symptom.resource.name, principal) in denied for principal in symptom.texts("lacks"))
+
+
 def of_rejected(case: Case, symptom: Finding) -> bool:
     """Explain what is about brokers that controllers rejected, and about addresses of brokers whose id is not known then."""
     rejected = {number for root in case.roots for number in root.numbers("from")} - case.view.controller_nodes
@@ -268,6 +274,14 @@ ENDED = Cause(
     cases=together,
     story=grouped.story,
     explains=(Explains(codes=("KA209",), where=of_ended),),
+)
+
+DENIED_BY_FILES = Cause(
+    codes=("KA714",),
+    meaning="a controller denies other nodes, by its super users",
+    cases=together,
+    story=grouped.story,
+    explains=(Explains(codes=("KA402",), where=lacks_the_denied),),
 )
 
 VOTERS_DOWN = Cause(

@@ -99,15 +99,16 @@ def wrong_answer_story(case: Case) -> Story:
 def on_the_same_way(case: Case, symptom: Finding) -> bool:
     """Explain that two mappings of `reach` have the same target: one of them is wrong."""
     roots = {root.resource.name for root in case.roots}
-    taken = {probe.via for probe in case.view.worker_probes if probe.resource in roots and probe.via}
-    return any(probe.via in taken for probe in case.view.worker_probes if probe.resource == symptom.resource.name)
+    every = case.edges.from_worker
+    taken = {edge.via for edge in every if edge.endpoint.resource in roots and edge.via}
+    return any(edge.via in taken for edge in every if edge.endpoint.resource == symptom.resource.name)
 
 
 def as_a_proxy_says(case: Case, symptom: Finding) -> bool:
     """Explain that a broker lists an address of this fault for another: a proxy wired crosswise rewrites answers so."""
     mixed_up = {canonical_text(endpoint.address) for endpoint in case.endpoints}
     listed = {canonical_text(symptom.text(key)) for key in ("zookeeper", "said")}
-    return listed <= mixed_up and any(probe.via for probe in case.view.worker_probes if probe.broker_id in case.brokers)
+    return listed <= mixed_up and any(edge.via for edge in case.edges.from_worker if edge.endpoint.broker_id in case.brokers)
 
 
 def _answerer(root: Finding) -> str:

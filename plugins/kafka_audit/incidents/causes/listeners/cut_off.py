@@ -23,8 +23,8 @@ from kafka_audit.incidents.causes.rule import (
     Explains,
     Story,
     at_the_endpoint,
-    evidence_of_paths,
-    probes_behind,
+    edges_behind,
+    evidence_of_edges,
 )
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model import quoting
@@ -151,22 +151,23 @@ def _lines(case: Case) -> Iterable[Evidence]:
 
 
 def _probes(case: Case) -> Iterable[Evidence]:
-    failed = probes_behind(case, case.roots)
-    failed.sort(key=lambda p: (p.from_broker not in case.sources, p.from_broker or 0, p.endpoint))
-    return evidence_of_paths(failed)
+    failed = edges_behind(case, case.roots)
+    failed.sort(key=lambda edge: (edge.source not in case.sources, edge.source or 0, edge.endpoint))
+    return evidence_of_edges(failed)
 
 
 def _own_views(case: Case) -> Iterable[Evidence]:
     view = case.view
     empty = [b for b in case.brokers if b in case.empty]
     if empty:
-        ids = {held.controller_id for b in empty for held in view.views_of(b)}
+        ids = {controller for b in empty if (own := case.own_view(b)) for controller in own.controllers}
         view_lists = "own view lists" if len(empty) == 1 else "own views list"
         text = f"{view_lists} no broker; controller {listing(sorted(ids, key=str))}"
         yield Evidence(observer=brokers(empty), text=text)
-    full = [b for b in view.named_brokers if b not in case.brokers and view.views_of(b) and b not in case.empty]
+    filled = {b: own for b in view.named_brokers if b not in case.brokers and b not in case.empty and (own := case.own_view(b))}
+    full = [*filled]
     if full and empty:
-        counts = sorted({held.brokers_listed for b in full for held in view.views_of(b)})
+        counts = sorted({count for own in filled.values() for count in own.listed})
         view_lists = "own view lists" if len(full) == 1 else "own views list"
         yield Evidence(observer=brokers(full), text=f"{view_lists} {listing(counts)} brokers: the controller reaches them")
 
@@ -221,9 +222,9 @@ def _every_isr_full(case: Case) -> bool:
 def _clients_reach(case: Case) -> Iterable[Evidence]:
     reached: dict[str, list[str]] = defaultdict(list)
     for endpoint in case.endpoints:
-        for path in case.view.probes_to(endpoint, "client"):
-            if "tcp" in path.passed:
-                reached[path.vantage].append(endpoint.address)
+        for edge in case.edges.to(endpoint):
+            if "tcp" in edge.passed:
+                reached[edge.vantage].append(endpoint.address)
     for vantage, addresses in sorted(reached.items()):
         text = f"connects to {listing(addresses, 3)}; this is no proof: it uses another network route than the {_side(case)}"
         yield Evidence(observer=f"vantage {clean(vantage)}", text=text)
@@ -251,9 +252,10 @@ def _not_measured(case: Case) -> Iterable[str]:
     if not open_pairs:
         return
     info = case.view.info
-    unknown = [p for e in open_pairs for p in case.view.probes_to(e, "broker") if p.outcome == "unknown" and p.needs]
-    if unknown:
-        reason = f"The probe from there has no result: it needs {clean(unknown[0].needs)}."
+    stops = [edge.stop for end in open_pairs for edge in case.edges.to(end, "broker") if edge.failed_at is None and edge.stop]
+    needs = next((stop.needs for stop in stops if stop.needs), None)
+    if needs:
+        reason = f"The probe from there has no result: it needs {clean(needs)}."
     elif info is not None and info.broker_vantages == 0:
         reason = "No vantage with role broker is configured."
     else:

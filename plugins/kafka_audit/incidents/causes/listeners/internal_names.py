@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.cluster.hosts import inside_of
-from kafka_audit.cluster.listeners.probes import ProbeResult
-from kafka_audit.incidents.causes.listeners.client_vantages import Reach, resource_of, split_answers
+from kafka_audit.incidents.causes.listeners.client_vantages import Reach, no_such_name, split_answers
 from kafka_audit.incidents.causes.rule import (
     Case,
     Cause,
@@ -17,7 +16,6 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.finding import Evidence, Finding
-from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.text import listing
 
 
@@ -29,12 +27,12 @@ def by_network(case: Case) -> Iterable[Case]:
     """
     outside: dict[str, set[str]] = defaultdict(set)
     reach = Reach.of(case)
-    for vantage, paths in reach.paths.items():
-        resolving = {inside_of(path.endpoint.host) for path in paths if path.via is None and "dns" in path.passed}
-        for path in reach.failed[vantage]:
-            place = inside_of(path.endpoint.host)
-            if place is not None and place not in resolving and _unresolved(path):
-                outside[resource_of(path)].add(vantage)
+    for vantage, edges in reach.edges.items():
+        resolving = {inside_of(edge.endpoint.host) for edge in edges if edge.via is None and "dns" in edge.passed}
+        for edge in reach.broken[vantage]:
+            place = inside_of(edge.endpoint.host)
+            if place is not None and place not in resolving and edge.via is None and no_such_name(edge):
+                outside[edge.endpoint.resource].add(vantage)
     groups: dict[str, list[Finding]] = defaultdict(list)
     for root in case.roots:
         endpoint = case.view.endpoints.by_resource.get(root.resource.name)
@@ -44,18 +42,13 @@ def by_network(case: Case) -> Iterable[Case]:
     return tuple(replace(case, roots=tuple(roots)) for roots in groups.values())
 
 
-def _unresolved(path: ProbeResult) -> bool:
-    return path.via is None and path.layer == "dns" and path.outcome == "failed" and path.failure is ReadFailure.NAME_UNKNOWN
-
-
 def story(case: Case) -> Story:
     """Return the story: which names are of the inside, from where they do not resolve, and how others got out of it."""
     reach = Reach.of(case)
     names = tuple(dict.fromkeys(endpoint.host for endpoint in case.endpoints))
     place = inside_of(case.endpoints[0].host) or "its own network"
     by_form = Evidence(observer="form", text=f"{listing(names, 3)}: {_form(place)}")
-    resources = {root.resource.name for root in case.roots}
-    inside = any("dns" in path.passed for path in case.view.probes if resource_of(path) in resources)
+    inside = any("dns" in edge.passed for endpoint in case.endpoints for edge in case.edges.to(endpoint, role=None))
     return told(
         case,
         "listeners/internal_names inside",

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from kafka_audit.cluster.hosts import means_itself
-from kafka_audit.cluster.listeners.probes import LAYERS
+from kafka_audit.diagnosis.serve_edges import NETWORK
 from kafka_audit.incidents.causes.listeners.client_vantages import Reach, split_answers
 from kafka_audit.incidents.causes.repair import advertise, connect_commands
 from kafka_audit.incidents.causes.rule import (
@@ -16,7 +16,7 @@ from kafka_audit.incidents.causes.rule import (
     at_the_broker,
     at_the_endpoint,
     evidence_of,
-    evidence_of_paths,
+    evidence_of_edges,
     together,
 )
 from kafka_audit.incidents.causes.told import told
@@ -32,28 +32,28 @@ def dead_for_everybody(case: Case) -> Iterable[Case]:
         for root in case.roots
         if root.resource.name in inter_broker
         and (endpoint := case.view.endpoints.by_resource.get(root.resource.name)) is not None
-        and not case.view.views_of(endpoint.broker_id)
-        and root.text("layer") in LAYERS[:2]  # dns or tcp
+        and case.own_view(endpoint.broker_id) is None
+        and root.text("layer") in NETWORK  # dns or tcp
     )
     return (replace(case, roots=roots),) if roots else ()
 
 
 def dead_story(case: Case) -> Story:
     """Return the story of an unreachable broker: whether it runs cannot be decided from outside."""
-    paths = [p for e in case.endpoints for role in ("client", "broker") for p in case.view.probes_to(e, role)]
+    edges = [edge for end in case.endpoints for role in ("client", "broker") for edge in case.edges.to(end, role)]
     return told(
         case,
         "listeners/unreachable_endpoints dead",
-        evidence=evidence_of_paths(paths),
-        layers=", ".join(layer for layer in LAYERS if any(p.layer == layer and p.failed_at_network for p in paths)),
+        evidence=evidence_of_edges(edges),
+        layers=", ".join(layer for layer in NETWORK if any(edge.failed_at == layer for edge in edges)),
     )
 
 
 def exposure_story(case: Case) -> Story:
     """Return the story: from which vantage which layer fails, k of n."""
     reach, means_own_host = Reach.of(case), _means_itself(case)
-    failed = [path for paths in reach.failed.values() for path in paths]
-    endpoints = tuple(sorted({path.endpoint for path in failed})) or case.endpoints
+    broken = [edge for edges in reach.broken.values() for edge in edges]
+    endpoints = tuple(sorted({edge.endpoint for edge in broken})) or case.endpoints
     return told(
         case,
         "listeners/unreachable_endpoints exposure",
@@ -69,7 +69,7 @@ def exposure_story(case: Case) -> Story:
         led=case.view.partitions.led_by(case.brokers),
         partitions=case.view.partitions.count.partitions,
         one_vantage=case.view.info is not None and case.view.info.client_vantages <= 1,
-        resolve=endpoints if any(path.layer == "dns" for path in failed) else (),
+        resolve=endpoints if any(edge.failed_at == "dns" for edge in broken) else (),
         connect=connect_commands(endpoints, 5),
         all_brokers=len(case.view.named_brokers),
         named=tuple(_named(case)) if means_own_host else (),
@@ -85,7 +85,7 @@ def _means_itself(case: Case) -> bool:
         return False
     others = {e.resource for e in case.view.endpoints.known if means_itself(e.host) and e not in case.endpoints}
     judged = (f for f in case.findings if f.code == "KA301" and f.resource.name in others)
-    return not any(f.status is Status.PASS or (f.status is Status.FAIL and f.text("layer") not in LAYERS[:2]) for f in judged)
+    return not any(f.status is Status.PASS or (f.status is Status.FAIL and f.text("layer") not in NETWORK) for f in judged)
 
 
 def _named(case: Case) -> Iterator[Line]:

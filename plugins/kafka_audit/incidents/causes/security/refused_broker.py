@@ -224,7 +224,7 @@ def _rules(differ: Iterable[Finding]) -> Iterator[Line]:
 def _acl_tool(case: Case) -> Command:
     """Return kafka-acls.sh pointed where it works: a broker whose view is filled, else ZooKeeper itself (not in 4.x)."""
     view = case.view
-    filled = [b for b in view.named_brokers if view.views_of(b) and b not in case.empty and view.endpoints.of(b)]
+    filled = [b for b in view.named_brokers if case.own_view(b) and b not in case.empty and view.endpoints.of(b)]
     if filled:
         other = [b for b in filled if b not in case.brokers] or filled
         address = view.endpoints.of(other[0])[-1].address

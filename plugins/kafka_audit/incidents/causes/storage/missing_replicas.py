@@ -94,9 +94,9 @@ def _leading(edges: Sequence[Diagnosis]) -> tuple[CauseKind, Confidence] | None:
 
 
 def _said_of(case: Case, broker: int) -> str:
-    views = case.view.views_of(broker)
-    known = "registered" if broker in case.view.in_zookeeper or (case.view.kraft and views) else "not registered"
-    answer = f"own view lists {counted(views[0].brokers_listed, 'broker')}" if views else "no view was read from it"
+    own = case.own_view(broker)
+    known = "registered" if broker in case.view.in_zookeeper or (case.view.kraft and own) else "not registered"
+    answer = f"own view lists {counted(own.listed[0], 'broker')}" if own else "no view was read from it"
     return f"{known}; {answer}"
 
 
