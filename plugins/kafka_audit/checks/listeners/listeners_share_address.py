@@ -11,40 +11,9 @@ from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 
-@check(
-    code="KA322",
-    severity=Severity.HIGH,
-    says={
-        Status.FAIL: "Listeners of broker {broker} with different security share {host}:{port}",
-        Status.PASS: "No listener of broker {broker} with other security is advertised at {host}:{port}",
-        Status.UNKNOWN: "Cannot determine whether {who} shares its address with a listener of other security ({error})",
-    },
-)
+@check(code="KA322", severity=Severity.HIGH)
 def listeners_share_address(view: ClusterView) -> Iterator[Judgement]:
-    """Two listeners of a broker with different security advertise the same address.
-
-    ## Why it matters
-    One listener answers at an address. Clients or brokers that use the other one speak its protocol to the wrong listener: TLS
-    to a plain port, or no login where one is required. Their connections end, and the broker's log shows an invalid request.
-
-    ## Fails when
-    Two listeners of one broker advertise the same host and port, and their security protocols differ, in two samples.
-
-    ## Not known when
-    The addresses are unknown, the protocol of a listener at the same address is unknown, or the registration changed between
-    two samples. In KRaft, where only the settings of a broker name all its listeners: these were not read.
-
-    ## Passes only when
-    All listeners of the broker at that address have the same security protocol. Kafka allows this: a listener may advertise the
-    address of another one, for example behind a load balancer.
-
-    ## What to do
-    In `advertised.listeners` of broker {broker}, give each of the listeners {listeners} the port at which it is reached, then
-    restart the broker. Behind a load balancer, forward a port of its own to each listener.
-
-    ## References
-    Setting `advertised.listeners`: unlike `listeners`, it may have the same port more than once.
-    """
+    """Two listeners of a broker with different security advertise the same address."""
     endpoints = view.endpoints.all
     yield from no_endpoints(view, "KA322", endpoints)
     at: dict[tuple[int, str, int], list[AdvertisedEndpoint]] = defaultdict(list)
