@@ -100,8 +100,7 @@ class ServeEdges:
     """The edges from all vantages of one view, those on brokers' hosts among them."""
 
     def __init__(self, view: ClusterView) -> None:
-        """Read the probes; those of the previous snapshot when they are asked for."""
-        self._view = view
+        """Read the probes."""
         self.every = tuple(_edge(view, probe) for probe in view.probes)
 
     @cached_property
