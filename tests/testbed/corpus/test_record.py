@@ -167,7 +167,6 @@ def audits_of_quorums():
     return [(run, one) for run in runs if run["id"] in controls() and controls()[run["id"]].quorum for one in run["audits"]]
 
 
-@pytest.mark.xfail(reason="151 of them: `python -m testbed.corpus healthy` runs the others", strict=True)
 def test_healthy_quorums_were_audited_two_hundred_times():
     assert len(audits_of_quorums()) >= 200
 

@@ -297,7 +297,7 @@ class ControllerAsker:
             reason=None if last.failure is None else last.failure.name,
             needs=last.needs,
             via=target.via,
-            addresses=endpoint_probes.resolved(steps),
+            addresses=endpoint_probes.addresses_shown(steps),
         )
         return (*self._rows, probe, *endpoint_probes.certificates_shown(self._sample, target, steps, options.logins))
 

@@ -239,7 +239,7 @@ def controller_rows(
         vantage=origin.vantage,
         from_broker=UNREGISTERED if origin.from_broker is None else origin.from_broker,
         address=target.advertised,
-        addresses=resolved(steps),
+        addresses=addresses_shown(steps),
         **_deciding(steps),
     )
     return (probe, *_certificates(sample, origin, target, steps, judges=judges))
@@ -268,7 +268,7 @@ def voter_rows(sample: int, origin: Origin, target: Target, steps: Sequence[Prob
             voter_id=UNREGISTERED if target.voter_id is None else target.voter_id,
             address=target.advertised,
             via=None if origin.node is not None else target.via,
-            addresses=resolved(steps),
+            addresses=addresses_shown(steps),
             **_deciding(steps),
         ),
     )
@@ -286,7 +286,7 @@ def _deciding(steps: Sequence[ProbeStep]) -> dict[str, Any]:
     }
 
 
-def resolved(steps: Iterable[ProbeStep]) -> tuple[str, ...]:
+def addresses_shown(steps: Iterable[ProbeStep]) -> tuple[str, ...]:
     """Return the addresses of the name that was probed; empty if it does not resolve."""
     names = (reported_values(step.layer, step.detail) for step in steps if step.layer == "dns")
     return next((found["addresses"] for found in names if "addresses" in found), ())

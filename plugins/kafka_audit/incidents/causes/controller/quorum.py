@@ -147,7 +147,7 @@ def rejected_certificates(case: Case) -> Iterable[Case]:
     return (replace(case, roots=roots),) if roots else ()
 
 
-def at_its_address(case: Case, symptom: Finding) -> bool:
+def at_the_certificate(case: Case, symptom: Finding) -> bool:
     """Explain what is about the addresses at which these certificates are shown, and about no other one."""
     theirs = {canonical_text(root.resource.controller or "") for root in case.roots}
     at = symptom.texts("addresses") if symptom.resource.controller is None else (symptom.resource.controller,)
@@ -245,7 +245,7 @@ CERTIFICATE = Cause(
     meaning="the certificate of a controller is rejected by those that connect to it",
     cases=rejected_certificates,
     story=certificate_story,
-    explains=(Explains(codes=("KA001", "KA211", "KA216", "KA218"), where=at_its_address),),
+    explains=(Explains(codes=("KA001", "KA211", "KA216", "KA218"), where=at_the_certificate),),
 )
 
 NEXT_ELECTION = Cause(
