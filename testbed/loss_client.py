@@ -6,6 +6,7 @@ cost more than a loss. `predict` is what ``kafka-audit what-if`` does; the rest 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import sys
@@ -13,7 +14,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafka.errors import KafkaError
+from kafka.errors import KafkaError, RequestTimedOutError
 from kafka.protocol.admin import CreateTopicsRequest, IncrementalAlterConfigsRequest
 from kafka.protocol.consumer import OffsetCommitRequest
 from kafka.protocol.producer import InitProducerIdRequest, ProduceRequest
@@ -40,7 +41,7 @@ COMMIT_FAILS = {7, 15}
 commits and wait for replicas in vain."""
 GROUP, TRANSACTION = 0, 1
 PATIENCE_S, PAUSE_S = 25.0, 0.25
-TOPIC = 2
+TOPIC, EXISTS = 2, 36
 
 
 def predict(*, config: str, names: list[str]) -> dict[str, Any]:
@@ -89,8 +90,12 @@ def create(
         for name, assignment in assignments.items()
     ]
     controller = view(next(iter(addresses.values())), {})["controller_id"]
-    answer = send(addresses[str(controller)], {}, CreateTopicsRequest(topics=rows, timeout_ms=30_000, validate_only=False))
-    if refused := [f"{one.name}: {one.error_code} {one.error_message}" for one in answer.topics if one.error_code]:
+    request = CreateTopicsRequest(topics=rows, timeout_ms=30_000, validate_only=False)
+    with contextlib.suppress(RequestTimedOutError):  # on a busy machine they come later
+        send(addresses[str(controller)], {}, request)
+    time.sleep(4 * PAUSE_S)
+    answer = send(addresses[str(controller)], {}, request)
+    if refused := [f"{one.name}: {one.error_code} {one.error_message}" for one in answer.topics if one.error_code != EXISTS]:
         raise KafkaError("; ".join(refused))
 
 

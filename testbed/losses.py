@@ -217,6 +217,7 @@ class Losses:
             disk = Disk(cluster=self._cluster, broker=owner, path=owner.server.folder / "disk-1", megabytes=60)
             self._disks[f"disk:{broker}:{disk.path}"] = disk
             owner.server.signal_stop()
+        self._configure_controllers()
         for broker, disk in zip(WITH_DISKS, self._disks.values(), strict=True):
             self._cluster.brokers[broker].server.await_end()
             disk.mount()
@@ -224,6 +225,15 @@ class Losses:
         named = zip(WITH_DISKS, self._disks.values(), strict=True)
         self._cluster.restart_brokers({broker: {"log.dirs": f"{dirs[broker]},{disk.path}"} for broker, disk in named})
         self._cluster.await_settled(seconds=90)
+
+    def _configure_controllers(self) -> None:
+        """Give controllers the properties that are theirs in KRaft: they fence brokers, and elect preferred leaders."""
+        for server in self._controllers.values():
+            server.signal_stop()
+        for server in self._controllers.values():
+            server.await_end()
+            server.properties |= PROPERTIES
+            server.launch()
 
     def _grow(self, cluster: Cluster) -> None:
         self._ensemble = {server.host.address: server for server in cluster.grow_ensemble().values()}
@@ -407,10 +417,17 @@ class Losses:
                 outcome.seen_alone[kind] = _named(alone)
 
     def _disturbed(self, loss: Loss, moment: Moment, states: Mapping[Key, dict[str, Any]]) -> int:
-        """Return how many partitions changed beside what was lost: a replica that stays left the ISR, or one joined it."""
+        """Return how many partitions changed beside what was lost: by a replica that stays, or one that came back.
+
+        A replica that stays left the ISR or leads no longer, or one joined the ISR.
+        """
         gone = {key: {loss.disk.broker.id} for key in moment.on_disk} if loss.disk else {}
         left = {key: {*state["isr"]} - loss.brokers - gone.get(key, set()) for key, state in moment.states.items()}
-        return sum(bool(isr) and moment.states[key]["leader"] >= 0 and isr != {*states[key]["isr"]} for key, isr in left.items())
+        found = 0
+        for key, isr in left.items():
+            leader, now = moment.states[key]["leader"], states[key]
+            found += bool(isr) and leader >= 0 and (isr != {*now["isr"]} or (leader in isr and leader != now["leader"]))
+        return found
 
     def _is_eligible(self, predicted: Mapping[str, Any]) -> bool:
         return any("eligible replica (ELR)" in one["what"] for one in predicted["not_known"])

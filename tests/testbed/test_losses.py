@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from airflow_environment import ROOT
-from testbed.losses import Outcome, keep, merge, wanted_of
+from testbed.losses import Loss, Losses, Moment, Outcome, keep, merge, wanted_of
 
 OUTCOME = {
     "version": "3.9.1",
@@ -63,6 +63,24 @@ def test_the_record_has_each_cluster_and_seed_once(tmp_path):
     keep([Outcome(**OUTCOME | {"safe": True})], record)
     held = json.loads(record.read_text())
     assert [(one["seed"], one["safe"], one["holds"]) for one in held] == [(7, True, True), (8, False, True)]
+
+
+@pytest.mark.parametrize(
+    ("afterwards", "disturbed"),
+    [
+        ({"leader": 1, "isr": [1, 3]}, 0),  # what went left the ISR, nothing else did
+        ({"leader": 1, "isr": [1]}, 1),  # 3 stood still meanwhile
+        ({"leader": 1, "isr": [0, 1, 3]}, 1),  # 0 caught up meanwhile
+        ({"leader": 3, "isr": [1, 3]}, 1),  # 1 led, and stays
+    ],
+)
+def test_a_loss_is_disturbed_if_a_replica_that_stays_left_or_joined_the_isr(afterwards, disturbed):
+    states = {("t1", 0): {"leader": 1, "isr": [1, 2, 3]}, ("t1", 1): {"leader": 2, "isr": [2]}}
+    moment = Moment(states=states, coordinators={}, on_disk=set())
+    loss = Loss(names=["broker:2"], servers=[], brokers=frozenset({2}))
+    # Of the partition that 2 alone held any leader may be left: it is what the prediction is about.
+    seen = {("t1", 0): afterwards, ("t1", 1): {"leader": 0, "isr": [0]}}
+    assert Losses._disturbed(None, loss, moment, seen) == disturbed
 
 
 def test_records_of_lanes_are_one_record(tmp_path):
