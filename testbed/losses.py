@@ -44,6 +44,8 @@ BROKERS, TOPICS, PARTITIONS, SLOW = 4, 12, 4, 3
 COORDINATED = {"__consumer_offsets": 0, "__transaction_state": 1}
 IDS_EACH = 6  # partitions of each of these
 WITH_DISKS = (1, 3)
+_PAIR = 2
+_AWAY, _HALF, _DISKS = 0.55, 0.5, 0.4  # shares of the losses
 RACKS = {0: "a", 1: "a", 2: "b", 3: "b"}
 TIMES = ("replica.socket.timeout.ms", "controller.socket.timeout.ms", "request.timeout.ms")
 PROPERTIES = {
@@ -184,7 +186,7 @@ class Losses:
         for topic in assignments:
             least = self._rng.choice([1, 1, 2] if topic in COORDINATED else [1, 1, 2, 2, 3])
             keys = settings[topic] = {"min.insync.replicas": str(least)}
-            if self._rng.random() < 0.4:  # noqa: PLR2004 -- a share
+            if self._rng.random() < _DISKS:
                 keys["unclean.leader.election.enable"] = "true"
             if topic in {f"t{number}" for number in range(SLOW)}:
                 keys["follower.replication.throttled.replicas"] = "*"
@@ -249,10 +251,10 @@ class Losses:
             self._return(list(self._away))
             loss = self._next()
         found = self._one(loss)
-        keep_away = loss.disk is None and found.quorum[1] is not False and self._rng.random() < 0.55  # noqa: PLR2004 -- a share
+        keep_away = loss.disk is None and found.quorum[1] is not False and self._rng.random() < _AWAY
         if not keep_away:
             self._return([" ".join(loss.names)])
-        if len(self._away) > 1 or (self._away and self._rng.random() < 0.5):  # noqa: PLR2004 -- a share
+        if len(self._away) > 1 or (self._away and self._rng.random() < _HALF):
             self._return([self._rng.choice(sorted(self._away))])
         return found
 
@@ -261,7 +263,7 @@ class Losses:
         gone = frozenset(broker for loss in self._away.values() for broker in loss.brokers)
         brokers = [broker for broker in sorted(self._cluster.brokers) if broker not in gone]
         choices: list[Loss] = [self._of_brokers([f"broker:{one}"], [one]) for one in brokers]
-        if len(brokers) > 2:  # noqa: PLR2004 -- one is left after a pair
+        if len(brokers) > _PAIR:  # one is left
             pairs = [sorted(self._rng.sample(brokers, 2)) for _ in range(2)]
             choices += [self._of_brokers([f"broker:{one}" for one in pair], pair) for pair in pairs]
         for rack in "ab":
@@ -272,7 +274,7 @@ class Losses:
         choices += [
             Loss(names=[name], servers=[], disk=disk)
             for name, disk in self._disks.items()
-            if disk.broker.id in brokers and self._rng.random() < 0.4  # noqa: PLR2004 -- each costs a restart
+            if disk.broker.id in brokers and self._rng.random() < _DISKS  # each costs a restart
         ]
         choices += self._of_quorum()
         return self._rng.choice(choices) if choices else None
@@ -288,7 +290,7 @@ class Losses:
         if len(held) < len(servers):
             return []  # two of three are lost by a pair
         alone = [[name] for name in self._rng.sample(sorted(held), min(2, len(held)))]
-        pairs = [sorted(self._rng.sample(sorted(held), 2))] if len(held) > 2 and self._rng.random() < 0.5 else []  # noqa: PLR2004
+        pairs = [sorted(self._rng.sample(sorted(held), 2))] if len(held) > _PAIR and self._rng.random() < _HALF else []
         return [
             Loss(names=[f"{kind}:{name}" for name in names], servers=[held[name] for name in names], quorum=True)
             for names in (*alone, *pairs)

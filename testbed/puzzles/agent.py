@@ -47,9 +47,10 @@ async def _converse(asked: Iterable[str], folder: str) -> dict[str, str]:
     async with stdio_client(server) as streams, ClientSession(*streams) as session:
         await session.initialize()
 
-        async def ask(tool: str, **arguments: object) -> Any:  # noqa: ANN401 -- JSON
+        async def ask(tool: str, **arguments: object) -> dict[str, Any]:
             (told,) = (await session.call_tool(tool, arguments)).content
-            return json.loads(told.text)  # type: ignore[union-attr]
+            found: dict[str, Any] = json.loads(told.text)  # type: ignore[union-attr]
+            return found
 
         said = {}
         for number in asked:

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 import small_cluster
-from checks.test_cases import findings_of
-from incidents.case_files import case_files
-from kafka_audit.checks.run import judge
+from incidents.case_files import case_files, judged_case
 from kafka_audit.incidents.causes import TABLE, incidents
 from kafka_audit.model import quoting
 from kafka_audit.model.finding import Incident, Severity, Status
@@ -23,17 +21,8 @@ CASES = {"-".join(key): case for key, case in case_files().items()}
 @cache
 def told(name: str) -> tuple[list[Any], tuple[Incident, ...]]:
     """Return the findings and incidents of a case: findings that it names, else those of every check on its cluster."""
-    case = CASES[name]
-    changes = [small_cluster.change(**change) for change in case.get("changes", [])]
-    if "findings" not in case:
-        view = small_cluster.view(small_cluster.settled(small_cluster.snapshot(case["cluster"])))
-        judged = findings_of(view, judge(view))
-        return [*judged], incidents(view, judged, changes)
-    findings = []
-    for line, extra in (next(iter(row.items())) for row in case["findings"]):
-        code, resource = line.split(" ", 1)
-        findings.append(small_cluster.finding(code, resource, **(extra or {})))
-    return findings, incidents(small_cluster.view(case["cluster"]), findings, changes)
+    snapshot, findings, changes = judged_case(CASES[name])
+    return findings, incidents(small_cluster.view(snapshot), findings, changes)
 
 
 def text_of(incident: Incident) -> str:

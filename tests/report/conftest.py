@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import small_cluster
-from incidents.case_files import case_files
+from incidents.case_files import case_files, judged_case
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.model.finding import Change, Finding
 from kafka_audit.model.tables import Snapshot
@@ -20,18 +20,15 @@ def audited() -> Audit:
     """Return a function that judges a case of `tests/incidents/cases`, e.g. `cut_off`, `all_brokers`."""
 
     def run(family: str, name: str, **arguments: Any) -> tuple[dict[str, Any], Snapshot]:
-        case = case_files()[family, name]
-        told = [(*line.split(" ", 1), extra or {}) for row in case["findings"] for line, extra in row.items()]
-        findings = [small_cluster.finding(code, resource, **extra) for code, resource, extra in told]
-        changes = [small_cluster.change(**change) for change in case.get("changes", [])]
-        return document(findings, case["cluster"], changes, **arguments)
+        snapshot, findings, changes = judged_case(case_files()[family, name])
+        return document(findings, snapshot, changes, **arguments)
 
     return run
 
 
 def document(
     findings: list[Finding],
-    spec: dict[str, Any],
+    spec: dict[str, Any] | Snapshot,
     changes: tuple[Change, ...] | list[Change] = (),
     *,
     previous: dict[str, Any] | None = None,

@@ -22,7 +22,7 @@ def page(document, _snapshot, width=100, *, color=False):
     return terminal_report(document, width=width, color=color)
 
 
-@pytest.mark.parametrize(("family", "name"), [("cut_off", "one_broker_measured"), ("undecided", "some_are_ruled_out")])
+@pytest.mark.parametrize(("family", "name"), [("cut_off", "one_broker_inferred"), ("undecided", "some_are_ruled_out")])
 def test_a_page_looks_as_it_is_written_down(audited, family, name):
     """Whoever changes a page shows the whole new page in the diff."""
     assert page(*audited(family, name)) == (HERE / "pages" / f"{name}.txt").read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,7 @@ from airflow.utils.db import initdb  # noqa: E402
 from fastapi.testclient import TestClient  # noqa: E402
 
 from airflow_page import BROKEN, QUIET, RUN  # noqa: E402
-from incidents.case_files import case_files  # noqa: E402
+from incidents.case_files import case_files, judged_case  # noqa: E402
 from kafka_audit.airflow.page import links  # noqa: E402
 from kafka_audit.airflow.page.routes import app  # noqa: E402
 from kafka_audit.incidents.causes import incidents  # noqa: E402
@@ -28,8 +29,9 @@ from kafka_audit.store import Store  # noqa: E402
 ANSWERED = [{"observer": "broker:0"}]
 
 
-def document_of(spec, findings, snapshot_id, cluster="prod"):
-    view = small_cluster.view(small_cluster.snapshot(spec, snapshot_id))
+def document_of(case, snapshot_id, cluster="prod"):
+    snapshot, findings, _ = judged_case(case, {"reads": ANSWERED})
+    view = small_cluster.view(replace(snapshot, snapshot_id=snapshot_id))
     document = build_document(view, None, findings, incidents(view, findings, ()), (), None)
     return json.loads(json.dumps(document)) | {"cluster": cluster, "snapshot_id": snapshot_id}
 
@@ -42,13 +44,9 @@ def database():
 
 @pytest.fixture(scope="session")
 def documents():
-    case = case_files()["cut_off", "one_broker_measured"]
-    told = [(*line.split(" ", 1), extra or {}) for row in case["findings"] for line, extra in row.items()]
-    findings = [small_cluster.finding(code, resource, **extra) for code, resource, extra in told]
-    spec = case["cluster"] | {"reads": ANSWERED}
-    first = document_of(spec, findings, BROKEN[0])
+    first = document_of(case_files()["cut_off", "one_broker_measured"], BROKEN[0])
     second = copy.deepcopy(first) | {"snapshot_id": BROKEN[1], "previous_snapshot_id": BROKEN[0]}
-    quiet = document_of({"brokers": {0: "a:1"}, "views": {0: "full"}, "reads": ANSWERED}, [], QUIET, cluster="quiet.eu")
+    quiet = document_of({"cluster": {"brokers": {0: "a:1"}, "views": {0: "full"}}, "findings": []}, QUIET, cluster="quiet.eu")
     return first, second, quiet
 
 

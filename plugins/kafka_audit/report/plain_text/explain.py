@@ -25,7 +25,7 @@ _WORDS = {
     "vantage": "the host where probes start: this worker, or a host from the cluster file",
 }
 _WIDEST_PROSE = 100
-_FENCE, _LINK = re.compile(r"^```\w*\n(.*?)\n```$", re.MULTILINE | re.DOTALL), re.compile(r"\[([^]]+)\]\([^)]*\)")
+_FENCE, _LINK = re.compile(r"^```\w*\n(.*?)\n```$", re.MULTILINE | re.DOTALL), re.compile(r"\[([^][]+)\]\([^()]*\)")
 _MESSAGE = re.compile(r"^- `(.*?)`", re.MULTILINE)  # a line of a page breaks there, so that no command is broken
 _BOLD = "\x1b[1m{}\x1b[0m"
 
@@ -39,7 +39,7 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
     if page is not None:
         return symptom_text(checks, page, width=width, color=color)
     found = () if words.upper() in checks else find_pages(words)
-    name = re.fullmatch(r"[\w-]*[a-z][\w-]*", words) is not None
+    name = re.fullmatch(r"[\w-]+", words) is not None and words != words.upper()
     if found and not (name and (_by_word(checks, words) or _near(checks, words))):
         return symptom_text(checks, found[0], width=width, color=color, similar=found[1:4])
     return check_text(find_check(checks, words), width=width, color=color)
