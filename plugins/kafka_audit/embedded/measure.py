@@ -68,7 +68,7 @@ class EmbeddedMeasure:
         with self._connected(given) as connection:
             _relate(connection, given, files.shared_relations((ListAge,)))
             found = _collect(connection, (ListAge,))
-        return {table: tuple(row for row in found[table] if isinstance(row, ListAge)) for table in given}
+        return {name: tuple(row for row in found[name] if isinstance(row, ListAge)) for name in given}
 
     def differences(self, given: Given, tables: Sequence[type[Row]] = DIFFERENCES) -> dict[str, Differences]:
         """Return the differences of every judged snapshot.
@@ -86,7 +86,7 @@ class EmbeddedMeasure:
             found = _collect(connection, tables)
             if self._disagreements is not None:
                 _write_disagreements(connection, same, self._disagreements)
-        return {table: Differences.from_rows(tables, same.spread(table, found[table])) for table in given}
+        return {name: Differences.from_rows(tables, same.spread(name, found[name])) for name in given}
 
     def relation_types(self) -> dict[str, list[tuple[str, str]]]:
         """Return the columns of each shared relation, with DuckDB's types, as they are without any rows."""

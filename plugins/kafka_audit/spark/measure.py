@@ -85,7 +85,7 @@ class SparkMeasure:
         """
         with self._pass(given, files.large_tables(ListAge)) as run:
             found = run.collect((ListAge,))
-        return {table: tuple(row for row in found[table] if isinstance(row, ListAge)) for table in given}
+        return {name: tuple(row for row in found[name] if isinstance(row, ListAge)) for name in given}
 
     def differences(self, given: Given, tables: Sequence[type[Row]] = DIFFERENCES) -> dict[str, Differences]:
         """Return the differences of every judged snapshot.
@@ -103,7 +103,7 @@ class SparkMeasure:
             found = run.collect(tables)
             if self._disagreements is not None:
                 run.write_disagreements(same, url(self._disagreements))
-        return {table: Differences.from_rows(tables, same.spread(table, found[table])) for table in given}
+        return {name: Differences.from_rows(tables, same.spread(name, found[name])) for name in given}
 
     @contextmanager
     def _pass(self, given: Given, large: Iterable[type[Row]]) -> Iterator["_Pass"]:

@@ -11,7 +11,7 @@
     ROOT/runs/<run_id>/                        what goes to Spark and comes back (`model.run`)
     ROOT/.staging/                             what is being written
 
-A folder without a manifest is a write that did not end: readers ignore it. What goes after a while says `store.pruning`.
+A folder without a manifest is a write that did not end: readers ignore it. `store.pruning` deletes old snapshots.
 """
 
 import contextlib
