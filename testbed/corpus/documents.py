@@ -42,7 +42,7 @@ def documents(pairs: Mapping[str, Pair], *, passing: bool = True, evidence: Coll
 
 def terminal_reports(pairs: Mapping[str, Pair]) -> dict[str, str]:
     """Return what `kafka-audit run` prints of each pair, on a terminal so wide that no line is broken."""
-    return {name: printed(_whole(view, passing=False)) for name, view in cluster_views(pairs).items()}
+    return {name: printed(document) for name, document in whole_documents(pairs).items()}
 
 
 def whole_documents(pairs: Mapping[str, Pair]) -> dict[str, Mapping[str, Any]]:
