@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
+from testbed import class_archives
 from testbed.brokers import BaseCluster, Plan
 from testbed.cluster import Cluster
 from testbed.cuts import Cuts
@@ -88,7 +89,7 @@ class Bed:
         """End all processes and give the namespaces back; may be called again."""
         self.hosts.close()
         for cluster in self.clusters:
-            cluster.reap()
+            class_archives.make(cluster.reap())
         for process in self._processes:
             release_process(process)
 

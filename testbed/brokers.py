@@ -288,12 +288,14 @@ class BaseCluster(ABC):
         """Return the text of a clusters.yaml for an audit from the worker host, with broker vantages, properties and logs."""
         return clusters_yaml(self, name)
 
-    def reap(self) -> None:
-        """Collect the exit codes of processes that the bed has ended."""
-        for server in self._servers():
+    def reap(self) -> list[Server]:
+        """Collect the exit codes of processes that the bed has ended, and return the servers."""
+        servers = self._servers()
+        for server in servers:
             if server.process is not None:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     server.process.wait(STEP_SECONDS)
+        return servers
 
     def _options(self, user: str) -> dict[str, object] | None:
         return self.secured.client_options(user) if self.secured else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from testbed import class_archives
 from testbed.errors import BedError
 from testbed.jars import java
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from testbed.hosts import Host
 
 # A small heap, the quick compiler only and no parallel collector: four of these share two cores and 1 GB.
-JVM = ("-Xms64m", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Djava.awt.headless=true")
+JVM = ("-Xms64m", "-Xmx256m", "-XX:TieredStopAtLevel=1", class_archives.COLLECTOR, "-Djava.awt.headless=true")
 LOG4J = Path(__file__).parent / "log4j.properties"
 SOFT_STOP_SECONDS = 10.0
 ZOOKEEPER_PORT = 2181
@@ -75,7 +76,8 @@ class Server:
         if self.is_running:
             return
         self.write_config()
-        command = [*self.variables, *self.java(), self.main_class, str(self.config_file)]
+        shared = class_archives.options(self.jars, self.main_class, self.folder)
+        command = [*self.variables, self.java()[0], *shared, *self.java()[1:], self.main_class, str(self.config_file)]
         with (self.log_dir / "console.log").open("a") as console:
             self.process = self.host.popen(
                 command, cwd=self.folder, stdout=console, stderr=subprocess.STDOUT, start_new_session=True

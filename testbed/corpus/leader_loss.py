@@ -42,6 +42,7 @@ def lose(scene: Scene, loss: Loss) -> dict[str, Any]:
         long that was tried; `leader`: of the quorum then; `refused`: what was answered last.
     """
     servers, leader = quorum(scene)
+    topic = _topic(scene)  # before the kill: brokers that never applied the metadata list none without a leader
     chosen = [servers[leader]] if loss == "leader" else [server for server in servers.values() if server.is_running]
     killed = time.time()
     for server in chosen:
@@ -51,11 +52,10 @@ def lose(scene: Scene, loss: Loss) -> dict[str, Any]:
     if loss == "all":
         _launch(chosen)
     waited = ELECTS_SECONDS if loss == "leader" else STARTS_SECONDS
-    topic = _topic(scene)
-    seen = scene.cluster.ask_topics("write-metadata", topic=topic, seconds=waited, since=killed)
+    seen = _write(scene, topic, waited, killed)
     if loss == "leader":
         _launch(chosen)
-        scene.cluster.ask_topics("write-metadata", topic=topic, seconds=STARTS_SECONDS, since=time.time())
+        _write(scene, topic, STARTS_SECONDS, time.time())
     return {"killed": leader if loss == "leader" else loss, "waited": waited, **seen}
 
 
@@ -63,6 +63,12 @@ def kill(server: Server) -> None:
     """Kill a server and wait for its end."""
     server.signal_stop(hard=True)
     server.await_end()
+
+
+def _write(scene: Scene, topic: str, seconds: float, since: float) -> dict[str, Any]:
+    if any(broker.server.is_running for broker in scene.cluster.brokers.values()):
+        return dict(scene.cluster.ask_topics("write-metadata", topic=topic, seconds=seconds, since=since))
+    return {"seconds": None, "leader": None, "refused": "no broker runs: each was refused by a controller, and ended"}
 
 
 def _topic(scene: Scene) -> str:
