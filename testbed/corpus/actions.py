@@ -17,6 +17,7 @@ from testbed import tiers, topics
 from testbed.acls import Acl, auditor_grants
 from testbed.brokers import STEP_SECONDS
 from testbed.certificates import Certificate
+from testbed.cluster import Cluster
 from testbed.corpus.leader_loss import kill, quorum
 from testbed.corpus.tools import filled, printed_commands
 from testbed.disks import CHECKPOINT_SECONDS, add_disk
@@ -33,7 +34,6 @@ from testbed.servers import SOFT_STOP_SECONDS, ZOOKEEPER_PORT, Server
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from testbed.cluster import Cluster
     from testbed.corpus.catalogue import Step
     from testbed.corpus.scene import Scene
     from testbed.hosts import Host
@@ -82,8 +82,15 @@ def set_properties(
 
 
 @action
-def set_all(scene: Scene, properties: Mapping[str, str | None], *, settle: bool | list[int] = True) -> None:
-    """Restart all brokers with further properties, one after the other where all is well, as an operator does."""
+def set_all(
+    scene: Scene, properties: Mapping[str, str | None], *, settle: bool | list[int] = True, controllers: Sequence[str] = ()
+) -> None:
+    """Restart all brokers with further properties, one after the other where all is well, as an operator does.
+
+    `controllers`: the keys among them that controllers get, too, in KRaft.
+    """
+    if controllers and not isinstance(scene.cluster, Cluster):
+        set_controllers(scene, {key: str(properties[key]) for key in controllers})
     before = {
         broker.id: {key: broker.server.properties.get(key) for key in properties} for broker in scene.cluster.brokers.values()
     }
