@@ -22,6 +22,7 @@ from checks.world import snapshots
 from cluster_views import cluster_views
 from incidents import test_causes
 from incidents.case_files import FOLDER
+from incidents.case_files import case_files as incident_cases
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
@@ -62,11 +63,11 @@ def edits_of_pictures(views: Mapping[str, ClusterView]) -> Iterator[Edit]:
 
 def edits_of_incidents() -> Iterator[Edit]:
     """Yield what changed in the cases of `tests/incidents/cases`."""
-    for (family, name), case in test_causes.case_files().items():
+    for (family, name), case in incident_cases().items():
         findings, found = test_causes.told(f"{family}-{name}")
         names = {one.fingerprint: f"{one.code} {one.resource.name}" for one in findings}
         now = expected_incidents(case["incidents"], found, [test_causes.text_of(one) for one in found], names)
-        for place, value in differing((name, "incidents"), case["incidents"], now):
+        for place, value in differing((*(("cases",) if "world" in case else ()), name, "incidents"), case["incidents"], now):
             yield FOLDER / f"{family}.yaml", place, value
 
 

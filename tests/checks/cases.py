@@ -65,20 +65,20 @@ _EXPECTED_KEYS = frozenset({"resource", "status", "severity", "confidence", "evi
 
 def demand_known_keys(file: str, raw: World) -> None:
     """Raise ValueError naming a key that no test reads: a misspelt key would leave a case that tests nothing."""
-    _demand(file, raw, _KEYS)
-    _demand(f"{file}: exceptions", raw.get("exceptions", {}), _EXCEPTIONS)
-    _demand(f"{file}: world", raw.get("world", {}), base())
+    demand(file, raw, _KEYS)
+    demand(f"{file}: exceptions", raw.get("exceptions", {}), _EXCEPTIONS)
+    demand(f"{file}: world", raw.get("world", {}), base())
     for name, case in raw["cases"].items():
-        _demand(f"{file}: {name}", case, _CASE_KEYS)
+        demand(f"{file}: {name}", case, _CASE_KEYS)
         for part in ("world", "now", "before", "previous"):
-            _demand(f"{file}: {name}: {part}", case.get(part, {}), base())
+            demand(f"{file}: {name}: {part}", case.get(part, {}), base())
         for judgement in case.get("expect", ()):
-            _demand(f"{file}: {name}: expect", judgement, _EXPECTED_KEYS)
+            demand(f"{file}: {name}: expect", judgement, _EXPECTED_KEYS)
         for incident in case.get("incidents", ()):
-            _demand(f"{file}: {name}: incidents", incident, _INCIDENT_KEYS)
+            demand(f"{file}: {name}: incidents", incident, _INCIDENT_KEYS)
 
 
-def _demand(place: str, keys: Iterable[str], known: Collection[str]) -> None:
+def demand(place: str, keys: Iterable[str], known: Collection[str]) -> None:
     for key in keys:
         if key not in known:
             nearest = get_close_matches(key, known, 1)

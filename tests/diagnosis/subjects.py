@@ -5,8 +5,8 @@ from functools import cache
 from checks.cases import base, cases
 from checks.cases import case_files as case_files_of_checks
 from checks.world import snapshots
-from incidents.case_files import case_files
-from small_cluster import snapshot
+from incidents.case_files import pair
+from incidents.test_causes import KEYS
 from testbed.corpus import confusion
 from testbed.corpus.documents import Pair
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, recordings, unpacked
@@ -22,9 +22,8 @@ def of_checks() -> dict[str, Pair]:
 
 @cache
 def of_incidents() -> dict[str, Pair]:
-    """Return the snapshot of each case of incidents; what its findings would be, checks say."""
-    named = {"-".join(key): case["cluster"] for key, case in case_files().items()}
-    return {name: (snapshot(cluster, name), None) for name, cluster in named.items()}
+    """Return the snapshots of each case of incidents."""
+    return {name: pair(key, name) for name, key in KEYS.items()}
 
 
 def every() -> dict[str, Pair]:

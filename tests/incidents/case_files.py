@@ -1,5 +1,12 @@
-"""The cases of `tests/incidents/cases`: findings and a small snapshot in, incidents out. One YAML file a family of causes."""
+"""The cases of `tests/incidents/cases`: clusters in, incidents out. One YAML file a family of causes.
 
+A file with `cases` has its clusters in the words of `checks.world`: its `world` is laid over the base, and a case over that, with
+`now`, `before` and `previous` as in cases of checks. `mute` is of the cluster file: code and resource of each. Every check judges
+the cluster, unless a case of another file names findings.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -7,34 +14,85 @@ from typing import Any
 import yaml
 
 import small_cluster
-from checks.test_cases import findings_of
+from checks.cases import base, demand
+from checks.test_cases import TODAY, findings_of
+from checks.world import snapshots
+from cluster_views import cluster_views
 from kafka_audit.checks.run import judge
-from kafka_audit.model.finding import Change, Finding
+from kafka_audit.cluster.changes import changes
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.incidents.causes import incidents
+from kafka_audit.incidents.findings import findings_with_lifecycle
+from kafka_audit.model.cluster import Mute
+from kafka_audit.model.finding import Change, Finding, Incident
 from kafka_audit.model.tables import Snapshot
 
 FOLDER = Path(__file__).parent / "cases"
+Key = tuple[str, str]
+"""Family and name of a case."""
+_WORLDS = ("world", "now", "before", "previous")
+_KEYS = frozenset({*_WORLDS, "samples", "sample_times", "mute", "incidents"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judged:
+    """A cluster, what checks find there, and what is different from the previous snapshot."""
+
+    view: ClusterView
+    findings: Sequence[Finding]
+    changes: Sequence[Change]
+
+    def incidents(self) -> tuple[Incident, ...]:
+        return incidents(self.view, self.findings, self.changes)
 
 
 @cache
-def case_files() -> dict[tuple[str, str], dict[str, Any]]:
+def case_files() -> dict[Key, dict[str, Any]]:
     """Return each case by its family and name. It belongs to all tests, so no test changes it."""
-    return {
-        (path.stem, name): case
-        for path in sorted(FOLDER.glob("*.yaml"))
-        for name, case in yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader).items()
-    }
+    found = {}
+    for path in sorted(FOLDER.glob("*.yaml")):
+        raw = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
+        for name, case in raw.get("cases", raw).items():
+            if "cases" in raw and "cluster" not in case:
+                demand(f"{path.name}: {name}", case, _KEYS)
+                for part in _WORLDS:
+                    demand(f"{path.name}: {name}: {part}", case.get(part, {}), base())
+            found[path.stem, name] = {"world": raw.get("world", {})} | case if "cases" in raw else case
+    return found
 
 
-def judged_case(case: dict[str, Any], spec: dict[str, Any] | None = None) -> tuple[Snapshot, list[Finding], list[Change]]:
-    """Return the cluster of a case, its findings, and what changed: findings that it names, else those of every check.
+def pair(key: Key, snapshot_id: str) -> tuple[Snapshot, Snapshot | None]:
+    """Return the snapshot of a case, and its previous one where the case has `previous`."""
+    case = case_files()[key]
+    if "cluster" not in case:
+        return snapshots(base(), snapshot_id, case)
+    snapshot = small_cluster.snapshot(case["cluster"], snapshot_id)
+    return snapshot if "findings" in case else small_cluster.settled(snapshot), None
 
-    `spec` is put into the description of the cluster.
-    """
-    snapshot = small_cluster.snapshot(case["cluster"] | (spec or {}))
-    changes = [small_cluster.change(**change) for change in case.get("changes", [])]
-    if "findings" not in case:
-        snapshot = small_cluster.settled(snapshot)
-        view = small_cluster.view(snapshot)
-        return snapshot, [*findings_of(view, judge(view))], changes
-    named = ((*line.split(" ", 1), extra or {}) for row in case["findings"] for line, extra in row.items())
-    return snapshot, [small_cluster.finding(code, resource, **extra) for code, resource, extra in named], changes
+
+@cache
+def _views(family: str) -> dict[Key, ClusterView]:
+    keys = {f"20260914T180000Z-prod-{number:04}": key for number, key in enumerate(case_files()) if key[0] == family}
+    found = cluster_views({snapshot_id: pair(key, snapshot_id) for snapshot_id, key in keys.items()})
+    return {keys[snapshot_id]: view for snapshot_id, view in found.items()}
+
+
+def judged(key: Key, view: ClusterView) -> Judged:
+    """Return what is found on the cluster of a case, or on one that a test made of it."""
+    case = case_files()[key]
+    if "findings" in case:
+        named = ((*line.split(" ", 1), extra or {}) for row in case["findings"] for line, extra in row.items())
+        found: Sequence[Finding] = [small_cluster.finding(code, resource, **extra) for code, resource, extra in named]
+    elif "mute" in case:
+        mutes = [Mute(**mute, reason="known", owner="me") for mute in case["mute"]]
+        found = findings_with_lifecycle(view, judge(view), mutes=mutes, previous_report=None, today=TODAY)
+    else:
+        found = findings_of(view, judge(view))
+    told = [small_cluster.change(**change) for change in case.get("changes", [])]
+    return Judged(view=view, findings=found, changes=told or changes(view))
+
+
+@cache
+def judged_case(family: str, name: str) -> Judged:
+    """Return what is found on the cluster of a case."""
+    return judged((family, name), _views(family)[family, name])

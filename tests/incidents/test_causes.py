@@ -1,8 +1,8 @@
-"""Findings and a small snapshot in, incidents out: the cases of `case_files`."""
+"""Clusters in, incidents out: the cases of `case_files`."""
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 import pytest
 
@@ -10,19 +10,20 @@ import small_cluster
 from incidents.case_files import case_files, judged_case
 from kafka_audit.incidents.causes import TABLE, incidents
 from kafka_audit.model import quoting
-from kafka_audit.model.finding import Incident, Severity, Status
+from kafka_audit.model.finding import Finding, Incident, Severity, Status
 from kafka_audit.model.text import LONGEST_HEADLINE
 from kafka_audit.report.document import incident_to_json
 from kafka_audit.report.text import CANDIDATE, candidate_text
 
 CASES = {"-".join(key): case for key, case in case_files().items()}
+KEYS = {"-".join(key): key for key in case_files()}
 
 
 @cache
-def told(name: str) -> tuple[list[Any], tuple[Incident, ...]]:
-    """Return the findings and incidents of a case: findings that it names, else those of every check on its cluster."""
-    snapshot, findings, changes = judged_case(CASES[name])
-    return findings, incidents(small_cluster.view(snapshot), findings, changes)
+def told(name: str) -> tuple[Sequence[Finding], tuple[Incident, ...]]:
+    """Return the findings and incidents of a case."""
+    found = judged_case(*KEYS[name])
+    return found.findings, found.incidents()
 
 
 def text_of(incident: Incident) -> str:

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import small_cluster
-from checks.test_cases import findings_of
+from cluster_views import cluster_views
 from configuration.files import oracle
-from incidents.test_causes import CASES
-from kafka_audit.checks.run import judge
+from incidents.case_files import judged, pair
+from incidents.test_causes import CASES, KEYS
 from kafka_audit.configuration.files.java import parse_properties
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.incidents.tools import Tools
@@ -34,8 +34,8 @@ WORDS = {"kind", "key", "from"}
 MADE_BY_BASH = st.text(st.sampled_from(ODD), min_size=1, max_size=12)
 
 
-def odd_snapshot(spec, odd, snapshot_id):
-    """Return the snapshot of a case whose names begin and end with a string."""
+def odd_snapshot(seen, odd):
+    """Return a snapshot whose names begin and end with a string."""
 
     def of(row):
         named = {key: value for key, value in vars(row).items() if key in NAMED and isinstance(value, str)}
@@ -45,7 +45,6 @@ def odd_snapshot(spec, odd, snapshot_id):
             named["target"] = row.target
         return replace(row, **{key: f"{odd}{value}{odd}" for key, value in named.items()}) if named else row
 
-    seen = small_cluster.snapshot(spec, snapshot_id)
     return replace(seen, cluster_id=f"{odd}{seen.cluster_id}", rows=tuple(map(of, seen.rows)))
 
 
@@ -67,15 +66,13 @@ def wrapped(value, odd):
 
 def of_cases(names, odd):
     """Yield view, findings and incidents of each of these cases."""
-    snapshots = {name: odd_snapshot(CASES[name]["cluster"], odd, name) for name in names}
-    snapshots |= {name: small_cluster.settled(one) for name, one in snapshots.items() if "findings" not in CASES[name]}
-    for name, view in zip(names, small_cluster.views(snapshots.values()), strict=True):
+    pairs = {name: pair(KEYS[name], name) for name in names}
+    odd_pairs = {name: tuple(one and odd_snapshot(one, odd) for one in both) for name, both in pairs.items()}
+    for name, view in cluster_views(odd_pairs).items():
+        found = judged(KEYS[name], view)
         if "findings" in CASES[name]:
-            findings = [odd_finding(*next(iter(row.items())), odd) for row in CASES[name]["findings"]]
-        else:
-            findings = [*findings_of(view, judge(view))]
-        changes = [small_cluster.change(**change) for change in CASES[name].get("changes", [])]
-        yield view, findings, incidents(view, findings, changes)
+            found = replace(found, findings=[odd_finding(*next(iter(row.items())), odd) for row in CASES[name]["findings"]])
+        yield view, found.findings, found.incidents()
 
 
 def lines_of(found):

@@ -13,11 +13,11 @@ from functools import cache
 
 import pytest
 
-import small_cluster
 from checks.cases import base, cases, every_case
 from checks.world import snapshots
 from cluster_views import cluster_views
-from incidents.test_causes import CASES, told
+from incidents.case_files import judged_case
+from incidents.test_causes import KEYS, told
 from kafka_audit import settings
 from kafka_audit.checks import catalogue
 from kafka_audit.checks.run import judge
@@ -189,9 +189,8 @@ def of_incidents(where: str, view: ClusterView, found) -> Iterator[Printed]:
 @cache
 def everything_printed() -> tuple[Printed, ...]:
     found = []
-    for name in CASES:
-        view = small_cluster.view(CASES[name]["cluster"])
-        found += of_incidents(name, view, told(name)[1])
+    for name in KEYS:
+        found += of_incidents(name, judged_case(*KEYS[name]).view, told(name)[1])
     pairs = {f"{code}-{name}": snapshots(base(), f"{code}-{name}", cases(code)[name]) for code, name in every_case()}
     for name, view in cluster_views(pairs).items():
         own = {code: CHECKS[code] for code in [name.partition("-")[0]]}
@@ -240,7 +239,7 @@ def of_no_listener(block: File) -> File:
 )
 def test_a_worse_remedy_would_be_seen(case, change, code):
     """Each was printed once: a map without the controllers, a listener without its login, a listener that is not there."""
-    view = small_cluster.view(CASES[case]["cluster"])
+    view = judged_case(*KEYS[case]).view
     found = [new_failures(changed(one, change)) for one in of_incidents(case, view, told(case)[1])]
     assert code in {new for failures in found for _, new, _ in failures}
 

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 import small_cluster
-from incidents.case_files import case_files, judged_case
-from kafka_audit.incidents.causes import incidents
+from incidents.case_files import Judged, judged_case
 from kafka_audit.model.finding import Change, Finding
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.report.document import build_document
@@ -20,8 +19,8 @@ def audited() -> Audit:
     """Return a function that judges a case of `tests/incidents/cases`, e.g. `cut_off`, `all_brokers`."""
 
     def run(family: str, name: str, **arguments: Any) -> tuple[dict[str, Any], Snapshot]:
-        snapshot, findings, changes = judged_case(case_files()[family, name])
-        return document(findings, snapshot, changes, **arguments)
+        found = judged_case(family, name)
+        return documented(found, **arguments)
 
     return run
 
@@ -34,10 +33,14 @@ def document(
     previous: dict[str, Any] | None = None,
     **options: Any,
 ) -> tuple[dict[str, Any], Snapshot]:
-    view = small_cluster.view(spec)
-    found = incidents(view, findings, changes)
+    found = Judged(view=small_cluster.view(spec), findings=findings, changes=changes)
+    return documented(found, previous=previous, **options)
+
+
+def documented(found: Judged, *, previous: dict[str, Any] | None = None, **options: Any) -> tuple[dict[str, Any], Snapshot]:
     previous_id = None if previous is None else previous["snapshot_id"]
-    return build_document(view, previous_id, findings, found, changes, previous, **options), view.snapshot
+    document = build_document(found.view, previous_id, found.findings, found.incidents(), found.changes, previous, **options)
+    return document, found.view.snapshot
 
 
 @pytest.fixture

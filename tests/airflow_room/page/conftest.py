@@ -2,7 +2,6 @@
 
 import copy
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -18,21 +17,18 @@ from airflow.utils.db import initdb  # noqa: E402
 from fastapi.testclient import TestClient  # noqa: E402
 
 from airflow_page import BROKEN, QUIET, RUN  # noqa: E402
-from incidents.case_files import case_files, judged_case  # noqa: E402
+from incidents.case_files import Judged, judged_case  # noqa: E402
 from kafka_audit.airflow.page import links  # noqa: E402
 from kafka_audit.airflow.page.routes import app  # noqa: E402
-from kafka_audit.incidents.causes import incidents  # noqa: E402
 from kafka_audit.model.run import Request, SnapshotPair  # noqa: E402
 from kafka_audit.report.document import build_document  # noqa: E402
 from kafka_audit.store import Store  # noqa: E402
 
-ANSWERED = [{"observer": "broker:0"}]
+HEALTHY = {"brokers": {0: "a:1"}, "views": {0: "full"}, "reads": [{"observer": "broker:0"}]}
 
 
-def document_of(case, snapshot_id, cluster="prod"):
-    snapshot, findings, _ = judged_case(case, {"reads": ANSWERED})
-    view = small_cluster.view(replace(snapshot, snapshot_id=snapshot_id))
-    document = build_document(view, None, findings, incidents(view, findings, ()), (), None)
+def document_of(found, snapshot_id, cluster="prod"):
+    document = build_document(found.view, None, found.findings, found.incidents(), (), None)
     return json.loads(json.dumps(document)) | {"cluster": cluster, "snapshot_id": snapshot_id}
 
 
@@ -44,9 +40,9 @@ def database():
 
 @pytest.fixture(scope="session")
 def documents():
-    first = document_of(case_files()["cut_off", "one_broker_measured"], BROKEN[0])
+    first = document_of(judged_case("cut_off", "one_broker_measured"), BROKEN[0])
     second = copy.deepcopy(first) | {"snapshot_id": BROKEN[1], "previous_snapshot_id": BROKEN[0]}
-    quiet = document_of({"cluster": {"brokers": {0: "a:1"}, "views": {0: "full"}}, "findings": []}, QUIET, cluster="quiet.eu")
+    quiet = document_of(Judged(view=small_cluster.view(HEALTHY), findings=(), changes=()), QUIET, cluster="quiet.eu")
     return first, second, quiet
 
 
