@@ -23,11 +23,10 @@ READERS = {
     },
     # Whether a view differs, lastingly: edges, and the watch, which has no job.
     "cluster.disagreements": {"cluster/view.py", "diagnosis/edges.py", "watch/observe.py", "watch/seen_cluster.py"},
-    # How far probes get. The gate has probes of addresses that are no endpoints yet; `reach` shows every layer as it was probed.
+    # How far probes get: what the model itself is made of, and no reader of it.
     "cluster.listeners.probes": {
         *("cluster/view.py", "cluster/listeners/replication_listeners.py"),
-        *("diagnosis/cause.py", "diagnosis/edge_states.py", "diagnosis/paths.py", "diagnosis/serve_edges.py"),
-        *("migration/reachability.py", "report/reach.py"),
+        *("diagnosis/cause.py", "diagnosis/paths.py", "diagnosis/serve_edges.py"),
     },
     # Whether brokers' hosts reach an address.
     "diagnosis.paths": {"diagnosis/facts.py"},
@@ -50,7 +49,7 @@ READERS = {
     # Who answers at an endpoint.
     "diagnosis.identities": {
         *("checks/listeners/brokers_answer_in_turn.py", "checks/metadata/endpoint_answered_by_other.py"),
-        "diagnosis/edge_states.py",
+        *("diagnosis/edge_states.py", "migration/reachability.py"),
     },
     # The letters of the matrix.
     "diagnosis.edge_states": {"report/matrix.py"},

@@ -77,7 +77,11 @@ def _answers(
         found[row.broker_id, row.listener].append(answer)
     for probe in probes:
         if (probe.layer, probe.role) == ("identity", "client"):
-            other = probe.answered_by not in {None, probe.broker_id}
-            answer = AnsweringBroker(vantage=probe.vantage, answered_by=probe.answered_by, is_other=other)
-            found[probe.broker_id, probe.listener].append(answer)
+            found[probe.broker_id, probe.listener].append(probed_answer(probe))
     return found
+
+
+def probed_answer(probe: Probe) -> AnsweringBroker:
+    """Return who answers by the layer identity of a probe, from a client or from a broker's host."""
+    other = probe.answered_by not in {None, probe.broker_id}
+    return AnsweringBroker(vantage=probe.vantage, answered_by=probe.answered_by, is_other=other)
