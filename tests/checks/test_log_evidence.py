@@ -59,11 +59,16 @@ def test_the_controllers_log_measures_it(line):
         {"since_start": 1},
         {"since_start": None, "last_ms": None},
         {"last_ms": READ_MS - 100_000, "since_ms": READ_MS - 110_000},
+        {"last_ms": READ_MS - 9_200, "since_ms": READ_MS - 9_400},  # of a start
         {"last_ms": READ_MS + 1_000_000},
     ],
 )
 def test_other_lines_do_not(line):
     assert cut(line).confidence is Confidence.SUSPECTED
+
+
+def test_lines_that_have_just_begun_do():
+    assert cut({"last_ms": READ_MS - 100, "since_ms": READ_MS - 300}).confidence is Confidence.MEASURED
 
 
 def test_lines_that_come_every_half_minute_are_not_over_after_ten_seconds():

@@ -3,10 +3,15 @@
 `test_properties` asks whether the matrix contradicts a finding, of all clusters.
 """
 
+from dataclasses import replace
+
+import pytest
+
 from checks.cases import base, cases
 from checks.world import World, snapshots
 from diagnosis import subjects
 from diagnosis.claims import ids_in, ids_in_evidence
+from kafka_audit.model.tables import LogLine
 from kafka_audit.report.matrix import in_words
 from testbed.corpus.documents import Document, documents
 
@@ -52,6 +57,26 @@ def test_a_broker_that_refuses_its_controller_has_a_letter_though_its_port_is_op
     assert ("R", "brokers 0, 1: may not act at broker 2 (rights).") in in_words(refused)
     healthy = found["zookeeper_healthy_login"]["matrix"]["observers"]
     assert set("".join(row["reach"] for row in healthy)) <= {".", "-"}
+
+
+@pytest.mark.parametrize(("silent_ms", "cell"), [(9_200, "-"), (100, "T")])
+def test_what_a_controller_wrote_while_a_broker_started_is_over_and_what_it_goes_on_to_write_is_not(silent_ms, cell):
+    """Each restart leaves a few such lines of 200 ms: the newer observations decide."""
+    now, before = subjects.recording("zookeeper_registration_deleted")
+    shift = {"last_ms": silent_ms, "since_ms": silent_ms + 205}
+    rows = [
+        _moved(row, shift) if isinstance(row, LogLine) and row.about_broker == 2 and row.part != "ReplicaFetcher" else row
+        for row in now.rows
+    ]
+    document = documents({"one": (replace(now, rows=tuple(rows)), before)})["one"]
+    rows = {row["name"]: row for row in document["matrix"]["observers"]}
+    assert rows["broker 1"]["reach"] == f"..{cell}"
+    # What broker 2 lists was read at the address where it answers, which nobody has registered: KA106 judges it as well.
+    assert (rows["broker 0"]["view"], rows["broker 2"]["view"]) == ("...", "..V")
+
+
+def _moved(line, before_ms):
+    return replace(line, **{name: line.read_ms - earlier for name, earlier in before_ms.items()})
 
 
 def test_a_vantage_that_is_in_another_place_is_a_question_for_check_and_matrix():

@@ -22,12 +22,8 @@ FOLDERS = ("airflow", "alerting", "audit", "checks", "job", "lint", "migration",
 LEFT = {
     # Facts of an address or a party, and no answer to who reaches whom.
     "migration/quorum/planned_steps.py": {"BrokerView"},  # which addresses answered: commands are printed with one
-    "report/reach.py": {"probes"},
     "report/views.py": {"BrokerView", "listed"},
-    "what_if/entries.py": {"BrokerIdentity"},
     "what_if/losses.py": {"held_views"},
-    # What each view lists, cell by cell; a difference names ten brokers.
-    "report/matrix.py": {"claims_of", "listed", "views_of"},
 }
 """The modules that still read observations. This list only gets shorter: a module that no longer does is removed from it.
 

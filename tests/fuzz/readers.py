@@ -69,6 +69,7 @@ from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.zookeeper import ensemble, migration, partition_states, security_znodes, znodes
 from kafka_audit.collect.zookeeper.replication import decode_topic_configs, reassignments
 from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
+from kafka_audit.compare import connect_strings
 from kafka_audit.configuration.definitions import VERSIONS
 from kafka_audit.configuration.files import forms, jaas, java
 from kafka_audit.configuration.files.described import described
@@ -414,7 +415,7 @@ def znode_multiread(data):
 @_reader(words=words.SRVR)
 def zookeeper_srvr(data):
     _stored([ensemble.parse_server_answer(_text(data), 1, "z1:2181")])
-    ensemble.members(_text(data))
+    connect_strings.servers_of(_text(data))
 
 
 @functools.cache

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_audit.compare.addresses import address_text, canonical_address
+from kafka_audit.compare.connect_strings import servers_of
 from kafka_audit.compare.hosts import is_number, normal_host
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
@@ -17,7 +18,6 @@ CONTROLLER_LISTENER = "CONTROLLER"
 """The listener name of addresses under `controllers`, and of their own security under `listeners` in the cluster file."""
 ZOOKEEPER_LISTENER = "ZOOKEEPER"
 """The listener in rows about ZooKeeper servers; no byte is sent to one that is probed."""
-_ZOOKEEPER_PORT = 2181
 
 _ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\[\]:/\s]+)):([0-9]{1,5})")
 
@@ -91,8 +91,7 @@ def named_addresses(cluster: Cluster) -> frozenset[tuple[str, int]]:
     """Return the addresses that the cluster file itself names, by `bootstrap`, `controllers`, `reach` and `zookeeper`."""
     texts = {*cluster.bootstrap, *cluster.controllers, *cluster.reach, *cluster.reach.values()}
     if cluster.zookeeper is not None:
-        servers = (part.strip() for part in cluster.zookeeper.connect.partition("/")[0].split(","))
-        texts |= {server if _ADDRESS.fullmatch(server) else f"{server}:{_ZOOKEEPER_PORT}" for server in servers}
+        texts |= {address_text(*server) for server in servers_of(cluster.zookeeper.connect)}
     found = (_ADDRESS.fullmatch(text) for text in texts)
     return frozenset((normal_host(match[1] or match[2]), int(match[3])) for match in found if match is not None)
 

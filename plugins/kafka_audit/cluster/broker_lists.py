@@ -86,7 +86,7 @@ def _names(samples: Samples, sample: int | None, views: tuple[BrokerView, ...]) 
 
 def unregistered(samples: Samples, sample: int | None) -> Mapping[str, int | None]:
     """Return who answers at each address of the cluster file that no broker registered."""
-    return {row.address: row.answered_by for row in samples.at(BrokerIdentity, sample) if row.broker_id == -1}
+    return {row.address: row.answered_by for row in samples.at(BrokerIdentity, sample) if row.broker_id < 0}
 
 
 def _listed(samples: Samples) -> Mapping[str, Mapping[int, ViewBroker]]:

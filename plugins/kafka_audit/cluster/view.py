@@ -16,6 +16,7 @@ from kafka_audit.cluster.answers.gaps import Gap
 from kafka_audit.cluster.answers.log_lines import LogLines
 from kafka_audit.cluster.answers.observers import Observer
 from kafka_audit.cluster.answers.reads import Reads
+from kafka_audit.cluster.broker_lists import unregistered
 from kafka_audit.cluster.disagreements import Claim, Disagreement
 from kafka_audit.cluster.features import Feature, cluster_features
 from kafka_audit.cluster.listeners import endpoints, probes
@@ -276,6 +277,11 @@ class ClusterView:
     def observers(self) -> tuple[Observer, ...]:
         """Every broker whose view was wanted, in the order of names."""
         return observers.observers(self._moments.now, self._moments.views, self.differences)
+
+    @property
+    def answering_elsewhere(self) -> Mapping[str, int | None]:
+        """Who answers at each address of the cluster file that no broker registered."""
+        return unregistered(self._moments.samples, self._moments.now.sample)
 
     def disagreement(self, name: str, matter: str) -> Disagreement | None:
         """Return how an observer differs in a matter: what is settled, and only where nothing is, what is in doubt."""

@@ -55,12 +55,13 @@ def let_in(edge: Edge) -> Iterator[EdgeObservation]:
 def closed_at_once(probe: ProbeResult, edge: Edge) -> bool:
     """Return whether a source's own host connects, in two samples, and is hung up on before it sends anything."""
     mine = probe.role == "broker" and probe.from_broker in edge.sources
-    return mine and probe.repeated and probe.failed is not None and probe.failed.failure is ReadFailure.CLOSED_AT_ONCE
+    return mine and probe.failed is not None and probe.repeated and probe.failed.failure is ReadFailure.CLOSED_AT_ONCE
 
 
 def unanswered(probe: ProbeResult) -> bool:
     """Return whether, in two samples, a request that fits in a packet and reads no disk gets no answer on an open connection."""
-    return probe.repeated and probe.layer == "api" and probe.failure is ReadFailure.TIMEOUT
+    stop = probe.failed
+    return stop is not None and probe.repeated and (stop.layer, stop.failure) == ("api", ReadFailure.TIMEOUT)
 
 
 @dataclass(frozen=True, kw_only=True)

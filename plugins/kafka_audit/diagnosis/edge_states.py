@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, canonical_address, canonical_text
 from kafka_audit.diagnosis.causes import causes
@@ -12,7 +11,7 @@ from kafka_audit.diagnosis.controller_paths import LOG, ControllerPath, controll
 from kafka_audit.diagnosis.edges import Edge, Effect
 from kafka_audit.diagnosis.facts import Facts, facts_of
 from kafka_audit.diagnosis.identities import answering_brokers
-from kafka_audit.diagnosis.serve_edges import ServeEdge, ServeEdges
+from kafka_audit.diagnosis.serve_edges import BROKEN, ServeEdge, ServeEdges
 from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnosed
 from kafka_audit.diagnosis.vote_edges import VoteEdges
 from kafka_audit.model.finding import Confidence
@@ -122,12 +121,13 @@ def _fetched(node: int, effect: Effect) -> EdgeState:
 
 
 def _among_brokers(facts: Facts) -> Iterator[EdgeState]:
-    for probe in facts.view.probes:
-        used = facts.between.listener(probe.broker_id)
-        if probe.from_broker is not None and (used is None or used.name == probe.listener):
-            state = _probed(probe, probe.from_broker)
-            elsewhere = probe.network == "closed" and probe.from_broker not in facts.cut_from(probe.broker_id)
-            doubt = f"nothing shows that this vantage is on the host of broker {probe.from_broker}"
+    for edge in facts.view.derived(ServeEdges).every:
+        target = edge.endpoint.broker_id
+        used = facts.between.listener(target)
+        if edge.source is not None and (used is None or used.name == edge.endpoint.listener):
+            state = _served(edge)
+            elsewhere = edge.state == BROKEN and edge.closed and edge.source not in facts.cut_from(target)
+            doubt = f"nothing shows that this vantage is on the host of broker {edge.source}"
             yield replace(state, state="unknown", text=doubt) if elsewhere else state
     for target in facts.between.brokers:
         for edge in facts.edges.into(target):
@@ -137,24 +137,15 @@ def _among_brokers(facts: Facts) -> Iterator[EdgeState]:
 
 
 def _served(edge: ServeEdge) -> EdgeState:
-    """Return the state of an edge of clients; one that failed once is shown as broken, as a cell has no time."""
-    stop, target = edge.stop, edge.endpoint.broker_id
+    """Return the state of an edge of a vantage; one that failed once is shown as broken, as a cell has no time."""
+    stop, source = edge.stop, edge.vantage if edge.source is None else edge.source
+    state = EdgeState(source=source, target=edge.endpoint.broker_id, state="works")
     if stop is not None and edge.ends is not None:
-        return EdgeState(source=edge.vantage, target=target, state="broken", layer=stop.layer, text=stop.error or "failed")
+        return replace(state, state="broken", layer=stop.layer, text=stop.error or "failed")
     if stop is None or edge.begins:
-        return EdgeState(source=edge.vantage, target=target, state="works")
+        return state
     text = f"{stop.error or 'not known'}{f', needs {stop.needs}' if stop.needs else ''}"
-    return EdgeState(source=edge.vantage, target=target, state="unknown", layer=stop.layer, text=text)
-
-
-def _probed(probe: ProbeResult, source: str | int) -> EdgeState:
-    if probe.outcome == "failed" and probe.layer is not None:
-        state, text = "broken", probe.error or "failed"
-    elif probe.outcome == "unknown" and not probe.passed:
-        state, text = "unknown", f"{probe.error or 'not known'}{f', needs {probe.needs}' if probe.needs else ''}"
-    else:
-        return EdgeState(source=source, target=probe.broker_id, state="works")
-    return EdgeState(source=source, target=probe.broker_id, state=state, layer=probe.layer or "", text=text)
+    return replace(state, state="unknown", layer=stop.layer, text=text)
 
 
 def _diagnosed(facts: Facts, diagnosis: Diagnosis) -> Iterator[EdgeState]:

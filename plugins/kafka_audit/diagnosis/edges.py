@@ -12,6 +12,7 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.quorum import NO_TIMES, seconds
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.connect_strings import servers_of
 from kafka_audit.differences.tables import ReplicaGap
 from kafka_audit.model.tables import BrokerIdentity
 from kafka_audit.model.text import brokers
@@ -140,7 +141,7 @@ class Edges:
     def coordinate(self, broker: int) -> Edge:
         """Return the edge from a broker to ZooKeeper."""
         connects = self._view.inter_broker.zookeeper
-        servers = addresses_of(connects.get(broker) or next(iter(connects.values()), ""))
+        servers = servers_of(connects.get(broker) or next(iter(connects.values()), ""))
         ends = [AdvertisedEndpoint(broker_id=-1, listener="ZOOKEEPER", host=h, port=p, protocol=None) for h, p in servers]
         return Edge(
             kind=COORDINATE,

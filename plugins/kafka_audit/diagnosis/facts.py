@@ -11,11 +11,7 @@ from kafka_audit.diagnosis.login_faults import Fault, login_faults
 from kafka_audit.diagnosis.paths import Paths, paths
 from kafka_audit.diagnosis.rights import Pair, pairs_at
 from kafka_audit.model.log_signatures import shown_by
-from kafka_audit.model.tables import (
-    BrokerIdentity,
-    LogLine,
-    SourceRead,
-)
+from kafka_audit.model.tables import LogLine, SourceRead
 
 _LIMITS = ("max.connections.per.ip", "max.connections.per.ip.overrides", "max.connections", "max.connection.creation.rate")
 _NO_LIMIT = {None, "", "2147483647"}
@@ -140,13 +136,11 @@ class Facts:
     @cached_property
     def reads(self) -> Mapping[int, tuple[SourceRead, ...]]:
         """Every read of each broker, of all samples; of an address that no broker advertises, of the one that answered there."""
-        answering = {f"broker@{row.address}": row.answered_by for row in self.view.of(BrokerIdentity) if row.broker_id < 0}
         found: dict[int, list[SourceRead]] = {}
         for read in self.view.of(SourceRead):
-            name = read.observer.removeprefix("broker:")
-            broker = int(name) if read.observer.startswith("broker:") and name.isdigit() else answering.get(read.observer)
-            if broker is not None:
-                found.setdefault(broker, []).append(read)
+            name = self.view.reads.resources.get(read.observer, "").removeprefix("broker/")
+            if read.observer.startswith("broker") and name.isdecimal():
+                found.setdefault(int(name), []).append(read)
         return {broker: tuple(reads) for broker, reads in found.items()}
 
 

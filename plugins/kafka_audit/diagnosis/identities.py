@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, canonical_text
 from kafka_audit.model.cluster import WORKER
+from kafka_audit.model.name_addresses import answers_for_another
 from kafka_audit.model.tables import BrokerIdentity, Probe
 
 
@@ -72,12 +73,15 @@ def _answers(
     found: dict[tuple[int, str], list[AnsweringBroker]] = defaultdict(list)
     for row in identities:
         foreign = None if own is None or row.kafka_cluster_id == own else row.kafka_cluster_id
-        other = row.answered_by not in {None, row.broker_id} or foreign is not None
+        other = answers_for_another(row) or foreign is not None
         answer = AnsweringBroker(vantage=WORKER, answered_by=row.answered_by, cluster_id=foreign, is_other=other)
         found[row.broker_id, row.listener].append(answer)
     for probe in probes:
         if (probe.layer, probe.role) == ("identity", "client"):
-            other = probe.answered_by not in {None, probe.broker_id}
-            answer = AnsweringBroker(vantage=probe.vantage, answered_by=probe.answered_by, is_other=other)
-            found[probe.broker_id, probe.listener].append(answer)
+            found[probe.broker_id, probe.listener].append(probed_answer(probe))
     return found
+
+
+def probed_answer(probe: Probe) -> AnsweringBroker:
+    """Return who answers by the layer identity of a probe, from a client or from a broker's host."""
+    return AnsweringBroker(vantage=probe.vantage, answered_by=probe.answered_by, is_other=answers_for_another(probe))

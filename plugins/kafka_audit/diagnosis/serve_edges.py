@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult
+from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult, probe_results
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.compare.hosts import canonical_host
@@ -22,8 +22,10 @@ BROKEN, IN_MOTION, UNKNOWN, WORKS = "broken", "in motion", "unknown", "works"
 WORST_FIRST = (BROKEN, IN_MOTION, UNKNOWN, WORKS)
 """The states of an edge; one that failed in a single sample is in motion."""
 
+PROBED_LAYERS = LAYERS
+"""The layers of a probe, in the order of a connection."""
 EDGE_LAYERS = tuple(layer for layer in LAYERS if layer != "identity")
-"""The layers of these edges, in the order of a connection; who answers at their ends is `identities`."""
+"""Those of these edges; who answers at their ends is `identities`."""
 NETWORK = ("dns", "tcp")
 """Those below the Kafka protocol."""
 
@@ -45,6 +47,7 @@ class ServeEdge:
         stop: the first layer that failed; else the first that is unknown; None where all is well, or nothing was probed.
         repeated: whether both samples failed at that layer, for one reason.
         addresses: that the name has there, by `resolver`.
+        identity: the row of who answers there, for `identities`.
     """
 
     vantage: str
@@ -59,6 +62,7 @@ class ServeEdge:
     repeated: bool
     addresses: frozenset[str]
     resolver: str | None
+    identity: Probe | None
 
     @property
     def begins(self) -> bool:
@@ -69,6 +73,12 @@ class ServeEdge:
     def connects(self) -> bool:
         """Whether a connection came about in the newest sample."""
         return not {*EDGE_LAYERS[1:]}.isdisjoint(self.passed)
+
+    @property
+    def last_probe(self) -> Probe | None:
+        """Where it ends: at `stop`, or because it is unknown who answers; None where all is well."""
+        unnamed = self.identity if self.identity is not None and self.identity.outcome != "ok" else None
+        return self.stop or unnamed
 
     @property
     def failed_at(self) -> str | None:
@@ -101,7 +111,7 @@ class ServeEdges:
 
     def __init__(self, view: ClusterView) -> None:
         """Read the probes."""
-        self.every = tuple(_edge(view, probe) for probe in view.probes)
+        self.every = tuple(_edge(probe, of_clients=view.is_of_clients(probe)) for probe in view.probes)
 
     @cached_property
     def of_clients(self) -> tuple[ServeEdge, ...]:
@@ -165,12 +175,17 @@ class ServeEdges:
         return found
 
 
-def _edge(view: ClusterView, probe: ProbeResult) -> ServeEdge:
+def edges_tried(probes: Iterable[Probe]) -> tuple[ServeEdge, ...]:
+    """Return the edges to addresses that nobody advertises yet, by one sample: one that is in motion failed in it."""
+    return tuple(_edge(probe, of_clients=probe.role == "client") for probe in probe_results(probes, (), frozenset()))
+
+
+def _edge(probe: ProbeResult, *, of_clients: bool) -> ServeEdge:
     return ServeEdge(
         vantage=probe.vantage,
         role=probe.role,
         source=probe.from_broker,
-        of_clients=view.is_of_clients(probe),
+        of_clients=of_clients,
         endpoint=probe.endpoint,
         via=probe.via,
         state=_STATES.get(probe.state, UNKNOWN),
@@ -179,6 +194,7 @@ def _edge(view: ClusterView, probe: ProbeResult) -> ServeEdge:
         repeated=probe.repeated,
         addresses=probe.addresses,
         resolver=probe.resolver,
+        identity=probe.identity,
     )
 
 

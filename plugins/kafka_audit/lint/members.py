@@ -13,8 +13,8 @@ from kafka_audit.clients.read_error import ReadError
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.collect.properties import rows
 from kafka_audit.collect.rows.source_reads import Asking
-from kafka_audit.compare.addresses import canonical_text
-from kafka_audit.compare.connect_strings import chroot_of
+from kafka_audit.compare.addresses import HostPort
+from kafka_audit.compare.connect_strings import chroot_of, same_servers
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.lint import twins
 from kafka_audit.lint.reading import Source
@@ -76,7 +76,7 @@ def of_the_same_ensemble(groups: Sequence[Group]) -> Mapping[int, Group]:
     They are in the same folder, name a server of the same ZooKeeper, and have other ids. More than a few chroots in one ZooKeeper
     are as many clusters.
     """
-    by_server: defaultdict[tuple[frozenset[PurePath], str], list[int]] = defaultdict(list)
+    by_server: defaultdict[tuple[frozenset[PurePath], HostPort], list[int]] = defaultdict(list)
     for place, group in enumerate(groups):
         folders = frozenset(PurePath(member.source.path).parent for member in group)
         for server in _servers(group) if len(folders) == 1 else ():
@@ -89,11 +89,10 @@ def of_the_same_ensemble(groups: Sequence[Group]) -> Mapping[int, Group]:
     return {place: tuple(member for other in sorted(others) for member in groups[other]) for place, others in found.items()}
 
 
-def _servers(group: Group) -> frozenset[str]:
+def _servers(group: Group) -> frozenset[HostPort]:
     """Return the addresses of ZooKeeper's servers; an address that each host has itself is none."""
-    texts = (member.broker.value("zookeeper.connect").partition("/")[0] for member in group)
-    found = (address for text in texts for address in _ADDRESS.findall(text))
-    return frozenset(canonical_text(address) for address in found if not means_itself(address.rpartition(":")[0]))
+    found = (server for member in group for server in same_servers(member.broker.value("zookeeper.connect")))
+    return frozenset(server for server in found if not means_itself(server[0]))
 
 
 def _distinct(held: _Held, split: Callable[[_Held], Iterable[_Held]]) -> Iterator[Group]:

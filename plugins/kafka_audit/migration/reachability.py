@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from kafka_audit.cluster.listeners.probes import ProbeResult, probe_results
+from kafka_audit.diagnosis.identities import probed_answer
+from kafka_audit.diagnosis.serve_edges import ServeEdge, edges_tried
 from kafka_audit.migration.addresses import SOURCE, endpoint_resource, endpoint_text
 from kafka_audit.migration.items import GateItem, HeadedItem
 from kafka_audit.model.cluster import WORKER
@@ -35,19 +36,19 @@ def reachability_items(
         between: brokers and their listeners on which other brokers, or the controller, come to them. Only these are for brokers.
         owner: whose addresses they are, `broker` or `controller`.
     """
-    found, names = probe_results(probes, (), frozenset()), tuple(vantages)
-    on_brokers = {probe.vantage for probe in found if probe.from_broker is not None}
+    found, names = edges_tried(probes), tuple(vantages)
+    on_brokers = {edge.vantage for edge in found if edge.source is not None}
     for endpoint in proposed:
         among_brokers = (endpoint.broker_id, endpoint.listener) in between
-        own = [probe for probe in found if (probe.broker_id, probe.listener) == (endpoint.broker_id, endpoint.listener)]
-        own = [probe for probe in own if probe.from_broker is None or among_brokers]
-        for probe in own:
-            headed = _probe_item(endpoint, probe, owner)
-            idle = (
-                probe.vantage == WORKER and names and headed.item.code == "KA301" and headed.heading in {"blockers", "not_known"}
-            )
+        here = (endpoint.broker_id, endpoint.listener)
+        own = [edge for edge in found if (edge.endpoint.broker_id, edge.endpoint.listener) == here]
+        own = [edge for edge in own if edge.source is None or among_brokers]
+        for edge in own:
+            headed = _edge_item(endpoint, edge, owner)
+            idle = edge.vantage == WORKER and names and headed.item.code == "KA301"
+            idle = idle and headed.heading in {"blockers", "not_known"}
             yield headed._replace(heading="warnings") if idle else headed
-        probed = {probe.vantage for probe in own}
+        probed = {edge.vantage for edge in own}
         for name in names:
             if name not in probed and (among_brokers or name not in on_brokers):
                 needs = (
@@ -58,33 +59,34 @@ def reachability_items(
         if not own and not names:
             needs = f"To know: remove `{clean(endpoint.listener)}: skip` from the cluster file"
             yield _open(SOURCE, endpoint, f"Cannot determine whether any client reaches {_proposed(endpoint, owner)}", needs)
-        if among_brokers and all(probe.from_broker is None for probe in own):
+        if among_brokers and all(edge.source is None for edge in own):
             needs = "To know: a vantage with role broker, on the hosts of the brokers"
             yield _open(SOURCE, endpoint, f"Cannot determine whether the other brokers reach {_proposed(endpoint, owner)}", needs)
 
 
-def _probe_item(endpoint: RegisteredEndpoint, probe: ProbeResult, owner: str) -> HeadedItem:
-    where, source = _proposed(endpoint, owner), f"vantage {clean(probe.vantage)}"
-    origin = clean(probe.vantage) if probe.from_broker is None else f"broker {probe.from_broker}"
-    broken, doubt = probe.outcome == "failed", probe.unknown
-    if not broken and doubt is not None and doubt.layer in _BEFORE_API:
+def _edge_item(endpoint: RegisteredEndpoint, edge: ServeEdge, owner: str) -> HeadedItem:
+    where, source = _proposed(endpoint, owner), f"vantage {clean(edge.vantage)}"
+    origin = clean(edge.vantage) if edge.source is None else f"broker {edge.source}"
+    failed, doubt = (edge.stop, None) if edge.failed_at is not None else (None, edge.stop)
+    answer = None if edge.identity is None else probed_answer(edge.identity)
+    if doubt is not None and doubt.layer in _BEFORE_API:
         message = f"Cannot determine whether {origin} reaches {where}: {doubt.layer}, {clean(doubt.error or 'not decided')}"
         return _open(source, endpoint, message, f"To know: {clean(doubt.needs)}" if doubt.needs else "")
-    if not broken and not endpoint.protocol:
-        end = probe.layer or probe.passed[-1]
+    if failed is None and not endpoint.protocol:
+        end = edge.passed[-1] if doubt is None else doubt.layer
         message = f"Cannot determine whether {origin} reaches {where}, beyond {end}: its security protocol is unknown"
         return _open(source, endpoint, message, "To know: the complete proposed server.properties of the broker")
     heading, code, remedy = "blockers", "KA301", ""
-    if probe.layer == "tcp" and probe.failure is ReadFailure.REFUSED:
+    if failed is not None and failed.failure is ReadFailure.REFUSED:
         heading, message = "warnings", f"No process listens yet at {where}: {origin} gets {ReadFailure.REFUSED.words}"
         remedy = "Expected if the broker listens there after its restart; a port forward or a proxy must exist before"
-    elif broken:
-        message = f"{origin} does not reach {where}: {probe.layer}, {clean(probe.error or 'failed')}"
-        remedy = _REMEDIES.get(probe.layer or "", "").format(host=clean(endpoint.host), origin=origin)
-    elif probe.answered_by not in {None, endpoint.broker_id}:
-        code, message = "KA111", f"{where} leads {origin} to {owner} {probe.answered_by}"
+    elif failed is not None:
+        message = f"{origin} does not reach {where}: {failed.layer}, {clean(failed.error or 'failed')}"
+        remedy = _REMEDIES.get(failed.layer, "").format(host=clean(endpoint.host), origin=origin)
+    elif answer is not None and answer.is_other:
+        code, message = "KA111", f"{where} leads {origin} to {owner} {answer.answered_by}"
         remedy = "Correct the port forward, the proxy or the DNS record before the change"
-    elif probe.answered_by is not None:
+    elif answer is not None and answer.answered_by is not None:
         heading, message = "information", f"{origin} reaches {where}, and that {owner} answers"
     else:
         heading, message = "warnings", f"{origin} reaches {where}; the {owner} that answers is unknown"

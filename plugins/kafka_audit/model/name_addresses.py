@@ -1,14 +1,19 @@
-"""Which addresses of a name a client takes in vain: those that lead nowhere, or to another broker. Pure."""
+"""Whether another broker answers than the one that was meant, and which addresses of a name a client takes in vain. Pure."""
 
 from collections.abc import Iterable
 
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import AddressProbe
+from kafka_audit.model.tables import AddressProbe, BrokerIdentity, Probe
+
+
+def answers_for_another(row: AddressProbe | BrokerIdentity | Probe) -> bool:
+    """Return whether a broker answers at an address that another one advertises; at one of no broker, any may."""
+    return row.broker_id >= 0 and row.answered_by not in {None, row.broker_id}
 
 
 def leads_there(row: AddressProbe) -> bool:
     """Return whether a broker answers at an address, as far as is known the one that advertises the name."""
-    return row.outcome == "ok" and row.answered_by in {None, row.broker_id}
+    return row.outcome == "ok" and not answers_for_another(row)
 
 
 def taken_in_vain(rows: Iterable[AddressProbe]) -> list[AddressProbe]:

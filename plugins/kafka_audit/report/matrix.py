@@ -14,10 +14,9 @@ from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text
-from kafka_audit.compare.broker_lists import ListDifference
 from kafka_audit.diagnosis.controller_paths import controller_paths
 from kafka_audit.diagnosis.edge_states import EdgeState, controller_at, controller_states, edge_states
-from kafka_audit.model.finding import Status
+from kafka_audit.diagnosis.listed_brokers import DISPUTED, OTHERWISE, listed_brokers
 from kafka_audit.report.text import clean, listing, ranges, wrap
 
 _LAYERS = ("dns", "tcp", "tls", "sasl", "api", "rights", "identity", "packets", "effect")
@@ -28,18 +27,6 @@ LETTERS: Mapping[str, str] = MappingProxyType(dict(zip(_LAYERS, LADDER, strict=T
 MEANING: Mapping[str, str] = MappingProxyType(
     {**{letter: layer for layer, letter in LETTERS.items()}, "V": "view", "?": "not known", ".": "agrees", "-": "not asked"}
 )
-
-_NO_VIEW, _DISPUTED = "gave no view", "broker_disputed"
-_VIEWS: Mapping[str, str] = MappingProxyType(
-    {
-        "empty_view": ListDifference.NOTHING.value,
-        "broker_missing": ListDifference.MISSING.value,
-        "endpoint": ListDifference.ELSEWHERE.value,
-        "unregistered": ListDifference.UNREGISTERED.value,
-        _DISPUTED: "views differ, and it is unknown which one is newer",
-    }
-)
-"""What a view lists otherwise, the worst first."""
 
 ORDER = f"{LADDER}V?.-"
 """Cells, the worst first: failure beats not known beats agreement."""
@@ -122,7 +109,12 @@ def build_matrix(view: ClusterView) -> dict[str, Any]:
     following = (*brokers, *(voter for voter in voters if voter not in of_brokers)) if view.kraft else voters
     asked = [_of_controller(state, of_brokers) for state in controller_states(view, following)]
     controllers, quorum = _controllers({state.target for state in asked}, voters), _cells(asked, names, why, "controllers")
-    rows, views = [] if view.kraft else [_registry(view, brokers, controllers, why)], _views(view, brokers, why)
+    rows: list[dict[str, Any]] = []
+    views = _views(view, brokers, why)
+    if "zookeeper" in views:
+        unreached = {"reach": "-" * len(brokers), "quorum": "-" * len(controllers)}
+        registry = {"name": "zookeeper", "broker": None, "controller": None, "note": "registry"}
+        rows.append(registry | unreached | {"view": views["zookeeper"]})
     vantages = dict.fromkeys(source for source in (*reached, *quorum) if isinstance(source, str))
     # The leader fetches from nobody: where it is no broker, it has a column alone.
     sources: tuple[int | str, ...] = (*brokers, *(voter for voter in voters if voter in quorum), *vantages)
@@ -204,7 +196,7 @@ class _Reasons:
 
     def worst_first(self) -> list[dict[str, Any]]:
         """Return the letter, text, observers, brokers and controllers of each; neither of these stands for all brokers."""
-        views = list(_VIEWS.values())
+        views = list(OTHERWISE.values())
         found = sorted(self._found.items(), key=lambda item: views.index(item[0][1]) + 1 if item[0][0] == "V" else 0)
         return [
             {
@@ -218,41 +210,17 @@ class _Reasons:
         ]
 
 
-def _registry(view: ClusterView, columns: Sequence[int], controllers: Sequence[object], why: _Reasons) -> dict[str, Any]:
-    """Return the row of ZooKeeper."""
-    cells = "".join("." if broker in view.in_zookeeper else "V" for broker in columns)
-    if view.in_zookeeper and "V" in cells:
-        why.add("V", _VIEWS["broker_missing"], "zookeeper", (broker for broker in columns if broker not in view.in_zookeeper))
-    elif columns and not view.in_zookeeper:
-        cells = ("V" if view.zookeeper_read else "?") * len(columns)
-        why.add(*(("V", _VIEWS["empty_view"]) if view.zookeeper_read else ("?", _NO_VIEW)), "zookeeper")
-    row = {"name": "zookeeper", "broker": None, "controller": None, "note": "registry"}
-    return row | {"reach": "-" * len(columns), "quorum": "-" * len(controllers), "view": cells}
-
-
 def _views(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Mapping[int | str, str]:
-    """Return how each broker's views list the brokers; of several views the worst."""
-    observers, gap = {one.name: one for one in view.observers}, view.gap("brokers")
-    unread = gap.error if gap is not None and gap.status is Status.UNKNOWN else None
-    unsure = set() if gap is None else {"unregistered"} if not gap.whole else {*_VIEWS}
-    claims = {broker: [claim for claim in view.claims_of(str(broker)) if claim.kind not in unsure] for broker in columns}
-    fenced = {broker for broker, own in claims.items() if any(claim.kind == "unlisted" for claim in own)}
+    """Return how each party lists the brokers."""
     rows: dict[int | str, str] = {}
-    for broker in columns:
-        worst: dict[int, str] = {}
-        for claim in claims[broker]:
-            if claim.kind in _VIEWS and claim.subject is not None:
-                worst[claim.subject] = min(claim.kind, worst.get(claim.subject, claim.kind), key=list(_VIEWS).index)
-        listed = {row.broker_id for held in view.views_of(broker) for row in view.listed.get(held.brokers_digest, ())}
-        worst |= dict.fromkeys(fenced - listed if listed else (), "broker_missing")
-        for column, kind in worst.items():
-            why.add("?" if kind == _DISPUTED else "V", _VIEWS[kind], f"broker {broker}", () if kind == "empty_view" else [column])
-        observer = observers.get(str(broker))
-        agrees = "." if observer is not None and observer.error is None and unread is None else "?"
-        if agrees == "?":
-            known = unread if view.views_of(broker) else None
-            why.add("?", known or (observer.error if observer and observer.foreign else None) or _NO_VIEW, f"broker {broker}")
-        rows[broker] = "".join(("?" if worst[c] == _DISPUTED else "V") if c in worst else agrees for c in columns)
+    for party in listed_brokers(view):
+        name = party.observer if isinstance(party.observer, str) else f"broker {party.observer}"
+        cells = {broker: "?" if kind == DISPUTED else "V" for broker, kind in party.otherwise.items()}
+        for broker, kind in party.otherwise.items():
+            why.add(cells[broker], OTHERWISE[kind], name, () if kind == "empty_view" else [broker])
+        if party.unknown is not None and columns:
+            why.add("?", party.unknown, name)
+        rows[party.observer] = "".join(cells.get(broker, "." if party.unknown is None else "?") for broker in columns)
     return rows
 
 

@@ -8,8 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.serve_edges import PROBED_LAYERS, ServeEdge, ServeEdges
+from kafka_audit.model.tables import Probe
 from kafka_audit.report.matrix import short
 from kafka_audit.report.text import clean, wrap
 
@@ -22,38 +23,38 @@ _NARROWEST = 24
 
 def build_reach(view: ClusterView) -> list[dict[str, Any]]:
     """Return the rows, JSON-ready: client vantages first, then brokers' hosts in the order of their ids."""
-    found: dict[tuple[str, int, str, str], list[ProbeResult]] = defaultdict(list)
-    for path in view.probes:
-        broker = -1 if path.from_broker is None else path.from_broker
-        found[path.role, broker, path.vantage, path.endpoint.listener].append(path)
+    found: dict[tuple[str, int, str, str], list[ServeEdge]] = defaultdict(list)
+    for edge in view.derived(ServeEdges).every:
+        broker = -1 if edge.source is None else edge.source
+        found[edge.role, broker, edge.vantage, edge.endpoint.listener].append(edge)
     order = sorted(found, key=lambda key: (key[0] != "client", key[1:]))
     return [_row(key[2], None if key[1] < 0 else key[1], key[0], key[3], found[key]) for key in order]
 
 
-def _row(vantage: str, broker: int | None, role: str, listener: str, paths: Sequence[ProbeResult]) -> dict[str, Any]:
+def _row(vantage: str, broker: int | None, role: str, listener: str, edges: Sequence[ServeEdge]) -> dict[str, Any]:
+    ends = [(edge, edge.last_probe) for edge in edges]
     stops: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for path in paths:
-        if path.outcome != "ok" and path.layer is not None:
-            stops[path.layer, path.outcome, clean(path.error or path.needs or path.outcome)].append(path.endpoint.broker_id)
+    for edge, end in ends:
+        if end is not None:
+            stops[end.layer, end.outcome, clean(end.error or end.needs or end.outcome)].append(edge.endpoint.broker_id)
     return {
         "from": vantage if broker is None else f"broker {broker}",
         "broker": broker,
         "role": role,
         "listener": clean(listener),
-        "brokers": sorted(path.endpoint.broker_id for path in paths),
-        "open": sum(path.outcome == "ok" for path in paths),
-        "layers": {
-            layer: [sum(layer in p.passed for p in paths), len(tried)] for layer in LAYERS if (tried := _tried(paths, layer))
-        },
+        "brokers": sorted(edge.endpoint.broker_id for edge in edges),
+        "open": sum(end is None for _, end in ends),
+        "layers": {layer: [sum(passed), len(passed)] for layer in PROBED_LAYERS if (passed := _passed(ends, layer))},
         "stops": [
             {"layer": layer, "outcome": outcome, "error": error, "brokers": sorted(ids)}
-            for (layer, outcome, error), ids in sorted(stops.items(), key=lambda stop: (LAYERS.index(stop[0][0]), stop[0]))
+            for (layer, outcome, error), ids in sorted(stops.items(), key=lambda stop: (PROBED_LAYERS.index(stop[0][0]), stop[0]))
         ],
     }
 
 
-def _tried(paths: Iterable[ProbeResult], layer: str) -> list[ProbeResult]:
-    return [path for path in paths if layer in path.passed or path.layer == layer]
+def _passed(ends: Iterable[tuple[ServeEdge, Probe | None]], layer: str) -> list[bool]:
+    """Return of each edge on which a layer was tried whether it works."""
+    return [layer in edge.passed for edge, end in ends if layer in edge.passed or (end is not None and end.layer == layer)]
 
 
 def reach_lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
@@ -64,7 +65,7 @@ def reach_lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
     for row in rows:
         groups[repr([row["role"], row["listener"], row["layers"], row["stops"]])].append(row)
     order = sorted(groups.values(), key=lambda group: group[0]["open"] - len(group[0]["brokers"]))
-    layers = [layer for layer in LAYERS if any(layer in row["layers"] for row in rows)]
+    layers = [layer for layer in PROBED_LAYERS if any(layer in row["layers"] for row in rows)]
     table = [["from", "listener", *layers, "stops at"]]
     for group in order[:_ROWS]:
         first = group[0]

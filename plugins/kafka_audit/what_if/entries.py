@@ -8,7 +8,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.diagnosis.serve_edges import WORKS, ServeEdges
 from kafka_audit.model.cluster import WORKER
-from kafka_audit.model.tables import BOOTSTRAP, BrokerIdentity
+from kafka_audit.model.tables import BOOTSTRAP
 from kafka_audit.what_if.losses import PartyLoss, running
 
 
@@ -72,9 +72,9 @@ def _bootstrap(view: ClusterView, loss: PartyLoss, addresses: Sequence[str]) -> 
     holders: dict[tuple[str, int], set[int]] = defaultdict(set)
     for endpoint in view.endpoints.all:
         holders[canonical_address(endpoint.host, endpoint.port)].add(endpoint.broker_id)
-    for row in view.newest(BrokerIdentity):
-        if row.answered_by is not None and row.broker_id < 0:
-            holders[_parts(row.address)].add(row.answered_by)
+    for address, broker in view.answering_elsewhere.items():
+        if broker is not None:
+            holders[_parts(address)].add(broker)
     found = {(broker, address) for address in addresses for broker in _only(holders.get(_parts(address), ()))}
     return _entry("bootstrap", "", sorted(found), loss)
 

@@ -236,6 +236,14 @@ def test_a_wrong_broker_at_an_address_is_a_reason():
         assert why_again(healthy(replace(identity, **fine))) is None
 
 
+def test_a_wrong_broker_that_one_vantage_meets_is_a_reason():
+    """KA111 fails where two samples show it, of a vantage as of this worker."""
+    met = probe(vantage="dmz", layer="identity", outcome="ok", error=None, answered_by=1)
+    assert "from dmz, broker 1 answers at c:9092, advertised for 2" in why_again(healthy(met))
+    for fine in ({"answered_by": 2}, {"answered_by": None, "outcome": "unknown"}):
+        assert why_again(healthy(replace(met, **fine))) is None
+
+
 def test_brokers_that_differ_among_themselves_are_a_reason_without_zookeeper():
     rows = [row for row in with_view_of_2(topics="T2") if isinstance(row, BrokerView)]
     assert why_again(rows) == "on PLAINTEXT broker 2 and the other brokers show different views"

@@ -124,18 +124,6 @@ def test_hostile_numbers_are_none(text):
     assert (member.mode or "").isprintable()
 
 
-@pytest.mark.parametrize(
-    ("connect", "found"),
-    [
-        ("zk1,zk2:2182/kafka", (("zk1", 2181), ("zk2", 2182))),
-        ("[fd00::1]:2181", (("fd00::1", 2181),)),
-        ("zk1:2181,zk1:2181", (("zk1", 2181),)),
-    ],
-)
-def test_members_of_a_connection_string(connect, found):
-    assert ensemble.members(connect) == found
-
-
 def test_znodes_by_what_anyone_may_do_there():
     client = FakeZookeeper({"/brokers/ids/0": b"", "/controller": b"{}", "/isr_change_notification/a": b""})
     client.acls = {"/controller": [ACL(31, Id("sasl", "kafka")), ACL(1, Id("world", "anyone"))]}

@@ -2,7 +2,7 @@
 
 A line counts where it is newer than the registrations of the broker that wrote it and of the one that it is about; where Kafka
 repeats it for as long as the fault lasts, it must have been going on when the log was read: a start that went well leaves dozens
-of such lines, too. A line of unknown time never counts.
+of such lines, too. What was silent for longer than it lasted is over. A line of unknown time never counts.
 """
 
 from collections.abc import Collection, Mapping
@@ -17,7 +17,7 @@ from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import clean, counted
 
 SOON_MS = 10_000
-"""How long ago the last of lines that are repeated many times a second may be; hosts' clocks differ by less."""
+"""How long ago the last of lines that are repeated many times a second may be, if they lasted as long; clocks differ by less."""
 
 _OFTEN = 3  # intervals between lines after which another one is missed
 _TWICE = 2
@@ -123,8 +123,9 @@ def _leads_elsewhere(row: LogLine) -> bool:
 def _goes_on(row: LogLine) -> bool:
     if row.since_start is None or row.since_start < _TWICE or row.last_ms is None or row.since_ms is None:
         return False
-    usual = (row.last_ms - row.since_ms) / (row.since_start - 1)
-    return row.read_ms - row.last_ms <= max(SOON_MS, _OFTEN * usual)
+    lasted = row.last_ms - row.since_ms
+    usual = lasted / (row.since_start - 1)
+    return row.read_ms - row.last_ms <= max(min(SOON_MS, lasted), _OFTEN * usual)
 
 
 def has_lasted(row: LogLine) -> bool:

@@ -29,18 +29,12 @@ class ProbeResult:
     addresses: frozenset[str]  # that the name has at the vantage
     resolver: str | None  # what resolved the name there, e.g. `nameserver 10.0.0.2`
     passed: tuple[str, ...]  # layers that worked, identity among them
-    outcome: str  # ok, failed or unknown, with the layer identity
+    identity: Probe | None  # who answers, which `diagnosis.identities` judges; `failed` and `unknown` are other layers
     sent: int | None  # bytes of the largest request that was answered, and of its answer: the layer packets
     received: int | None
-    layer: str | None  # the first that failed, or where none did the first that is unknown; with `error` and `needs`
-    error: str | None
-    failure: ReadFailure | None
-    needs: str | None
-    answered_by: int | None  # the id of the broker that answers
-    failed: Probe | None  # the first layer that failed, without identity
+    failed: Probe | None  # the first layer that failed
     repeated: bool  # in both samples at that layer, for that reason, same registration
     unknown: Probe | None
-    reached: int  # rank of the last layer that worked
     state: str  # open, closed (failed in both samples, same registration), moving (in this one only), unknown
     network: str  # the same for dns and tcp alone
 
@@ -53,11 +47,6 @@ class ProbeResult:
     def listener(self) -> str:
         """The endpoint's listener."""
         return self.endpoint.listener
-
-    @property
-    def failed_at_network(self) -> bool:
-        """Whether it ends, in the newest sample, before a byte of the Kafka protocol."""
-        return self.outcome == "failed" and self.layer in {"dns", "tcp"}
 
 
 def probe_results(now: Iterable[Probe], before: Iterable[Probe], moved: frozenset[int]) -> tuple[ProbeResult, ...]:
@@ -94,8 +83,6 @@ def _result(rows: list[Probe], before: Probe | None) -> ProbeResult:
         network = "closed" if before is not None and _rank(before) <= _NETWORK else "moving"
     else:
         network = "open" if reached >= _NETWORK else "unknown"
-    stop = next((row for row in rows if row.outcome == "failed"), None)
-    stop = stop or next((row for row in rows if row.outcome == "unknown"), None)
     return ProbeResult(
         vantage=first.vantage,
         role=first.role,
@@ -107,18 +94,12 @@ def _result(rows: list[Probe], before: Probe | None) -> ProbeResult:
         addresses=frozenset(address for row in rows for address in row.addresses),
         resolver=next((row.resolver for row in rows if row.layer == "dns"), None),
         passed=tuple(row.layer for row in rows if row.outcome == "ok"),
-        outcome="ok" if stop is None else stop.outcome,
+        identity=next((row for row in rows if row.layer == "identity"), None),
         sent=next((row.sent for row in rows if row.sent is not None), None),
         received=next((row.received for row in rows if row.received is not None), None),
-        layer=None if stop is None else stop.layer,
-        error=None if stop is None else stop.error,
-        failure=None if stop is None else stop.failure,
-        needs=None if stop is None else stop.needs,
-        answered_by=next((row.answered_by for row in rows if row.answered_by is not None), None),
         failed=failed,
         repeated=None not in (failed, before) and _stop(failed) == _stop(before),
         unknown=unknown,
-        reached=reached,
         state=state,
         network=network,
     )

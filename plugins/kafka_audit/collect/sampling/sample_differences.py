@@ -14,15 +14,14 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_audit.clients.read_error import clean_line
-from kafka_audit.clients.targets import UNREGISTERED
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import Lists, texts
 from kafka_audit.collect.sampling import ensemble_differences, quorum_differences, replication_gaps
 from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists
 from kafka_audit.compare.addresses import HostPort, canonical_address
 from kafka_audit.compare.broker_lists import list_differences
-from kafka_audit.model.cluster import Expect
-from kafka_audit.model.name_addresses import taken_in_vain
+from kafka_audit.model.cluster import WORKER, Expect
+from kafka_audit.model.name_addresses import answers_for_another, taken_in_vain
 from kafka_audit.model.read_failure import LASTING, ReadFailure
 from kafka_audit.model.tables import (
     BOOTSTRAP,
@@ -344,9 +343,14 @@ def _reads(tables: SampleTables, reasons: list[str]) -> set[Key]:
 def _identities(tables: SampleTables, reasons: list[str]) -> set[Key]:
     found: set[Key] = set()
     for row in tables.of(BrokerIdentity):
-        if row.broker_id != UNREGISTERED and row.answered_by not in {None, row.broker_id}:
+        if answers_for_another(row):
             found.add(("identity", row.broker_id, row.listener, row.answered_by))
             reasons.append(f"broker {row.answered_by} answers at {clean_line(row.address, 80)}, advertised for {row.broker_id}")
+    for probe in tables.of(Probe):
+        if (probe.layer, probe.role) == ("identity", "client") and probe.vantage != WORKER and answers_for_another(probe):
+            found.add(("probe", probe.vantage, None, probe.broker_id, probe.listener, probe.layer, probe.answered_by))
+            place = f"{clean_line(probe.host, 60)}:{probe.port}, advertised for {probe.broker_id}"
+            reasons.append(f"from {clean_line(probe.vantage, 60)}, broker {probe.answered_by} answers at {place}")
     return found
 
 

@@ -16,30 +16,19 @@ from kafka_audit.clients.tls import TlsAccess, zookeeper_context
 from kafka_audit.clients.zookeeper.four_letter_words import ask_word
 from kafka_audit.collect.probes.certificates import certificate_row
 from kafka_audit.collect.rows.source_reads import Asking
+from kafka_audit.compare.connect_strings import servers_of
 from kafka_audit.model.cluster import WORKER, ZookeeperAccess
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Row, ZookeeperMember
 
 WORD = "srvr"  # the only one that is allowed by default since ZooKeeper 3.5
 WHITELIST = "4lw.commands.whitelist"
-_PORT = 2181
 _LANES = 16
 _CLOSED = "closed"
-_ADDRESS = re.compile(r"\[?([^\[\]]+?)\]?(?::(\d{1,5}))?")
 _LINE = re.compile(r"^([A-Za-z /]{1,40}): (.{1,300})$", re.MULTILINE)
 _DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,20})?(?:E[0-9]{1,2})?", re.ASCII)  # as Java writes a double
 _LATENCY = "Latency min/avg/max"
 _LONG, _HEXADECIMAL, _MOST_DIGITS = 2**63, 16, 19
-
-
-def members(connect: str) -> tuple[tuple[str, int], ...]:
-    """Return host and port of each server of a connection string."""
-    found = []
-    for text in connect.partition("/")[0].split(","):
-        match = _ADDRESS.fullmatch(text.strip())
-        if match is not None:
-            found.append((match[1], int(match[2] or _PORT)))
-    return tuple(dict.fromkeys(found))
 
 
 def read_servers(  # noqa: PLR0913 -- one of them where there is an audit
@@ -65,7 +54,7 @@ def read_servers(  # noqa: PLR0913 -- one of them where there is an audit
         tls: how TLS is opened, where `access` says that it is used.
     """
     context = zookeeper_context(access, tls)
-    places = members(access.connect)
+    places = servers_of(access.connect)
     own_budget = (budget or Budget()).part((read_s + 1) * (1 + len(places) // _LANES))
     jobs = [partial(_member, context, sample, (host, port), read_s, own_budget) for host, port in places]
     rows: list[Row] = []

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from kafka_audit.clients.targets import UNREGISTERED, ZOOKEEPER_LISTENER, Target
 from kafka_audit.collect.brokers.inter_broker_endpoints import settings_of
-from kafka_audit.collect.zookeeper.ensemble import members
+from kafka_audit.compare.connect_strings import servers_of
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.tables import BrokerConfig, BrokerIdentity, RegisteredBroker, Row
@@ -27,7 +27,7 @@ def brokers_without_session(rows: Sequence[Row], assigned: Collection[int]) -> t
 def server_targets(access: ZookeeperAccess, rows: Iterable[Row]) -> tuple[Target, ...]:
     """Return the servers that brokers are set to use; those of the cluster file where no broker reported any."""
     reported = {values.get(_CONNECT) for values in settings_of(rows, BrokerConfig).values()} - {None, ""}
-    servers = [server for connect in sorted(filter(None, reported)) or [access.connect] for server in members(connect)]
+    servers = [server for connect in sorted(filter(None, reported)) or [access.connect] for server in servers_of(connect)]
     return tuple(
         Target(broker_id=UNREGISTERED, listener=ZOOKEEPER_LISTENER, protocol="", host=host, port=port, via=None)
         for host, port in dict.fromkeys(servers)

@@ -35,9 +35,10 @@ def another_protocol(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     for probe in facts.view.probes_of(edge.target, edge.listener.name):
         direct = probe.role == "broker" and probe.from_broker in edge.sources
         side = f"probe from broker {probe.from_broker}'s host" if direct else f"vantage {probe.vantage}"
-        if probe.failed is not None and probe.state == "closed" and probe.failure in _OTHERS:
-            yield fails(side, f"the port is open, and {probe.failure.words}", direct=direct)
-        elif probe.layer == "api" and probe.state == "closed" and probe.failure is ReadFailure.TIMEOUT:
+        stop = probe.failed if probe.state == "closed" else None
+        if stop is not None and stop.failure in _OTHERS:
+            yield fails(side, f"the port is open, and {stop.failure.words}", direct=direct)
+        elif stop is not None and (stop.layer, stop.failure) == ("api", ReadFailure.TIMEOUT):
             yield fails(side, "the port is open, and nothing answers Kafka's requests there")
         elif "api" in probe.passed:
             yield works(side, f"a broker answers at {probe.endpoint.address}", direct=direct)

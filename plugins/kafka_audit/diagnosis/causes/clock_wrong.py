@@ -36,8 +36,9 @@ def clock_wrong(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     elsewhere = any("tls" in probe.passed for probe in probes)
     for probe in probes:
         mine = probe.role == "broker" and probe.from_broker in edge.sources
-        if mine and elsewhere and probe.repeated and probe.failure is not None and probe.failure in _OUT_OF_DATE:
-            text = f"{probe.failure.words} there, by the clock of that host, and valid elsewhere"
+        failure = None if probe.failed is None or not probe.repeated else probe.failed.failure
+        if mine and elsewhere and failure is not None and failure in _OUT_OF_DATE:
+            text = f"{failure.words} there, by the clock of that host, and valid elsewhere"
             yield fails(f"probe from broker {probe.from_broker}'s host", text, direct=True)
     accepting = {probe.from_broker for probe in probes if probe.role == "broker" and "tls" in probe.passed}
     if edge.sources and accepting >= {*edge.sources}:
