@@ -33,6 +33,7 @@ TABLE: tuple[Cause, ...] = (
     dead_disk.DEAD_DISK,
     registry.FOREIGN_BROKER,
     addresses.SHARED_ADDRESS,
+    addresses.LISTENERS_SHARE_ADDRESS,
     addresses.ANSWERS_IN_TURN,
     addresses.WRONG_ANSWER,
     lost_session.LOST_SESSION,

@@ -1,4 +1,4 @@
-"""Causes in the addresses themselves: two brokers share one (KA304), others answer there in turn (KA320), or one does (KA111)."""
+"""Causes in the addresses themselves: two brokers share one (KA304), two listeners do (KA322), others answer (KA320, KA111)."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.compare.addresses import canonical_text
+from kafka_audit.diagnosis.serve_edges import NETWORK
+from kafka_audit.incidents.causes import grouped
 from kafka_audit.incidents.causes.repair import advertise, zookeeper_shell
 from kafka_audit.incidents.causes.rule import (
     VIEW,
@@ -104,6 +106,11 @@ def on_the_same_way(case: Case, symptom: Finding) -> bool:
     return any(edge.via in taken for edge in every if edge.endpoint.resource == symptom.resource.name)
 
 
+def answered_at_the_endpoint(case: Case, symptom: Finding) -> bool:
+    """Explain an endpoint whose connection opens, and then fails."""
+    return at_the_endpoint(case, symptom) and symptom.text("layer") not in NETWORK
+
+
 def as_a_proxy_says(case: Case, symptom: Finding) -> bool:
     """Explain that a broker lists an address of this fault for another: a proxy wired crosswise rewrites answers so."""
     mixed_up = {canonical_text(endpoint.address) for endpoint in case.endpoints}
@@ -135,6 +142,17 @@ SHARED_ADDRESS = Cause(
     explains=(
         Explains(codes=("KA111", "KA301", "KA302", "KA303", "KA320"), where=at_the_endpoint),
         Explains(codes=(*VIEW, "KA001"), where=at_the_broker),
+    ),
+)
+
+LISTENERS_SHARE_ADDRESS = Cause(
+    codes=("KA322",),
+    meaning="two listeners of a broker with different security advertise one address: what answers there is one of them",
+    cases=by_address,
+    story=grouped.story,
+    explains=(
+        # Not where nothing answers at all: the address may be unreachable besides.
+        Explains(codes=("KA301", "KA302"), where=answered_at_the_endpoint),
     ),
 )
 
