@@ -368,7 +368,7 @@ def _start_anew(scene: Scene, properties: Mapping[int, Mapping[str, str]]) -> No
 
 @action
 def start_ended(scene: Scene, *, says: str) -> None:
-    """Start the controllers and brokers that ended themselves, as the finding says."""
+    """Start the controllers and brokers that exited, as the finding says."""
     scene.followed.append(says)
     for server in scene.kraft.controllers.values():
         server.launch()

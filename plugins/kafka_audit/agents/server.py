@@ -141,7 +141,7 @@ class _StoreTools:
         The answer is of the snapshot; before a restart, take a new one.
         """
         if not without:
-            msg = "name what goes, such as broker:2"
+            msg = "name what is lost, such as broker:2"
             raise UsageError(msg)
         snapshot_id = self._report(cluster, snapshot)["snapshot_id"]
         view, (found,) = losses.answers(

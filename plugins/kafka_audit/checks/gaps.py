@@ -16,10 +16,10 @@ MOVING = MappingProxyType(
 """Evidence of what cannot be judged because it changed between two samples."""
 
 ONCE = MappingProxyType({"error": "in motion: seen in one sample", "needs": "another audit"})
-"""Evidence of what the quorum showed in one sample only."""
+"""Evidence of what the quorum showed in only one sample."""
 
 ONCE_BY_ZOOKEEPER = MappingProxyType({"error": "in motion", "needs": "another audit: this was seen in one sample"})
-"""Evidence of what ZooKeeper's servers showed in one sample only."""
+"""Evidence of what ZooKeeper's servers showed in only one sample."""
 
 NO_LOG_DIRS = MappingProxyType({"error": "it offers no DescribeLogDirs", "needs": "Kafka 1.0 or later"})
 """Evidence about a broker whose log dirs cannot be read."""

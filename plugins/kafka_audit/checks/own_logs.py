@@ -50,7 +50,7 @@ def _gap(
     names = {row.operation.removeprefix(_READ) for row in reads if row.outcome == "answered"}
     if "command" not in names and not all(any(fnmatchcase(file, name) for name in names) for file in files):
         failed = [row for row in reads if row.outcome == "failed"]
-        missing = {"error": "such a log of it was not read", "needs": f"{' and '.join(files)} of {view.party(broker)} in `logs`"}
+        missing = {"error": "its log of this kind was not read", "needs": f"{' and '.join(files)} of {view.party(broker)} in `logs`"}
         return failed_texts(failed) if failed else missing
     found = view.logs.lines_of(code, broker)
     if any(row.since_start is None for row in found):

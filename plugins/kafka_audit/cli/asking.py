@@ -23,7 +23,7 @@ def what_if_command(arguments: argparse.Namespace) -> int:
     """Answer, and return 0 for safe, 3 for not safe, 4 for not decided."""
     say = console.Progress(quiet=arguments.quiet)
     if bool(arguments.without) == bool(arguments.each):
-        msg = "name what goes: --without broker:2 (may be repeated), or --each broker"
+        msg = "name what is lost: --without broker:2 (may be repeated), or --each broker"
         raise UsageError(msg)
     for text in arguments.without:
         parse(text)

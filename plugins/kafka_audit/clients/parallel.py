@@ -101,7 +101,7 @@ async def in_thread(job: Callable[[], _T], seconds: float) -> _T:
     done: asyncio.Future[_T] = loop.create_future()
 
     def hand_over(result: _T | None, error: BaseException | None) -> None:
-        if done.done():  # nobody waits any longer
+        if done.done():  # no caller waits any longer
             return
         if error is not None:
             done.set_exception(error)

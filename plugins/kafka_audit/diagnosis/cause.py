@@ -45,7 +45,7 @@ def unknown(observer: str, text: str) -> EdgeObservation:
 
 
 def let_in(edge: Edge) -> Iterator[EdgeObservation]:
-    """Yield that requests pass on an edge: whoever sent them reached the other end, and was let in."""
+    """Yield that requests pass on an edge: their sender reached the other end, which accepted it."""
     text = edge.effect.text if edge.effect.state == "works" else edge.carries
     if text is not None:
         read = "zookeeper" if edge.kind == COORDINATE else f"broker {edge.target}"

@@ -116,7 +116,7 @@ def _tried(path: ControllerPath, controller: int | str, *, is_there: bool) -> Ed
 
 def _fetched(node: int, effect: Effect) -> EdgeState:
     state = {"works": "works", "missing": "broken"}.get(effect.state, "unknown")
-    text = f"{effect.text}, in one sample only" if effect.state == "passing" else effect.text or effect.error or ""
+    text = f"{effect.text}, in only one sample" if effect.state == "passing" else effect.text or effect.error or ""
     return EdgeState(source=node, target=node, state=state, layer="effect", text=text)
 
 

@@ -223,7 +223,7 @@ class Edges:
             return Effect(state="missing", text=f"broker {broker} applies no metadata after offset {applied}")
         fetched = self.fetched(broker)
         if fetched.state != "missing" and signs:
-            return Effect(state="passing", text=f"the view of broker {broker} was old in one sample only")
+            return Effect(state="passing", text=f"the view of broker {broker} was old in only one sample")
         return fetched if fetched.state in {"missing", "passing"} else _UNKNOWN
 
     def _edge(self, kind: str, broker: int, sources: tuple[int, ...], effect: Effect) -> Edge:
@@ -257,7 +257,7 @@ class Edges:
             shows = next((text for kind, text in _SHOWS.items() if kind in kinds), "reports leaders that differ from ZooKeeper")
             return Effect(state="missing", text=f"broker {broker} {shows}")
         if signs:
-            return Effect(state="passing", text=f"the view of broker {broker} was empty or stale in one sample only")
+            return Effect(state="passing", text=f"the view of broker {broker} was empty or stale in only one sample")
         own = self.own_view(broker)
         # In a migration, Metadata names any broker as the controller.
         filled = own is not None and all(own.listed) and (self._view.migrating or {*own.controllers} == {self._controller})

@@ -82,7 +82,7 @@ class Diagnosis:
         """The same of an edge that is broken, whatever shows that.
 
         Inferred: each rival has an observation against it. Suspected: not each has, and one alone has an observation for it, or
-        all others are rare. A rare cause for which nothing speaks never leads: there may be causes that nobody knows.
+        all others are rare. A rare cause for which nothing speaks never leads: there may be unknown causes.
         """
         if self.measured:
             return self.measured[0].cause.kind.group, Confidence.MEASURED

@@ -252,7 +252,7 @@ def _vantage(view: ClusterView, name: str, tried: ProposedListeners, items: Gate
     source = f"vantage {name}"
     edges = view.derived(ServeEdges).beginning_at(name)
     if not edges and not any(row.vantage == name for row in tried.probes):
-        remedy = f"To know: `vantages: {{{name}: …}}` in the cluster file, and a new snapshot"
+        remedy = f"Needed: `vantages: {{{name}: …}}` in the cluster file, and a new snapshot"
         message = f"Cannot determine whether {name} reaches the brokers, because no probe started there"
         items.not_known.append(GateItem(source=source, code="KA301", resource="cluster", message=message, remedy=remedy))
     replaced = {(endpoint.broker_id, endpoint.listener) for endpoint in tried.new}
@@ -264,6 +264,6 @@ def _vantage(view: ClusterView, name: str, tried: ProposedListeners, items: Gate
         message = f"{clean(name)} does not reach {where}: {judged.evidence['layer']}, {why}"
         if judged.status is Status.UNKNOWN:
             message = f"Cannot determine whether {clean(name)} reaches {where} ({judged.evidence['layer']}: {why})"
-            remedy = f"To know: {judged.evidence['needs']}"
+            remedy = f"Needed: {judged.evidence['needs']}"
         into = items.blockers if judged.status is Status.FAIL else items.not_known
         into.append(GateItem(source=source, code="KA301", resource=endpoint.resource, message=message, remedy=remedy))

@@ -233,7 +233,7 @@ def roll_items(roll: Roll) -> Iterator[HeadedItem]:
             cut = [fault for fault in roll.alone[node] if not fault.unknown]
             if cut:
                 message = (
-                    f"In no order do all brokers stay connected: while broker {node} alone has its new file, {_sentence(cut)}"
+                    f"No order keeps all brokers connected: while only broker {node} has its new file, {_sentence(cut)}"
                 )
                 yield _item("blockers", cut[0].kind, message, _way_out(cut), f"broker/{node}")
     elif len(roll.nodes) > 1:
@@ -251,7 +251,7 @@ def _open_items(roll: Roll) -> Iterator[HeadedItem]:
     for text, fault in found.items():
         source, target = fault.edge
         message = f"Cannot determine whether broker {source} reaches broker {target} during the change: {text}"
-        needs = "To know: the present and the proposed server.properties of every broker (`properties`, `--proposed`)"
+        needs = "Needed: the present and the proposed server.properties of every broker (`properties`, `--proposed`)"
         yield _item("not_known", fault.kind, message, needs, f"broker/{target}")
 
 

@@ -57,7 +57,7 @@ def _sentence(found: Sequence[Answer], worst: Answer) -> str:
     if worst.safe is None:
         undecided = sum(one.safe is None for one in found)
         return f"No single loss is known to stop anything; {undecided} of {len(found)} are not decided"
-    return "Any single broker, rack or controller may go: partitions that have a leader keep one, and accept acks=all"
+    return "Any single broker, rack or controller can fail: partitions that have a leader keep one, and accept acks=all"
 
 
 def _way(text: str, line: Line) -> dict[str, Any]:
@@ -112,4 +112,4 @@ def next_failure_lines(document: Mapping[str, Any], width: int) -> Iterator[str]
         yield from wrap(f"{way['text']}.", width, "  ", "  ")
         yield from (f"    {line}" for line in remedies.step_lines(way))
     for one in document["not_known"]:
-        yield from wrap(f"{one['what']}. To know: {one['needs']}.", width, "  ? ", "    ")
+        yield from wrap(f"{one['what']}. Needed: {one['needs']}.", width, "  ? ", "    ")

@@ -156,7 +156,7 @@ def _unread(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator
     unlisted = sorted(broker for broker in _holders(loss) if broker not in view.brokers)
     if unlisted:
         what = f"{named_nodes('broker', unlisted)} {'does' if len(unlisted) == 1 else 'do'} not run now"
-        yield NotKnown(what=what, needs="nothing: its loss has happened already", decides=False)
+        yield NotKnown(what=what, needs="nothing: it is lost already", decides=False)
 
 
 def _holders(loss: PartyLoss) -> frozenset[int]:
@@ -173,7 +173,7 @@ def _of_elections(found: Effects) -> Iterator[NotKnown]:
         yield NotKnown(what=what, needs=needs, decides=False)  # without a leader, or with one that lacks records: both are unsafe
     if eligible.partitions:
         what = f"whether an eligible replica (ELR) runs of {counted(eligible.partitions, 'partition')} without one in sync"
-        needs = "`kafka-topics.sh --describe`, which prints Elr; such a partition has a leader, and refuses acks=all all the same"
+        needs = "`kafka-topics.sh --describe`, which prints Elr; such a partition has a leader, and still refuses acks=all"
         yield NotKnown(what=what, needs=needs, decides=False)
 
 

@@ -112,7 +112,7 @@ def notifiers() -> tuple[Channel, ...]:
         paths = [str(entry.pop("notifier")) for entry in entries]
     except (ValueError, TypeError, KeyError, RecursionError):
         msg = (
-            f'{NOTIFIERS} is no list like [{{"notifier": "package.module.Class", "argument": "{{subject}}"}}]; see docs/alerts.md'
+            f'{NOTIFIERS} is not a list like [{{"notifier": "package.module.Class", "argument": "{{subject}}"}}]; see docs/alerts.md'
         )
         raise UsageError(msg) from None
     return tuple(

@@ -58,7 +58,7 @@ def _running(broker: int, answering: frozenset[int]) -> tuple[str, bool]:
     if broker in answering:
         return "it still answers clients, but metadata no longer lists it", True
     if _NO_ID in answering:
-        return "whether it answers is unknown, as brokers answer whose ids are unknown", True
+        return "whether it answers is unknown, because brokers with unknown ids answer", True
     return "it does not answer", False
 
 

@@ -41,7 +41,7 @@ class _Cut:
     def judged(self) -> Judgement:
         diagnosis = diagnosed(self._facts, self._edge)
         if self._edge.endpoint is None:
-            # Without settings no listener is known in KRaft. That nobody follows is known, and what may be the cause.
+            # Without settings no listener is known in KRaft. It is known that no follower replicates, and what may be the cause.
             undecided = self._edge.kind == REPLICATE and self._symptom is not None and diagnosis.leading is None
             return self._by_diagnosis(diagnosis) if undecided else self._unknown(**self._no_endpoint())
         if self._paths.closed:
@@ -73,7 +73,7 @@ class _Cut:
         if self._paths.moving or any(edge.effect.state == "passing" for edge in self._edges):
             needs = "another audit: this was seen once, or the cluster changed between two samples"
             return self._unknown(error="in motion", needs=needs)
-        error, needs = f"tcp was probed from {brokers(self._paths.open)} only", f"a probe from {brokers(unmeasured)}"
+        error, needs = f"tcp was probed only from {brokers(self._paths.open)}", f"a probe from {brokers(unmeasured)}"
         if not self._paths.open:
             error, needs = "no symptom was found, and no probe was made", "a vantage with role broker"
         return self._unknown(error=error, needs=self._paths.needs or needs)

@@ -67,7 +67,7 @@ _KINDS = (
     ),
     (
         "memory",
-        "threads of it may have ended",
+        "threads may have ended",
         "Raise the heap (`KAFKA_HEAP_OPTS`), or find what filled it: many connections, large requests, many partitions.",
     ),
 )

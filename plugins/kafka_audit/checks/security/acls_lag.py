@@ -28,7 +28,7 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA410", resource, Status.NOT_APPLICABLE, reason=f"broker {broker} runs no authorizer")
             continue
         if between.decides_otherwise(broker):
-            reason = f"broker {broker} runs {between.authorizer(broker).value}, which need not decide by them"
+            reason = f"broker {broker} runs {between.authorizer(broker).value}, which may not use them"
             yield view.judge("KA410", resource, Status.NOT_APPLICABLE, reason=reason)
             continue
         pairs = [(held.get("zookeeper"), held.get(f"broker:{broker}")) for held in (now, before)]

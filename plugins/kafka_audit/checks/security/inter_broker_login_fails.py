@@ -97,7 +97,7 @@ class _Login:
             return Status.FAIL, Confidence.INFERRED, doubt, {"why": why}
         error = (doubt.text if doubt else None) or self._symptom or "no source shows whether logins work"
         if any(edge.effect.state == "passing" for edge in edges):
-            error = f"{error}; its view was empty or stale in one sample only"
+            error = f"{error}; its view was empty or stale in only one sample"
         return Status.UNKNOWN, Confidence.MEASURED, None, {"error": error, "needs": self._deciding()}
 
     def _refuted(self, fault: Fault) -> bool:

@@ -26,7 +26,7 @@ def lost_packets(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A controller's first update of a small cluster fits in one packet, and so does one about a broker that joins later.
 
     When a broker registers, the controller sends the others an update without partitions (`KafkaController.onBrokerStartup`).
-    A broker that lists nobody did not get that one either. A probe asks for little first, and then sends and asks for more than
+    A broker that lists no broker did not get that one either. A probe asks for little first, and then sends and asks for more than
     a packet carries. A follower fetches little by little and gets much, so there the answer counts.
     """
     yield from let_in(edge)

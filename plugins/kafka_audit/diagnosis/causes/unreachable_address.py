@@ -32,7 +32,7 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         tried = facts.view.probes_of(edge.target, edge.listener.name)
         asked = any(probe.role == "broker" and probe.from_broker in sources for probe in tried)
         where = f"from the host of {edge.who}"
-        once = "fails in one sample only" if sources & set(found.moving) else "has no result"
+        once = "fails in only one sample" if sources & set(found.moving) else "has no result"
         yield unknown("vantages", f"the probe {where} {once}" if asked else f"no probe ran {where}")
     for line in facts.lines(edge, "KA302")[:1]:
         yield fails(f"log of broker {line.broker_id}", says(line), direct=True)

@@ -101,7 +101,7 @@ def _table(found: Sequence[Answer], view: ClusterView, width: int) -> Iterator[s
 
 
 def _all_safe(found: Sequence[Answer]) -> str:
-    return f"Each of these {len(found)} may go alone: nothing stops."
+    return f"Each of these {len(found)} can be lost alone: nothing stops."
 
 
 def _row(found: Answer) -> tuple[str, ...]:

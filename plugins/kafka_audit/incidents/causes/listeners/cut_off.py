@@ -267,7 +267,7 @@ def _not_measured(case: Case) -> Iterable[str]:
         command = quoting.plain_prose(connect_commands((endpoint,)))
         yield (
             f"Not known: whether {_who(case)} {reaches} {clean(endpoint.address)}. {reason} "
-            f"To know: {command} on the {host} of {_who(case)}, or {log} there."
+            f"Needed: {command} on the {host} of {_who(case)}, or {log} there."
         )
     if len(open_pairs) > 10:  # noqa: PLR2004 -- first ten
         yield f"Also not known: {counted(len(open_pairs) - 10, 'more address', 'more addresses')}."
@@ -281,7 +281,7 @@ def _next_controllers(case: Case) -> Iterable[str]:
         single = len(open_ids) == 1
         subject = f"{brokers(open_ids)}, {'which' if single else 'one of which'} may be the next controller,"
         what = f"{'reaches' if single else 'reach'} {'that address' if len(case.endpoints) == 1 else 'those addresses'}"
-        yield f"Not known: whether {subject} {what}. To know: the same command on {'its host' if single else 'their hosts'}."
+        yield f"Not known: whether {subject} {what}. Needed: the same command on {'its host' if single else 'their hosts'}."
 
 
 CUT_OFF = Cause(

@@ -149,13 +149,13 @@ def _not_known(case: Case) -> Iterable[str]:
     if case.roots[0].code == "KA412" and not reported(case, "kind"):
         files = f"server.properties of {brokers(case.brokers)} and of the others"
         where = f"`Authentication failed` or `SSL handshake failed` in {login_log(case)}"
-        yield f"Not known: whether it is the certificate, the mechanism, the user or the password. To know: {files}, or {where}."
+        yield f"Not known: whether it is the certificate, the mechanism, the user or the password. Needed: {files}, or {where}."
     hidden: dict[str, list[int]] = defaultdict(list)
     for root in case.roots:
         if root.text("hidden") and root.resource.broker is not None:
             hidden[root.text("hidden")].append(root.resource.broker)
     for key, ids in hidden.items():
-        yield f"Not known: the value of {key} of {brokers(ids)}; DescribeConfigs hides it. To know: its server.properties."
+        yield f"Not known: the value of {key} of {brokers(ids)}; DescribeConfigs hides it. Needed: its server.properties."
 
 
 REFUSED = tuple(
