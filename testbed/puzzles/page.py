@@ -36,10 +36,10 @@ Rows have the columns of [tables](tables.md). A party that did not answer has a 
 
 ## The rule
 
-The judge reads words without knowing their author, by the same rule as in [the corpus](corpus.md): *cause*, if one line has the cause
-and the place as a statement; *undecided*, if the cause is named as a possible one; *symptom*; *silent*; *wrong*, if a line
-states another fault, which this cluster does not have, even beside the true one. The right answer to a healthy cluster names
-no fault: *quiet*. `score` ends with 0 for *cause* and *quiet*.
+The judge reads words without knowing their author, by the same rule as in [the corpus](corpus.md): *cause*, if one line has
+the cause and the place as a statement; *undecided*, if the cause is named as a possible one; *symptom*; *silent*; *wrong*, if
+a line states another fault, which this cluster does not have, even beside the true one. The right answer to a healthy cluster
+names no fault: *quiet*. `score` ends with 0 for *cause* and *quiet*.
 
 A third of the puzzles is **held out**. Do not improve a tool, a prompt or a rule with them; score them once. The names of
 what is wrong are in `testbed/corpus/recordings.yaml`, so keep that file from an agent.

@@ -82,7 +82,7 @@ class _StoreTools:
         """List the audited clusters with the time of the newest report, and the headline of each open incident."""
         store = self._store()
         found = {name: self._newest(store, name) for name in store.clusters()}
-        return _told({"clusters": [answers.overview(one) for one in found.values() if one is not None]})
+        return _told({"clusters": [answers.overview(report) for report in found.values() if report is not None]})
 
     def why(self, cluster: str, incident: int | None = None, snapshot: str | None = None) -> str:
         """Say why a cluster is broken: evidence for and against, causes that are not ruled out, steps with commands.
@@ -183,9 +183,9 @@ class _StoreTools:
             file.write_text(properties, encoding="utf-8")
             outcome = files.lint_files([str(file)], rules)
         document = lint_document.build_lint_document(outcome.files, show_all=False)
-        for one in document["files"]:
-            one["path"] = file.name
-            one["findings"] = [finding for finding in one["findings"] if finding["status"] == Status.FAIL]
+        for linted in document["files"]:
+            linted["path"] = file.name
+            linted["findings"] = [finding for finding in linted["findings"] if finding["status"] == Status.FAIL]
         return _told(document)
 
     def _store(self) -> Store:

@@ -100,7 +100,7 @@ def no_quorum(view: ClusterView, code: str, subject: str) -> Iterator[Judgement]
 def controller_logs(view: ClusterView, code: str, failing: Collection[int]) -> Iterator[Judgement]:
     """Yield what a check of controllers' logs says of those that show no fault, or of which none was read."""
     nodes = view.controller_nodes | view.settings.combined
-    reads = {node: found[-1] for node, found in view.reads.of_logs.items() if node in nodes}
+    reads = {node: log_reads[-1] for node, log_reads in view.reads.of_logs.items() if node in nodes}
     if not reads:
         reason = "the cluster file names no `logs` of controllers"
         yield from () if failing else (view.judge(code, "cluster", Status.NOT_APPLICABLE, reason=reason),)

@@ -26,9 +26,9 @@ broker fetches from its controllers (KRaft), or keeps its session and registrati
 class Effect:
     """Whether what an edge is for happens.
 
-    `state` is `works` (a fresh effect was read), `missing` (in two samples, and nothing moved in between), `passing` (in one
-    sample only) or `unknown`; `text` says what shows it. Of one view, `difference` is what shows it, and `error` and `needs` say
-    why it is not decided.
+    `state` is `works` (a fresh effect was read), `missing` (in two samples, and nothing moved in between), `passing` (in
+    only one sample) or `unknown`; `text` says what shows it. Of one view, `difference` is what shows it, and `error` and `needs`
+    say why it is not decided.
     """
 
     state: str
@@ -190,7 +190,9 @@ class Edges:
     def _fetches(self, broker: int) -> str | None:
         """Return how it is known that a broker's fetches from the metadata log pass: its leader has it caught up, twice."""
         samples = (self._view.quorum.now, self._view.quorum.before)
-        if any(one is None or not one.behind_ms or broker not in one.replicas or broker in one.late for one in samples):
+        if any(
+            sample is None or not sample.behind_ms or broker not in sample.replicas or broker in sample.late for sample in samples
+        ):
             return None
         return f"the leader of the metadata quorum has broker {broker} caught up with the log"
 

@@ -33,8 +33,8 @@ def pairs_at(between: InterBroker, broker: int) -> Iterator[Pair]:
     for sources in between.kinds:
         principal = between.principal(sources[0], broker)
         groups.setdefault(principal.names, (principal, []))[1].extend(sources)
-    for names, (principal, held) in groups.items():
-        judged = [_pair(between, broker, principal, name, tuple(sorted(held))) for name in names or (UNKNOWN_PRINCIPAL,)]
+    for names, (principal, brokers) in groups.items():
+        judged = [_pair(between, broker, principal, name, tuple(sorted(brokers))) for name in names or (UNKNOWN_PRINCIPAL,)]
         verdicts = {pair.allowed for pair in judged}
         yield judged[0] if len(verdicts) == 1 else replace(judged[0], allowed=None, why=principal.why, needs=principal.needs)
 

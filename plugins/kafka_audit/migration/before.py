@@ -189,8 +189,7 @@ def _proposed(view: ClusterView, plan: Plan, roll: Roll | None, today: date, ite
         raise UsageError(outcome.errors[0])
     for file in outcome.files:
         for linted in file.linted_findings:
-            # What addresses are worth is told of all that are new together (`_addresses`), and what files leave open is told of
-            # the brokers themselves by the audit.
+            # `_addresses` judges all new addresses together, and the audit judges what files leave open.
             finding = linted.finding
             answered = finding.code in {"KA301", *_BY_ADDRESS} or (
                 finding.status is Status.UNKNOWN and finding.code not in _OPEN_IN_FILES

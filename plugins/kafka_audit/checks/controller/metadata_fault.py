@@ -19,7 +19,7 @@ def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
     if not view.kraft:
         yield view.judge("KA221", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
-    reads = {node: found[-1] for node, found in view.reads.of_logs.items()}
+    reads = {node: log_reads[-1] for node, log_reads in view.reads.of_logs.items()}
     lines: dict[int, LogLine] = {}
     for line in view.logs.of_nodes("KA221"):
         if line.broker_id not in lines or _order(line) > _order(lines[line.broker_id]):

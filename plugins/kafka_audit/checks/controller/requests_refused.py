@@ -78,4 +78,4 @@ def _alive(view: ClusterView) -> frozenset[int]:
 def _parties(view: ClusterView, nodes: Sequence[int]) -> str:
     kinds = {"controller": [node for node in nodes if node in view.controller_nodes]}
     kinds["broker"] = [node for node in nodes if node not in view.controller_nodes]
-    return " and ".join(named_nodes(kind, held) for kind, held in kinds.items() if held)
+    return " and ".join(named_nodes(kind, nodes) for kind, nodes in kinds.items() if nodes)

@@ -83,7 +83,7 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
 
 def _consequence(view: ClusterView, node: int, named: set[int], voters: set[int]) -> tuple[Severity, str]:
     """Return how much it matters that a node names other voters than the quorum has, in the oldest release that is known."""
-    known = [found[0] for one in {node, *view.inter_broker.brokers} if (found := minor_releases(view, one)) is not None]
+    known = [found[0] for party in {node, *view.inter_broker.brokers} if (found := minor_releases(view, party)) is not None]
     if not known or min(known) < _TOLD_SINCE:
         return Severity.HIGH, _LOSES
     if node not in named:

@@ -102,7 +102,7 @@ class _Cut:
         """Say that vantages are probably on other hosts than their brokers'; without probes of these, what would show it."""
         error = f"probes from the vantages of {brokers(sources)} {how}, and nothing is missing that they would explain"
         unlike = {*sources} - {*self._facts.at_their_brokers(sources)}
-        astray = tuple(one for one in unlike if self._facts.used_paths(one).fails(one))
+        astray = tuple(source for source in unlike if self._facts.used_paths(source).fails(source))
         if not astray:
             return self._unknown(error=error, needs=f"a probe of {brokers(unlike or {self._broker})} from the broker's own host")
         error += f"; that of {brokers(astray)} fails at its own broker too, and is probably on another host"
@@ -125,7 +125,7 @@ class _Cut:
                 cause=leading,
                 why=diagnosis.measured[0].shown_by[0].text,
             )
-        shown = [one.text for candidate in diagnosis.of_group(leading or "") for one in candidate.shown_by]
+        shown = [observation.text for candidate in diagnosis.of_group(leading or "") for observation in candidate.shown_by]
         reported: dict[str, object] = {"cause": leading, "why": "; ".join([self._symptom or "", *shown])}
         if confidence is Confidence.INFERRED:
             return self._fail(sources, confidence=confidence, cannot="most likely cannot", **reported)

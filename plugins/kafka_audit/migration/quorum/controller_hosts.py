@@ -82,7 +82,8 @@ def controller_host_steps(facts: QuorumFacts, proposed: Sequence[RegisteredEndpo
             "If the old names are removed earlier, the voters do not reach each other: at the next election no leader is "
             "elected, and without a leader no new endpoint is accepted."
             if facts.is_dynamic
-            else "If they are removed earlier, nodes with an old file do not reach the controllers: brokers are fenced, voters do not elect."
+            else "If they are removed earlier, nodes with an old file do not reach the controllers: brokers are fenced, and "
+            "voters do not elect."
         ),
         lines=(run.replication(),),
     )

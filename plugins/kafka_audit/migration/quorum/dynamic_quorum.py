@@ -44,7 +44,7 @@ def _releases(facts: QuorumFacts) -> Iterator[HeadedItem]:
         upgrades = facts.upgrades_kraft_version(node)
         if upgrades is None:
             message = f"Cannot determine whether voter {node} runs Kafka 4.1 or later, as the upgrade requires"
-            needs = "Needed: the result of the first step, which changes nothing; or metadata.version 4.1, which no older controller accepts"
+            needs = "Needed: the first step, which changes nothing; or metadata.version 4.1, which no older controller accepts"
             yield gate_item("not_known", "KA712", f"controller/{node}", message, needs)
         elif not upgrades:
             message = f"Voter {node} runs a Kafka before 4.1, which does not upgrade a static quorum"

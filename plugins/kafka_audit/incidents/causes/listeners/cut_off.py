@@ -319,8 +319,13 @@ def _repair(case: Case) -> dict[str, Any]:
 
 def _steps_of(cause: KnownCause, case: Case) -> tuple[Step, ...]:
     """Return the repair of a cause that lets a test connection through: how to decide, and its remedy."""
-    found = [one for broker in case.brokers[:_EACH] for edge in diagnoses_into(case.view, broker) for one in edge.candidates]
-    see = dict.fromkeys(one.decided_by for one in found if one.cause == cause)
+    found = [
+        candidate
+        for broker in case.brokers[:_EACH]
+        for edge in diagnoses_into(case.view, broker)
+        for candidate in edge.candidates
+    ]
+    see = dict.fromkeys(candidate.decided_by for candidate in found if candidate.cause == cause)
     target = str(case.brokers[0]) if len(case.brokers) == 1 else "each of them"
     return (
         *(Step(kind="see", text=f"See it yourself (reads only): {text}.") for text in list(see)[:1]),

@@ -288,7 +288,9 @@ def _repair_of_login(case: Case) -> dict[str, Any]:
 
 def _scram_users(case: Case) -> Iterator[Command]:
     """Yield what gives each user its credential again that the explained findings name; ZooKeeper takes it without a login."""
-    named = dict.fromkeys((one.text("user"), one.text("mechanism")) for one in case.explained if one.code == "KA405")
+    named = dict.fromkeys(
+        (finding.text("user"), finding.text("mechanism")) for finding in case.explained if finding.code == "KA405"
+    )
     at = "--bootstrap-server BROKER:9092 --command-config admin.properties" if case.view.kraft else "--zookeeper {zookeeper}"
     for user, mechanism in [*named][:_FIRST]:
         yield command(
