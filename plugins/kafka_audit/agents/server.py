@@ -135,17 +135,18 @@ class _StoreTools:
         return _told(kept | {"resolved": report["resolved_incidents"]})
 
     def what_if(self, cluster: str, without: list[str], margin: int = 1, snapshot: str | None = None) -> str:
-        """Say what stops if parties go at once: partitions, coordinators, the quorum, entry points. `safe` is null if undecided.
+        """Say what stops if parties are lost at once: partitions, coordinators, the quorum, entry points.
 
         `without`: such as `broker:2`, `rack:a`, `controller:200`, `zookeeper:zk1`. `margin` 2 keeps one more copy than needed.
-        The answer is of the snapshot; before a restart, take a new one.
+        `safe` is null if undecided. The answer is of the snapshot; before a restart, take a new one.
         """
         if not without:
             msg = "name what is lost, such as broker:2"
             raise UsageError(msg)
-        snapshot_id = self._report(cluster, snapshot)["snapshot_id"]
+        store = self._store()
+        snapshot_id = self._report(cluster, snapshot, store)["snapshot_id"]
         view, (found,) = losses.answers(
-            self._store(),
+            store,
             snapshot_id,
             lambda asked: [combined(loss_named(asked, text) for text in without)],
             margin=margin - 1,
@@ -195,8 +196,8 @@ class _StoreTools:
         manifest = store.newest(cluster)
         return None if manifest is None else store.read_report(manifest.snapshot_id)
 
-    def _report(self, cluster: str, snapshot: str | None) -> Mapping[str, Any]:
-        store = self._store()
+    def _report(self, cluster: str, snapshot: str | None, store: Store | None = None) -> Mapping[str, Any]:
+        store = self._store() if store is None else store
         if cluster not in store.clusters():
             msg = f"no cluster {cluster!r} in the store{store.instead_of(cluster)}"
             raise UsageError(msg)

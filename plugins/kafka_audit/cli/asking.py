@@ -1,4 +1,4 @@
-"""The command `what-if`: what stops when parties go, on a live cluster or by a stored snapshot."""
+"""The command `what-if`: what stops when parties are lost, on a live cluster or by a stored snapshot."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""What becomes of a cluster if parties go, in words: the one sentence, its reasons, and commands that raise the margin."""
+"""What becomes of a cluster if parties are lost, in words: the one sentence, its reasons, and commands that raise the margin."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
