@@ -155,7 +155,7 @@ def _of_controller(state: EdgeState, brokers: Collection[int | str]) -> EdgeStat
 
 
 def _controllers(targets: Collection[int | str], voters: Iterable[int]) -> list[int | str]:
-    """Return the columns of controllers. If the ids of some addresses are unknown, they are those of voters that were not asked."""
+    """Return the columns of controllers. Where ids of some addresses are unknown, these are of voters that were not asked."""
     return _in_order({*targets} if any(isinstance(target, str) for target in targets) else {*targets, *voters})
 
 
