@@ -73,7 +73,7 @@ def foreign_issuer(broker: int) -> Preset:
 def tls_versions(broker: int) -> Preset:
     """Three brokers with SSL between them, of which one has TLSv1.3 alone and the others TLSv1.2 alone."""
     security = Security(listeners=(SSL,), inter_broker=SSL.label)
-    versions = {other: "TLSv1.3" if other == broker else "TLSv1.2" for other in range(BROKERS)}
+    versions = {number: "TLSv1.3" if number == broker else "TLSv1.2" for number in range(BROKERS)}
     own: dict[int, Properties] = {one: {"ssl.enabled.protocols": name, "ssl.protocol": name} for one, name in versions.items()}
     return {"security": security, "per_broker": own, **_aside(broker)}
 

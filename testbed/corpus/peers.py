@@ -31,9 +31,9 @@ def kafka_topics(scene: Scene) -> str:
     """Run ``kafka-topics.sh --describe`` for what is under-replicated and what is unavailable."""
     wanted = ["--under-replicated-partitions", "--unavailable-partitions"]
     said = []
-    for name in wanted:
+    for option in wanted:
         try:
-            command = f"kafka-topics.sh --bootstrap-server {scene.tools.bootstrap} --describe {name}"
+            command = f"kafka-topics.sh --bootstrap-server {scene.tools.bootstrap} --describe {option}"
             done = scene.tools.run(scene.tools.with_login(command), SECONDS)
         except subprocess.TimeoutExpired:
             said.append(f"no end after {SECONDS} s")
