@@ -57,7 +57,9 @@ class World:
         acls = [
             [a.resource_type, a.resource_name, a.pattern_type, a.principal, a.host, a.operation, a.permission] for a in self.acls
         ]
-        requests = [[*one.principal.split(":", 1), one.host, one.operation, *one.resource] for one in self.requests]
+        requests = [
+            [*request.principal.split(":", 1), request.host, request.operation, *request.resource] for request in self.requests
+        ]
         return {"settings": self.settings, "acls": acls, "requests": requests}
 
 
@@ -128,8 +130,11 @@ def ours(world: World, version: str, authorizer: str) -> dict[str, str]:
     supers = authorization.super_users(world.settings.get(SUPER_USERS, ""))
     everyone = authorization.allows_everyone(world.settings.get(NO_ACL, ""))
     may = partial(authorization.authorized, super_users=supers, allow_everyone_if_no_acl=everyone, authorizer=authorizer)
-    asked = [(one.principal, one.host.replace("::1", _LOOPBACK), one.operation, one.resource) for one in world.requests]
-    return {"allowed": "".join("01"[may(*one, world.acls).allowed] for one in asked)}
+    asked = [
+        (request.principal, request.host.replace("::1", _LOOPBACK), request.operation, request.resource)
+        for request in world.requests
+    ]
+    return {"allowed": "".join("01"[may(*question, world.acls).allowed] for question in asked)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +149,7 @@ class Outcome:
 
 def compare(version: str, authorizer: str, cases: Sequence[World]) -> Outcome:
     """Ask one authorizer and ourselves about every request."""
-    oracle_answers = ask("AuthorizerOracle", version, [one.asked() for one in cases], authorizer)
+    oracle_answers = ask("AuthorizerOracle", version, [case.asked() for case in cases], authorizer)
     differences: list[str] = []
     for number, (world, theirs) in enumerate(zip(cases, oracle_answers, strict=True)):
         mine = ours(world, version, authorizer)
@@ -154,8 +159,8 @@ def compare(version: str, authorizer: str, cases: Sequence[World]) -> Outcome:
             (i for i, (a, b) in enumerate(zip(mine.get("allowed", ""), theirs.get("allowed", ""), strict=False)) if a != b), 0
         )
         differences.append(f"set {number}: ours {mine}, Kafka {theirs}, first at {asdict(world.requests[at])}; {world.settings}")
-    answers = "".join(one.get("allowed", "") for one in oracle_answers)
-    refused = sum("refused" in one for one in oracle_answers)
+    answers = "".join(answer.get("allowed", "") for answer in oracle_answers)
+    refused = sum("refused" in answer for answer in oracle_answers)
     return Outcome(decisions=len(answers), allowed=answers.count("1"), refused=refused, differences=tuple(differences))
 
 
@@ -175,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asked = f"{options.sets} ACL sets and {len(cases) - options.sets} odd settings ({found.refused} refused)"
         answered = f"{found.decisions} decisions, {found.allowed} allowed, {len(found.differences)} differ"
         sys.stdout.write(f"{version} {authorizer.rpartition('.')[2]}, seed {options.seed}: {asked}, {answered}\n")
-        sys.stdout.writelines(f"  {one}\n" for one in found.differences[:_TOLD])
+        sys.stdout.writelines(f"  {difference}\n" for difference in found.differences[:_TOLD])
     return worst
 
 

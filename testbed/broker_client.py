@@ -74,12 +74,12 @@ def view(address: str, options: dict[str, Any]) -> dict[str, Any]:
         "controller_id": answer.controller_id,
         "topics": {
             topic.name: {
-                str(one.partition_index): {
-                    "leader": one.leader_id,
-                    "isr": list(one.isr_nodes),
-                    "replicas": list(one.replica_nodes),
+                str(partition.partition_index): {
+                    "leader": partition.leader_id,
+                    "isr": list(partition.isr_nodes),
+                    "replicas": list(partition.replica_nodes),
                 }
-                for one in topic.partitions
+                for partition in topic.partitions
             }
             for topic in answer.topics
         },
@@ -88,12 +88,12 @@ def view(address: str, options: dict[str, Any]) -> dict[str, Any]:
 
 def is_settled(views: dict[str, dict[str, Any]], brokers: int, *, one_controller: bool) -> bool:
     """Return whether all views are complete and, where that means something, agree on the controller."""
-    controllers = {one["controller_id"] for one in views.values()}
-    leaders = {state["leader"] for one in views.values() for topic in one["topics"].values() for state in topic.values()}
+    controllers = {view["controller_id"] for view in views.values()}
+    leaders = {state["leader"] for view in views.values() for topic in view["topics"].values() for state in topic.values()}
     return (
         (len(controllers) == 1 or not one_controller)
         and -1 not in controllers | leaders
-        and all(len(one["brokers"]) == brokers for one in views.values())
+        and all(len(view["brokers"]) == brokers for view in views.values())
     )
 
 

@@ -107,7 +107,7 @@ class Authority:
         if wanted.for_servers:
             made = made.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         if names := wanted.san if wanted.san is not None else san:
-            made = made.add_extension(x509.SubjectAlternativeName([_general_name(one) for one in names]), critical=False)
+            made = made.add_extension(x509.SubjectAlternativeName([_general_name(name) for name in names]), critical=False)
         certificate = _pem(made.sign(self._key, hashes.SHA256()))
         trusted = self.ca_file.read_bytes() + (certificate if wanted.valid_for < timedelta(0) else b"")
         private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())

@@ -93,12 +93,12 @@ class Cluster(BaseCluster):
 
     def put_acls(self, acls: Iterable[Acl]) -> None:
         """Add ACL entries; running brokers are told."""
-        entries = [one.as_arguments() for one in acls]
+        entries = [acl.as_arguments() for acl in acls]
         self._clients.zookeeper("acls", seconds=START_SECONDS, watched=[self.zookeeper], put_in=entries, taken=[])
 
     def drop_acls(self, acls: Iterable[Acl]) -> None:
         """Take ACL entries away; running brokers are told."""
-        entries = [one.as_arguments() for one in acls]
+        entries = [acl.as_arguments() for acl in acls]
         self._clients.zookeeper("acls", seconds=STEP_SECONDS, put_in=[], taken=entries)
 
     def put_scram_user(self, user: str, password: str, mechanism: str = "SCRAM-SHA-512") -> None:
@@ -170,7 +170,7 @@ class Cluster(BaseCluster):
         if self.controller_id() == broker:
             return
         self._bed.say(f"making broker {broker} the controller")
-        others = [one for one in self.brokers.values() if one.id != broker]
+        others = [other for other in self.brokers.values() if other.id != broker]
         for other in others:
             other.suspend()
         try:
@@ -181,7 +181,7 @@ class Cluster(BaseCluster):
 
     def elect_preferred(self, partitions: Iterable[tuple[str, int]]) -> None:
         """Have the controller give (topic, partition) pairs to their preferred leaders, where those are in the ISR."""
-        pairs = [list(one) for one in partitions]
+        pairs = [list(partition) for partition in partitions]
         self._clients.zookeeper("prefer", seconds=STEP_SECONDS, partitions=pairs)
 
     def await_led_by_others(self, partitions: Sequence[str], than: Iterable[int]) -> None:
@@ -215,7 +215,7 @@ class Cluster(BaseCluster):
 
     def use_ensemble(self, servers: Iterable[Server]) -> None:
         """Let audits, the bed's own client and brokers know all of these servers; brokers are restarted for it."""
-        self.zookeeper_connect = ",".join(f"{one.host.address}:{ZOOKEEPER_PORT}" for one in servers) + self.plan.chroot
+        self.zookeeper_connect = ",".join(f"{server.host.address}:{ZOOKEEPER_PORT}" for server in servers) + self.plan.chroot
         self._clients = replace(self._clients, connect=self.zookeeper_connect)
         self.restart_brokers({broker: {"zookeeper.connect": self.zookeeper_connect} for broker in self.brokers})
 
@@ -235,9 +235,9 @@ class Cluster(BaseCluster):
         hidden = sorted(self.brokers if ids is None else ids)
         self._bed.say(f"broker(s) {', '.join(map(str, hidden))} now advertise an address that only clients reach")
         for broker in hidden:
-            for one in self.listeners:
-                self._bed.forward(self.forward_address(broker), one.port, self.brokers[broker].host.address, one.port)
-        self._advertise(hidden, {one.label for one in self.listeners})
+            for listener in self.listeners:
+                self._bed.forward(self.forward_address(broker), listener.port, self.brokers[broker].host.address, listener.port)
+        self._advertise(hidden, {listener.label for listener in self.listeners})
         seeing = [broker for broker in self.brokers if broker not in hidden and self.brokers[broker].server.is_running]
         if seeing:
             self.await_settled(seeing)
@@ -252,7 +252,9 @@ class Cluster(BaseCluster):
     def advertised(self, broker: int, forwarded: Collection[str]) -> str:
         """Return a broker's ``advertised.listeners``: listeners with these labels at its forward, the others directly."""
         own, forward = self.brokers[broker].host.address, self.forward_address(broker)
-        return ",".join(f"{one.label}://{forward if one.label in forwarded else own}:{one.port}" for one in self.listeners)
+        return ",".join(
+            f"{listener.label}://{forward if listener.label in forwarded else own}:{listener.port}" for listener in self.listeners
+        )
 
     def _advertise(self, brokers: Iterable[int], forwarded: Collection[str]) -> None:
         before = self.controller_id()

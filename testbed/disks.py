@@ -128,14 +128,14 @@ def dead_disk(cluster: BaseCluster, broker: int, *, read_only: bool = False, top
         topic: a new topic's name.
     """
     disk = add_disk(cluster, broker)
-    others = [one for one in cluster.brokers if one != broker]
+    others = [other for other in cluster.brokers if other != broker]
     cluster.create_topic(topic, {number: [broker, *others[:2]] for number in range(2)})
     cluster.await_settled()
     if read_only:
         disk.make_read_only()
         disk.await_offline(CHECKPOINT_SECONDS)
     else:
-        disk.fill(*next(one for one in disk.partitions if one[0] == topic))
+        disk.fill(*next(partition for partition in disk.partitions if partition[0] == topic))
     if others:
         cluster.await_settled(others)
     return disk

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 found = _differing(spark, Store(str(Path(scratch) / str(number))), pairs)
                 compared += len(pairs)
                 wrong += len(found)
-                sys.stdout.writelines(f"  {one}\n" for one in found)
+                sys.stdout.writelines(f"  {result}\n" for result in found)
                 sys.stdout.write(f"{compared} snapshots, {wrong} differ\n")
     finally:
         session.end(spark)

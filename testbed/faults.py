@@ -75,7 +75,7 @@ def stale_leader(bed: Bed, cluster: Cluster, stale: int, topic: str = "moved") -
     Returns:
         The broker that leads ``<topic>/0`` for all other brokers; the remaining one is the controller.
     """
-    leader, controller = [one for one in cluster.brokers if one != stale][:2]
+    leader, controller = [other for other in cluster.brokers if other != stale][:2]
     cluster.make_controller(controller)
     cluster.create_topic(topic, {0: [leader, stale, controller]})
     cluster.brokers[leader].stop()
@@ -100,7 +100,7 @@ def cut_from_quorum(bed: Bed, cluster: KraftCluster, broker: int) -> None:
     """
     for source, target in _ways(cluster, broker):
         bed.cut(source, target)
-    others = [one for one in cluster.brokers if one != broker]
+    others = [other for other in cluster.brokers if other != broker]
     deadline = time.monotonic() + STEP_SECONDS
     while any(broker in view.brokers for view in cluster.views(others).values()):
         if time.monotonic() > deadline:
@@ -222,6 +222,6 @@ def spread(topics: int, partitions: int, ids: Sequence[int]) -> dict[str, dict[i
     """Return assignments for topics ``topic-0``, … with leaders dealt out in turn and up to three replicas."""
     ring, width = len(ids), min(3, len(ids))
     return {
-        f"topic-{topic}": {one: [ids[(topic + one + step) % ring] for step in range(width)] for one in range(partitions)}
+        f"topic-{topic}": {number: [ids[(topic + number + step) % ring] for step in range(width)] for number in range(partitions)}
         for topic in range(topics)
     }

@@ -233,7 +233,7 @@ def _publish(jars: Path, target: Path, main: str) -> None:
 
 def _resolve(coordinates: tuple[str, ...], without: tuple[str, ...], work: Path, jars: Path) -> None:
     maven = shutil.which("mvn")
-    if maven is None and any(one.count(":") > _PLAIN for one in coordinates):
+    if maven is None and any(coordinate.count(":") > _PLAIN for coordinate in coordinates):
         message = f"no mvn on PATH, which {coordinates[0]} needs: install Maven (Debian: maven)"
         raise BedError(message)
     command = _maven(maven, coordinates, without, work, jars) if maven else _ivy(coordinates, without, work, jars)
@@ -252,12 +252,12 @@ def _resolve(coordinates: tuple[str, ...], without: tuple[str, ...], work: Path,
 def _maven(maven: str, coordinates: tuple[str, ...], without: tuple[str, ...], work: Path, jars: Path) -> list[str]:
     left_out = "".join(
         f"<exclusion><groupId>{group}</groupId><artifactId>{artifact}</artifactId></exclusion>"
-        for group, artifact in (one.split(":") for one in without)
+        for group, artifact in (coordinate.split(":") for coordinate in without)
     )
     dependencies = "".join(
         f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
         f"{''.join(f'<classifier>{one}</classifier>' for one in classifier)}<exclusions>{left_out}</exclusions></dependency>"
-        for group, artifact, version, *classifier in (one.split(":") for one in coordinates)
+        for group, artifact, version, *classifier in (coordinate.split(":") for coordinate in coordinates)
     )
     (work / "pom.xml").write_text(
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
@@ -277,9 +277,11 @@ def _ivy(coordinates: tuple[str, ...], without: tuple[str, ...], work: Path, jar
         raise BedError(message)
     dependencies = "".join(
         f'<dependency org="{org}" name="{name}" rev="{rev}" conf="default->runtime(*),master(*)"/>'
-        for org, name, rev in (one.split(":") for one in coordinates)
+        for org, name, rev in (coordinate.split(":") for coordinate in coordinates)
     )
-    left_out = "".join(f'<exclude org="{org}" module="{name}"/>' for org, name in (one.split(":") for one in without))
+    left_out = "".join(
+        f'<exclude org="{org}" module="{name}"/>' for org, name in (coordinate.split(":") for coordinate in without)
+    )
     (work / "ivy.xml").write_text(
         '<ivy-module version="2.0"><info organisation="bed" module="jars"/>'
         '<configurations><conf name="default"/></configurations>'

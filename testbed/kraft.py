@@ -72,7 +72,7 @@ class KraftCluster(BaseCluster):
 
     def _quorum(self, node: int, roles: str) -> dict[str, str]:
         security = self.plan.security or Security()
-        names = [f"{one.label}:{one.protocol}" for one in security.listeners]
+        names = [f"{listener.label}:{listener.protocol}" for listener in security.listeners]
         return {
             "process.roles": roles,
             "node.id": str(node),
@@ -141,7 +141,7 @@ class KraftCluster(BaseCluster):
         mechanisms = security.scram_mechanisms if security else []
         scram = [scram_argument(mechanism, user, users[user]) for mechanism in mechanisms for user in users]
         command = [*first.java(), "kafka.tools.StorageTool", "format", "--cluster-id", self.cluster_id]
-        command += ["--config", str(first.config_file), *(part for one in scram for part in ("--add-scram", one))]
+        command += ["--config", str(first.config_file), *(part for credential in scram for part in ("--add-scram", credential))]
         if self.plan.dynamic:
             voters = (f"{voter}:{self._directories[int(voter.partition('@')[0])]}" for voter in self._voters.split(","))
             command += ["--initial-controllers", ",".join(voters)]

@@ -270,7 +270,7 @@ class Losses:
             held = [broker for broker, name in RACKS.items() if name == rack]
             if {*held} <= {*brokers} and len(brokers) > len(held):
                 choices.append(self._of_brokers([f"rack:{rack}"], held))
-        choices = [one for one in choices if len(one.brokers) < len(brokers)]
+        choices = [loss for loss in choices if len(loss.brokers) < len(brokers)]
         choices += [
             Loss(names=[name], servers=[], disk=disk)
             for name, disk in self._disks.items()
@@ -280,7 +280,7 @@ class Losses:
         return self._rng.choice(choices) if choices else None
 
     def _of_brokers(self, names: list[str], brokers: Sequence[int]) -> Loss:
-        return Loss(names=names, servers=[self._cluster.brokers[one].server for one in brokers], brokers=frozenset(brokers))
+        return Loss(names=names, servers=[self._cluster.brokers[broker].server for broker in brokers], brokers=frozenset(brokers))
 
     def _of_quorum(self) -> list[Loss]:
         """Return losses of controllers or ZooKeeper servers: one, or so many at once that the rest has no majority."""
@@ -502,10 +502,10 @@ class Losses:
         alive, deadline = self._alive(), time.monotonic() + 2 * PATIENCE_S
         while True:
             told = [self._client.ask("states", address=address) for address in alive.values()]
-            if all({*map(int, one["brokers"])} == {*alive} for one in told):
+            if all({*map(int, view["brokers"])} == {*alive} for view in told):
                 return
             if time.monotonic() > deadline:
-                message = f"{[one['brokers'] or one['error'] for one in told]}: wanted {sorted(alive)}"
+                message = f"{[view['brokers'] or view['error'] for view in told]}: wanted {sorted(alive)}"
                 raise BedError(message)
             time.sleep(0.2)
 
@@ -521,10 +521,10 @@ def wanted_of(predicted: Mapping[str, Any]) -> dict[str, set[Key]]:
     offline = new["offline"] | now["offline"]
     stays = {key for key in now["not_writable"] if key not in new["unclean"]}
     moved = {
-        (topic, one["partition"])
+        (topic, row["partition"])
         for topic, rows in zip(COORDINATED, (predicted["groups"], predicted["transactions"]), strict=True)
-        for one in rows
-        if one["state"] in {"moves", "loses"}
+        for row in rows
+        if row["state"] in {"moves", "loses"}
     }
     refused = (new["not_writable"] | stays) - offline
     return {"offline": offline, "not_writable": refused, "at_risk": new["at_risk"], "moved": moved - refused - offline}
@@ -573,14 +573,14 @@ def run(options: argparse.Namespace, folder: Path) -> list[Outcome]:
 
 def keep(found: Iterable[Outcome], record: Path) -> None:
     """Add outcomes to the record, instead of those of the same cluster and seed."""
-    merge([{**asdict(one), "holds": one.holds} for one in found], record)
+    merge([{**asdict(result), "holds": result.holds} for result in found], record)
 
 
 def merge(rows: Sequence[Mapping[str, Any]], record: Path) -> None:
     """Write rows into a record, instead of those of the same cluster and seed."""
     held = json.loads(record.read_text()) if record.is_file() else []
-    ours = {_run_of(one) for one in rows}
-    every = [one for one in held if _run_of(one) not in ours] + [*rows]
+    ours = {_run_of(row) for row in rows}
+    every = [row for row in held if _run_of(row) not in ours] + [*rows]
     order = sorted(every, key=_run_of)
     record.write_text("[\n" + ",\n".join(json.dumps(one) for one in order) + "\n]\n")
 
@@ -608,8 +608,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     with tempfile.TemporaryDirectory(prefix="kafka-audit-losses-", ignore_cleanup_errors=True) as folder:
         found = run(options, Path(folder))
-    wrong = [one for one in found if not one.holds]
-    seen = {kind: sum(one.seen.get(kind, 0) for one in found) for kind in KINDS}
+    wrong = [result for result in found if not result.holds]
+    seen = {kind: sum(result.seen.get(kind, 0) for result in found) for kind in KINDS}
     sys.stdout.write(f"{len(found)} losses, {len(wrong)} predictions do not hold; seen: {seen}\n")
     return 1 if wrong or not found else 0
 

@@ -134,7 +134,7 @@ class Migration:
 
     def await_views(self) -> None:
         """Wait until the views of all brokers that run list them all, and a leader for each partition."""
-        running = [one.id for one in self._cluster.brokers.values() if one.server.is_running]
+        running = [broker.id for broker in self._cluster.brokers.values() if broker.server.is_running]
         self._await("views are complete", lambda: self._complete(running), START_SECONDS)
 
     def _restart(self, broker: int, properties: Mapping[str, str | None]) -> None:
@@ -157,13 +157,13 @@ class Migration:
     def _await(self, what: str, is_so: Callable[[], bool], seconds: float) -> None:
         deadline = time.monotonic() + seconds
         while not is_so():
-            watched = [*self.controllers.values(), *(one.server for one in self._cluster.brokers.values())]
+            watched = [*self.controllers.values(), *(broker.server for broker in self._cluster.brokers.values())]
             dead = next((one for one in watched if not one.is_running), None)
             if dead is not None:
                 ended = "ended in a migration"
                 raise dead.failed(ended)
             if time.monotonic() > deadline:
-                tails = "".join(f"\n{one.tail()}" for one in self.controllers.values())
+                tails = "".join(f"\n{controller.tail()}" for controller in self.controllers.values())
                 message = f"not within {seconds:.0f} s: {what}; logs in {self._cluster.folder}{tails}"
                 raise BedError(message)
             time.sleep(LOOK_SECONDS)

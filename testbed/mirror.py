@@ -34,7 +34,9 @@ def mirror(bed: Bed, cluster: BaseCluster, topic: str, replicas: int = 3) -> Ser
     other.create_topic(topic, {0: [*other.brokers]})
     other.await_settled()
     other.produce(topic, 0, 1)
-    addresses = {name: ",".join(one.address for one in held.brokers.values()) for name, held in ((HERE, cluster), (THERE, other))}
+    addresses = {
+        name: ",".join(broker.address for broker in held.brokers.values()) for name, held in ((HERE, cluster), (THERE, other))
+    }
     host = bed.hosts.add(
         f"{cluster.plan.name}-mirror", f"{next(iter(cluster.brokers.values())).host.address.rpartition('.')[0]}.7"
     )

@@ -28,7 +28,7 @@ def ask(name: str, version: str, cases: Iterable[object], *arguments: str) -> li
     # Short runs: the second compiler costs more than it saves.
     source, path = SOURCES / f"{name}.java", os.fspath(kafka_jars(version) / "*")
     command = [java(), "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", path, os.fspath(source), *arguments]
-    asked = "".join(f"{json.dumps(one)}\n" for one in cases)
+    asked = "".join(f"{json.dumps(case)}\n" for case in cases)
     try:
         done = subprocess.run(command, input=asked, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:

@@ -73,14 +73,14 @@ def foreign_issuer(broker: int) -> Preset:
 def tls_versions(broker: int) -> Preset:
     """Three brokers with SSL between them, of which one has TLSv1.3 alone and the others TLSv1.2 alone."""
     security = Security(listeners=(SSL,), inter_broker=SSL.label)
-    versions = {one: "TLSv1.3" if one == broker else "TLSv1.2" for one in range(BROKERS)}
+    versions = {number: "TLSv1.3" if number == broker else "TLSv1.2" for number in range(BROKERS)}
     own: dict[int, Properties] = {one: {"ssl.enabled.protocols": name, "ssl.protocol": name} for one, name in versions.items()}
     return {"security": security, "per_broker": own, **_aside(broker)}
 
 
 def for_servers(broker: int) -> Preset:
     """Three brokers with SSL between them, of which one demands certificates that the others have for servers alone."""
-    certificates = {one: Certificate(for_servers=True) for one in range(BROKERS) if one != broker}
+    certificates = {other: Certificate(for_servers=True) for other in range(BROKERS) if other != broker}
     security = Security(listeners=(SSL,), inter_broker=SSL.label, certificates=certificates)
     return {"security": security, "per_broker": {broker: {"ssl.client.auth": "required"}}, **_aside(broker)}
 
@@ -108,7 +108,7 @@ def unmapped(broker: int) -> Preset:
         inter_broker=internal.label,
         client_auth="required",
         authorizer=True,
-        super_users=(f"User:{ADMIN}", *(f"User:broker-{one}" for one in range(BROKERS))),
+        super_users=(f"User:{ADMIN}", *(f"User:broker-{number}" for number in range(BROKERS))),
     )
     return {
         "security": security,
@@ -130,7 +130,7 @@ def _certificate(broker: int, certificate: Certificate) -> Preset:
 
 def _aside(broker: int) -> Preset:
     """Keep the faulty broker from becoming the controller, and from being waited for."""
-    others = tuple(one for one in range(BROKERS) if one != broker)
+    others = tuple(other for other in range(BROKERS) if other != broker)
     return {"settle": others, "controller": others[0]}
 
 

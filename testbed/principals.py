@@ -66,17 +66,20 @@ class Outcome:
 
 def compare(version: str, asked: Sequence[Case]) -> Outcome:
     """Ask one version of Kafka and ourselves about every case."""
-    oracle_answers, mine = ask("PrincipalOracle", version, [one.asked() for one in asked]), [ours(one) for one in asked]
+    oracle_answers, mine = (
+        ask("PrincipalOracle", version, [question.asked() for question in asked]),
+        [ours(question) for question in asked],
+    )
     differences = [
         f"{case.asked()}: ours {answer}, Kafka {theirs}"
         for case, answer, theirs in zip(asked, mine, oracle_answers, strict=True)
         if answer is not None and not agree(answer, theirs)
     ]
-    names = [name for one in oracle_answers for name in one.get("names", ())]
+    names = [name for answer in oracle_answers for name in answer.get("names", ())]
     return Outcome(
         cases=len(asked),
         unknown=mine.count(None),
-        refused=sum("refused" in one for one in oracle_answers),
+        refused=sum("refused" in answer for answer in oracle_answers),
         names=len(names),
         failed=sum(name.startswith("failed: ") for name in names),
         differences=tuple(differences),
@@ -96,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rules = f"{found.cases} sets of rules, {found.refused} refused, {found.unknown} not known here"
         names = f"{found.names} principals, {found.failed} failed, {len(found.differences)} sets differ"
         sys.stdout.write(f"{version}, seed {options.seed}: {rules}, {names}\n")
-        sys.stdout.writelines(f"  {one}\n" for one in found.differences[:_TOLD])
+        sys.stdout.writelines(f"  {difference}\n" for difference in found.differences[:_TOLD])
     return worst
 
 

@@ -181,7 +181,10 @@ class Outcome:
 
 def compare(asked: Sequence[Case]) -> Outcome:
     """Ask Java and ourselves about every case."""
-    oracle_answers, mine = ask("RegexOracle", _VERSION, [one.asked() for one in asked]), [ours(one) for one in asked]
+    oracle_answers, mine = (
+        ask("RegexOracle", _VERSION, [question.asked() for question in asked]),
+        [ours(question) for question in asked],
+    )
     known = [
         (answer["texts"], theirs["texts"])
         for answer, theirs in zip(mine, oracle_answers, strict=True)
@@ -191,7 +194,7 @@ def compare(asked: Sequence[Case]) -> Outcome:
     return Outcome(
         patterns=len(asked),
         unknown=mine.count(None),
-        refused=sum("refused" in one for one in oracle_answers),
+        refused=sum("refused" in answer for answer in oracle_answers),
         texts=len(texts),
         unknown_texts=sum(one is None for one, _ in texts),
         matched=sum(bool(other["find"]) for one, other in texts if one is not None),
@@ -213,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     patterns = f"{found.patterns} patterns, {found.refused} refused by Java, {found.unknown} not known here"
     texts = f"{found.texts} texts, {found.matched} matched, {found.unknown_texts} not known here"
     sys.stdout.write(f"seed {options.seed}: {patterns}; {texts}; {len(found.differences)} patterns differ\n")
-    sys.stdout.writelines(f"  {one}\n" for one in found.differences[:_TOLD])
+    sys.stdout.writelines(f"  {difference}\n" for difference in found.differences[:_TOLD])
     return int(bool(found.differences))
 
 

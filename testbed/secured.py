@@ -59,10 +59,10 @@ class Secured:
     def listener_properties(self, address: str) -> dict[str, str]:
         """Return ``listeners``, ``advertised.listeners`` at an address and, where names are no protocols, the map."""
         listeners = self.security.listeners
-        where = ",".join(f"{one.label}://{address}:{one.port}" for one in listeners)
+        where = ",".join(f"{listener.label}://{address}:{listener.port}" for listener in listeners)
         result = {"listeners": where, "advertised.listeners": where}
-        if any(one.label != one.protocol for one in listeners):
-            result["listener.security.protocol.map"] = ",".join(f"{one.label}:{one.protocol}" for one in listeners)
+        if any(listener.label != listener.protocol for listener in listeners):
+            result["listener.security.protocol.map"] = ",".join(f"{listener.label}:{listener.protocol}" for listener in listeners)
         return result
 
     def broker_properties(self, broker: int, address: str) -> dict[str, str]:

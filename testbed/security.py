@@ -180,13 +180,13 @@ class Security:
         """
         label = label or self.asked
         if label is None:
-            return next((one for one in self.listeners if one.sasl), self.listeners[0])
-        return {one.label: one for one in self.listeners}[label]
+            return next((listener for listener in self.listeners if listener.sasl), self.listeners[0])
+        return {listener.label: listener for listener in self.listeners}[label]
 
     @property
     def tls(self) -> bool:
         """Whether brokers need certificates, or have to trust those of controllers."""
-        return self.zookeeper_tls or self.controller_tls or any(one.tls for one in self.listeners)
+        return self.zookeeper_tls or self.controller_tls or any(listener.tls for listener in self.listeners)
 
     @property
     def zookeeper_tls(self) -> bool:
@@ -196,14 +196,15 @@ class Security:
     @property
     def scram_mechanisms(self) -> list[str]:
         """SCRAM mechanisms of any listener."""
-        return sorted({name for one in self.listeners for name in one.mechanisms if name in SCRAM_HASHES})
+        return sorted({name for listener in self.listeners for name in listener.mechanisms if name in SCRAM_HASHES})
 
     def scram_configs(self) -> dict[str, dict[str, str]]:
         """Return /config/users's entries, user -> mechanism -> credential, for the SCRAM mechanisms in use."""
         if not self.scram_mechanisms:
             return {}
         return {
-            user: {one: scram_credential(one, password) for one in self.scram_mechanisms} for user, password in self.users.items()
+            user: {mechanism: scram_credential(mechanism, password) for mechanism in self.scram_mechanisms}
+            for user, password in self.users.items()
         }
 
     def properties(self, broker: int) -> dict[str, str]:
@@ -213,8 +214,8 @@ class Security:
             result["inter.broker.listener.name"] = self.inter_broker
             if mechanisms := self.listener(self.inter_broker).mechanisms:
                 result["sasl.mechanism.inter.broker.protocol"] = mechanisms[0]
-        logins = [one for one in self.listeners if one.sasl]
-        alike = len({one.mechanisms for one in logins}) == 1
+        logins = [listener for listener in self.listeners if listener.sasl]
+        alike = len({listener.mechanisms for listener in logins}) == 1
         for one in logins:
             prefix = f"listener.name.{one.label.lower()}."
             result[f"{'' if alike else prefix}sasl.enabled.mechanisms"] = ",".join(one.mechanisms)

@@ -223,7 +223,7 @@ def prefer(client: KazooClient, deadline: float, *, partitions: list[list[Any]])
 def await_leader(client: KazooClient, deadline: float, *, partitions: list[str], not_one_of: list[int]) -> None:
     """Wait until partitions, written topic/partition, have leaders other than those."""
     until(
-        lambda: all(states(client, deadline)[one]["leader"] not in [-1, *not_one_of] for one in partitions),
+        lambda: all(states(client, deadline)[partition]["leader"] not in [-1, *not_one_of] for partition in partitions),
         deadline,
         f"{partitions} to be led by others than {not_one_of}",
     )

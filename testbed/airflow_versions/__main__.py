@@ -90,12 +90,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands.add_parser("list", help="list what `run` checks")
     options = parser.parse_args(arguments)
     if options.command == "list":
-        sys.stdout.writelines(f"{one.airflow}/{one.python}\n" for one in TARGETS)
+        sys.stdout.writelines(f"{target.airflow}/{target.python}\n" for target in TARGETS)
         return 0
     if options.command == "docs":
         record.write_page()
         return 0
-    targets = [one for one in TARGETS if not options.targets or {one.airflow, f"{one.airflow}/{one.python}"} & {*options.targets}]
+    targets = [
+        target
+        for target in TARGETS
+        if not options.targets or {target.airflow, f"{target.airflow}/{target.python}"} & {*options.targets}
+    ]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with contextlib.ExitStack() as stack:
         folder = options.folder or Path(

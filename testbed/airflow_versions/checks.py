@@ -134,12 +134,12 @@ def expect(actual: object, wanted: object, what: str) -> None:
 def provider(room: Room) -> None:
     """`airflow providers list` names `kafka-audit`."""
     room.call("airflow", "db", "migrate")
-    expect(PACKAGE in {one["package_name"] for one in room.listed("providers", "list")}, wanted=True, what="listed")
+    expect(PACKAGE in {entry["package_name"] for entry in room.listed("providers", "list")}, wanted=True, what="listed")
 
 
 def plugin(room: Room) -> None:
     """`airflow plugins` names `kafka_audit`."""
-    expect([one["name"] for one in room.listed("plugins")].count("kafka_audit"), 1, "times listed")
+    expect([entry["name"] for entry in room.listed("plugins")].count("kafka_audit"), 1, "times listed")
 
 
 def installed_dags(room: Room) -> None:
@@ -188,7 +188,7 @@ def page(room: Room) -> None:
         expect(_status(f"{airflow.url}/kafka-audit/clusters/{CLUSTER}", token), http.client.OK, "the page of a viewer")
         with urllib.request.urlopen(_request(f"{airflow.url}/api/v2/plugins", token)) as answer:  # noqa: S310 -- loopback
             plugins = json.load(answer)["plugins"]
-    views = [view["destination"] for one in plugins if one["name"] == "kafka_audit" for view in one["external_views"]]
+    views = [view["destination"] for plugin in plugins if plugin["name"] == "kafka_audit" for view in plugin["external_views"]]
     expect(sorted(views), ["dag_run", "nav"], "external views")
 
 

@@ -26,7 +26,7 @@ def read() -> dict[str, Any]:
 def add(target: Target, run: Mapping[str, Any]) -> None:
     """Write what was seen in an environment; runs of other targets stay."""
     known = read()["runs"] | {target.name: dict(run)}
-    runs = {one.name: known[one.name] for one in TARGETS if one.name in known}
+    runs = {target.name: known[target.name] for target in TARGETS if target.name in known}
     text = json.dumps({"dags": list(DAGS), "runs": runs}, indent=1, sort_keys=False)
     RECORD.write_text(text + "\n", encoding="utf-8")
 

@@ -368,7 +368,7 @@ def _start_anew(scene: Scene, properties: Mapping[int, Mapping[str, str]]) -> No
 
 @action
 def start_ended(scene: Scene, *, says: str) -> None:
-    """Start the controllers and brokers that ended themselves, as the finding says."""
+    """Start the controllers and brokers that exited, as the finding says."""
     scene.followed.append(says)
     for server in scene.kraft.controllers.values():
         server.launch()
@@ -599,7 +599,7 @@ def advertise(  # noqa: PLR0913 - a step's arguments
 ) -> None:
     """Let a broker advertise another host on a listener; `revert` takes it back."""
     own = scene.cluster.brokers[broker].host.address
-    listeners = {one.label: (own, one.port) for one in scene.cluster.listeners} | {label: (host, port)}
+    listeners = {listener.label: (own, listener.port) for listener in scene.cluster.listeners} | {label: (host, port)}
     text = ",".join(f"{name}://{at}:{number}" for name, (at, number) in listeners.items())
     set_properties(scene, {broker: {"advertised.listeners": text}}, settle=settle)
 
@@ -607,7 +607,7 @@ def advertise(  # noqa: PLR0913 - a step's arguments
 @action
 def second_network(scene: Scene, label: str) -> None:
     """Move a listener to a network between the brokers, which the worker does not reach."""
-    port = next(one.port for one in scene.cluster.listeners if one.label == label)
+    port = next(listener.port for listener in scene.cluster.listeners if listener.label == label)
     properties = {}
     for broker in scene.cluster.brokers.values():
         address = f"10.97.0.{10 + broker.id}"
@@ -616,7 +616,7 @@ def second_network(scene: Scene, label: str) -> None:
         changed = {}
         for key in ("listeners", "advertised.listeners"):
             listeners = broker.server.properties[key].split(",")
-            changed[key] = ",".join(there if one.startswith(f"{label}://") else one for one in listeners)
+            changed[key] = ",".join(there if listener.startswith(f"{label}://") else listener for listener in listeners)
         properties[broker.id] = changed
     set_properties(scene, properties)
 
@@ -630,7 +630,7 @@ def forward(scene: Scene, address: str, port: int, broker: int) -> None:
 @action
 def balance(scene: Scene, broker: int, address: str, targets: Sequence[int], *, label: str = "CLIENT") -> None:
     """Let a broker advertise an address at which other brokers take turns; `revert` lets it advertise its own."""
-    port = next(one.port for one in scene.cluster.listeners if one.label == label)
+    port = next(listener.port for listener in scene.cluster.listeners if listener.label == label)
     scene.bed.forward(address, port, ",".join(scene.cluster.brokers[target].host.address for target in targets), port)
     advertise(scene, broker, address, label=label, port=port)
 
@@ -880,7 +880,7 @@ def put_disk(scene: Scene, broker: int, name: str = "disk-1") -> None:
 def fill_disk(scene: Scene, topic: str) -> None:
     """Produce to a topic on that disk until its log dir is offline."""
     disk = scene.notes["disk"]
-    disk.fill(*next(one for one in disk.partitions if one[0] == topic))
+    disk.fill(*next(partition for partition in disk.partitions if partition[0] == topic))
     time.sleep(2)
 
 
@@ -1106,9 +1106,9 @@ def printed(  # noqa: PLR0913 - a step's arguments
         again: an option that replaces ``--execute`` in a second run, repeated until nothing is under way.
     """
     finding = next(
-        one
-        for one in scene.report["findings"]
-        if one["code"] == code and one["status"] == "FAIL" and resource in {None, one["resource"]["name"]}
+        finding
+        for finding in scene.report["findings"]
+        if finding["code"] == code and finding["status"] == "FAIL" and resource in {None, finding["resource"]["name"]}
     )
     shown = printed_commands(finding["remediation"])
     chosen = next((one for one in shown if command in one), None)

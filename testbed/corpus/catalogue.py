@@ -291,7 +291,7 @@ def steps(raw: Any) -> tuple[Step, ...]:  # noqa: ANN401 - YAML
 
 def _versions(raw: Mapping[str, Any], name: str) -> tuple[str, ...]:
     wanted = _words(raw.get("versions", "all"), separator=",")
-    found = {version for one in wanted for version in GROUPS.get(one, (one,))}
+    found = {version for name in wanted for version in GROUPS.get(name, (name,))}
     if unknown := found - set(VERSIONS):
         message = f"{name}: no versions {sorted(unknown)}"
         raise BedError(message)
@@ -305,7 +305,7 @@ def _words(raw: Any, separator: str | None = None) -> tuple[str, ...]:  # noqa: 
 
 
 def _made(kind: type[Some], raw: Mapping[str, Any], where: str) -> Some:
-    known = {one.name for one in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    known = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     if unknown := set(raw) - known:
         message = f"{where}: unknown {sorted(unknown)}; there are {sorted(known)}"
         raise BedError(message)

@@ -74,7 +74,7 @@ def verdict(recording: Recording, document: Document) -> str:
 
 def _of_incident(truth: _Truth, incident: Mapping[str, Any], document: Document) -> str:
     sure = incident["confidence"] in _SURE
-    candidates = {one["cause"]: one["state"] for one in incident["candidates"]}
+    candidates = {candidate["cause"]: candidate["state"] for candidate in incident["candidates"]}
     named = _named(incident, document)
     if named & truth.names and _same_fault(truth, incident, document):
         return DECIDED if sure else SUSPECTED
@@ -98,8 +98,8 @@ def _named(incident: Mapping[str, Any], document: Document) -> set[str]:
     if incident["confidence"] not in _SURE:
         return set()
     states = defaultdict(set)
-    for one in incident["candidates"]:
-        states[one["state"]].add(one["cause"])
+    for candidate in incident["candidates"]:
+        states[candidate["state"]].add(candidate["cause"])
     return states["measured"] or states["possible"] | states["rare"]
 
 
@@ -111,18 +111,18 @@ def _same_fault(truth: _Truth, incident: Mapping[str, Any], document: Document) 
 
 def _roots(incident: Mapping[str, Any], document: Document) -> list[Mapping[str, Any]]:
     own = {*incident["findings"]}
-    return [one for one in document["findings"] if one["fingerprint"] in own and one["code"] == incident["cause"]]
+    return [finding for finding in document["findings"] if finding["fingerprint"] in own and finding["code"] == incident["cause"]]
 
 
 def _of_findings(truth: _Truth, document: Document) -> str:
     """Return what findings below HIGH say, which are in no incident."""
-    failing = [one for one in document["findings"] if one["status"] == "FAIL"]
-    naming = [one for one in failing if one["code"] in truth.names]
+    failing = [finding for finding in document["findings"] if finding["status"] == "FAIL"]
+    naming = [finding for finding in failing if finding["code"] in truth.names]
     if naming:
-        return DECIDED if any(one["confidence"] in _SURE for one in naming) else SUSPECTED
-    if any(one["code"] in _OF_KINDS and one["confidence"] in _SURE for one in failing):
+        return DECIDED if any(finding["confidence"] in _SURE for finding in naming) else SUSPECTED
+    if any(finding["code"] in _OF_KINDS and finding["confidence"] in _SURE for finding in failing):
         return WRONG
-    return SYMPTOM if any(one["code"] in truth.effect for one in failing) else SILENT
+    return SYMPTOM if any(finding["code"] in truth.effect for finding in failing) else SILENT
 
 
 def pairs_of(names: Iterable[str], wanted: Collection[str] = tuple(INPUTS)) -> dict[str, Pair]:
@@ -150,7 +150,11 @@ def judged(names: Iterable[str]) -> Verdicts:
 def of_causes() -> tuple[str, ...]:
     """Return the recordings of clusters that a cause broke, in the order of causes."""
     order = [cause.name for cause in causes()]
-    recorded = [one for one in recordings().values() if one.broken_by and (CLUSTERS / f"{one.name}{SUFFIX}").is_file()]
+    recorded = [
+        recording
+        for recording in recordings().values()
+        if recording.broken_by and (CLUSTERS / f"{recording.name}{SUFFIX}").is_file()
+    ]
     return tuple(one.name for one in sorted(recorded, key=lambda one: (order.index(one.broken_by[0]), one.mode != "ZooKeeper")))
 
 

@@ -70,8 +70,8 @@ def _document(view: ClusterView, *, passing: bool, evidence: Collection[str]) ->
         "matrix": whole["matrix"],
         "incidents": [{key: incident[key] for key in _OF_INCIDENTS} for incident in whole["incidents"]],
         "findings": [
-            {key: one[key] for key in _OF_FINDINGS}
-            | {"evidence": one["evidence"] if one["fingerprint"] in headed or one["code"] in evidence else {}}
-            for one in whole["findings"]
+            {key: finding[key] for key in _OF_FINDINGS}
+            | {"evidence": finding["evidence"] if finding["fingerprint"] in headed or finding["code"] in evidence else {}}
+            for finding in whole["findings"]
         ],
     }

@@ -69,8 +69,9 @@ def run_healthy(  # noqa: PLR0913 - what a run needs
                 continue
             record.append(result | {"loads": loads(control, version), "audits": found}, path)
             audits += len(found)
-            exits = Counter(one["exit"] for one in found)
-            say(f"{control.id} on {version}: exits {dict(exits)} {[one['alarms'] for one in found if one['alarms']] or ''}")
+            exits = Counter(result["exit"] for result in found)
+            alarms = [result["alarms"] for result in found if result["alarms"]]
+            say(f"{control.id} on {version}: exits {dict(exits)} {alarms or ''}")
     finally:
         stage.clear()
     return audits
@@ -100,7 +101,7 @@ def audit(inputs: str, report: Mapping[str, Any]) -> dict[str, Any]:
         "exit": evaluate_gate(report, "high", 1.0)[0],
         "asked": report["coverage"]["asked"],
         "answered": report["coverage"]["answered"],
-        "unknown": sorted({one["code"] for one in report["findings"] if one["status"] == "UNKNOWN"}),
+        "unknown": sorted({finding["code"] for finding in report["findings"] if finding["status"] == "UNKNOWN"}),
         "severity": max((Severity[severity] for severity in failing.values()), default=Severity.INFO).name,
         "alarms": score.alarms([report]),
     }
@@ -124,31 +125,31 @@ that a cluster file can give, from one address to all.
 def section(results: Iterable[Result]) -> str:
     """Return the section of the page that lists these audits."""
     runs = [one for (_, name, _), one in record.newest(results).items() if name in under_load()]
-    audits = [(run, one) for run in runs for one in run["audits"]]
+    audits = [(run, audit) for run in runs for audit in run["audits"]]
     lines = [_HEAD, f"{len(audits)} audits of {len(runs)} clusters: {_alarms(audits)} failures of severity HIGH or above.\n"]
     lines += ["| Load | Clusters | Audits | HIGH or above |", "|---|---|---|---|"]
     for load in LOADS:
-        own = [(run, one) for run, one in audits if load in run["loads"]]
+        own = [(run, audit) for run, audit in audits if load in run["loads"]]
         lines.append(f"| {load} | {len({(run['id'], run['version']) for run, _ in own})} | {len(own)} | {_alarms(own)} |")
     lines += [
         "",
         "| Inputs | Audits | Exit codes | Reads answered | Not known in any | HIGH or above |",
         "|---|---|---|---|---|---|",
     ]
-    for inputs in dict.fromkeys((*KEYS, *(one["inputs"] for _, one in audits))):
-        own = [(run, one) for run, one in audits if one["inputs"] == inputs]
+    for inputs in dict.fromkeys((*KEYS, *(audit["inputs"] for _, audit in audits))):
+        own = [(run, audit) for run, audit in audits if audit["inputs"] == inputs]
         exits = ", ".join(f"{code} ({count})" for code, count in sorted(Counter(one["exit"] for _, one in own).items()))
         reads = f"{sum(one['answered'] for _, one in own)} of {sum(one['asked'] for _, one in own)}"
         unknown = ", ".join(sorted({code for _, one in own for code in one["unknown"]}))
         lines.append(f"| {inputs} | {len(own)} | {exits} | {reads} | {unknown or 'none'} | {_alarms(own)} |")
     lines += ["", "| Healthy cluster | Version | Audits | Highest severity | HIGH or above |", "|---|---|---|---|---|"]
     for run in sorted(runs, key=lambda one: (list(under_load()).index(one["id"]), list(VERSIONS).index(one["version"]))):
-        highest = max(Severity[one["severity"]] for one in run["audits"]).name
-        found = "; ".join(sorted({f"{what}: {text}" for one in run["audits"] for what, text in one["alarms"].items()}))
+        highest = max(Severity[audit["severity"]] for audit in run["audits"]).name
+        found = "; ".join(sorted({f"{what}: {text}" for audit in run["audits"] for what, text in audit["alarms"].items()}))
         cells = [f"`{run['id']}`", run["version"], str(len(run["audits"])), highest, found.replace("|", "\\|") or "none"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
 
 def _alarms(audits: Sequence[tuple[Result, Mapping[str, Any]]]) -> int:
-    return sum(len(one["alarms"]) for _, one in audits)
+    return sum(len(audit["alarms"]) for _, audit in audits)

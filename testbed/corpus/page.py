@@ -98,15 +98,15 @@ def page(results: Iterable[Result], causes: str, texts: Texts, healthy_audits: I
 
 
 def _figures(broken: Sequence[Result]) -> list[str]:
-    verdicts = Counter(one["verdict"] for one in broken)
+    verdicts = Counter(run["verdict"] for run in broken)
     share = f"{verdicts['cause'] / (len(broken) or 1):.0%}"
-    commands = sum(len(one["commands"]) for one in broken)
+    commands = sum(len(run["commands"]) for run in broken)
     text = (
-        f"{len(broken)} runs of {len({one['id'] for one in broken})} faults. By the codes of its findings, kafka-audit reported"
+        f"{len(broken)} runs of {len({run['id'] for run in broken})} faults. By the codes of its findings, kafka-audit reported"
         f" the cause in {verdicts['cause']} ({share}), was undecided in {verdicts['undecided']}, reported a symptom in"
         f" {verdicts['symptom']}, nothing in {verdicts['silent']}, and something false in {verdicts['wrong']}."
-        f" {sum(one['healed'] for one in broken)} healed. {commands} commands were run as findings print them, in"
-        f" {sum(bool(one['commands']) for one in broken)} runs.\n"
+        f" {sum(run['healed'] for run in broken)} healed. {commands} commands were run as findings print them, in"
+        f" {sum(bool(run['commands']) for run in broken)} runs.\n"
     )
     return [text]
 
@@ -121,14 +121,14 @@ def text_worth(run: Result, tool: str, texts: Texts) -> Worth:
 
 
 def _tools(broken: Sequence[Result]) -> list[str]:
-    return [OWN, *sorted({tool for one in broken for tool in one["peers"]} - {OWN})]
+    return [OWN, *sorted({tool for run in broken for tool in run["peers"]} - {OWN})]
 
 
 def _scores(broken: Sequence[Result], texts: Texts) -> list[str]:
     columns = (*VERDICTS, NOT_SCORED, NOT_INSTALLED)
     lines = [f"| Tool | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
     for tool in _tools(broken):
-        got = Counter(text_worth(one, tool, texts).verdict for one in broken)
+        got = Counter(text_worth(run, tool, texts).verdict for run in broken)
         lines.append(f"| {tool} | {' | '.join(str(got[verdict]) for verdict in columns)} |")
     return [*lines, "", *(f"- {tool}: {NOT_INSTALLED}: {why}." for tool, why in UNAVAILABLE.items()), ""]
 
@@ -137,7 +137,7 @@ def _faults(broken: Sequence[Result], texts: Texts) -> list[str]:
     own, *tools = _tools(broken)
     lines = [f"| Fault | {' | '.join(_VERSIONS)} | {' | '.join(tools)} |", f"|---|{'---|' * (len(_VERSIONS) + len(tools))}"]
     for fault in faults().values():
-        mine = {one["version"]: one for one in broken if one["id"] == fault.id}
+        mine = {run["version"]: run for run in broken if run["id"] == fault.id}
         cells = [
             _cell(run, text_worth(run, own, texts).verdict)
             if (run := mine.get(version))
@@ -146,7 +146,7 @@ def _faults(broken: Sequence[Result], texts: Texts) -> list[str]:
             else "does not apply"
             for version in _VERSIONS
         ]
-        others = [", ".join(dict.fromkeys(text_worth(one, tool, texts).verdict for one in mine.values())) for tool in tools]
+        others = [", ".join(dict.fromkeys(text_worth(run, tool, texts).verdict for run in mine.values())) for tool in tools]
         lines.append(f"| `{fault.id}`: {fault.title} | {' | '.join([*cells, *others])} |")
     return [*lines, ""]
 
@@ -157,11 +157,11 @@ def _cell(result: Result, verdict: str) -> str:
 
 def _losses(broken: Sequence[Result]) -> list[str]:
     """Return what was said of faults of controllers before the leader was killed, and what became of the quorum then."""
-    seen = [one for one in broken if one.get("lost")]
-    shown = [one for one in seen if one["lost"]["seconds"] is None and one["verdict"] == "cause"]
-    survived = sum((one["twin"] or {}).get("seconds") is not None for one in seen)
+    seen = [run for run in broken if run.get("lost")]
+    shown = [run for run in seen if run["lost"]["seconds"] is None and run["verdict"] == "cause"]
+    survived = sum((run["twin"] or {}).get("seconds") is not None for run in seen)
     figures = (
-        f"{len(seen)} runs of {len({one['id'] for one in seen})} faults: in {len(shown)} the cause was named before, and no"
+        f"{len(seen)} runs of {len({run['id'] for run in seen})} faults: in {len(shown)} the cause was named before, and no"
         f" leader was elected after. Without the fault one was elected in {survived}.\n"
     )
     lines = [
@@ -171,12 +171,12 @@ def _losses(broken: Sequence[Result]) -> list[str]:
         "|---|---|---|---|---|---|---|",
     ]
     for fault in faults().values():
-        for one in sorted(seen, key=lambda one: list(VERSIONS).index(one["version"])):
-            if one["id"] == fault.id:
-                release, kind = one["version"].split()[0], "dynamic" if one["version"] in DYNAMIC else "static"
-                codes = ", ".join(found for found in one["failing"] if found.split()[0] in fault.cause)
-                cells = [f"`{fault.id}`: {fault.title}", release, kind, f"{codes}: {_plain(one['headline'])}"]
-                cells += ["all" if fault.loses == "all" else "the leader", _then(one["lost"]), _then(one["twin"])]
+        for run in sorted(seen, key=lambda run: list(VERSIONS).index(run["version"])):
+            if run["id"] == fault.id:
+                release, kind = run["version"].split()[0], "dynamic" if run["version"] in DYNAMIC else "static"
+                codes = ", ".join(found for found in run["failing"] if found.split()[0] in fault.cause)
+                cells = [f"`{fault.id}`: {fault.title}", release, kind, f"{codes}: {_plain(run['headline'])}"]
+                cells += ["all" if fault.loses == "all" else "the leader", _then(run["lost"]), _then(run["twin"])]
                 lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 
@@ -192,18 +192,18 @@ def _then(loss: Mapping[str, Any] | None) -> str:
 
 def _open(broken: Sequence[Result], texts: Texts) -> list[str]:
     lines = []
-    for one in broken:
-        parts = [f"by codes {one['verdict']} ({', '.join(one['cause']) or 'no incident'})"] if one["verdict"] != "cause" else []
-        worth = text_worth(one, OWN, texts)
+    for run in broken:
+        parts = [f"by codes {run['verdict']} ({', '.join(run['cause']) or 'no incident'})"] if run["verdict"] != "cause" else []
+        worth = text_worth(run, OWN, texts)
         if worth.verdict not in {"cause", NOT_SCORED}:
             of = f" of {worth.false}" if worth.false else ""
             parts.append(f"by text {worth.verdict}{of}: {_plain(worth.line)[:200] or 'no line'}")
-        parts += [f"not reported: {', '.join(one['missing'])}"] if one["missing"] else []
-        parts += [f"false: {', '.join(one['false'])}"] if one["false"] else []
-        parts += [f"not healed: {_plain('; '.join(one['left']))}"] if not one["healed"] else []
+        parts += [f"not reported: {', '.join(run['missing'])}"] if run["missing"] else []
+        parts += [f"false: {', '.join(run['false'])}"] if run["false"] else []
+        parts += [f"not healed: {_plain('; '.join(run['left']))}"] if not run["healed"] else []
         if parts:
             lines.append(
-                f"- `{one['id']}` on {one['version']}: {'; '.join(parts)}. Headline: {_plain(one['headline']) or 'none'}"
+                f"- `{run['id']}` on {run['version']}: {'; '.join(parts)}. Headline: {_plain(run['headline']) or 'none'}"
             )
     return [*(lines or ["Nothing."]), ""]
 
@@ -211,9 +211,9 @@ def _open(broken: Sequence[Result], texts: Texts) -> list[str]:
 def _repairs(broken: Sequence[Result]) -> list[str]:
     lines = [_REPAIRS]
     for fault in faults().values():
-        mine = [one for one in broken if one["id"] == fault.id and one["healed"]]
-        commands = list(dict.fromkeys(f"`{_plain(command)}`" for one in mine for command in one["commands"]))
-        words = list(dict.fromkeys(f"“{word}”" for one in mine for word in one["followed"]))
+        mine = [run for run in broken if run["id"] == fault.id and run["healed"]]
+        commands = list(dict.fromkeys(f"`{_plain(command)}`" for run in mine for command in run["commands"]))
+        words = list(dict.fromkeys(f"“{word}”" for run in mine for word in run["followed"]))
         if commands or words:
             lines.append(f"- `{fault.id}`: {'; '.join([*commands[:4], *words])}")
     return [*lines, ""]
@@ -221,9 +221,9 @@ def _repairs(broken: Sequence[Result]) -> list[str]:
 
 def _remedies(broken: Sequence[Result]) -> list[str]:
     known = remedies(broken)
-    count = sum(sum(one.commands.values()) for one in known.values())
-    executed = [one for one in known.values() if one.executed]
-    by_command, scenario = sum(bool(one.commands) for one in executed), sum(bool(one.scenario) for one in known.values())
+    count = sum(sum(check.commands.values()) for check in known.values())
+    executed = [check for check in known.values() if check.executed]
+    by_command, scenario = sum(bool(check.commands) for check in executed), sum(bool(check.scenario) for check in known.values())
     figures = (
         f"{len(known)} checks: the remedy of {len(executed)} was executed, of {by_command} of them by {count} commands as"
         f" printed. A scenario test heals {scenario}. The remedy of {len(known) - len(executed) - scenario} was not executed.\n"
@@ -244,17 +244,17 @@ def _remedies(broken: Sequence[Result]) -> list[str]:
 
 
 def _controls(healthy: Sequence[Result]) -> list[str]:
-    audits, alarms = sum(one["audits"] for one in healthy), sum(len(one["alarms"]) for one in healthy)
+    audits, alarms = sum(run["audits"] for run in healthy), sum(len(run["alarms"]) for run in healthy)
     lines = [
         f"{audits} audits of {len(healthy)} healthy clusters: {alarms} failures of severity HIGH or above.\n",
         "| Healthy cluster | Version | Audits | Reads answered | HIGH or above |",
         "|---|---|---|---|---|",
     ]
     for control in controls().values():
-        for one in healthy:
-            if one["id"] == control.id:
-                found = "; ".join(f"{what}: {_plain(text)}" for what, text in one["alarms"].items()) or "none"
-                cells = [f"`{control.id}`: {control.title}", one["version"], str(one["audits"]), _answered(one), found]
+        for run in healthy:
+            if run["id"] == control.id:
+                found = "; ".join(f"{what}: {_plain(text)}" for what, text in run["alarms"].items()) or "none"
+                cells = [f"`{control.id}`: {control.title}", run["version"], str(run["audits"]), _answered(run), found]
                 lines.append(f"| {' | '.join(cells)} |")
     return lines
 

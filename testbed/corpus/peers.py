@@ -31,9 +31,9 @@ def kafka_topics(scene: Scene) -> str:
     """Run ``kafka-topics.sh --describe`` for what is under-replicated and what is unavailable."""
     wanted = ["--under-replicated-partitions", "--unavailable-partitions"]
     said = []
-    for one in wanted:
+    for option in wanted:
         try:
-            command = f"kafka-topics.sh --bootstrap-server {scene.tools.bootstrap} --describe {one}"
+            command = f"kafka-topics.sh --bootstrap-server {scene.tools.bootstrap} --describe {option}"
             done = scene.tools.run(scene.tools.with_login(command), SECONDS)
         except subprocess.TimeoutExpired:
             said.append(f"no end after {SECONDS} s")
@@ -54,7 +54,7 @@ def kcat(scene: Scene) -> str:
     if path is None:
         raise BedError(NOT_INSTALLED)
     settings = _librdkafka(scene)
-    command = [path, "-L", "-b", scene.tools.bootstrap, "-m", "15", *(part for one in settings for part in ("-X", one))]
+    command = [path, "-L", "-b", scene.tools.bootstrap, "-m", "15", *(part for setting in settings for part in ("-X", setting))]
     try:
         done = scene.bed.worker.run(command, timeout=SECONDS)
     except subprocess.TimeoutExpired:

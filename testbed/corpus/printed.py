@@ -56,7 +56,11 @@ def text_worth(fault: Fault, text: str) -> Worth:
 @cache
 def every_demand() -> dict[str, Demands]:
     """Return the words that name the faults of the corpus and the recorded causes, by name."""
-    own = {one.name: one.demands for one in recordings().values() if one.demands is not None and not one.fault}
+    own = {
+        recording.name: recording.demands
+        for recording in recordings().values()
+        if recording.demands is not None and not recording.fault
+    }
     return {name: fault.demands for name, fault in faults().items()} | own
 
 
@@ -70,7 +74,11 @@ def others(own: Demands | None, besides: Iterable[str]) -> dict[str, Demands]:
 def rejudged(runs: Iterable[Result]) -> dict[tuple[str, str], str]:
     """Return what `kafka-audit run` prints today of the recorded snapshots of runs' faults and versions."""
     wanted = {(run["id"], run["version"]) for run in runs}
-    held = {(one.fault, one.version): one.name for one in recordings().values() if (CLUSTERS / f"{one.name}{SUFFIX}").is_file()}
+    held = {
+        (recording.fault, recording.version): recording.name
+        for recording in recordings().values()
+        if (CLUSTERS / f"{recording.name}{SUFFIX}").is_file()
+    }
     names = {key: name for key, name in held.items() if key in wanted}
     texts = terminal_reports(pairs_of(names.values(), (ALL_INPUTS,)))
     return {key: texts[f"{name} {ALL_INPUTS}"] for key, name in names.items()}

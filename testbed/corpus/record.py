@@ -38,4 +38,4 @@ def append(result: Result, path: Path = RECORD) -> None:
 
 def newest(results: Iterable[Result]) -> dict[tuple[str, str, str], Result]:
     """Return the newest result by (kind, id, version)."""
-    return {(one["kind"], one["id"], one["version"]): one for one in results}
+    return {(result["kind"], result["id"], result["version"]): result for result in results}

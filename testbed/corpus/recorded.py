@@ -73,7 +73,7 @@ def recordings() -> dict[str, Recording]:
     """
     raw = yaml.safe_load((HERE / "recordings.yaml").read_text(encoding="utf-8"))
     every = [_recording(name, version, entry) for name, entry in raw.items() for version in entry["versions"]]
-    return {one.name: one for one in every}
+    return {recording.name: recording for recording in every}
 
 
 @cache

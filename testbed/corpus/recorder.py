@@ -56,7 +56,7 @@ def record(recording: Recording) -> str:
     finally:
         stage.clear()
     (CLUSTERS / f"{recording.name}{SUFFIX}").write_bytes(content)
-    incidents = [f"{one['cause']} {one['confidence']}: {one['headline']}" for one in report["incidents"]]
+    incidents = [f"{incident['cause']} {incident['confidence']}: {incident['headline']}" for incident in report["incidents"]]
     return f"{len(content)} bytes; {'; '.join(incidents) or 'no incident'}"
 
 

@@ -48,17 +48,17 @@ def remedies(results: Iterable[Result]) -> dict[str, Remedy]:
     commands: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     words: dict[str, set[str]] = defaultdict(set)
     ends: dict[str, set[str]] = defaultdict(set)
-    for one in results:
-        if not one["healed"]:
+    for result in results:
+        if not result["healed"]:
             continue
-        fault, version = faults()[one["id"]], one["version"]
-        printed = [check_of(fault, command) for command in one["commands"]]
+        fault, version = faults()[result["id"]], result["version"]
+        printed = [check_of(fault, command) for command in result["commands"]]
         for code in printed:
             commands[code][version] += 1
-        carried_out = (fault.follows or fault.cause) if one["followed"] else ()
+        carried_out = (fault.follows or fault.cause) if result["followed"] else ()
         for code in carried_out:
             words[code].add(version)
-        for code in set(one["passing"]) - {*printed, *carried_out}:
+        for code in set(result["passing"]) - {*printed, *carried_out}:
             ends[code] |= {*printed, *carried_out}
     return {
         code: Remedy(

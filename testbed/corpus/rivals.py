@@ -50,7 +50,7 @@ def misplace_vantage(scene: Scene, broker: int) -> None:
 @action
 def refuse_connections(scene: Scene, broker: int) -> None:
     """Let a broker accept no connection from the other brokers' addresses, by its limit of connections."""
-    others = [one.host.address for one in scene.cluster.brokers.values() if one.id != broker]
+    others = [other.host.address for other in scene.cluster.brokers.values() if other.id != broker]
     limit = {"max.connections.per.ip.overrides": ",".join(f"{address}:0" for address in others)}
     scene.cluster.restart_brokers({broker: limit})
     time.sleep(1)
@@ -84,7 +84,7 @@ def set_clocks(scene: Scene, brokers: list[int], seconds: int) -> None:
         scene.cluster.brokers[broker].server.environment = {"LD_PRELOAD": str(library), "BED_CLOCK_SECONDS": str(seconds)}
         scene.cluster.restart_brokers({broker: {}})
         scene.cluster.await_settled()
-    variables = {str(one.id): one.server.variables for one in scene.cluster.brokers.values()}
+    variables = {str(broker.id): broker.server.variables for broker in scene.cluster.brokers.values()}
     write_on_node(scene.cluster.folder, scene.cluster.hosts(), variables)  # who looks from there has that clock as well
 
 
@@ -129,7 +129,7 @@ def show(scene: Scene, broker: int, *, restart: bool = True) -> None:
     With ZooKeeper it begins anew, if wanted, and gets nothing from the controller, another broker. In KRaft it leads what it
     should, and nobody follows it there.
     """
-    others = [one for one in scene.cluster.brokers if one != broker]
+    others = [other for other in scene.cluster.brokers if other != broker]
     if scene.cluster.zookeeper_connect is not None:
         if restart:
             scene.zookeeper.make_controller(others[0])

@@ -116,7 +116,7 @@ class Stage:
         """Return what becomes of the whole cluster after a loss, tried once, and what its newest report says of elections."""
         if loss not in self._survived:
             self._survived[loss] = lose(self.running, loss)
-        says = {one["code"]: one["message"] for one in self.running.report["findings"] if one["code"] == "KA218"}
+        says = {finding["code"]: finding["message"] for finding in self.running.report["findings"] if finding["code"] == "KA218"}
         return {**self._survived[loss], "says": says.get("KA218", "")}
 
     def keep_report(self, name: str, report: Mapping[str, Any]) -> None:
@@ -230,8 +230,8 @@ def run_fault(stage: Stage, fault: Fault, version: str, kept: Path = printed.PRI
         "commit": commit(),
         "engine": stage.engine,
         "verdict": found.verdict,
-        "cause": [one["cause"] for one in report["incidents"]],
-        "confidence": [one["confidence"] for one in report["incidents"]],
+        "cause": [incident["cause"] for incident in report["incidents"]],
+        "confidence": [incident["confidence"] for incident in report["incidents"]],
         "headline": found.headline,
         "failing": sorted(f"{code} {resource}" for code, resource in found.failing),
         "missing": found.missing,
@@ -252,7 +252,9 @@ def run_fault(stage: Stage, fault: Fault, version: str, kept: Path = printed.PRI
 def _instead(missing: Iterable[str], report: dict[str, Any]) -> dict[str, str]:
     """Return what the report has of codes that were expected to fail and did not."""
     codes = {name.split()[0] for name in missing}
-    found = {one["code"]: one for one in report["findings"] if one["code"] in codes and one["status"] != "FAIL"}
+    found = {
+        finding["code"]: finding for finding in report["findings"] if finding["code"] in codes and finding["status"] != "FAIL"
+    }
     return {code: f"{one['status']} {one['resource']['name']}: {one['message']}" for code, one in found.items()}
 
 
@@ -271,7 +273,7 @@ def _healed(  # noqa: PLR0913, PLR0917 - what a repair is judged by
         snapshot, report = stage.audit(None if fault.loses else stage.healthy)
         stage.keep_report(f"{fault.id} {version} repaired", report)
         left = score.left(fault, failing, before, report)
-        passing = {one["code"] for one in report["findings"]} - {code for code, _ in score.failing(report)}
+        passing = {finding["code"] for finding in report["findings"]} - {code for code, _ in score.failing(report)}
     except BedError as error:
         left, passing, snapshot = [f"the repair failed: {error}"], set(), stage.healthy
     if not left:

@@ -61,7 +61,7 @@ def unread(reports: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for report in reports:
         found |= {f"{one['observer']} {one['operation']}": str(one["error"]) for one in report["coverage"]["unknown"]}
-        unreadable = (one for one in report["findings"] if "unreadable" in one["message"])
+        unreadable = (finding for finding in report["findings"] if "unreadable" in finding["message"])
         found |= {f"{one['code']} {one['resource']['name']}": one["message"] for one in unreadable}
     return found
 
@@ -77,9 +77,11 @@ def score(fault: Fault, before: Failing, report: Mapping[str, Any]) -> Score:
         if not any(want.matches(*found) for found in now)
     ]
     known = {code for code, _ in before}
-    incidents = [one for one in report["incidents"] if one["cause"] not in known or one["cause"] in fault.cause]
+    incidents = [
+        incident for incident in report["incidents"] if incident["cause"] not in known or incident["cause"] in fault.cause
+    ]
     true = {*fault.cause, *fault.also, *(want.code for want in fault.report)}
-    false = sorted({code for code, _ in fresh if code in fault.never} | {one["cause"] for one in incidents} - true)
+    false = sorted({code for code, _ in fresh if code in fault.never} | {incident["cause"] for incident in incidents} - true)
     return Score(
         verdict=_verdict(fault, incidents, fresh, false=bool(false)),
         failing=fresh,
@@ -105,7 +107,9 @@ def _verdict(fault: Fault, incidents: list[dict[str, Any]], fresh: Failing, *, f
 def _headline(fault: Fault, incidents: list[dict[str, Any]], report: Mapping[str, Any]) -> str:
     if incidents:
         return str(incidents[0]["headline"])
-    of_cause = (one["message"] for one in report["findings"] if one["code"] in fault.cause and one["status"] == "FAIL")
+    of_cause = (
+        finding["message"] for finding in report["findings"] if finding["code"] in fault.cause and finding["status"] == "FAIL"
+    )
     return next(of_cause, "")
 
 

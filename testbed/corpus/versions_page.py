@@ -46,7 +46,7 @@ def _reason(code: str) -> str:
 def statuses(broken: Sequence[Result]) -> dict[str, dict[str, list[str]]]:
     """Return, by version and code, ``failed`` and ``healed`` where that was seen."""
     seen: dict[str, dict[str, list[str]]] = {version: {} for version in VERSIONS}
-    columns = [(one, seen[of_release(one["version"])]) for one in broken if of_release(one["version"]) in seen]
+    columns = [(run, seen[of_release(run["version"])]) for run in broken if of_release(run["version"]) in seen]
     for one, column in columns:
         for code in {found.split()[0] for found in one["failing"]}:
             column.setdefault(code, ["failed"])

@@ -55,7 +55,7 @@ class Outcome:
 
     def wording(self) -> float:
         """Return the share of Kafka's refusals for which we have Kafka's message, the order of lists aside."""
-        wrong = len(self.messages) + sum(one.kafka is not None for one in self.verdicts)
+        wrong = len(self.messages) + sum(verdict.kafka is not None for verdict in self.verdicts)
         return 1 - wrong / max(1, self.refused)
 
 
@@ -96,7 +96,7 @@ def shape(message: str | None) -> str:
 
 
 def _definitions(told: Sequence[object]) -> str:
-    lines = (json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in told)
+    lines = (json.dumps(answer, ensure_ascii=False, separators=(",", ":")) for answer in told)
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 

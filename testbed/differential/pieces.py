@@ -104,13 +104,13 @@ class Draft:
         return self.comma().join(f"{self.cased(name)}://{host}:{port}" for name, host, port in listeners)
 
     def _advertised(self) -> None:
-        brokers = [one for one in self.listeners if one[0] not in self.controllers]
+        brokers = [listener for listener in self.listeners if listener[0] not in self.controllers]
         everywhere = any(host == "0.0.0.0" for _, host, _ in brokers)  # noqa: S104 -- compared, not bound
         if not brokers or not (everywhere or self.chance(0.5)):
             return
         told = [(name, self.dice.choice(ADDRESSES), port) for name, _, port in brokers]
         if self.chance(0.2):
-            told = [one for one in told if one[0] == self.inter_broker or self.chance(0.5)]
+            told = [listener for listener in told if listener[0] == self.inter_broker or self.chance(0.5)]
         if self.chance(0.1):
             told = [(name, host, 443) for name, host, _ in told]
         if self.chance(0.15) and self.role == "combined" and self.version >= "3":
@@ -146,7 +146,7 @@ class Draft:
         if self.role in {"controller", "combined"}:
             ids[0] = own
         if self.chance(0.75) or self.version < "3.9":
-            told["controller.quorum.voters"] = self.comma().join(f"{one}@controller-{one}.example:9093" for one in ids)
+            told["controller.quorum.voters"] = self.comma().join(f"{number}@controller-{number}.example:9093" for number in ids)
         if "controller.quorum.voters" not in told or self.chance(0.1):
             told["controller.quorum.bootstrap.servers"] = "controller-1.example:9093,10.0.0.9:9093"
         if self.role == "migrating" and self.chance(0.6):

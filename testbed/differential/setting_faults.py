@@ -134,7 +134,7 @@ def _old_address(draft: Draft) -> None:
 
 
 def _class(draft: Draft) -> None:
-    keys = [one.name for one in definitions(draft.version).values() if one.type == "CLASS"]
+    keys = [definition.name for definition in definitions(draft.version).values() if definition.type == "CLASS"]
     values = (
         "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
         "org.apache.kafka.common.security.auth.NoSuchBuilder",

@@ -80,9 +80,9 @@ def _wanted(cluster: BaseCluster, contents: Contents) -> dict[str, Any]:
     return {
         "client": {"bootstrap.servers": ",".join(brokers)} | (secured.java_client() if secured else {}),
         "topics": [*made, *short_lived],
-        "deleted": [one["name"] for one in short_lived],
+        "deleted": [topic["name"] for topic in short_lived],
         "recreated": made[-3:],
-        "written": [one["name"] for one in made if one["name"] not in {replays, quiet}],
+        "written": [topic["name"] for topic in made if topic["name"] not in {replays, quiet}],
         "consumed": invoices,
         "replayed": replays,
         "quiet": quiet,

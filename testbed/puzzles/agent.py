@@ -59,7 +59,7 @@ async def _converse(asked: Iterable[str], folder: str) -> dict[str, str]:
                 lines += _told(incident)
             if not lines:
                 found = (await ask("findings", cluster=number, limit=5))["findings"]
-                lines = [one["message"] for one in found]
+                lines = [result["message"] for result in found]
             said[number] = "\n".join(lines)
         return said
 
@@ -69,5 +69,5 @@ def _told(incident: dict[str, Any]) -> list[str]:
     sure = incident["confidence"] in _SURE
     lines = [incident["headline"] if sure else f"Suspected: {incident['headline']}"]
     if not sure:
-        lines += [f"Possibly: {one['fault']}" for one in incident["candidates"] if one["state"] in _OPEN]
-    return [*lines, *(f"Because {one['text']}" for one in incident["evidence_for"]), ""]
+        lines += [f"Possibly: {candidate['fault']}" for candidate in incident["candidates"] if candidate["state"] in _OPEN]
+    return [*lines, *(f"Because {evidence['text']}" for evidence in incident["evidence_for"]), ""]

@@ -115,7 +115,7 @@ def said(puzzle: Puzzle, party: str) -> str:
     tables: dict[str, list[str]] = defaultdict(list)
     for row in (*rows, *_listed(snapshot, rows)):
         hidden = _CONCLUDED.get(type(row), ())
-        values = {one.name: getattr(row, one.name) for one in fields(row) if one.name not in hidden}
+        values = {field.name: getattr(row, field.name) for field in fields(row) if field.name not in hidden}
         tables[type(row).table()].append(json.dumps({key: value for key, value in values.items() if value not in {None, ""}}))
     return "\n\n".join("\n".join([name, *lines]) for name, lines in tables.items())
 
@@ -148,7 +148,7 @@ def _parties_of(row: Row) -> Iterator[str]:
 def _listed(snapshot: Snapshot, rows: Iterable[Row]) -> Iterator[Row]:
     """Yield what views list: brokers, topics and partitions are kept once for all views that are alike."""
     views = [row for row in rows if isinstance(row, BrokerView)]
-    brokers, topics = {one.brokers_digest for one in views}, {one.topics_digest for one in views}
+    brokers, topics = {view.brokers_digest for view in views}, {view.topics_digest for view in views}
     yield from (row for row in snapshot.of(ViewBroker) if row.brokers_digest in brokers)
     listed = [row for row in snapshot.of(ViewTopic) if row.topics_digest in topics]
     yield from listed
@@ -160,10 +160,11 @@ def kafka_topics(puzzle: Puzzle) -> str:
     """Return what ``kafka-topics.sh --describe --under-replicated-partitions`` prints of the first view."""
     partitions, _, _ = _first_view(puzzle)
     return "\n".join(
-        f"\tTopic: {one.topic}\tPartition: {one.partition}\tLeader: {'none' if one.leader in {None, -1} else one.leader}"
-        f"\tReplicas: {_ids(one.replicas)}\tIsr: {_ids(one.isr)}"
-        for one in partitions
-        if len(one.isr) < len(one.replicas)
+        f"\tTopic: {partition.topic}\tPartition: {partition.partition}"
+        f"\tLeader: {'none' if partition.leader in {None, -1} else partition.leader}"
+        f"\tReplicas: {_ids(partition.replicas)}\tIsr: {_ids(partition.isr)}"
+        for partition in partitions
+        if len(partition.isr) < len(partition.replicas)
     )
 
 
@@ -187,9 +188,9 @@ def kcat(puzzle: Puzzle) -> str:
     for topic, held in topics.items():
         lines.append(f'  topic "{topic}" with {len(held)} partitions:')
         lines += [
-            f"    partition {one.partition}, leader {-1 if one.leader is None else one.leader}, replicas: {_ids(one.replicas)}, "
-            f"isrs: {_ids(one.isr)}"
-            for one in held
+            f"    partition {row.partition}, leader {-1 if row.leader is None else row.leader}, replicas: {_ids(row.replicas)}, "
+            f"isrs: {_ids(row.isr)}"
+            for row in held
         ]
     return "\n".join(lines)
 

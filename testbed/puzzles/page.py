@@ -36,10 +36,10 @@ Rows have the columns of [tables](tables.md). A party that did not answer has a 
 
 ## The rule
 
-The judge reads words, whoever wrote them, by the same rule as in [the corpus](corpus.md): *cause*, if one line has the cause
-and the place as a statement; *undecided*, if the cause is named as a possible one; *symptom*; *silent*; *wrong*, if a line
-states another fault, which this cluster does not have, even beside the true one. The right answer to a healthy cluster names
-no fault: *quiet*. `score` ends with 0 for *cause* and *quiet*.
+The judge reads words without knowing their author, by the same rule as in [the corpus](corpus.md): *cause*, if one line has
+the cause and the place as a statement; *undecided*, if the cause is named as a possible one; *symptom*; *silent*; *wrong*, if
+a line states another fault, which this cluster does not have, even beside the true one. The right answer to a healthy cluster
+names no fault: *quiet*. `score` ends with 0 for *cause* and *quiet*.
 
 A third of the puzzles is **held out**. Do not improve a tool, a prompt or a rule with them; score them once. The names of
 what is wrong are in `testbed/corpus/recordings.yaml`, so keep that file from an agent.
@@ -47,10 +47,10 @@ what is wrong are in `testbed/corpus/recordings.yaml`, so keep that file from an
 ## Two agents
 
 A scripted agent asks `kafka-audit mcp` with the official SDK's client ([agents](agents.md)): `why` for each cluster, and
-repeats what it is told. The other one has the outputs of `kafka-topics --describe --under-replicated-partitions` and `kcat
+repeats the answers. The other one has the outputs of `kafka-topics --describe --under-replicated-partitions` and `kcat
 -L`, rendered from the view of the broker that comes first, and repeats them. Neither has seen a puzzle before. The authors
 of kafka-audit have seen all of them, the held-out ones too, so the first row says that nothing is lost on the way to an
-agent, not how kafka-audit does on clusters that nobody has seen.
+agent, not how kafka-audit does on clusters that are unknown to its authors.
 
 | answers from | part | {columns} |
 |---|---|{rule}|

@@ -217,7 +217,7 @@ def test_fifty_clusters_of_one_ensemble_are_one_message_each_way(audited):
     assert alerts.hears(run(*dead), *dead) == ["[NEW] 50 clusters: ZooKeeper zk1:2181 and zk2:2181 does not answer (timeout)"]
     (message,) = alerts.sent
     assert [fact.partition(":")[0] for fact in message.facts[1:-1]] == names
-    assert message.facts[-1] == "These clusters begin no alerts of their own about this."
+    assert message.facts[-1] == "These clusters send no separate alerts about it."
     assert alerts.hears(run(*dead), *dead) == []
     well = [audited.brokers(name) for name in names]
     assert alerts.hears(run(*well), *well) == [

@@ -97,8 +97,8 @@ WRONG = {
     ("--without", "disk:2:/nowhere"): "the cluster has no disk:2:/nowhere",
     ("--each", "rack"): "the cluster has no rack, or none was read",
     ("--each", "host"): "'host' is none of broker, rack",
-    ("--without", "broker:1", "--each", "broker"): "name what goes",
-    (): "name what goes",
+    ("--without", "broker:1", "--each", "broker"): "name what is lost",
+    (): "name what is lost",
     ("--without", "broker:1", "--margin", "-1"): "is not a number of copies",
 }
 

@@ -112,7 +112,7 @@ def test_5000_partitions_that_lack_one_broker_are_one_incident_whatever_each_of_
         findings.append(small_cluster.finding(code, resource, name=fault, severity="CRITICAL"))
     cluster = {"brokers": {0: "a:9092", 1: "b:9092", 2: "c:9092"}, "partitions": states}
     (incident,) = storm(cluster, findings)
-    assert incident.headline == "Broker 2 is missing in the ISR of 5000 partitions, 1000 without a leader; not decided"
+    assert incident.headline == "Broker 2 is missing from the ISR of 5000 partitions, 1000 without a leader; not decided"
     assert incident.cause == "KA601"
     assert len(incident.findings) == 5000
     assert [e.text.split(":")[0] for e in incident.evidence_for] == [
@@ -127,8 +127,8 @@ def test_two_brokers_that_are_missing_are_two_incidents():
     findings = [small_cluster.finding("KA604", f"topic/t/partition/{n}", name="under_replicated") for n in range(8)]
     found = storm({"brokers": {0: "a:9092", 1: "b:9092", 2: "c:9092"}, "partitions": states}, findings)
     assert sorted(incident.headline for incident in found) == [
-        "Broker 1 is missing in the ISR of 4 partitions; cause not decided",
-        "Broker 2 is missing in the ISR of 4 partitions; cause not decided",
+        "Broker 1 is missing from the ISR of 4 partitions; cause not decided",
+        "Broker 2 is missing from the ISR of 4 partitions; cause not decided",
     ]
 
 

@@ -177,7 +177,7 @@ def test_a_name_that_could_run_stands_in_no_command(host, shown):
 
 def test_not_known_says_what_would_make_it_known():
     finding = only(concluded([judgement("KA105", "broker/2", "UNKNOWN", evidence={"needs": "Describe on Cluster"})]))
-    assert finding.remediation == "To know: Describe on Cluster"
+    assert finding.remediation == "Needed: Describe on Cluster"
 
 
 @pytest.mark.parametrize(

@@ -142,9 +142,9 @@ def test_a_setting_without_a_field_is_the_operators():
 def test_what_is_not_known_is_asked_of_the_party_that_writes_the_file():
     needs = "DescribeConfigs on Cluster, or server.properties of broker 0 (`properties` in the cluster file)"
     said = {form: _said("KA705", names, Status.UNKNOWN, needs=needs) for form, names in NAMES.items()}
-    assert said["Strimzi"] == "To know: DescribeConfigs on Cluster, or the ConfigMap that the operator writes for broker 0"
-    assert said["environment"] == "To know: DescribeConfigs on Cluster, or the file as broker 0 gets it"
-    assert said["Bitnami"] == "To know: DescribeConfigs on Cluster, or the output of `helm template` for broker 0"
+    assert said["Strimzi"] == "Needed: DescribeConfigs on Cluster, or the ConfigMap that the operator writes for broker 0"
+    assert said["environment"] == "Needed: DescribeConfigs on Cluster, or the file as broker 0 gets it"
+    assert said["Bitnami"] == "Needed: DescribeConfigs on Cluster, or the output of `helm template` for broker 0"
 
 
 def test_a_path_with_blanks_is_one_word_of_a_command():

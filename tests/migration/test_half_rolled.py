@@ -84,7 +84,7 @@ def test_a_report_has_each_state_and_what_to_do_instead(tmp_path):
     assert {(one["from"], one["to"]) for one in told["states"][1]["broken"]} == {(0, 2), (1, 2)}
     assert told["states"][2]["broken"] == []
     items = [item for heading, item in half_rolled.roll_items(roll) if heading == "blockers"]
-    assert items[0].message.startswith("In no order do all brokers stay connected: while broker 0 alone has its new file")
+    assert items[0].message.startswith("No order keeps all brokers connected: while only broker 0 has its new file")
     assert "switch `inter.broker.listener.name` on every broker" in items[0].remedy
 
 

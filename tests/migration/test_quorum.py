@@ -135,7 +135,7 @@ def test_a_quorum_that_was_not_read_is_not_decided_and_has_no_steps():
     for kind, more in (("dynamic-quorum", {}), ("quorum-voters", {"node_ids": [200]}), ("controller-certificates", {})):
         report = decide(kind, STATIC, {"quorum": "none", "reads": [denied]}, **more)
         assert (report["verdict"], report["steps"], report["blockers"]) == ("not decided", [], [])
-        assert report["not_known"][0]["remedy"] == "To know: Describe"
+        assert report["not_known"][0]["remedy"] == "Needed: Describe"
 
 
 def test_a_cluster_with_zookeeper_has_no_quorum_to_change():

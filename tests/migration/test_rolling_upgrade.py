@@ -103,7 +103,7 @@ def test_without_a_release_nothing_is_decided():
     report = before.report_before_change(History().audit(), view, plan.plan("rolling-upgrade"), ProposedListeners(), NOW)
     assert (report["verdict"], report["steps"]) == ("not decided", [])
     assert {item["code"] for item in report["not_known"]} == {"KA912", "KA913", "KA914", "KA915"}
-    assert all(item["remedy"].startswith("To know: --kafka-version") for item in report["not_known"])
+    assert all(item["remedy"].startswith("Needed: --kafka-version") for item in report["not_known"])
 
 
 def test_controllers_come_before_brokers_and_metadata_version_last():

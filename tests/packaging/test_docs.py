@@ -73,6 +73,11 @@ def test_security_promises_what_a_test_holds():
     assert [row for row in rows if "`tests/" not in row] == [], "a promise without a test"
 
 
+PACKAGE = ROOT / "plugins" / "kafka_audit"
+PROSE = sorted(path for path in PACKAGE.rglob("*") if path.suffix in {".py", ".yaml", ".sql", ".j2", ".json", ".js"})
+LANGUAGE = DOCS / "language.md"
+
+
 def anchors(page):
     """Return the names that GitHub gives to the headings of a page."""
     heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
@@ -85,6 +90,28 @@ def test_links_lead_somewhere(page):
         there = (page.parent / target) if target else page
         assert there.exists(), target
         assert not anchor or anchor in anchors(there), f"{target}#{anchor}"
+
+
+def refused_words():
+    """Return the pattern of the words that docs/language.md refuses."""
+    table = LANGUAGE.read_text(encoding="utf-8").partition("| refused | write |")[2].partition("\n\n")[0]
+    words = [word for line in table.splitlines()[2:] for word in re.findall(r"`([^`]+)`", line.split("|")[1])]
+    assert len(words) > 10
+    pattern = "|".join(words).replace(" ", r"\s+(?:# )?")  # a comment goes on in the next line
+    return re.compile(rf"(?<![\w-])(?:{pattern})(?!\w)", re.IGNORECASE)
+
+
+def test_texts_have_no_refused_words():
+    """Also across lines, and in comments and names."""
+    refused = refused_words()
+    pages = [page for page in (*PAGES, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", *PROSE) if page != LANGUAGE]
+    found = [
+        f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]}"
+        for page in pages
+        for text in [page.read_text(encoding="utf-8")]
+        for match in refused.finditer(text)
+    ]
+    assert not found, "\n".join(found)
 
 
 @cache

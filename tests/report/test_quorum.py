@@ -116,7 +116,7 @@ def test_who_is_behind_the_leader_in_two_samples_does_not_follow_it_and_in_one_i
     assert matrix.in_words(lasting) == [("E", f"{name}: not caught up with controller 200 (effect).")]
     text = f"node {node} is behind leader 200 (caught up 40 s ago)"
     assert [why["text"] for why in lasting["why"]] == [f"effect: {text}"]
-    assert [why["text"] for why in once["why"]] == [f"{text}, in one sample only"]
+    assert [why["text"] for why in once["why"]] == [f"{text}, in only one sample"]
 
 
 def test_a_node_with_both_roles_has_one_row_and_one_column():
@@ -169,7 +169,7 @@ DENIED = {
 
 def test_a_quorum_that_was_not_read_is_not_known_everywhere():
     told = document(view(DENIED))
-    sentence = "not known (DescribeQuorum was not answered: DENIED). To know: Describe on Cluster."
+    sentence = "not known (DescribeQuorum was not answered: DENIED). Needed: Describe on Cluster."
     assert quorum_text(told["quorum"]) == sentence
     text = terminal_report(told, width=100, color=False)
     assert f"Metadata quorum: {sentence}" in " ".join(text.split())

@@ -79,7 +79,7 @@ def test_nothing_answered_is_not_clear(told):
     text = page(*told([], {"brokers": {}, "zookeeper": False, "reads": reads}))
     assert "Not judged: 0 of 1 reads answered" in text
     assert "Clear" not in text
-    assert "  ? zookeeper, zookeeper session: timeout\n    To know: a | port.\n" in text
+    assert "  ? zookeeper, zookeeper session: timeout\n    Needed: a | port.\n" in text
 
 
 def test_not_known_checks_are_told_with_what_they_need(told):
@@ -88,7 +88,7 @@ def test_not_known_checks_are_told_with_what_they_need(told):
     )
     text = page(*told([unknown], CALM))
     assert "1 check not known" in text
-    assert "  ? KA111 broker/1: who answers.\n    To know: a right.\n" in text
+    assert "  ? KA111 broker/1: who answers.\n    Needed: a right.\n" in text
 
 
 def test_what_one_thing_would_answer_is_asked_for_once(told):
@@ -110,9 +110,9 @@ def test_what_one_thing_would_answer_is_asked_for_once(told):
         "  ? broker 1, Metadata: timeout\n"
         "    KA101 broker/1: whether broker 1 names old leaders (no view)\n"
         "    KA102 broker/1: whether broker 1 misses leaders (no view)\n"
-        "    To know: an answer from b:9092.\n"
+        "    Needed: an answer from b:9092.\n"
         "  ? KA111 broker/1: who answers (no view)\n"
-        "    To know: DescribeConfigs on Cluster.\n"
+        "    Needed: DescribeConfigs on Cluster.\n"
     ) in text
     assert text.count("an answer from b:9092") == 1
 
@@ -125,7 +125,7 @@ def test_of_many_alike_the_first_is_told_and_the_others_are_counted(told):
         for n in range(25)
     ]
     text = page(*told(unknown, CALM))
-    assert "  ? KA302 broker/0: who reaches 0\n    KA302: and 24 more like it, in findings.json\n    To know: a probe.\n" in text
+    assert "  ? KA302 broker/0: who reaches 0\n    KA302: and 24 more like it, in findings.json\n    Needed: a probe.\n" in text
 
 
 def test_an_observer_is_called_the_same_everywhere(told):

@@ -18,7 +18,7 @@ def unknown(code, place, needs, error="timeout"):
         "resource": {"name": place},
         "message": f"Cannot determine whether {code} holds at {place}",
         "evidence": {"error": error} | ({"needs": needs} if needs else {}),
-        "remediation": f"To know: {needs}." if needs else "Ask by hand.",
+        "remediation": f"Needed: {needs}." if needs else "Ask by hand.",
     }
 
 

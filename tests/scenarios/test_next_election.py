@@ -69,7 +69,7 @@ def named(audits, leader, hidden, address):
     for name, confidence in {"hosts": "measured", "brokers": "suspected", "worker": "suspected"}.items():
         run = audits.by_command(name)
         assert judged(run.report) == ("FAIL", "HIGH", confidence), run.said
-        says = f"If leader {leader} goes, the election fails: controller {hidden} at {address} is not reached"
+        says = f"If leader {leader} stops, the election fails: controller {hidden} at {address} is not reached"
         assert finding_of(run.report, "KA218", "cluster")["message"].startswith(says)
         assert failing(run.report, at_least="HIGH") == {("KA218", "cluster")}, run.said
         assert run.code == 3, run.said

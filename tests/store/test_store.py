@@ -406,7 +406,7 @@ JUDGED = JudgedSnapshot(
 
 
 def test_an_answer_comes_back(store):
-    answer = JobAnswer(judged=(ID,), failed=((LATER, "its checks came to no end"),))
+    answer = JobAnswer(judged=(ID,), failed=((LATER, "its checks did not finish"),))
     store.write_judged("r1", JUDGED)
     store.write_answer("r1", answer)
     assert store.read_answer("r1") == answer

@@ -1,1 +1,1 @@
-"""What programs that hold a conversation are told: answers from stored reports, and the server that gives them."""
+"""Answers from stored reports for programs that hold a conversation, and the server that gives them."""

@@ -29,10 +29,10 @@ def overview(report: Report) -> Answer:
         "finished_at": report["finished_at"],
         "mode": report["mode"],
         "incidents": [
-            {"id": f"/incidents/{place}", **{key: one[key] for key in ("severity", "confidence", "headline", "cause")}}
-            for place, one in enumerate(report["incidents"])
+            {"id": f"/incidents/{place}", **{key: incident[key] for key in ("severity", "confidence", "headline", "cause")}}
+            for place, incident in enumerate(report["incidents"])
         ],
-        "resolved": [one["headline"] for one in report["resolved_incidents"]],
+        "resolved": [incident["headline"] for incident in report["resolved_incidents"]],
         "reads": {"asked": coverage["asked"], "answered": coverage["answered"]},
         "checks_without_data": report["counts"]["UNKNOWN"],
     }
@@ -57,8 +57,12 @@ def why(report: Report, incident: int | None = None) -> Answer:
 
 def _incident(place: int, incident: Mapping[str, Any]) -> Answer:
     root = f"/incidents/{place}"
-    told = {key: [{"id": f"{root}/{key}/{at}", **_said(one)} for at, one in enumerate(incident[key])] for key in _EVIDENCE}
-    candidates = [{"id": f"{root}/candidates/{number}", **one} for number, one in enumerate(incident.get("candidates", ()))]
+    told = {
+        key: [{"id": f"{root}/{key}/{at}", **_said(evidence)} for at, evidence in enumerate(incident[key])] for key in _EVIDENCE
+    }
+    candidates = [
+        {"id": f"{root}/candidates/{number}", **candidate} for number, candidate in enumerate(incident.get("candidates", ()))
+    ]
     steps = [
         {"id": f"{root}/remediation/{number}", **{key: step[key] for key in ("kind", "text", "commands", "cost")}}
         for number, step in enumerate(incident["remediation"])
@@ -67,8 +71,8 @@ def _incident(place: int, incident: Mapping[str, Any]) -> Answer:
     return {"id": root, **{key: incident[key] for key in kept}, **told, "candidates": candidates, "steps": steps}
 
 
-def _said(one: object) -> Mapping[str, Any]:
-    return one if isinstance(one, Mapping) else {"text": one}
+def _said(statement: object) -> Mapping[str, Any]:
+    return statement if isinstance(statement, Mapping) else {"text": statement}
 
 
 def findings(  # noqa: PLR0913 -- the ways to choose
@@ -98,14 +102,14 @@ def findings(  # noqa: PLR0913 -- the ways to choose
         msg = f"{at_least!r} is no severity{did_you_mean(at_least, names)} ({', '.join(names)})"
         raise UsageError(msg)
     found = [
-        {"id": f"/findings/{place}", "resource": _name(one), **{key: one[key] for key in _OF_FINDING}}
-        for place, one in enumerate(report["findings"])
-        if (status is None or one["status"] == status.upper())
-        and Severity[one["severity"]] >= Severity[at_least.upper()]
-        and (code is None or one["code"] == code.upper())
-        and (resource is None or _is_at(_name(one), resource))
+        {"id": f"/findings/{place}", "resource": _name(finding), **{key: finding[key] for key in _OF_FINDING}}
+        for place, finding in enumerate(report["findings"])
+        if (status is None or finding["status"] == status.upper())
+        and Severity[finding["severity"]] >= Severity[at_least.upper()]
+        and (code is None or finding["code"] == code.upper())
+        and (resource is None or _is_at(_name(finding), resource))
     ]
-    found.sort(key=lambda one: -Severity[one["severity"]])
+    found.sort(key=lambda finding: -Severity[finding["severity"]])
     shown = found[: min(limit, _MOST)]
     return {**_head(report), "findings": shown, "omitted": len(found) - len(shown)}
 
@@ -176,9 +180,9 @@ def reach(report: Report, source: str, target: str) -> Answer:
         "address": endpoints.get(number),
         "state": cells[wanted],
         "why": [
-            {"id": f"/matrix/why/{place}", "text": one["text"]}
-            for place, one in enumerate(matrix["why"])
-            if row["name"] in one["observers"] and _concerns(one, kind, number)
+            {"id": f"/matrix/why/{place}", "text": reason["text"]}
+            for place, reason in enumerate(matrix["why"])
+            if row["name"] in reason["observers"] and _concerns(reason, kind, number)
         ],
     }
 
@@ -216,9 +220,15 @@ def not_known(report: Report) -> Answer:
     """Return what the audit cannot say, and what would answer it: a right, a port, a file, a line of the cluster file."""
     reads = _unread(report)
     checks = [
-        {"id": f"/findings/{place}", "code": one["code"], "resource": _name(one), "message": one["message"], "needs": _needs(one)}
-        for place, one in enumerate(report["findings"])
-        if one["status"] == "UNKNOWN"
+        {
+            "id": f"/findings/{place}",
+            "code": finding["code"],
+            "resource": _name(finding),
+            "message": finding["message"],
+            "needs": _needs(finding),
+        }
+        for place, finding in enumerate(report["findings"])
+        if finding["status"] == "UNKNOWN"
     ]
     omitted = max(0, len(reads) - _MOST) + max(0, len(checks) - _MOST)
     told = {"reads": reads[:_MOST], "checks": checks[:_MOST], "omitted": omitted}
@@ -228,7 +238,7 @@ def not_known(report: Report) -> Answer:
 def _unread(report: Report) -> list[Answer]:
     keys = ("observer", "target", "operation", "reason", "error", "needs")
     unread = enumerate(report["coverage"]["unknown"])
-    return [{"id": f"/coverage/unknown/{place}", **{key: one[key] for key in keys}} for place, one in unread]
+    return [{"id": f"/coverage/unknown/{place}", **{key: read[key] for key in keys}} for place, read in unread]
 
 
 def _needs(finding: Mapping[str, Any]) -> object:

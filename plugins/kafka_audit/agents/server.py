@@ -82,7 +82,7 @@ class _StoreTools:
         """List the audited clusters with the time of the newest report, and the headline of each open incident."""
         store = self._store()
         found = {name: self._newest(store, name) for name in store.clusters()}
-        return _told({"clusters": [answers.overview(one) for one in found.values() if one is not None]})
+        return _told({"clusters": [answers.overview(report) for report in found.values() if report is not None]})
 
     def why(self, cluster: str, incident: int | None = None, snapshot: str | None = None) -> str:
         """Say why a cluster is broken: evidence for and against, causes that are not ruled out, steps with commands.
@@ -135,17 +135,18 @@ class _StoreTools:
         return _told(kept | {"resolved": report["resolved_incidents"]})
 
     def what_if(self, cluster: str, without: list[str], margin: int = 1, snapshot: str | None = None) -> str:
-        """Say what stops if parties go at once: partitions, coordinators, the quorum, entry points. `safe` is null if undecided.
+        """Say what stops if parties are lost at once: partitions, coordinators, the quorum, entry points.
 
         `without`: such as `broker:2`, `rack:a`, `controller:200`, `zookeeper:zk1`. `margin` 2 keeps one more copy than needed.
-        The answer is of the snapshot; before a restart, take a new one.
+        `safe` is null if undecided. The answer is of the snapshot; before a restart, take a new one.
         """
         if not without:
-            msg = "name what goes, such as broker:2"
+            msg = "name what is lost, such as broker:2"
             raise UsageError(msg)
-        snapshot_id = self._report(cluster, snapshot)["snapshot_id"]
+        store = self._store()
+        snapshot_id = self._report(cluster, snapshot, store)["snapshot_id"]
         view, (found,) = losses.answers(
-            self._store(),
+            store,
             snapshot_id,
             lambda asked: [combined(loss_named(asked, text) for text in without)],
             margin=margin - 1,
@@ -183,9 +184,9 @@ class _StoreTools:
             file.write_text(properties, encoding="utf-8")
             outcome = files.lint_files([str(file)], rules)
         document = lint_document.build_lint_document(outcome.files, show_all=False)
-        for one in document["files"]:
-            one["path"] = file.name
-            one["findings"] = [finding for finding in one["findings"] if finding["status"] == Status.FAIL]
+        for linted in document["files"]:
+            linted["path"] = file.name
+            linted["findings"] = [finding for finding in linted["findings"] if finding["status"] == Status.FAIL]
         return _told(document)
 
     def _store(self) -> Store:
@@ -195,8 +196,8 @@ class _StoreTools:
         manifest = store.newest(cluster)
         return None if manifest is None else store.read_report(manifest.snapshot_id)
 
-    def _report(self, cluster: str, snapshot: str | None) -> Mapping[str, Any]:
-        store = self._store()
+    def _report(self, cluster: str, snapshot: str | None, store: Store | None = None) -> Mapping[str, Any]:
+        store = self._store() if store is None else store
         if cluster not in store.clusters():
             msg = f"no cluster {cluster!r} in the store{store.instead_of(cluster)}"
             raise UsageError(msg)

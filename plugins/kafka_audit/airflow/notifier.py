@@ -31,7 +31,7 @@ class KafkaAuditNotifier(BaseNotifier):
         instance = context["ti"]
         alone = getattr(context.get("task"), "is_an_audit", False)
         if not alone and instance.dag_id not in links.AUDITS:
-            msg = f"{instance.dag_id}.{instance.task_id} is no audit: KafkaAuditNotifier is for tasks of KafkaAuditOperator"
+            msg = f"{instance.dag_id}.{instance.task_id} is not an audit: KafkaAuditNotifier is for tasks of KafkaAuditOperator"
             raise UsageError(msg)
         # The task of a process that was killed has no state here.
         failed = getattr(instance, "state", None) != _SUCCESS

@@ -108,7 +108,7 @@ def shared_messages(events: Sequence[AlertEvent], causes: Iterable[SharedCause],
         cause = by_marks.get(condition.findings)
         lines = [f"{trouble.cluster}: {trouble.headline}" for trouble in cause.troubles] if cause else list(condition.affected)
         more = [f"… and {len(lines) - MOST_LISTED} more"] if len(lines) > MOST_LISTED else []
-        end = [] if message.action == "resolve" else ["These clusters begin no alerts of their own about this."]
+        end = [] if message.action == "resolve" else ["These clusters send no separate alerts about it."]
         every.append(replace(message, facts=(*message.facts, *lines[:MOST_LISTED], *more, *end)))
     return every
 

@@ -1,7 +1,7 @@
 """The environment of programs that an audit starts: what they need, by name, and nothing that holds a password of a cluster.
 
 A program's environment is read by all that it starts, and often by others of the same user. So each gets a list of names instead
-of everything but some names: passwords of other clusters have names that nobody here knows.
+of everything but some names: passwords of other clusters have names that are unknown here.
 """
 
 import contextlib

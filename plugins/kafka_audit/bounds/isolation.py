@@ -45,7 +45,7 @@ class InTurn:
         self._left, self._until = count, time.monotonic() + ALL_SECONDS
 
     def __call__(self, functions: Mapping[str, Callable[[], _T]], /) -> Iterator[tuple[str, Callable[[], _T]]]:
-        """Yield as `Apart` says; EngineError is raised for one whose process came to no end in time."""
+        """Yield as `Apart` says; EngineError is raised for one whose process did not finish in time."""
         if not child_process.is_possible():
             yield from here(functions)
             return
@@ -62,7 +62,7 @@ def _ended(outcome: Callable[[], _T]) -> _T:
     try:
         return outcome()
     except child_process.ChildError as error:
-        message = f"its checks came to no end: the process that judges {error}"
+        message = f"its checks did not finish: the process that judges {error}"
         raise EngineError(message) from None
 
 
@@ -90,7 +90,7 @@ class Failures:
         except Exception as error:  # a bug on one snapshot must not take the others' reports: it is logged and kept as its reason
             if not self._isolate:
                 raise
-            log.exception("%s comes to no report", snapshot_id)
+            log.exception("%s has no report", snapshot_id)
             self._first = self._first or error
             text = clean(str(error))
             self._add(snapshot_id, text if isinstance(error, AuditError) else f"{type(error).__name__}: {text}")

@@ -16,10 +16,10 @@ MOVING = MappingProxyType(
 """Evidence of what cannot be judged because it changed between two samples."""
 
 ONCE = MappingProxyType({"error": "in motion: seen in one sample", "needs": "another audit"})
-"""Evidence of what the quorum showed in one sample only."""
+"""Evidence of what the quorum showed in only one sample."""
 
 ONCE_BY_ZOOKEEPER = MappingProxyType({"error": "in motion", "needs": "another audit: this was seen in one sample"})
-"""Evidence of what ZooKeeper's servers showed in one sample only."""
+"""Evidence of what ZooKeeper's servers showed in only one sample."""
 
 NO_LOG_DIRS = MappingProxyType({"error": "it offers no DescribeLogDirs", "needs": "Kafka 1.0 or later"})
 """Evidence about a broker whose log dirs cannot be read."""
@@ -100,7 +100,7 @@ def no_quorum(view: ClusterView, code: str, subject: str) -> Iterator[Judgement]
 def controller_logs(view: ClusterView, code: str, failing: Collection[int]) -> Iterator[Judgement]:
     """Yield what a check of controllers' logs says of those that show no fault, or of which none was read."""
     nodes = view.controller_nodes | view.settings.combined
-    reads = {node: found[-1] for node, found in view.reads.of_logs.items() if node in nodes}
+    reads = {node: log_reads[-1] for node, log_reads in view.reads.of_logs.items() if node in nodes}
     if not reads:
         reason = "the cluster file names no `logs` of controllers"
         yield from () if failing else (view.judge(code, "cluster", Status.NOT_APPLICABLE, reason=reason),)

@@ -34,7 +34,9 @@ def own_logs(
             of a command has them all.
         of_controllers: controllers of KRaft that are no brokers are asked, too.
     """
-    reads_of = {node: [row for row in found if row.operation.startswith(_READ)] for node, found in view.reads.of_logs.items()}
+    reads_of = {
+        node: [row for row in log_reads if row.operation.startswith(_READ)] for node, log_reads in view.reads.of_logs.items()
+    }
     asked = {node: reads for node, reads in reads_of.items() if reads}
     if not asked:
         yield view.judge(code, "cluster", Status.UNKNOWN, _NO_LOGS, who="any broker")
@@ -50,7 +52,10 @@ def _gap(
     names = {row.operation.removeprefix(_READ) for row in reads if row.outcome == "answered"}
     if "command" not in names and not all(any(fnmatchcase(file, name) for name in names) for file in files):
         failed = [row for row in reads if row.outcome == "failed"]
-        missing = {"error": "such a log of it was not read", "needs": f"{' and '.join(files)} of {view.party(broker)} in `logs`"}
+        missing = {
+            "error": "its log of this kind was not read",
+            "needs": f"{' and '.join(files)} of {view.party(broker)} in `logs`",
+        }
         return failed_texts(failed) if failed else missing
     found = view.logs.lines_of(code, broker)
     if any(row.since_start is None for row in found):

@@ -1,4 +1,4 @@
-"""The command `what-if`: what stops when parties go, on a live cluster or by a stored snapshot."""
+"""The command `what-if`: what stops when parties are lost, on a live cluster or by a stored snapshot."""
 
 import argparse
 import json
@@ -23,7 +23,7 @@ def what_if_command(arguments: argparse.Namespace) -> int:
     """Answer, and return 0 for safe, 3 for not safe, 4 for not decided."""
     say = console.Progress(quiet=arguments.quiet)
     if bool(arguments.without) == bool(arguments.each):
-        msg = "name what goes: --without broker:2 (may be repeated), or --each broker"
+        msg = "name what is lost: --without broker:2 (may be repeated), or --each broker"
         raise UsageError(msg)
     for text in arguments.without:
         parse(text)
@@ -42,7 +42,7 @@ def what_if_command(arguments: argparse.Namespace) -> int:
     bootstrap = () if cluster is None else cluster.bootstrap
     view, found = answers(store, snapshot_id, asked, margin=arguments.margin - 1, bootstrap=bootstrap, complete=complete)
     if arguments.format == "json":
-        documents = [losses.loss_document(one, view) for one in found]
+        documents = [losses.loss_document(answer, view) for answer in found]
         heading = {"snapshot_id": snapshot_id}
         whole = heading | documents[0] if arguments.without else heading | {"each": arguments.each, "losses": documents}
         console.write_result(json.dumps(whole, indent=2))
@@ -50,7 +50,7 @@ def what_if_command(arguments: argparse.Namespace) -> int:
         console.write_result(answer_text(found[0], view, width=console.width()))
     else:
         console.write_result(answers_text(found, view, width=console.width()))
-    codes = {one.exit_code for one in found}
+    codes = {answer.exit_code for answer in found}
     return next(code for code in (NOT_SAFE, NOT_DECIDED, SAFE) if code in codes)
 
 

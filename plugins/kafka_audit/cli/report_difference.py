@@ -33,7 +33,7 @@ def compare_stored_reports(root: str, before: str, after: str) -> timeline.Compa
         msg = f"{clean(before)} is not older than {clean(after)}; name the earlier snapshot first"
         raise UsageError(msg)
     then, now = _report(history, before, root), _report(history, after, root)
-    between = sorted(one for one in history.snapshots().get(cluster or "", ()) if before < one <= after)
+    between = sorted(snapshot_id for snapshot_id in history.snapshots().get(cluster or "", ()) if before < snapshot_id <= after)
     return timeline.compare_reports(then, now, [*_digests(history, between)])
 
 
@@ -61,12 +61,12 @@ def comparison_text(before: str, after: str, comparison: timeline.Comparison, *,
     lines = [f"{cluster_of(after)}: {before} -> {after}, by their reports"]
     lines += ["", difference.strong(counted(len(comparison.facts), "change"), color=color)]
     facts = [tuple(map(clean, fact)) for fact in comparison.facts]
-    lines += [f"  {what}  {then or '-'} -> {now or '-'}" for what, then, now in facts]
+    lines += [f"  {fact}  {then or '-'} -> {now or '-'}" for fact, then, now in facts]
     for life, title in difference.LIVES:
         found, number = comparison.became[life], comparison.counts[life]
         if found:
             lines += ["", difference.strong(f"{title} ({number})", color=color)]
-            lines += [difference.finding_line(one.finding) for one in sorted(found, key=_worst_first)]
+            lines += [difference.finding_line(change.finding) for change in sorted(found, key=_worst_first)]
         if number > len(found):
             lines.append(f"  {counted(number - len(found), 'more')} not listed")
     if not any(comparison.counts.values()):
@@ -75,5 +75,5 @@ def comparison_text(before: str, after: str, comparison: timeline.Comparison, *,
     return "\n".join(lines)
 
 
-def _worst_first(one: timeline.Became) -> tuple[int, str, str]:
-    return difference.severity_key(one.finding)
+def _worst_first(change: timeline.Became) -> tuple[int, str, str]:
+    return difference.severity_key(change.finding)

@@ -306,7 +306,7 @@ class ClusterLogins:
             message = f"not tried: {clean_line(target.address)} is not in the cluster file and not in its trusted_hosts"
             if clear_text and self._matches(target, by_name=False):
                 message = (
-                    f"not tried: without TLS, a pattern or a network of trusted_hosts is no proof of {clean_line(target.address)}"
+                    f"not tried: without TLS, a pattern or a network of trusted_hosts does not prove {clean_line(target.address)}"
                 )
             raise ReadError(
                 ReadFailure.NOT_TRUSTED,

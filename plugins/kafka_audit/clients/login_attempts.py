@@ -21,7 +21,7 @@ One would be enough for a wrong password. But any broker can refuse the right on
 """
 
 MATCHED_REFUSALS = 5
-"""The same for hosts that the cluster file does not name, together with the named ones: anybody may have listed them."""
+"""The same for hosts that the cluster file does not name, together with the named ones: any client may have listed them."""
 
 PAUSE_S = 60.0
 """How long a login pauses. Then one more address is tried, and after each refusal it pauses again."""

@@ -65,7 +65,7 @@ class Running(Generic[_T]):
         until, enough = self._deadline, False
         with self._changed:
             while self._left and not self._raised and time.monotonic() < until:
-                if not enough and any(not isinstance(one, ReadError | None) and is_enough(one) for one in self._results):
+                if not enough and any(not isinstance(result, ReadError | None) and is_enough(result) for result in self._results):
                     until, enough = min(until, time.monotonic() + grace_s), True
                 self._changed.wait(max(0.0, until - time.monotonic()))
             found = list(self._results)
@@ -101,7 +101,7 @@ async def in_thread(job: Callable[[], _T], seconds: float) -> _T:
     done: asyncio.Future[_T] = loop.create_future()
 
     def hand_over(result: _T | None, error: BaseException | None) -> None:
-        if done.done():  # nobody waits any longer
+        if done.done():  # no caller waits any longer
             return
         if error is not None:
             done.set_exception(error)

@@ -83,14 +83,14 @@ def large_versions_request() -> bytes:
 
 
 def large_configs_request(version: int, broker: str) -> bytes:
-    """Return DescribeConfigs of a broker, all of it, and of a default setting that nobody has: no line is logged."""
+    """Return DescribeConfigs of a broker, all of it, and of a default setting that does not exist: no line is logged."""
     padded = struct.pack("!b", BROKER_RESOURCE) + text16(b"") + struct.pack("!i", 1) + text16(PADDING)
     everything = struct.pack("!b", BROKER_RESOURCE) + text16(broker.encode()) + struct.pack("!i", -1)
     return frame(DESCRIBE_CONFIGS, version, struct.pack("!i", 2) + padded + everything + (b"\0" if version else b""))
 
 
 def handshake_request(version: int, mechanism: str, client: bytes = b"kafka-audit") -> bytes:
-    """Return SaslHandshake. Its client id is read and kept by nobody, for no quota counts before a login."""
+    """Return SaslHandshake. No party reads or keeps its client id, because no quota counts before a login."""
     return frame(SASL_HANDSHAKE, version, text16(mechanism.encode()), client)
 
 
@@ -222,7 +222,7 @@ class EndpointProbe:
     def go(self, layers: "list[str]", seconds: float) -> None:
         """Fill `steps` with (layer, outcome, error, detail, needs, milliseconds), up to the first layer that fails.
 
-        Whoever does not say who it is may still be asked for more than a packet carries. `layers_of_address`: those of each
+        A party that does not report its id may still be asked for more than a packet carries. `layers_of_address`: those of each
         address of a name, where these are not `layers`.
         """
         self._seconds, self._end = seconds, time.monotonic() + seconds

@@ -170,5 +170,5 @@ def _for(client: str, own: Callable[..., Any], usual: Callable[..., Any]) -> Cal
 
 def register(client: str) -> None:
     """Let connections with this client id log in by the mechanisms of this module; to be called once."""
-    for name, own in {"PLAIN": _Plain, "OAUTHBEARER": _OAuth, "SCRAM-SHA-256": _Scram, "SCRAM-SHA-512": _Scram}.items():
-        register_sasl_mechanism(name, _for(client, own, SASL_MECHANISMS[name]), overwrite=True)
+    for name, plugin in {"PLAIN": _Plain, "OAUTHBEARER": _OAuth, "SCRAM-SHA-256": _Scram, "SCRAM-SHA-512": _Scram}.items():
+        register_sasl_mechanism(name, _for(client, plugin, SASL_MECHANISMS[name]), overwrite=True)

@@ -287,7 +287,7 @@ def secure(
 ) -> "tuple[ssl.SSLSocket, str | None, tuple[str, str | None, str]]":
     """Return a connection inside TLS, why it is not to be trusted, and (outcome, error, certificate) of the verification.
 
-    Where verification fails, another handshake without it gets the certificate all the same. outcome is about the issuer and
+    Where verification fails, another handshake without it still gets the certificate. outcome is about the issuer and
     the dates alone, "unknown" where nothing was verified; tls is the name to be shown, and the contexts.
     Raises Failure where there is no handshake.
     """

@@ -139,7 +139,7 @@ def registered_targets(endpoints: Iterable[RegisteredEndpoint], cluster: Cluster
 
 def flat(targets: Mapping[int, Iterable[Target]]) -> list[Target]:
     """Return the targets of all brokers."""
-    return [target for some in targets.values() for target in some]
+    return [target for of_broker in targets.values() for target in of_broker]
 
 
 def bootstrap_targets(cluster: Cluster, endpoints: Iterable[RegisteredEndpoint]) -> list[Target]:

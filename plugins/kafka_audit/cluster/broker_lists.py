@@ -49,11 +49,11 @@ def broker_lists(samples: Samples, sample: int | None, ages: Mapping[str, int]) 
         BrokerList(
             kafka_cluster_id=most,
             topics_digest=digest,
-            brokers=listed[min(held, key=lambda view: view.address).brokers_digest],
-            address=min(view.address for view in held),
-            names=tuple(sorted({names[view.address, view.broker_id] for view in held})),
+            brokers=listed[min(views, key=lambda view: view.address).brokers_digest],
+            address=min(view.address for view in views),
+            names=tuple(sorted({names[view.address, view.broker_id] for view in views})),
         )
-        for (digest, _), held in same.items()
+        for (digest, _), views in same.items()
     ]
     return _ranked(found, ages)
 
@@ -64,7 +64,8 @@ def _ranked(lists: list[BrokerList], ages: Mapping[str, int]) -> tuple[BrokerLis
 
     ranks = [rank(broker_list) for broker_list in lists]
     placed = (
-        replace(broker_list, place=1 + sum(other < own for other in ranks)) for broker_list, own in zip(lists, ranks, strict=True)
+        replace(broker_list, place=1 + sum(other < rank for other in ranks))
+        for broker_list, rank in zip(lists, ranks, strict=True)
     )
     return tuple(sorted(placed, key=lambda broker_list: (broker_list.place, broker_list.address)))
 

@@ -110,7 +110,7 @@ def of_partitions(
     parts: dict[tuple[str, str], list[_Part]] = defaultdict(list)
     for row in rows:
         parts[row.name, _MATTER_OF.get(row.kind, "assignment")].append(_of_row(row, steady=steady))
-    return {key: _disagreement(found, holders) for key, found in parts.items()}
+    return {key: _disagreement(group, holders) for key, group in parts.items()}
 
 
 def of_claims(
@@ -139,7 +139,7 @@ def of_claims(
                 parts[name, key[0]].append(part)
             part.sides = min(part.sides, sides)
             part.listeners.add(claim.listener)
-    return {key: _disagreement(found, None) for key, found in parts.items()}
+    return {key: _disagreement(group, None) for key, group in parts.items()}
 
 
 def _tier(kind: str, *, settled: bool) -> int:

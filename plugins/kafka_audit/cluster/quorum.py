@@ -136,7 +136,7 @@ class Quorum:
         return {broker: applied[broker] for broker in sorted(stale)}
 
     @cached_property
-    def list_nobody(self) -> int:
+    def list_no_broker(self) -> int:
         """How many brokers gave a view, if all views of both samples list no broker: so it is where all are fenced."""
         now, before = (self._samples.at(BrokerView, number) for number in self._samples.numbers)
         empty = all(row.brokers_listed == 0 and row.controller_id == -1 for row in (*now, *before))

@@ -31,7 +31,7 @@ def minor_releases(view: ClusterView, broker: int) -> tuple[tuple[int, ...], tup
     """Return the oldest and the newest minor release that a broker may run, e.g. (3, 9) twice; None if nothing shows it.
 
     The highest metadata.version that a broker of a KRaft cluster supports is that of its release (Kafka 3.3 and later). With
-    ZooKeeper, where `inter.broker.protocol.version` is set, the newest Fetch tells releases apart, but for neighbours.
+    ZooKeeper, where `inter.broker.protocol.version` is set, the newest Fetch distinguishes releases, except neighbours.
     """
     levels = [
         row.max_supported

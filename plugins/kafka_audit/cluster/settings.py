@@ -64,8 +64,8 @@ class Settings:
     @cached_property
     def controllers(self) -> frozenset[int]:
         """Nodes that have the controller role alone, by their files, or by what they answer at an address of the cluster file."""
-        roles = {node: lines[ROLES].value or "" for node, lines in self.answers_of_controllers.items() if ROLES in lines}
-        roles |= {node: lines[ROLES].value or "" for node, lines in self._every_file.items() if ROLES in lines}
+        roles = {node: configs[ROLES].value or "" for node, configs in self.answers_of_controllers.items() if ROLES in configs}
+        roles |= {node: properties[ROLES].value or "" for node, properties in self._every_file.items() if ROLES in properties}
         return frozenset(node for node, text in roles.items() if {role.strip() for role in text.split(",")} == {"controller"})
 
     @cached_property

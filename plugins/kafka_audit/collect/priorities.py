@@ -72,7 +72,7 @@ def vouchers_of_targets(  # noqa: PLR0913 -- who vouches
         registered=registered,
         long_known=[broker for broker in known if broker in listed],
         claimed={
-            **{party: [one for one in ids if one in listed] for party, ids in claims.items()},
+            **{party: [broker for broker in ids if broker in listed] for party, ids in claims.items()},
             "": [broker for broker in listed if broker not in votes],
         },
     )
@@ -97,4 +97,4 @@ def kept_targets(
 
 
 def _in_turn(lists: Iterable[list[Target]]) -> list[Target]:
-    return [target for layer in zip_longest(*lists) for target in layer if target is not None]
+    return [target for turn in zip_longest(*lists) for target in turn if target is not None]

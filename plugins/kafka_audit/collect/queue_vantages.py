@@ -87,7 +87,7 @@ def probe_errands(errands: Mapping[str, Json]) -> dict[str, list[str]]:
     clusters = [*errands]
     until = time.monotonic() + max((_audit_s(row) for row in errands.values()), default=0.0)
     samples = side_by_side([partial(_samples, errands[cluster]) for cluster in clusters], len(clusters), until + _GRACE_S)
-    return {cluster: found if isinstance(found, list) else [] for cluster, found in zip(clusters, samples, strict=True)}
+    return {cluster: sample if isinstance(sample, list) else [] for cluster, sample in zip(clusters, samples, strict=True)}
 
 
 def _audit_s(json: Json) -> float:

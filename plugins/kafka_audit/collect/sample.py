@@ -104,7 +104,7 @@ class Sampler:
             number: of the sample.
             reason: for the sample.
             again: what to ask again; None for everything. If the list of brokers or the controller changed since the earlier
-                sample, or ZooKeeper does not answer, everything is asked all the same.
+                sample, or ZooKeeper does not answer, everything is still asked.
 
         Raises:
             UsageError: the cluster file names no source, a wrong chroot, or an address that is none.
@@ -125,8 +125,13 @@ class Sampler:
             self._claims = {} if discovery is None else discovery.claims
             self._known |= dict.fromkeys(targets)  # they were asked: the late ones are only added to them
             targets, left_out = self._targets(number, dict.fromkeys((*endpoints, *late)), found)
-            missed = {broker: [one for one in some if one not in asked] for broker, some in targets.items()}
-            found = merged([found, *self._done(self._jobs_on_late(number, {key: some for key, some in missed.items() if some}))])
+            missed = {broker: [target for target in of_broker if target not in asked] for broker, of_broker in targets.items()}
+            found = merged(
+                [
+                    found,
+                    *self._done(self._jobs_on_late(number, {key: of_broker for key, of_broker in missed.items() if of_broker})),
+                ]
+            )
         if again is None:
             quorum, others = self._voters(number, found.rows)
             found = merged([found, Collected(rows=others)])
@@ -259,7 +264,9 @@ class Sampler:
     ) -> list[_Job]:
         unregistered = [[target] for target in bootstrap_targets(self._cluster, endpoints)]
         if again is not None:
-            brokers = [some for some in (*registered.values(), *unregistered) if some[0].observer in again.doubt.parties]
+            brokers = [
+                of_broker for of_broker in (*registered.values(), *unregistered) if of_broker[0].observer in again.doubt.parties
+            ]
             of_vantages = self._jobs_of_vantages(number, registered, ()) if again.doubt.asks_vantages else ()
             return [*self._jobs_on_brokers(number, brokers), *of_vantages]
         jobs = []
@@ -300,7 +307,7 @@ class Sampler:
         from_controllers = self._jobs_on_nodes(
             "controller", number, (), sorted({target.voter_id for target in quorum if target.voter_id is not None}), quorum
         )
-        return [*from_controllers, *from_brokers, *(_Job(run=one.probe, without=one.unanswered) for one in probers)]
+        return [*from_controllers, *from_brokers, *(_Job(run=prober.probe, without=prober.unanswered) for prober in probers)]
 
     def _jobs_to_zookeeper(self, number: int, found: Collected) -> list[_Job]:
         """Return the probes of ZooKeeper from the hosts of brokers that it does not have registered."""
@@ -322,7 +329,9 @@ class Sampler:
         """Return the addresses that only brokers' settings name, where a vantage is on their hosts."""
         vantages = any(vantage.role == "broker" and vantage.command for vantage in self._cluster.vantages)
         # ZooKeeper has registered every listener of a broker, each with its name.
-        unnamed = {broker: some for broker, some in known.items() if all(target.listener == BOOTSTRAP for target in some)}
+        unnamed = {
+            broker: of_broker for broker, of_broker in known.items() if all(target.listener == BOOTSTRAP for target in of_broker)
+        }
         if not vantages or not unnamed:
             return ()
         settings = self._settings(number, unnamed, rows)

@@ -45,7 +45,7 @@ def unknown(observer: str, text: str) -> EdgeObservation:
 
 
 def let_in(edge: Edge) -> Iterator[EdgeObservation]:
-    """Yield that requests pass on an edge: whoever sent them reached the other end, and was let in."""
+    """Yield that requests pass on an edge: their sender reached the other end, which accepted it."""
     text = edge.effect.text if edge.effect.state == "works" else edge.carries
     if text is not None:
         read = "zookeeper" if edge.kind == COORDINATE else f"broker {edge.target}"
@@ -66,7 +66,7 @@ def unanswered(probe: ProbeResult) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class CauseKind:
-    """What a reader calls causes with one remedy; causes of one `group` are told apart at the failing side only."""
+    """What a reader calls causes with one remedy; causes of one `group` differ only at the failing side."""
 
     name: str
     group: str
@@ -148,7 +148,7 @@ class KnownCause:
         decided_by: what would decide, as a template: {target}, {sources}, {where} and {denied} in its sentence; {target}, {host},
             {port} and {address} in its commands.
         remedy: what repairs it, in a sentence; empty where the check that reports it has steps of its own.
-        words: what tells it from other causes of its kind, in a sentence; empty where the kind has one cause.
+        words: how it differs from other causes of its kind, in a sentence; empty where the kind has one cause.
         observe: what was observed.
         applies: whether a cluster can have it at all; where it cannot, it is no candidate.
     """

@@ -103,16 +103,16 @@ def access(view: ClusterView, controller: int) -> Iterator[ControllerAccess]:
     between, settings = view.next_start, view.settings
     following = view.quorum.now.replicas.keys() - view.quorum.now.late
     supers, kinds = between.super_users(controller) or frozenset(), view.derived(_kinds)
-    for kind in sorted(kinds, key=lambda kind: not kind.votes):  # a controller that is denied is worse than a broker
+    for alike in sorted(kinds, key=lambda alike: not alike.votes):  # a controller that is denied is worse than a broker
         # Its own broker connects as well, and after an election.
-        others = [source for source in kinds[kind] if source != controller]
-        own = [controller] if controller in kinds[kind] and controller in settings.combined else []
-        for sources, votes in ((others, kind.votes), (own, False)):
+        others = [source for source in kinds[alike] if source != controller]
+        own = [controller] if controller in kinds[alike] and controller in settings.combined else []
+        for sources, votes in ((others, alike.votes), (own, False)):
             asked = tuple(source for source in sources if votes or source not in following)
             if asked:
-                principal = _principal(view, kind, asked[0], controller)
+                principal = _principal(view, alike, asked[0], controller)
                 denied = _denied(view, controller, principal, supers, votes=votes)
-                yield ControllerAccess(sources=asked, votes=votes, listener=kind.listener, principal=principal, denied=denied)
+                yield ControllerAccess(sources=asked, votes=votes, listener=alike.listener, principal=principal, denied=denied)
 
 
 def without_mechanism(view: ClusterView, listener: str, mechanism: str, controllers: Iterable[int]) -> Mapping[int, str]:
@@ -128,8 +128,8 @@ def refused_voters(view: ClusterView) -> Mapping[int, frozenset[int]]:
     controllers = settings.with_controller_role & settings.every_file.keys()
     found: defaultdict[int, set[int]] = defaultdict(set)
     for controller in controllers:
-        for one in access(view, controller) if is_judged(view, controller) else ():
-            found[controller].update(one.sources if one.votes and one.denied else ())
+        for request in access(view, controller) if is_judged(view, controller) else ():
+            found[controller].update(request.sources if request.votes and request.denied else ())
     for kind, sources in view.derived(_kinds).items():
         known = [source for source in sources if settings.get(source, MECHANISM).state != "hidden"]
         if kind.votes and kind.protocol.startswith("SASL"):

@@ -14,8 +14,8 @@ LOG = "log"
 
 _Row = ControllerProbe | ControllerProbeFromBroker | VoterProbe | ZookeeperProbe
 _CERTIFICATE = frozenset(
-    one.name
-    for one in (
+    failure.name
+    for failure in (
         ReadFailure.CERTIFICATE_EXPIRED,
         ReadFailure.CERTIFICATE_NOT_YET_VALID,
         ReadFailure.CERTIFICATE_NAME,
@@ -97,7 +97,7 @@ def _paths(view: ClusterView, tables: tuple[type[_Row], ...]) -> tuple[Controlle
 
 
 def paths_by_log(view: ClusterView, node: int) -> tuple[ControllerPath, ...]:
-    """Return the connections to controllers of which the log of a node says, now, that they do not come about.
+    """Return the connections to controllers that fail now by the log of a node.
 
     A voter connects to others in elections; from Kafka 3.9 on the leader does so all the time.
     """

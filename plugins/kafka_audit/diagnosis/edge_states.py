@@ -116,7 +116,7 @@ def _tried(path: ControllerPath, controller: int | str, *, is_there: bool) -> Ed
 
 def _fetched(node: int, effect: Effect) -> EdgeState:
     state = {"works": "works", "missing": "broken"}.get(effect.state, "unknown")
-    text = f"{effect.text}, in one sample only" if effect.state == "passing" else effect.text or effect.error or ""
+    text = f"{effect.text}, in only one sample" if effect.state == "passing" else effect.text or effect.error or ""
     return EdgeState(source=node, target=node, state=state, layer="effect", text=text)
 
 
@@ -174,6 +174,10 @@ def _shown_for(facts: Facts, edge: Edge, candidate: WeighedCause) -> Iterator[in
         others = [source for source in kind if source != edge.target]
         together = tuple(source for source in others if source not in alone)
         for sources in (*((source,) for source in others if source in alone), together):
-            observed = [one for one in candidate.cause.observe(facts, replace(edge, sources=sources)) if one.direct]
-            if sources and observed and all(one.state != "works" for one in observed):
+            observed = [
+                observation
+                for observation in candidate.cause.observe(facts, replace(edge, sources=sources))
+                if observation.direct
+            ]
+            if sources and observed and all(observation.state != "works" for observation in observed):
                 yield from sources

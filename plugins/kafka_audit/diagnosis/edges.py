@@ -26,9 +26,9 @@ broker fetches from its controllers (KRaft), or keeps its session and registrati
 class Effect:
     """Whether what an edge is for happens.
 
-    `state` is `works` (a fresh effect was read), `missing` (in two samples, and nothing moved in between), `passing` (in one
-    sample only) or `unknown`; `text` says what shows it. Of one view, `difference` is what shows it, and `error` and `needs` say
-    why it is not decided.
+    `state` is `works` (a fresh effect was read), `missing` (in two samples, and nothing moved in between), `passing` (in
+    only one sample) or `unknown`; `text` says what shows it. Of one view, `difference` is what shows it, and `error` and `needs`
+    say why it is not decided.
     """
 
     state: str
@@ -190,7 +190,9 @@ class Edges:
     def _fetches(self, broker: int) -> str | None:
         """Return how it is known that a broker's fetches from the metadata log pass: its leader has it caught up, twice."""
         samples = (self._view.quorum.now, self._view.quorum.before)
-        if any(one is None or not one.behind_ms or broker not in one.replicas or broker in one.late for one in samples):
+        if any(
+            sample is None or not sample.behind_ms or broker not in sample.replicas or broker in sample.late for sample in samples
+        ):
             return None
         return f"the leader of the metadata quorum has broker {broker} caught up with the log"
 
@@ -223,7 +225,7 @@ class Edges:
             return Effect(state="missing", text=f"broker {broker} applies no metadata after offset {applied}")
         fetched = self.fetched(broker)
         if fetched.state != "missing" and signs:
-            return Effect(state="passing", text=f"the view of broker {broker} was old in one sample only")
+            return Effect(state="passing", text=f"the view of broker {broker} was old in only one sample")
         return fetched if fetched.state in {"missing", "passing"} else _UNKNOWN
 
     def _edge(self, kind: str, broker: int, sources: tuple[int, ...], effect: Effect) -> Edge:
@@ -257,7 +259,7 @@ class Edges:
             shows = next((text for kind, text in _SHOWS.items() if kind in kinds), "reports leaders that differ from ZooKeeper")
             return Effect(state="missing", text=f"broker {broker} {shows}")
         if signs:
-            return Effect(state="passing", text=f"the view of broker {broker} was empty or stale in one sample only")
+            return Effect(state="passing", text=f"the view of broker {broker} was empty or stale in only one sample")
         own = self.own_view(broker)
         # In a migration, Metadata names any broker as the controller.
         filled = own is not None and all(own.listed) and (self._view.migrating or {*own.controllers} == {self._controller})

@@ -87,7 +87,7 @@ class Facts:
 
     def log_was_read(self, broker: int) -> bool:
         """Return whether a log of a broker was read: what it does not report did not happen, or not lately."""
-        return any(one.outcome == "answered" for one in self.view.reads.of_logs.get(broker, ()))
+        return any(read.outcome == "answered" for read in self.view.reads.of_logs.get(broker, ()))
 
     def _concerns(self, row: LogLine, edge: Edge) -> bool:
         refused = {*self.view.logs.refused(row)}
@@ -107,7 +107,11 @@ class Facts:
         """Return the limits on connections that a broker sets, by key; None where its settings do not say all."""
         read = {key: self.between.settings.running_at(broker, listener, key) for key in _LIMITS}
         limits = {key: setting.value for key, setting in read.items() if setting.value not in _NO_LIMIT}
-        return {key: value or "" for key, value in limits.items()} if limits or all(one.known for one in read.values()) else None
+        return (
+            {key: value or "" for key, value in limits.items()}
+            if limits or all(setting.known for setting in read.values())
+            else None
+        )
 
     @cached_property
     def slowest_ms(self) -> Mapping[int, int]:
@@ -125,7 +129,9 @@ class Facts:
         """Return who signed the certificate that each broker presents on a listener."""
         if listener not in self._issuers:
             shown = {broker: self.view.logins.certificate(broker, listener) for broker in self.between.brokers}
-            self._issuers[listener] = {broker: one.issuer for broker, one in shown.items() if one is not None}
+            self._issuers[listener] = {
+                broker: certificate.issuer for broker, certificate in shown.items() if certificate is not None
+            }
         return self._issuers[listener]
 
     @cached_property

@@ -47,7 +47,7 @@ def tls_lines(facts: Facts, edge: Edge, name: str) -> Iterator[EdgeObservation]:
     """Yield what logs say of a TLS cause: for it, or that another one is the reason."""
     for line in facts.lines(edge, "KA412"):
         text = " ".join(filter(None, (line.detail, line.exception, line.text)))
-        named = next((cause for cause, pattern in REASONS.items() if pattern.search(text)), None)
+        named = next((reason for reason, pattern in REASONS.items() if pattern.search(text)), None)
         if login_fault(line) != HANDSHAKE:
             yield works(f"log of broker {line.broker_id}", f"{says(line)}, so the handshake succeeds", direct=True)
         elif named in {None, name}:

@@ -33,8 +33,8 @@ def pairs_at(between: InterBroker, broker: int) -> Iterator[Pair]:
     for sources in between.kinds:
         principal = between.principal(sources[0], broker)
         groups.setdefault(principal.names, (principal, []))[1].extend(sources)
-    for names, (principal, held) in groups.items():
-        judged = [_pair(between, broker, principal, name, tuple(sorted(held))) for name in names or (UNKNOWN_PRINCIPAL,)]
+    for names, (principal, brokers) in groups.items():
+        judged = [_pair(between, broker, principal, name, tuple(sorted(brokers))) for name in names or (UNKNOWN_PRINCIPAL,)]
         verdicts = {pair.allowed for pair in judged}
         yield judged[0] if len(verdicts) == 1 else replace(judged[0], allowed=None, why=principal.why, needs=principal.needs)
 
@@ -70,15 +70,15 @@ def _by_files(between: InterBroker, broker: int, undecided: Pair, supers: frozen
 
 def _ruled(between: InterBroker, broker: int, undecided: Pair, supers: frozenset[str] | None, acls: Sequence[Acl]) -> Pair:
     """Decide by ACLs, as far as hidden settings let that be."""
-    everybody = between.allows_without_acl(broker)
-    decisions = [_decided(acls, undecided.name, host, everybody=bool(everybody)) for host in _hosts(acls)]
+    everyone = between.allows_without_acl(broker)
+    decisions = [_decided(acls, undecided.name, host, everyone=bool(everyone)) for host in _hosts(acls)]
     decided, named = decisions[0], bool(undecided.principal.names)
     if len({decision.allowed for decision in decisions}) > 1:
         needs = f"the address from which brokers connect to broker {broker}"
         return replace(undecided, why=f"its ACLs depend on the host: {decisions[-1].why}", needs=needs)
     if decided.allowed:
         return replace(undecided, allowed=True, why=decided.why, acl=decided.acl, needs="")
-    if supers is None or (everybody is None and decided.why == NO_ACL_EXISTS):
+    if supers is None or (everyone is None and decided.why == NO_ACL_EXISTS):
         key = "super.users" if supers is None else "allow.everyone.if.no.acl.found"
         why = f"{decided.why}, and {key} of broker {broker} is set but hidden"
         return replace(undecided, why=why, needs=file_of(broker), acl=decided.acl, hidden=named, hidden_key=key)
@@ -87,8 +87,8 @@ def _ruled(between: InterBroker, broker: int, undecided: Pair, supers: frozenset
     return undecided
 
 
-def _decided(acls: Sequence[Acl], name: str, host: str, *, everybody: bool) -> Decision:
-    return authorized(name, host, "ClusterAction", CLUSTER, acls, allow_everyone_if_no_acl=everybody)
+def _decided(acls: Sequence[Acl], name: str, host: str, *, everyone: bool) -> Decision:
+    return authorized(name, host, "ClusterAction", CLUSTER, acls, allow_everyone_if_no_acl=everyone)
 
 
 def _hosts(acls: Sequence[Acl]) -> tuple[str, ...]:

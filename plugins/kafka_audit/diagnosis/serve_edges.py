@@ -176,7 +176,7 @@ class ServeEdges:
 
 
 def edges_tried(probes: Iterable[Probe]) -> tuple[ServeEdge, ...]:
-    """Return the edges to addresses that nobody advertises yet, by one sample: one that is in motion failed in it."""
+    """Return the edges to addresses that no broker advertises yet, by one sample: one that is in motion failed in it."""
     return tuple(_edge(probe, of_clients=probe.role == "client") for probe in probe_results(probes, (), frozenset()))
 
 

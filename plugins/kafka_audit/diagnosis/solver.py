@@ -32,7 +32,9 @@ class WeighedCause:
     @property
     def measured(self) -> bool:
         """Return whether it was observed between the two parties, and nothing that was observed there contradicts it."""
-        return any(one.direct for one in self.shown_by) and not any(one.direct for one in self.against)
+        return any(observation.direct for observation in self.shown_by) and not any(
+            observation.direct for observation in self.against
+        )
 
     @property
     def possible(self) -> bool:
@@ -69,7 +71,7 @@ class Diagnosis:
     @cached_property
     def usual(self) -> tuple[CauseKind, ...]:
         """The kinds that a headline names while nothing is decided: what is shown, and what is not rare."""
-        named = [one.cause.kind for one in self.possible if one.shown_by or not one.cause.rare]
+        named = [candidate.cause.kind for candidate in self.possible if candidate.shown_by or not candidate.cause.rare]
         return tuple(dict.fromkeys(named)) or self.kinds
 
     @cached_property
@@ -82,15 +84,15 @@ class Diagnosis:
         """The same of an edge that is broken, whatever shows that.
 
         Inferred: each rival has an observation against it. Suspected: not each has, and one alone has an observation for it, or
-        all others are rare. A rare cause for which nothing speaks never leads: there may be causes that nobody knows.
+        all others are rare. A rare cause for which nothing speaks never leads: there may be unknown causes.
         """
         if self.measured:
             return self.measured[0].cause.kind.group, Confidence.MEASURED
         shown = _groups([candidate for candidate in self.possible if candidate.shown_by])
-        one = shown or _groups([candidate for candidate in self.possible if not candidate.cause.rare])
-        if len(one) != 1:
+        groups = shown or _groups([candidate for candidate in self.possible if not candidate.cause.rare])
+        if len(groups) != 1:
             return None
-        return one[0], Confidence.INFERRED if len(_groups(self.possible)) == 1 else Confidence.SUSPECTED
+        return groups[0], Confidence.INFERRED if len(_groups(self.possible)) == 1 else Confidence.SUSPECTED
 
     def confidence(self, *groups: str) -> Confidence | None:
         """Return how sure it is that a cause of these groups breaks the edge; None where another one leads, or none."""
@@ -110,8 +112,10 @@ def told_apart(measured: Sequence[WeighedCause]) -> tuple[WeighedCause, ...]:
 
     A line of a log may say that the handshake failed, and not why: it shows several causes at once.
     """
-    more = tuple(one for one in measured if any(not shown.observer.startswith("log of ") for shown in one.shown_by))
-    return more or tuple(one for one in measured if not one.against) or tuple(measured)
+    more = tuple(
+        candidate for candidate in measured if any(not shown.observer.startswith("log of ") for shown in candidate.shown_by)
+    )
+    return more or tuple(candidate for candidate in measured if not candidate.against) or tuple(measured)
 
 
 class _DiagnosesByEdge:
@@ -138,9 +142,9 @@ def _weighed(facts: Facts, edge: Edge) -> Diagnosis:
                 WeighedCause(
                     cause=cause,
                     edge=edge,
-                    shown_by=tuple(one for one in observed if one.state == "fails"),
-                    against=tuple(one for one in observed if one.state == "works"),
-                    left_open_by=tuple(one for one in observed if one.state == "unknown"),
+                    shown_by=tuple(observation for observation in observed if observation.state == "fails"),
+                    against=tuple(observation for observation in observed if observation.state == "works"),
+                    left_open_by=tuple(observation for observation in observed if observation.state == "unknown"),
                 )
             )
     return Diagnosis(edge=edge, candidates=tuple(found))

@@ -193,7 +193,7 @@ class VoteEdges:
         """Return the probes that show broken edges, by their target."""
         every = sorted(self.voters.all)
         edges = {target: [self.edge(source, target) for source in every if source != target] for target in every}
-        found = {target: dict.fromkeys(path for edge in some for path in edge.paths) for target, some in edges.items()}
+        found = {target: dict.fromkeys(path for edge in of_target for path in edge.paths) for target, of_target in edges.items()}
         return {target: tuple(paths) for target, paths in found.items() if paths}
 
     def begins_at(self, node: int, paths: Iterable[ControllerPath]) -> bool | None:

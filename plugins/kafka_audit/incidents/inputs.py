@@ -33,7 +33,7 @@ _Source = Callable[[SourceRead], bool]
 
 
 def _zookeeper(read: SourceRead) -> bool:
-    # With zookeeper.set.acl=true the sets about security are never readable; what is registered is read all the same.
+    # With zookeeper.set.acl=true the sets about security are never readable; registrations are still read.
     return read.observer == "zookeeper" and not _ASIDE(read)
 
 

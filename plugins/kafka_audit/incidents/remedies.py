@@ -13,7 +13,7 @@ def remedy(check: Check, status: Status, evidence: Mapping[str, Value]) -> Prose
     """Return what to do, with the placeholders of the check's page filled; nothing where there is nothing to do."""
     needs = clean(as_text(evidence.get("needs", "none")))
     if status is Status.UNKNOWN and needs != "none":
-        return (f"To know: {needs}",)
+        return (f"Needed: {needs}",)
     if status not in {Status.FAIL, Status.UNKNOWN}:
         return ()
     return filled_page(what_to_do(check), evidence)

@@ -1,6 +1,6 @@
 """What the job does with one run: reads small tables, lets an engine measure what differs, judges, writes the finished reports.
 
-A snapshot that cannot be read or judged is left out, with its reason. The others are judged all the same.
+A snapshot that cannot be read or judged is left out, with its reason. The others are still judged.
 """
 
 import contextlib

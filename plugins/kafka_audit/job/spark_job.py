@@ -41,7 +41,11 @@ def answer(spark: SparkSession, store_root: str, run_id: str) -> None:
 def _holders(manifests: Sequence[Manifest]) -> dict[str, dict[str, str]]:
     """Return by large table, by snapshot, the snapshot whose folder has its file, if that has any row."""
     return {
-        name: {one.snapshot_id: one.holder(name) for one in manifests if name in one.tables and one.tables[name].rows}
+        name: {
+            manifest.snapshot_id: manifest.holder(name)
+            for manifest in manifests
+            if name in manifest.tables and manifest.tables[name].rows
+        }
         for name in _LARGE
     }
 

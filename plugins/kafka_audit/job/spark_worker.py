@@ -48,7 +48,7 @@ def _end_with_parent() -> None:
     poll = select.poll()
     poll.register(sys.stdin.fileno(), 0)  # a closed pipe is always told; reading here would take the request away
     poll.poll()
-    if os.getpgrp() == os.getpid():  # as `spark_behind` starts it: nobody else is in the group
+    if os.getpgrp() == os.getpid():  # as `spark_behind` starts it: no other process is in the group
         os.killpg(0, signal.SIGTERM)
     os._exit(1)
 

@@ -63,7 +63,7 @@ def _apart(targets: Sequence[LintTarget], rules: Rules) -> Outcome:
 
 
 def _culprits(error: ChildError, targets: Sequence[LintTarget], rules: Rules) -> dict[str, str]:
-    """Return the files for which judging came to no end, with the reason: of those judged together, the ones that do so alone."""
+    """Return the files for which judging did not finish, with the reason: of those judged together, the ones that do so alone."""
     if not isinstance(error.at, tuple):
         raise error
     if len(error.at) == 1:

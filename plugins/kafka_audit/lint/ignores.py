@@ -30,7 +30,7 @@ def find_ignores(data: bytes, checks: Mapping[str, Check], *, trailing: bool) ->
     Args:
         data: the file.
         checks: all checks by code.
-        trailing: whether a comment may follow a value, as in YAML; Java takes it for a part of the value.
+        trailing: whether a comment may follow a value, as in YAML; Java reads it as a part of the value.
 
     Raises:
         PropertiesError: a comment for us that cannot be understood: no reason, no such check, behind a value.

@@ -180,7 +180,7 @@ def afterwards(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> tup
         is_held, meant = _is_held(endpoint, now), f"{clean(endpoint.listener)}://{endpoint_text(endpoint)}"
         if is_held is None:
             message = f"Cannot determine whether broker {endpoint.broker_id} advertises the proposed {meant}"
-            remedy = f"To know: DescribeConfigs on Cluster at broker {endpoint.broker_id}"
+            remedy = f"Needed: DescribeConfigs on Cluster at broker {endpoint.broker_id}"
             evidence = {
                 "code": "KA301",
                 "resource": endpoint_resource(endpoint),

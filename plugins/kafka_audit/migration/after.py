@@ -133,7 +133,7 @@ def _upgrade_unknown(predicted: Sequence[Mapping[str, str]], view: ClusterView) 
         broker = Resource.of(prediction["resource"]).broker
         if prediction["kind"] == "release" and broker is not None and minor_releases(view, broker) is None:
             message = f"Cannot determine whether this is so: {prediction['text']}"
-            remedy = f"To know: {prediction['seen']}"
+            remedy = f"Needed: {prediction['seen']}"
             head = {"code": "KA912", "resource": prediction["resource"], "severity": "HIGH"}
             yield {**head, "message": message, "remedy": remedy}
 

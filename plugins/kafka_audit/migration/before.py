@@ -189,8 +189,7 @@ def _proposed(view: ClusterView, plan: Plan, roll: Roll | None, today: date, ite
         raise UsageError(outcome.errors[0])
     for file in outcome.files:
         for linted in file.linted_findings:
-            # What addresses are worth is told of all that are new together (`_addresses`), and what files leave open is told of
-            # the brokers themselves by the audit.
+            # `_addresses` judges all new addresses together, and the audit judges what files leave open.
             finding = linted.finding
             answered = finding.code in {"KA301", *_BY_ADDRESS} or (
                 finding.status is Status.UNKNOWN and finding.code not in _OPEN_IN_FILES
@@ -252,7 +251,7 @@ def _vantage(view: ClusterView, name: str, tried: ProposedListeners, items: Gate
     source = f"vantage {name}"
     edges = view.derived(ServeEdges).beginning_at(name)
     if not edges and not any(row.vantage == name for row in tried.probes):
-        remedy = f"To know: `vantages: {{{name}: …}}` in the cluster file, and a new snapshot"
+        remedy = f"Needed: `vantages: {{{name}: …}}` in the cluster file, and a new snapshot"
         message = f"Cannot determine whether {name} reaches the brokers, because no probe started there"
         items.not_known.append(GateItem(source=source, code="KA301", resource="cluster", message=message, remedy=remedy))
     replaced = {(endpoint.broker_id, endpoint.listener) for endpoint in tried.new}
@@ -264,6 +263,6 @@ def _vantage(view: ClusterView, name: str, tried: ProposedListeners, items: Gate
         message = f"{clean(name)} does not reach {where}: {judged.evidence['layer']}, {why}"
         if judged.status is Status.UNKNOWN:
             message = f"Cannot determine whether {clean(name)} reaches {where} ({judged.evidence['layer']}: {why})"
-            remedy = f"To know: {judged.evidence['needs']}"
+            remedy = f"Needed: {judged.evidence['needs']}"
         into = items.blockers if judged.status is Status.FAIL else items.not_known
         into.append(GateItem(source=source, code="KA301", resource=endpoint.resource, message=message, remedy=remedy))

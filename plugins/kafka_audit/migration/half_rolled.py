@@ -181,7 +181,7 @@ def _listener_fault(between: InterBroker, source: int, target: int) -> EdgeFault
 
 
 def _login_faults(view: ClusterView, target: int, users: Sequence[int]) -> Iterator[EdgeFault]:
-    """Yield why brokers that use the same listener do not log in at a target."""
+    """Yield why brokers that use the same listener do not log in to a target."""
     between, used = view.inter_broker, view.inter_broker.listener(users[0])
     if used is None:
         return
@@ -232,9 +232,7 @@ def roll_items(roll: Roll) -> Iterator[HeadedItem]:
         for node in roll.nodes:
             cut = [fault for fault in roll.alone[node] if not fault.unknown]
             if cut:
-                message = (
-                    f"In no order do all brokers stay connected: while broker {node} alone has its new file, {_sentence(cut)}"
-                )
+                message = f"No order keeps all brokers connected: while only broker {node} has its new file, {_sentence(cut)}"
                 yield _item("blockers", cut[0].kind, message, _way_out(cut), f"broker/{node}")
     elif len(roll.nodes) > 1:
         waits = [node for node in roll.nodes if any(not fault.unknown for fault in roll.alone[node])]
@@ -251,7 +249,7 @@ def _open_items(roll: Roll) -> Iterator[HeadedItem]:
     for text, fault in found.items():
         source, target = fault.edge
         message = f"Cannot determine whether broker {source} reaches broker {target} during the change: {text}"
-        needs = "To know: the present and the proposed server.properties of every broker (`properties`, `--proposed`)"
+        needs = "Needed: the present and the proposed server.properties of every broker (`properties`, `--proposed`)"
         yield _item("not_known", fault.kind, message, needs, f"broker/{target}")
 
 

@@ -67,7 +67,7 @@ def _outcome(prediction: Mapping[str, str], view: ClusterView, document: Mapping
         return _protocol(view, broker, expected)
     if broker is not None and prediction["kind"] == _EDGES:
         return _edges(view, broker, expected, document)
-    return NOT_KNOWN, "a prediction of another version of kafka-audit"
+    return NOT_KNOWN, "a prediction from another version of kafka-audit"
 
 
 def _refusal(view: ClusterView, nodes: Sequence[int], expected: str) -> tuple[str, str]:

@@ -52,15 +52,15 @@ def reachability_items(
         for name in names:
             if name not in probed and (among_brokers or name not in on_brokers):
                 needs = (
-                    f"To know: a vantage {clean(name)} with a command, and no `skip` of {endpoint.listener}, in the cluster file"
+                    f"Needed: a vantage {clean(name)} with a command, and no `skip` of {endpoint.listener}, in the cluster file"
                 )
                 message = f"Cannot determine whether {clean(name)} reaches {_proposed(endpoint, owner)}"
                 yield _open(f"vantage {clean(name)}", endpoint, message, needs)
         if not own and not names:
-            needs = f"To know: remove `{clean(endpoint.listener)}: skip` from the cluster file"
+            needs = f"Needed: the cluster file without `{clean(endpoint.listener)}: skip`"
             yield _open(SOURCE, endpoint, f"Cannot determine whether any client reaches {_proposed(endpoint, owner)}", needs)
         if among_brokers and all(edge.source is None for edge in own):
-            needs = "To know: a vantage with role broker, on the hosts of the brokers"
+            needs = "Needed: a vantage with role broker, on the hosts of the brokers"
             yield _open(SOURCE, endpoint, f"Cannot determine whether the other brokers reach {_proposed(endpoint, owner)}", needs)
 
 
@@ -71,11 +71,11 @@ def _edge_item(endpoint: RegisteredEndpoint, edge: ServeEdge, owner: str) -> Hea
     answer = None if edge.identity is None else probed_answer(edge.identity)
     if doubt is not None and doubt.layer in _BEFORE_API:
         message = f"Cannot determine whether {origin} reaches {where}: {doubt.layer}, {clean(doubt.error or 'not decided')}"
-        return _open(source, endpoint, message, f"To know: {clean(doubt.needs)}" if doubt.needs else "")
+        return _open(source, endpoint, message, f"Needed: {clean(doubt.needs)}" if doubt.needs else "")
     if failed is None and not endpoint.protocol:
         end = edge.passed[-1] if doubt is None else doubt.layer
         message = f"Cannot determine whether {origin} reaches {where}, beyond {end}: its security protocol is unknown"
-        return _open(source, endpoint, message, "To know: the complete proposed server.properties of the broker")
+        return _open(source, endpoint, message, "Needed: the complete proposed server.properties of the broker")
     heading, code, remedy = "blockers", "KA301", ""
     if failed is not None and failed.failure is ReadFailure.REFUSED:
         heading, message = "warnings", f"No process listens yet at {where}: {origin} gets {ReadFailure.REFUSED.words}"
@@ -90,7 +90,7 @@ def _edge_item(endpoint: RegisteredEndpoint, edge: ServeEdge, owner: str) -> Hea
         heading, message = "information", f"{origin} reaches {where}, and that {owner} answers"
     else:
         heading, message = "warnings", f"{origin} reaches {where}; the {owner} that answers is unknown"
-        remedy = "This requires a login, or DescribeConfigs on Cluster. To know: an audit after the change (KA111)"
+        remedy = "This requires a login, or DescribeConfigs on Cluster. Needed: an audit after the change (KA111)"
     return HeadedItem(
         heading, GateItem(source=source, code=code, resource=endpoint_resource(endpoint), message=message, remedy=remedy)
     )

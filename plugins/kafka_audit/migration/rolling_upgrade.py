@@ -105,7 +105,7 @@ def _pin(planned: ClusterView) -> Iterator[PlannedStep]:
     if current and loose:
         yield PlannedStep(
             text=f"{one_by_one(loose, 'broker')}: add the line below to server.properties. No restart is needed yet.",
-            halfway="Nothing has changed: the line holds for the next start.",
+            halfway="Nothing has changed: the line takes effect at the next start.",
             lines=(setting(INTER_BROKER_VERSION, current),),
         )
 

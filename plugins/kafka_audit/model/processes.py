@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def lives(pid: int) -> bool:
-    """Return whether a process lives, whoever it belongs to; one that is dead and not yet collected by its parent does not."""
+    """Return whether a process of any user lives; one that is dead and not yet collected by its parent does not."""
     try:
         os.kill(pid, 0)
     except PermissionError:  # another user's

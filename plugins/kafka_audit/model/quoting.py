@@ -51,7 +51,7 @@ def properties_line(key: str, value: str) -> str:
 
 
 def yaml_scalar(text: str) -> str:
-    """Return a string of a YAML document, in double quotes; a shell takes it for one word as well."""
+    """Return a string of a YAML document, in double quotes; a shell reads it as one word as well."""
     return f'"{"".join(char if _PLAIN_IN_YAML.match(char) else _in_yaml(char) for char in text)}"'
 
 

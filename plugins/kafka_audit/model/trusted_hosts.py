@@ -30,8 +30,8 @@ class HostPattern:
     @property
     def names_one_host(self) -> bool:
         """Whether it is a name or an IP address as it is, and no pattern or network."""
-        one = self.network is not None and self.network.num_addresses == 1
-        return one or (self.name is not None and "*" not in self.name)
+        is_address = self.network is not None and self.network.num_addresses == 1
+        return is_address or (self.name is not None and "*" not in self.name)
 
     def matches(self, host: str, port: int) -> bool:
         """Return whether an address belongs to the pattern. The host is taken as text: no name is resolved."""

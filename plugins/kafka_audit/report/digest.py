@@ -123,7 +123,7 @@ def read_digest(history: History, snapshot_id: str, written: datetime, min_cover
         min_coverage: as `Digest.state` needs it.
 
     Raises:
-        SnapshotError: this version cannot show the report, or it is of the future.
+        SnapshotError: this version cannot show the report, or it has a time in the future.
     """
     if is_of_future(snapshot_id):
         msg = f"{snapshot_id} was taken in the future; correct the clock of the host that audits, and remove the snapshot"

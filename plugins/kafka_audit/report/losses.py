@@ -1,4 +1,4 @@
-"""What becomes of a cluster if parties go, in words: the one sentence, its reasons, and commands that raise the margin."""
+"""What becomes of a cluster if parties are lost, in words: the one sentence, its reasons, and commands that raise the margin."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -56,7 +56,7 @@ def loss_sentence(found: Answer) -> str:
 def reasons_of(found: Answer) -> str:
     """Return the first reasons for which a loss is not safe, or what is not known; nothing of a safe one."""
     if found.safe is None:
-        return next(f"not known {one.what}" for one in found.not_known if one.decides)
+        return next(f"not known {question.what}" for question in found.not_known if question.decides)
     return "; ".join(list(stops(found))[:_REASONS])
 
 

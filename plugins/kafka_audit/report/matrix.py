@@ -116,7 +116,7 @@ def build_matrix(view: ClusterView) -> dict[str, Any]:
         registry = {"name": "zookeeper", "broker": None, "controller": None, "note": "registry"}
         rows.append(registry | unreached | {"view": views["zookeeper"]})
     vantages = dict.fromkeys(source for source in (*reached, *quorum) if isinstance(source, str))
-    # The leader fetches from nobody: where it is no broker, it has a column alone.
+    # The leader fetches from no node: if it is not a broker, it has only a column.
     sources: tuple[int | str, ...] = (*brokers, *(voter for voter in voters if voter in quorum), *vantages)
     for source in dict.fromkeys(sources):
         has_role = isinstance(source, int) and (source == view.controller or source in controllers)
@@ -155,7 +155,7 @@ def _of_controller(state: EdgeState, brokers: Collection[int | str]) -> EdgeStat
 
 
 def _controllers(targets: Collection[int | str], voters: Iterable[int]) -> list[int | str]:
-    """Return the columns of controllers. Where ids of some addresses are unknown, they are those of voters that nobody asked."""
+    """Return the columns of controllers. Where ids of some addresses are unknown, these are of voters that were not asked."""
     return _in_order({*targets} if any(isinstance(target, str) for target in targets) else {*targets, *voters})
 
 

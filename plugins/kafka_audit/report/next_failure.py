@@ -32,11 +32,13 @@ def build_next_failure(view: ClusterView) -> dict[str, Any] | None:
     if not found:
         return None
     worst = max(found, key=losses.how_bad)
-    unknown = dict.fromkeys((one.what, one.needs) for one_loss in found for one in one_loss.not_known if one.decides)
+    unknown = dict.fromkeys(
+        (question.what, question.needs) for answer in found for question in answer.not_known if question.decides
+    )
     return {
         "sentence": our_line(_sentence(found, worst), 1000),
         "worst": None if worst.safe else clean(worst.loss.name),
-        "losses": [_row(one) for one in found[:_MOST]],
+        "losses": [_row(answer) for answer in found[:_MOST]],
         "omitted": max(len(found) - _MOST, 0),
         "raises_margin": [_way(text, line) for text, line in losses.ways_with_commands(worst, view)],
         "not_known": [{"what": clean(what, 500), "needs": our_line(needs, 500)} for what, needs in [*unknown][:_UNKNOWN]],
@@ -51,13 +53,13 @@ def _single(view: ClusterView) -> Sequence[PartyLoss]:
 
 def _sentence(found: Sequence[Answer], worst: Answer) -> str:
     if worst.safe is False:
-        unsafe = sum(one.safe is False for one in found)
+        unsafe = sum(answer.safe is False for answer in found)
         others = f" ({unsafe} of {len(found)} are not safe)" if unsafe > 1 else ""
         return f"The worst single loss is {losses.parties_lost(worst.loss.names)}: {losses.reasons_of(worst)}{others}"
     if worst.safe is None:
-        undecided = sum(one.safe is None for one in found)
+        undecided = sum(answer.safe is None for answer in found)
         return f"No single loss is known to stop anything; {undecided} of {len(found)} are not decided"
-    return "Any single broker, rack or controller may go: partitions that have a leader keep one, and accept acks=all"
+    return "Any single broker, rack or controller can fail: partitions that have a leader keep one, and accept acks=all"
 
 
 def _way(text: str, line: Line) -> dict[str, Any]:
@@ -111,5 +113,5 @@ def next_failure_lines(document: Mapping[str, Any], width: int) -> Iterator[str]
     for way in document["raises_margin"]:
         yield from wrap(f"{way['text']}.", width, "  ", "  ")
         yield from (f"    {line}" for line in remedies.step_lines(way))
-    for one in document["not_known"]:
-        yield from wrap(f"{one['what']}. To know: {one['needs']}.", width, "  ? ", "    ")
+    for question in document["not_known"]:
+        yield from wrap(f"{question['what']}. Needed: {question['needs']}.", width, "  ? ", "    ")

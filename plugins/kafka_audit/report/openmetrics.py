@@ -56,20 +56,20 @@ def _exposed(reports: "_Reports") -> str:
 
 def _incidents(document: _Document) -> _Samples:
     listed = document["incidents"][:MOST_INCIDENTS]
-    return {(one["cause"], one["severity"], one["confidence"], one["headline"]): 1 for one in listed}
+    return {(incident["cause"], incident["severity"], incident["confidence"], incident["headline"]): 1 for incident in listed}
 
 
 def _failed(document: _Document) -> Iterator[Mapping[str, Any]]:
-    return (one for one in document["findings"] if one["status"] == Status.FAIL and not one["muted"])
+    return (finding for finding in document["findings"] if finding["status"] == Status.FAIL and not finding["muted"])
 
 
 def _failures(document: _Document) -> _Samples:
-    numbers = Counter(one["severity"] for one in _failed(document))
+    numbers = Counter(finding["severity"] for finding in _failed(document))
     return {(severity.name,): numbers[severity.name] for severity in reversed(Severity)}
 
 
 def _findings(document: _Document) -> _Samples:
-    return dict(Counter((one["code"], one["severity"]) for one in _failed(document)))
+    return dict(Counter((finding["code"], finding["severity"]) for finding in _failed(document)))
 
 
 def _results(document: _Document) -> _Samples:

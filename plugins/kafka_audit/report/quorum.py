@@ -52,7 +52,7 @@ def _replica(view: ClusterView, row: QuorumReplica, end: int | None) -> dict[str
 def quorum_text(quorum: Mapping[str, Any]) -> str:
     """Return the line of a document with a quorum."""
     if quorum["leader"] is None:
-        return f"not known ({clean(quorum['error'])}). To know: {clean(quorum['needs'])}."
+        return f"not known ({clean(quorum['error'])}). Needed: {clean(quorum['needs'])}."
     voters = "dynamic voters" if quorum["dynamic"] else "static voters"
     observers = [row for row in quorum["replicas"] if not row["voter"]]
     parts = [

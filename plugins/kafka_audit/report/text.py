@@ -105,8 +105,8 @@ def candidate_text(candidate: Mapping[str, Any]) -> str:
     """Return a candidate of an incident in a sentence: what it is, what speaks for it or rules it out, what would decide."""
     subject = f"{candidate['fault']} ({candidate['code']})"
     if candidate["state"] == "ruled_out":
-        return f"{subject} is ruled out: {listing((one['text'] for one in candidate['against']), 2)}"
-    reasons = listing((one["text"] for one in candidate["for"]), 2) or "nothing that was read shows it or rules it out"
+        return f"{subject} is ruled out: {listing((evidence['text'] for evidence in candidate['against']), 2)}"
+    reasons = listing((evidence["text"] for evidence in candidate["for"]), 2) or "nothing that was read shows it or rules it out"
     rare = ", which is rare" if candidate["state"] == "rare" else ""
     decided = f". To decide: {candidate['decided_by']}" if candidate["decided_by"] else ""
     return f"{subject}{rare}: {reasons}{decided}."

@@ -124,7 +124,10 @@ class SparkMeasure:
     def _stored(self, table: type[Row], use: "_SparkUse") -> DataFrame:
         folder, holders = f"{self._root}/snapshots", self._holders.get(table.table(), {})
         if use.literal and self._is_here:
-            paths = {one: f"{folder.removeprefix(_HERE)}/{holder}/{table.table()}.parquet" for one, holder in holders.items()}
+            paths = {
+                snapshot_id: f"{folder.removeprefix(_HERE)}/{holder}/{table.table()}.parquet"
+                for snapshot_id, holder in holders.items()
+            }
             return self._spark.createDataFrame(stored_rows(table, paths))
         return stored_table(self._spark, table, folder, holders)
 

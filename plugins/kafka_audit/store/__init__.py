@@ -169,7 +169,7 @@ class Store:
         }
         if not lost:
             return contents, manifest
-        # Not a warning: whoever compares with that snapshot reports its damaged file, with the way out.
+        # Not a warning: the comparison with that snapshot reports its damaged file, with the remedy.
         log.info("%s of snapshot %s: files are missing or damaged", ", ".join(sorted(lost)), earlier.snapshot_id)
         intact = {table: file for table, file in earlier.tables.items() if table not in lost}
         return _encode(snapshot, replace(earlier, tables=intact))

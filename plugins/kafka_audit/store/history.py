@@ -67,7 +67,7 @@ class History:
             return None
         try:
             found = json.loads(self._files.read(path) or b"null")
-        except (ValueError, RecursionError):  # the report is there all the same
+        except (ValueError, RecursionError):  # the report is still there
             return None
         return found if isinstance(found, dict) else None
 

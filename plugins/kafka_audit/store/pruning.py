@@ -110,7 +110,7 @@ def prune(files: Files, cluster: str, keep: Keep, now: datetime) -> None:
     remaining = sum(cluster_of(name) == cluster for name in files.names("snapshots"))
     files.write(f"clusters/{cluster}/{_PRUNED}", json.dumps({"at": now.isoformat(), "left": remaining}).encode())
     if gone or forgotten:
-        log.info("%s: %d snapshots and %d runs were old enough to go (%s)", cluster, len(gone), len(forgotten), keep)
+        log.info("%s: %d snapshots and %d runs were deleted because of their age (%s)", cluster, len(gone), len(forgotten), keep)
 
 
 def _is_due(files: Files, cluster: str, own: Sequence[str], keep: Keep, now: datetime) -> bool:

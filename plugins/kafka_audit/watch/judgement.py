@@ -78,13 +78,13 @@ class WatchState:
     @property
     def suspicions(self) -> tuple[Suspicion, ...]:
         """What is suspected now, the longest first."""
-        found = sorted((one.since_ms, key, one) for key, one in self.symptoms.items() if one.suspected)
-        return tuple(Suspicion(observation=one.observation, since_ms=one.since_ms) for _, _, one in found)
+        found = sorted((symptom.since_ms, key, symptom) for key, symptom in self.symptoms.items() if symptom.suspected)
+        return tuple(Suspicion(observation=symptom.observation, since_ms=symptom.since_ms) for _, _, symptom in found)
 
     @property
     def unsettled(self) -> bool:
         """Whether something looks wrong that is not suspected: readings that decide should come soon."""
-        return any(not one.suspected for one in self.symptoms.values())
+        return any(not symptom.suspected for symptom in self.symptoms.values())
 
 
 def next_state(
@@ -111,7 +111,7 @@ def next_state(
     away = _away(state, seen)
     forgotten = {number for number, since in away.items() if reading.at_ms - since >= FORGOTTEN_S * 1000}
     endpoints = {number: places for number, places in reading.endpoints.items() if number not in forgotten}
-    symptoms = {key: one for key, one in symptoms.items() if one.observation.broker not in forgotten}
+    symptoms = {key: symptom for key, symptom in symptoms.items() if symptom.observation.broker not in forgotten}
     return WatchState(
         at_ms=reading.at_ms,
         endpoints=endpoints,
@@ -125,8 +125,8 @@ def next_state(
 
 def new_suspicions(before: WatchState, after: WatchState) -> tuple[Suspicion, ...]:
     """Return what is suspected now and was not before."""
-    known = {key for key, one in before.symptoms.items() if one.suspected}
-    return tuple(one for one in after.suspicions if one.observation.key not in known)
+    known = {key for key, symptom in before.symptoms.items() if symptom.suspected}
+    return tuple(suspicion for suspicion in after.suspicions if suspicion.observation.key not in known)
 
 
 def _lasts(symptom: WatchSymptom, at_ms: int, patience: Patience) -> bool:

@@ -1,4 +1,4 @@
-"""Reading after reading, each judged, until nobody listens any longer."""
+"""The loop of a watch: it judges one reading after the other until its caller stops it."""
 
 import asyncio
 import time

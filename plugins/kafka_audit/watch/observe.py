@@ -88,9 +88,9 @@ def _controller(seen: SeenCluster) -> Iterator[Observation]:
 
 def _quorum(seen: SeenCluster, committed: int | None, elected: int) -> Iterator[Observation]:
     quorum, newest = seen.quorum.now, seen.quorum.now.newest
-    for one in seen.reading.controllers:
-        if one.answer.failed:
-            yield Observation(fault=WatchFault.NO_ANSWER, address=one.address, error=one.answer.error)
+    for controller in seen.reading.controllers:
+        if controller.answer.failed:
+            yield Observation(fault=WatchFault.NO_ANSWER, address=controller.address, error=controller.answer.error)
     if newest is None:
         if quorum.leaderless or seen.quorum.unanswered:
             yield Observation(fault=WatchFault.NO_QUORUM_LEADER)

@@ -17,7 +17,7 @@ MOST_AUDITED = 1000
 NEW_BROKERS = "new brokers"
 """The one party that all brokers are which are known for less than `MOST_DISTANCE_S`, but for those that the watch began with.
 
-A party that has a new id each minute is suspected under each, and is one flapping party all the same.
+A party that has a new id each minute is suspected under each id, and still is one flapping party.
 """
 
 
@@ -46,7 +46,7 @@ def parties(suspicions: Iterable[Suspicion], state: WatchState) -> list[str]:
         since = state.known_ms.get(broker, state.at_ms) if broker is not None else first
         return since > first and state.at_ms - since < MOST_DISTANCE_S * 1000
 
-    return [NEW_BROKERS if is_new(one.broker) else one.observation.party for one in suspicions]
+    return [NEW_BROKERS if is_new(suspicion.broker) else suspicion.observation.party for suspicion in suspicions]
 
 
 def next_pacing(

@@ -93,9 +93,11 @@ class WatchPicture:
                 found.append(f"{name}: {_row_text(now)}")
         if first and rows:
             found.insert(0, f"{self._cluster}: {counted(len(rows), 'party', 'parties')} read every {self._every_s:g} s")
-        suspected = {one.observation.key: one for one in state.suspicions}
-        found += [f"SUSPECTED {one.sentence()}" for key, one in suspected.items() if key not in self._suspected]
-        found += [f"no longer suspected: {one.sentence()}" for key, one in self._suspected.items() if key not in suspected]
+        suspected = {suspicion.observation.key: suspicion for suspicion in state.suspicions}
+        found += [f"SUSPECTED {suspicion.sentence()}" for key, suspicion in suspected.items() if key not in self._suspected]
+        found += [
+            f"no longer suspected: {suspicion.sentence()}" for key, suspicion in self._suspected.items() if key not in suspected
+        ]
         self._rows, self._suspected = rows, suspected
         return [f"{utc_time(reading.at_ms)}  {line}" for line in found]
 
@@ -106,10 +108,13 @@ class WatchPicture:
         table = [_COLUMNS, *((name, *row, utc_time(self._since[name])) for name, row in self._rows.items())]
         lines = [title, "", *_aligned(table), ""]
         if state.suspicions:
-            lines += ["Suspected", *(f"  {utc_time(one.since_ms)}  {one.sentence()}" for one in state.suspicions)]
+            lines += [
+                "Suspected",
+                *(f"  {utc_time(suspicion.since_ms)}  {suspicion.sentence()}" for suspicion in state.suspicions),
+            ]
         else:
             lines.append("Nothing is suspected.")
-        waiting = [one for one in state.symptoms.values() if not one.suspected]
+        waiting = [symptom for symptom in state.symptoms.values() if not symptom.suspected]
         if waiting:
             lines += [
                 "Seen, not yet for long enough",
@@ -138,8 +143,13 @@ def utc_time(at_ms: int) -> str:
 def suspicions_json(suspicions: Iterable[Suspicion]) -> list[dict[str, Any]]:
     """Return suspicions as JSON values."""
     return [
-        {"what": one.what.value, "broker": one.broker, "since": utc_time(one.since_ms), "sentence": one.sentence()}
-        for one in suspicions
+        {
+            "what": suspicion.what.value,
+            "broker": suspicion.broker,
+            "since": utc_time(suspicion.since_ms),
+            "sentence": suspicion.sentence(),
+        }
+        for suspicion in suspicions
     ]
 
 
@@ -153,7 +163,8 @@ def document(cluster: str, reading: Reading, state: WatchState) -> dict[str, Any
         "zookeeper": None if zookeeper is None else _zookeeper_json(zookeeper),
         "brokers": [_broker_json(broker, kraft=reading.kraft) for broker in reading.brokers],
         "controllers": [
-            {"address": one.address, "answer": _answer_json(one.answer), "leader": leader_of(one)} for one in reading.controllers
+            {"address": controller.address, "answer": _answer_json(controller.answer), "leader": leader_of(controller)}
+            for controller in reading.controllers
         ],
     }
 

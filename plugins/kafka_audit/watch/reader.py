@@ -155,27 +155,30 @@ class Reader:
             registered = self._zookeeper(waiting)[1]
             endpoints = self._kept(registered, registered)
         self._listings = Listings(endpoints, self._behind, self._cluster.limits.brokers)
-        of_controllers = Running([partial(self._ask_controller, one) for one in controllers(self._cluster)], _LANES, self._end())
+        of_controllers = Running(
+            [partial(self._ask_controller, target) for target in controllers(self._cluster)], _LANES, self._end()
+        )
         heard = self._ask(endpoints)
         zookeeper, registered = self._zookeeper(waiting)
         newest = registered or self._listed(heard, endpoints)
-        if not newest and not any(one.reading.metadata.answered for one in heard):
+        if not newest and not any(party.reading.metadata.answered for party in heard):
             heard += self._ask_bootstrap(endpoints)
             newest = self._listed(heard, endpoints)
         kept = self._kept({**endpoints, **newest}, registered, heard)
         moved = {number: places for number, places in kept.items() if endpoints.get(number) != places}
         if moved:
             self._listings = Listings(kept, self._behind, self._cluster.limits.brokers)
-            heard = [*(one for one in heard if one.reading.broker_id not in moved), *self._ask(moved)]
-        heard = [one for one in heard if one.reading.broker_id is None or one.reading.broker_id in kept]
+            heard = [*(party for party in heard if party.reading.broker_id not in moved), *self._ask(moved)]
+        heard = [party for party in heard if party.reading.broker_id is None or party.reading.broker_id in kept]
         endpoints = self._kept(kept, registered, heard)
         current = {*flat(registered_targets(chain.from_iterable(endpoints.values()), self._cluster))}
         self._answered_at = {number: target for number, target in self._answered_at.items() if target in current}
         heard += _nowhere(heard, zookeeper, kept)
-        known_at = {one.reading.address for one in heard if one.reading.broker_id is not None}
+        known_at = {party.reading.address for party in heard if party.reading.broker_id is not None}
         # A bootstrap address that turned out to be a broker's is not shown twice.
         readings = sorted(
-            (one.reading for one in heard if one.reading.broker_id is not None or one.reading.address not in known_at), key=_order
+            (party.reading for party in heard if party.reading.broker_id is not None or party.reading.address not in known_at),
+            key=_order,
         )
         answers = zip(controllers(self._cluster), of_controllers.results(), strict=True)
         return Reading(
@@ -207,7 +210,7 @@ class Reader:
         return Reading(
             at_ms=now_ms(),
             brokers=tuple(_unasked(number, some[0].address, why) for number, some in sorted(targets.items())),
-            controllers=tuple(ControllerReading(address=one.address, answer=answer) for one in controllers(self._cluster)),
+            controllers=tuple(ControllerReading(address=target.address, answer=answer) for target in controllers(self._cluster)),
             zookeeper=None if self._cluster.zookeeper is None else ZookeeperReading(answer=answer),
             endpoints=dict(known),
         )
@@ -241,14 +244,16 @@ class Reader:
         """Ask brokers, side by side."""
         targets = registered_targets(chain.from_iterable(endpoints.values()), self._cluster)
         # Logins are tried in this order: first where the last reading had an answer.
-        return self._ask_all([(one, targets[one]) for one in sorted(targets, key=lambda one: one not in self._answered_at)])
+        return self._ask_all(
+            [(broker, targets[broker]) for broker in sorted(targets, key=lambda broker: broker not in self._answered_at)]
+        )
 
     def _ask_bootstrap(self, endpoints: Endpoints) -> list[_Heard]:
         targets = bootstrap_targets(self._cluster, chain.from_iterable(endpoints.values()))
         return self._ask_all([(UNREGISTERED, [target]) for target in targets])
 
     def _ask_all(self, asked: Sequence[tuple[int, Sequence[Target]]]) -> list[_Heard]:
-        answers = Running([partial(self._ask_broker, *one) for one in asked], _LANES, self._end()).results()
+        answers = Running([partial(self._ask_broker, *question) for question in asked], _LANES, self._end()).results()
         return [
             answer if isinstance(answer, _Heard) else _Heard(reading=_unasked(number, some[0].address, _why(answer)))
             for (number, some), answer in zip(asked, answers, strict=True)
@@ -371,8 +376,8 @@ class Reader:
         views = electorate(_reading(heard))
         counted = {broker.address for broker in views}
         votes: defaultdict[int, Counter[tuple[str, int]]] = defaultdict(Counter)
-        for one in heard:
-            for broker in one.listed if one.reading.address in counted else ():
+        for party in heard:
+            for broker in party.listed if party.reading.address in counted else ():
                 votes[broker.broker_id][broker.host, broker.port] += 1
         protocol, found = self._cluster.security.protocol, {}
         for number in sorted(number for number, share in shares(views).items() if share >= HALF and number in votes):
@@ -398,8 +403,8 @@ def _nowhere(heard: Sequence[_Heard], zookeeper: ZookeeperReading | None, asked:
     views = electorate(_reading(heard))
     counted, share = {view.address for view in views}, shares(views)
     impossible = WatchAnswer(outcome=WatchOutcome.FAILED, error=ReadFailure.IMPOSSIBLE_NAMES.words)
-    for one in heard:
-        listed = one.nowhere if one.reading.address in counted else ()
+    for party in heard:
+        listed = party.nowhere if party.reading.address in counted else ()
         answers |= {number: impossible for number in listed if share[number] >= HALF and number not in answers}
     return [
         _Heard(reading=BrokerReading(broker_id=number, address="an unknown address", api_versions=answer))
@@ -410,7 +415,7 @@ def _nowhere(heard: Sequence[_Heard], zookeeper: ZookeeperReading | None, asked:
 
 def _reading(heard: Iterable[_Heard]) -> Reading:
     """Return the views of brokers as a reading, whose ZooKeeper is not known yet."""
-    return Reading(at_ms=0, brokers=tuple(one.reading for one in heard))
+    return Reading(at_ms=0, brokers=tuple(party.reading for party in heard))
 
 
 def _offers_quorum(conversation: Conversation) -> bool:

@@ -50,7 +50,7 @@ class SeenCluster:
         return zookeeper is None or runs_without_zookeeper((*zookeeper.rows, *self._apis()))
 
     def _apis(self) -> Iterator[BrokerApi]:
-        """Yield what tells brokers of both modes apart."""
+        """Yield the rows that distinguish brokers of both modes."""
         for number, broker in self.brokers.items():
             offered = (MetadataRequest.API_KEY, *((DescribeQuorumRequest.API_KEY,) if broker.kraft else ()))
             for key in offered if broker.kraft is not None else ():
@@ -110,7 +110,7 @@ class SeenCluster:
     def _led(self) -> tuple[QuorumView, ...]:
         """What parties say of the quorum's leader whose word counts."""
         of_brokers = (broker.led for broker in (self._voices if self.kraft else ()))
-        of_controllers = (one.led for one in self.reading.controllers)
+        of_controllers = (controller.led for controller in self.reading.controllers)
         return tuple(led for led in (*of_brokers, *of_controllers) if led is not None)
 
     @property
@@ -135,8 +135,8 @@ class SeenCluster:
         if self.zookeeper is not None:
             yield from self.zookeeper.rows
         lists = {broker.listed.digest: broker.listed for broker in self.brokers.values() if broker.listed is not None}
-        for one in lists.values():
-            yield from one.rows
+        for listed in lists.values():
+            yield from listed.rows
         yield from _views(brokers)
         yield from (_quorum_read(broker) for broker in brokers if broker.quorum != NOT_ASKED)
         yield from self._led

@@ -37,7 +37,7 @@ class WatchedZnodes:
         if access is None:
             return None, {}
         if not self._turn.acquire(blocking=False):
-            waits = ReadError(ReadFailure.TIMEOUT, "the reading before still waits for ZooKeeper")
+            waits = ReadError(ReadFailure.TIMEOUT, "the previous reading still waits for ZooKeeper")
             return ZookeeperReading(answer=failed_answer(waits)), {}
         try:
             budget = Budget(self._cluster, time.monotonic() + self._read_s)
@@ -59,7 +59,8 @@ class WatchedZnodes:
 def _failed_znodes(reads: Iterable[SourceRead]) -> tuple[Mapping[int, WatchAnswer], WatchAnswer | None]:
     """Return the brokers whose registrations could not be read, and what became of another znode that could not be read.
 
-    Whoever can write one znode below /brokers/ids must not end what the others say; the audit has a row for each.
+    A client that can write one znode below /brokers/ids must not suppress the registrations of other brokers; the audit has a row
+    for each.
     """
     unreadable, prefix = {}, f"zookeeper {IDS}/"
     for read in reads:

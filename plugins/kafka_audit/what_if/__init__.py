@@ -1,1 +1,1 @@
-"""What stops when brokers, racks, controllers, disks or ZooKeeper servers go: a pure answer from one view of a cluster."""
+"""What stops when brokers, racks, controllers, disks or ZooKeeper servers are lost: a pure answer from one view of a cluster."""

@@ -56,7 +56,7 @@ class Answer:
         stops = stops or (self.quorum.elects is False and bool(self.quorum.lost)) or bool(self.controller.cut)
         if stops or any(entry.closed for entry in self.entry_points):
             return False
-        return None if any(one.decides for one in self.not_known) else True
+        return None if any(question.decides for question in self.not_known) else True
 
     @property
     def exit_code(self) -> int:
@@ -72,11 +72,14 @@ class Answer:
             "topics": {kind: _plain(self.effects, kind) for kind in topics.LISTED},
             "already": {kind: _plain(self.already, kind) for kind in (topics.OFFLINE, topics.NOT_WRITABLE)},
             "quorum": {key: value for key, value in asdict(self.quorum).items() if key != "not_known"},
-            "groups": [asdict(one) for one in self.groups],
-            "transactions": [asdict(one) for one in self.transactions],
+            "groups": [asdict(coordinators) for coordinators in self.groups],
+            "transactions": [asdict(coordinators) for coordinators in self.transactions],
             "entry_points": [asdict(entry) | {"closed": entry.closed} for entry in self.entry_points],
-            "controller": {"lost": self.controller.lost, "candidates": [asdict(one) for one in self.controller.candidates]},
-            "not_known": [asdict(one) for one in self.not_known],
+            "controller": {
+                "lost": self.controller.lost,
+                "candidates": [asdict(candidate) for candidate in self.controller.candidates],
+            },
+            "not_known": [asdict(question) for question in self.not_known],
             "raises_margin": [asdict(way) for way in self.ways],
         }
 
@@ -156,7 +159,7 @@ def _unread(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator
     unlisted = sorted(broker for broker in _holders(loss) if broker not in view.brokers)
     if unlisted:
         what = f"{named_nodes('broker', unlisted)} {'does' if len(unlisted) == 1 else 'do'} not run now"
-        yield NotKnown(what=what, needs="nothing: its loss has happened already", decides=False)
+        yield NotKnown(what=what, needs="nothing: it is lost already", decides=False)
 
 
 def _holders(loss: PartyLoss) -> frozenset[int]:
@@ -173,12 +176,12 @@ def _of_elections(found: Effects) -> Iterator[NotKnown]:
         yield NotKnown(what=what, needs=needs, decides=False)  # without a leader, or with one that lacks records: both are unsafe
     if eligible.partitions:
         what = f"whether an eligible replica (ELR) runs of {counted(eligible.partitions, 'partition')} without one in sync"
-        needs = "`kafka-topics.sh --describe`, which prints Elr; such a partition has a leader, and refuses acks=all all the same"
+        needs = "`kafka-topics.sh --describe`, which prints Elr; such a partition has a leader, and still refuses acks=all"
         yield NotKnown(what=what, needs=needs, decides=False)
 
 
 def _of_disks(loss: PartyLoss, every: Mapping[str, Effects]) -> Iterator[NotKnown]:
-    """Yield what depends on which replicas are on a disk: no read tells them, and a part of them loses no more than all."""
+    """Yield what depends on which replicas are on a disk: no read shows them, and a part of them loses no more than all."""
     if not loss.disks:
         return
     found, names = every.get(loss.at_most, {}), listing((f"{path} of broker {broker}" for broker, path in sorted(loss.disks)), 3)

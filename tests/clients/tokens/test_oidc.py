@@ -96,7 +96,7 @@ ODD = {
     "nested": ((200, b"[" * 100_000), "no token", "answers without an access token"),
     "a token that ends the message": ((200, {"access_token": "a\x01auth=b"}), "no token", "answers without an access token"),
     "a number": ((200, {"access_token": 5}), "no token", "answers without an access token"),
-    "ended": ((200, {"access_token": "abc", "expires_in": 0}), "no token", "answers with an access token that has ended"),
+    "ended": ((200, {"access_token": "abc", "expires_in": 0}), "no token", "answers with an access token that has expired"),
     "large": ((200, b" " * 300_000), "no token", "answers with more than 262144 bytes"),
     "an odd code": ((400, {"error": "a\nb", "error_description": 5}), "token refused", "answers 400"),
 }

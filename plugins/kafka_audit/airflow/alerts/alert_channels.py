@@ -111,9 +111,8 @@ def notifiers() -> tuple[Channel, ...]:
         entries = [dict(entry) for entry in json.loads(text)]
         paths = [str(entry.pop("notifier")) for entry in entries]
     except (ValueError, TypeError, KeyError, RecursionError):
-        msg = (
-            f'{NOTIFIERS} is no list like [{{"notifier": "package.module.Class", "argument": "{{subject}}"}}]; see docs/alerts.md'
-        )
+        example = '[{"notifier": "package.module.Class", "argument": "{subject}"}]'
+        msg = f"{NOTIFIERS} is not a list like {example}; see docs/alerts.md"
         raise UsageError(msg) from None
     return tuple(
         _notifier(number, path, arguments) for number, (path, arguments) in enumerate(zip(paths, entries, strict=True), start=1)

@@ -35,9 +35,11 @@ def connection_result(snapshot: Snapshot) -> tuple[bool, str]:
     if silent:
         parts.append(f"No answer: {_by_reason(silent)}")
     if rights:
-        parts.append(f"Missing rights: {listing(f'{right} ({listing(sorted(at))})' for right, at in sorted(rights.items()))}")
+        parts.append(
+            f"Missing rights: {listing(f'{right} ({listing(sorted(parties))})' for right, parties in sorted(rights.items()))}"
+        )
     if failed:
-        parts.append(f"Failed reads: {listing(f'{name} ({listing(sorted(what))})' for name, what in sorted(failed.items()))}")
+        parts.append(f"Failed reads: {listing(f'{name} ({listing(sorted(errors))})' for name, errors in sorted(failed.items()))}")
     if not (silent or rights or failed):
         parts.append("No right is missing")
     return bool(answering) and not (silent or rights or failed), ". ".join(parts)

@@ -58,7 +58,7 @@ class CleanReport:
             return None
         age = (now or datetime.now(UTC)) - datetime.fromisoformat(document["finished_at"])
         if age < -SKEW:
-            log.warning("%s: the last report, %s, is of the future", self.cluster, document["snapshot_id"])
+            log.warning("%s: the last report, %s, has a time in the future", self.cluster, document["snapshot_id"])
             return None
         if age > timedelta(seconds=self.max_age_s):
             log.info("%s: the last report, %s, is too old", self.cluster, document["snapshot_id"])
@@ -72,7 +72,7 @@ class CleanReport:
         history = History(self.store)
         for snapshot_id in history.snapshots().get(self.cluster, ()):
             if is_of_future(snapshot_id):  # else nothing would be newer, ever
-                log.warning("%s: snapshot %s is of the future and does not count", self.cluster, snapshot_id)
+                log.warning("%s: snapshot %s has a time in the future and does not count", self.cluster, snapshot_id)
                 continue
             document = history.report(snapshot_id)
             if document is not None:  # else it is being judged, or its audit failed

@@ -94,6 +94,6 @@ class SafeToRestartSensor(BaseSensorOperator):
         self.log.info("%s: %s", self.cluster, found["sentence"])
         for text in found["raises_margin"]:
             self.log.info("%s", text)
-        for one in found["not_known"]:
-            self.log.info("not known: %s; needs: %s", one["what"], one["needs"])
+        for question in found["not_known"]:
+            self.log.info("not known: %s; needs: %s", question["what"], question["needs"])
         return PokeReturnValue(is_done=done, xcom_value=found)

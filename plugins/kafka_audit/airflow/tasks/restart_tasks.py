@@ -40,7 +40,9 @@ def answer_now(cluster: str, parties: Sequence[str], margin: int) -> dict[str, A
             margin=margin,
             bootstrap=described.bootstrap,
         )
-    unknown = [{"what": our_line(one.what, _LONGEST), "needs": our_line(one.needs, _LONGEST)} for one in found.not_known]
+    unknown = [
+        {"what": our_line(question.what, _LONGEST), "needs": our_line(question.needs, _LONGEST)} for question in found.not_known
+    ]
     sentence = our_line(losses.loss_sentence(found), _LONGEST)
     better = [our_line(text, _LONGEST) for text, _ in losses.ways_with_commands(found, view)]
     judged = {"safe": found.safe, "sentence": sentence, "raises_margin": better, "not_known": unknown}

@@ -23,7 +23,7 @@ _SCRAM_SINCE = (3, 5)
 
 @dataclass(frozen=True, kw_only=True)
 class _ControllerLogin:
-    """How a node logs in at controllers, by its file."""
+    """How a node logs in to controllers, by its file."""
 
     node: int
     listener: str
@@ -122,7 +122,7 @@ def _scram(  # noqa: PLR0913 - what decides
     servers = (settings.get(login.node, SERVERS).value or "").count(":")
     voters = len(named_voters(settings.get(login.node, VOTERS).value)) or servers
     if login.votes and (voters > 1 or not alone):
-        why = "SCRAM users are in the metadata log, and controllers that all start read it after they have elected a leader"
+        why = "SCRAM users are in the metadata log, which controllers read only after an election if all of them start"
         return view.judge("KA713", resource, Status.FAIL, evidence, why=why, severity=Severity.HIGH)
     if follows:
         return view.judge("KA713", resource, Status.PASS, evidence)

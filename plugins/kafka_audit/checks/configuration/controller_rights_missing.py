@@ -40,16 +40,18 @@ def _judged(view: ClusterView, node: int) -> Judgement:
         return view.judge("KA714", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
     found = [*access(view, node)]
     following = view.quorum.now.replicas.keys() - view.quorum.now.late
-    for one in found:
-        if one.denied:
-            asked = one.sources
-            evidence |= {"principal": one.principal.names[0], "listener": one.listener, "nodes": asked}
-            evidence["why"] = "it reads ACLs only after an election" if one.votes else "no ACL that was read allows it"
-            evidence["whom"] = f"{'controllers' if one.votes else 'nodes'} {listing(asked)}" if asked[1:] else f"node {asked[0]}"
+    for request in found:
+        if request.denied:
+            asked = request.sources
+            evidence |= {"principal": request.principal.names[0], "listener": request.listener, "nodes": asked}
+            evidence["why"] = "it reads ACLs only after an election" if request.votes else "no ACL that was read allows it"
+            evidence["whom"] = (
+                f"{'controllers' if request.votes else 'nodes'} {listing(asked)}" if asked[1:] else f"node {asked[0]}"
+            )
             severity = Severity.HIGH if following.issuperset(asked) else None
-            sure = Confidence.MEASURED if one.principal.certain else Confidence.INFERRED
+            sure = Confidence.MEASURED if request.principal.certain else Confidence.INFERRED
             return view.judge("KA714", resource, Status.FAIL, evidence, severity=severity, confidence=sure)
-    undecided = next((one.principal for one in found if one.denied is None), None)
+    undecided = next((request.principal for request in found if request.denied is None), None)
     if undecided is not None:
         needs = undecided.needs or f"the ACLs of the cluster, which decide where {SUPER_USERS} does not"
         error = undecided.why if undecided.needs else f"ACLs decide whether {undecided.names[0]} has ClusterAction"

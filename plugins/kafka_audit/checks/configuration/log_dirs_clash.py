@@ -124,7 +124,7 @@ def _clashes(dirs: Sequence[str], key: str, metadata: str | None) -> Iterator[_U
     twice = sorted({path for path in dirs if dirs.count(path) > 1})
     if twice:
         yield _UnsafeDirectory(
-            key=key, text=f"{twice[0]} is there twice, and the broker does not start", severity=Severity.CRITICAL
+            key=key, text=f"{twice[0]} is listed twice, and the broker does not start", severity=Severity.CRITICAL
         )
     # Sorted by their parts, a directory is next to the first one below it.
     ordered = sorted({*dirs, *([metadata] if metadata else ())}, key=lambda path: path.split("/"))
@@ -132,7 +132,7 @@ def _clashes(dirs: Sequence[str], key: str, metadata: str | None) -> Iterator[_U
         below = inner.removeprefix(outer.rstrip("/") + "/")
         if outer in dirs and below != inner:
             where = _METADATA if inner == metadata and inner not in dirs else key
-            taken = "takes it for a partition" if _PARTITION.fullmatch(below.split("/")[0]) else "does not start"
+            taken = "treats it as a partition" if _PARTITION.fullmatch(below.split("/")[0]) else "does not start"
             yield _UnsafeDirectory(
                 key=where, text=f"{inner} is inside {outer}, and the broker {taken}", severity=Severity.CRITICAL
             )

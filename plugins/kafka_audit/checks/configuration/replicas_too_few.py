@@ -72,5 +72,5 @@ def _weak(known: Mapping[str, int], enough: int) -> Iterator[tuple[str, str]]:
     elif in_sync >= factor:
         yield _IN_SYNC, f"{_IN_SYNC} is {in_sync} of {factor} replicas, so writes with acks=all fail if one broker stops"
     if factor >= _ENOUGH and in_sync < _ENOUGH - 1:
-        yield _IN_SYNC, f"{_IN_SYNC} is {in_sync}, so a write with acks=all may be on one broker only"
+        yield _IN_SYNC, f"{_IN_SYNC} is {in_sync}, so a write with acks=all may be on only one broker"
     yield from ((key, f"{key} is {known[key]}") for key in _INTERNAL if known[key] < enough)

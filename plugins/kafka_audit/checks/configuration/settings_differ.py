@@ -64,15 +64,15 @@ def _drifting_brokers(view: ClusterView, key: str, values: Mapping[int, Value]) 
     explicit = any(known[broker].explicit for broker in others)
     have: dict[str, object] = {"usual": usual, "others": brokers(others), "have": "has" if len(others) == 1 else "have"}
     have["other_brokers"] = tuple(sorted(others))
-    for broker, own in known.items():
-        if plain[broker] != usual and (explicit or own.explicit):
+    for broker, value in known.items():
+        if plain[broker] != usual and (explicit or value.explicit):
             setting = "log.retention.ms" if key == "log.retention.hours" else key
             evidence = {
                 "broker": broker,
-                "key": own.key,
+                "key": value.key,
                 "setting": setting,
                 "value": plain[broker],
                 **have,
-                "source": own.source,
+                "source": value.source,
             }
             yield broker, view.judge("KA701", f"broker/{broker}/config/{key}", Status.FAIL, evidence)

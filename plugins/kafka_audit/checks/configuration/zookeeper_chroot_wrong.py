@@ -35,10 +35,10 @@ def zookeeper_chroot_wrong(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA716", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
             continue
         chroot = chroots[broker]
-        others = [other for other, held in chroots.items() if held == usual]
+        others = [other for other, other_chroot in chroots.items() if other_chroot == usual]
         if "," in chroot:
             used = (found[broker].value or "").partition("/")[0]
-            fault = f"it uses {used} alone of its ZooKeeper servers: the rest counts as the path {chroot}"
+            fault = f"it uses only {used} of its ZooKeeper servers: the rest is read as the path {chroot}"
             yield view.judge("KA716", resource, Status.FAIL, evidence, fault=fault)
         elif chroot == usual:
             yield view.judge("KA716", resource, Status.PASS, evidence, chroot=chroot or "/")

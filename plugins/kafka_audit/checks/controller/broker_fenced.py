@@ -39,7 +39,7 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
         holders = now.fenced[broker] & others
         named = sorted(holders or now.fenced[broker])
         evidence = {"broker": broker, "who": f"broker {broker}", "holders": _names(view, named, broker)}
-        evidence["holder_brokers"] = tuple(holder for holder in named if holder >= 0)
+        evidence["holder_brokers"] = tuple(holder_id for holder_id in named if holder_id >= 0)
         evidence["report"] = "reports" if len(holders) == 1 else "report"
         state, running = _running(broker, now.answering)
         evidence["state"] = state
@@ -58,7 +58,7 @@ def _running(broker: int, answering: frozenset[int]) -> tuple[str, bool]:
     if broker in answering:
         return "it still answers clients, but metadata no longer lists it", True
     if _NO_ID in answering:
-        return "whether it answers is unknown, as brokers answer whose ids are unknown", True
+        return "whether it answers is unknown, because brokers with unknown ids answer", True
     return "it does not answer", False
 
 
@@ -77,4 +77,4 @@ def _reporting(view: ClusterView) -> frozenset[int]:
     """Return the brokers that report fenced brokers. Brokers that offer it are always read, so failed ones are omitted."""
     able = {row.broker_id for row in view.of(BrokerApi) if row.api_key == _CLUSTER_API and row.max_version >= _FENCED_FROM}
     failed = {r.observer for r in view.last_reads if (r.operation, r.outcome) == ("DescribeCluster", "failed")}
-    return frozenset(entry for entry in able if f"broker:{entry}" not in failed)
+    return frozenset(broker for broker in able if f"broker:{broker}" not in failed)

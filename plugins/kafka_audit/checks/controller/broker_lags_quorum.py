@@ -31,7 +31,8 @@ def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
             offsets = f"at offset {now.replicas[broker].log_end_offset} of {now.newest.high_watermark}"
             evidence |= {"behind": seconds(now.behind_ms[broker]), "offsets": offsets, "applied": quorum.unapplied.get(broker)}
             if fetched.state == "works" and broker in quorum.unapplied:
-                why = f"it fetches it, and applies nothing after offset {quorum.unapplied[broker]} of {now.newest.high_watermark}"
+                end = now.newest.high_watermark
+                why = f"it fetches records and applies nothing after offset {quorum.unapplied[broker]} of {end}"
                 yield view.judge("KA210", resource, Status.FAIL, evidence, why=why)
             elif fetched.state == "works":
                 yield view.judge("KA210", resource, Status.PASS, evidence)

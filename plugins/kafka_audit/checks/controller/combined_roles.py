@@ -17,7 +17,7 @@ def combined_roles(view: ClusterView) -> Iterator[Judgement]:
     """A node is a broker and a controller in one process."""
     effective = Effective(view)
     roles = {broker: effective.settings.get(broker, _KEY) for broker in view.inter_broker.brokers}
-    if roles and not any(role.value for role in roles.values()) and not view.kraft:
+    if roles and not any(setting.value for setting in roles.values()) and not view.kraft:
         yield view.judge("KA215", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
     if len({*roles, *view.settings.controllers}) == 1 and view.inter_broker.asked:

@@ -68,9 +68,9 @@ def _by_quorum(view: ClusterView) -> Judgement:
 
 def _unread(view: ClusterView) -> Judgement:
     """Judge by views alone: brokers that the controllers have fenced list no broker."""
-    nobody = view.quorum.list_nobody
-    if nobody:
-        fault = f"{counted(nobody, 'broker')} that answered in two samples list no broker, as if all of them were fenced"
+    blind = view.quorum.list_no_broker
+    if blind:
+        fault = f"{counted(blind, 'broker')} that answered in two samples list no broker, as if all of them were fenced"
         finding = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
         return replace(finding, confidence=Confidence.INFERRED)
     error, needs = view.quorum.unread()

@@ -15,11 +15,11 @@ _FATAL = "fatal_fault"
 
 @check(code="KA221", severity=Severity.HIGH)
 def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
-    """A controller or broker ended itself, or did not load or apply a part of the metadata."""
+    """A controller or broker exited, or did not load or apply a part of the metadata."""
     if not view.kraft:
         yield view.judge("KA221", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
-    reads = {node: found[-1] for node, found in view.reads.of_logs.items()}
+    reads = {node: log_reads[-1] for node, log_reads in view.reads.of_logs.items()}
     lines: dict[int, LogLine] = {}
     for line in view.logs.of_nodes("KA221"):
         if line.broker_id not in lines or _order(line) > _order(lines[line.broker_id]):
@@ -31,7 +31,7 @@ def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
         resource, read, row = party.replace(" ", "/"), reads.get(node), lines.get(node)
         evidence: dict[str, object] = {"node": node, "who": party, "subject": party}
         if row is not None:
-            did = "ended itself" if row.signature == _FATAL else "did not apply a part of the metadata"
+            did = "exited" if row.signature == _FATAL else "did not apply a part of the metadata"
             evidence |= {"subject": party.capitalize(), "did": did, "when": when(row), "fault": clean(row.detail or row.text)}
             evidence["exception"] = row.exception
             yield view.judge("KA221", resource, Status.FAIL, evidence)

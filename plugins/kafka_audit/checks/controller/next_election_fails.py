@@ -17,7 +17,7 @@ _VOTERS = "the other voters"
 
 @check(code="KA218", severity=Severity.HIGH)
 def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
-    """If the leader of the metadata quorum goes, the other voters elect none, because they do not reach each other."""
+    """If the leader of the metadata quorum stops, the other voters elect no leader, because they do not reach each other."""
     yield from no_quorum(view, "KA218", _VOTERS)
     if view.quorum.now.newest is None:
         return
@@ -37,11 +37,11 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
     cut = edges.cut()
     if failing or cut:
         effect = (
-            f"If leader {leader} goes, the election fails"
+            f"If leader {leader} stops, the election fails"
             if leader in failing
-            else f"If controller {listing(map(str, failing), 3)} leads and goes, the election fails"
+            else f"If controller {listing(map(str, failing), 3)} leads and stops, the election fails"
             if failing
-            else "The quorum has a voter less for elections than it seems to have"
+            else "The quorum has one voter fewer for elections than it seems to have"
         )
         evidence |= {"effect": effect, "fails_without": failing} | _unreached(edges)
         worst = leader if leader in failing else next(iter(failing), None)

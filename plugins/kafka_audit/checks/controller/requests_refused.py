@@ -23,7 +23,7 @@ def requests_refused(view: ClusterView) -> Iterator[Judgement]:
     rows = view.logs.of_nodes("KA220")
     alive, counting = _alive(view), set(rows)
     refusals = [row for row in rows if row.signature == _REFUSES]
-    # A node that ends itself repeats nothing: of one that is not seen since then, its only request counts.
+    # A node that exits repeats nothing: of one that is not seen since then, its only request counts.
     refusals += [
         row
         for row in view.logs.since_start("KA220")
@@ -59,7 +59,7 @@ def _ended(view: ClusterView, row: LogLine) -> Judgement:
         "subject": "A controller",
         "whom": party,
         "cause": "may not act there",
-        "why": f"{party} ended itself, last {when(row)}",
+        "why": f"{party} exited, last {when(row)}",
     }
     return view.judge("KA220", party.replace(" ", "/"), Status.FAIL, evidence)
 
@@ -78,4 +78,4 @@ def _alive(view: ClusterView) -> frozenset[int]:
 def _parties(view: ClusterView, nodes: Sequence[int]) -> str:
     kinds = {"controller": [node for node in nodes if node in view.controller_nodes]}
     kinds["broker"] = [node for node in nodes if node not in view.controller_nodes]
-    return " and ".join(named_nodes(kind, held) for kind, held in kinds.items() if held)
+    return " and ".join(named_nodes(kind, nodes) for kind, nodes in kinds.items() if nodes)

@@ -34,6 +34,8 @@ def state_ahead_of_controller(view: ClusterView) -> Iterator[Judgement]:
         many = f"{fault.repeated} partitions"
         yield view.judge("KA205", "cluster", Status.FAIL, partitions=many, written=written, epoch=epoch, total=total)
     else:
-        for partition, own in zip(fault.first, fault.epochs, strict=True):
+        for partition, written_epoch in zip(fault.first, fault.epochs, strict=True):
             resource = partition_resource(partition)
-            yield view.judge("KA205", resource, Status.FAIL, partitions=partition, written=own, epoch=epoch, total=total)
+            yield view.judge(
+                "KA205", resource, Status.FAIL, partitions=partition, written=written_epoch, epoch=epoch, total=total
+            )

@@ -52,7 +52,7 @@ def _spare(spare: int) -> str:
 
 def _step(view: ClusterView, which: str) -> str:
     if any(view.logs.of_nodes("KA220")):
-        return "Do not start controllers before KA220 is resolved: one whose requests are rejected ends itself again."
+        return "Do not start controllers before KA220 is resolved: one whose requests are rejected exits again."
     if any(row.broker_id in view.quorum.now.late for row in view.logs.of_nodes("KA221")):
-        return "Do not start the controller that ended itself again before you have read KA221, which names the fault of its log."
+        return "Read KA221, which names the fault in its log, before you start the controller that exited."
     return f"Start {which}, or open the connection from there to the other controllers' port (9093 by convention)."

@@ -13,8 +13,8 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 def address_of_name_fails(view: ClusterView) -> Iterator[Judgement]:
     """A name that a broker advertises has several addresses, and one of them leads nowhere or to another broker."""
     found: dict[tuple[int, str], list[NameAddress]] = defaultdict(list)
-    for one in view.name_addresses:
-        found[one.row.broker_id, one.row.listener].append(one)
+    for address in view.name_addresses:
+        found[address.row.broker_id, address.row.listener].append(address)
     edges, judged = view.derived(ServeEdges), False
     for endpoint in view.advertised:
         key = endpoint.broker_id, endpoint.listener
@@ -28,17 +28,19 @@ def address_of_name_fails(view: ClusterView) -> Iterator[Judgement]:
 
 
 def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, found: Sequence[NameAddress]) -> Judgement:
-    lasting = [one for one in found if one.lasting]
+    lasting = [address for address in found if address.lasting]
     evidence = {"broker": endpoint.broker_id, "host": endpoint.host, "port": endpoint.port, "listener": endpoint.listener}
-    evidence["count"] = len({one.row.address for one in found})
+    evidence["count"] = len({address.row.address for address in found})
     if lasting:
         status = Status.FAIL
-        evidence["faults"] = tuple(dict.fromkeys(one.text for one in lasting))
-        evidence["vantage"] = tuple(dict.fromkeys(one.place for one in lasting))
-        evidence["addresses"] = tuple(sorted({one.row.address for one in lasting}))
-        others = {one.row.answered_by for one in lasting if one.row.outcome == "ok" and one.row.answered_by is not None}
+        evidence["faults"] = tuple(dict.fromkeys(address.text for address in lasting))
+        evidence["vantage"] = tuple(dict.fromkeys(address.place for address in lasting))
+        evidence["addresses"] = tuple(sorted({address.row.address for address in lasting}))
+        others = {
+            address.row.answered_by for address in lasting if address.row.outcome == "ok" and address.row.answered_by is not None
+        }
         evidence["answering_brokers"] = tuple(sorted(others)) or None
-    elif any(one.vain for one in found):
+    elif any(address.vain for address in found):
         status = Status.UNKNOWN
         evidence |= {"error": "in motion", "needs": "another audit: an address failed once"}
     elif found:

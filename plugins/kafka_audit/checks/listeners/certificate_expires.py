@@ -56,7 +56,7 @@ def _of_others(view: ClusterView) -> Iterator[Judgement]:
 def _judged(
     view: ClusterView, resource: str, shown: Certificate, evidence: dict[str, object], *, verified: bool | None = None
 ) -> Judgement:
-    """Judge a certificate; `verified` says whether whoever presents it compares names itself, None where that is unknown."""
+    """Judge a certificate; `verified`: whether the party that presents it compares names itself, None where unknown."""
     fault = _fault(shown, view.started_ms, Severity.MEDIUM if verified is False else Severity.HIGH)
     evidence["days"] = (shown.not_after_ms - view.started_ms) // DAY_MS
     evidence["fault"] = fault[0] if fault else "none"

@@ -16,15 +16,15 @@ def endpoint_without_mapping(view: ClusterView) -> Iterator[Judgement]:
     edges = view.derived(ServeEdges)
     yield from no_reach(view, "KA313", edges.from_worker)
     moving = view.endpoints.moved
-    for own in edges.mapped.values():
-        for edge in own:
+    for of_listener in edges.mapped.values():
+        for edge in of_listener:
             endpoint = edge.endpoint
             evidence = {
                 "broker": endpoint.broker_id,
                 "listener": endpoint.listener,
                 "address": endpoint.address,
-                "mapped": sum(mapped.via is not None for mapped in own),
-                "count": len(own),
+                "mapped": sum(mapped.via is not None for mapped in of_listener),
+                "count": len(of_listener),
                 "open": "reached" if edge.connects else "not reached",
             }
             if edge.via is not None:

@@ -41,7 +41,7 @@ class _Cut:
     def judged(self) -> Judgement:
         diagnosis = diagnosed(self._facts, self._edge)
         if self._edge.endpoint is None:
-            # Without settings no listener is known in KRaft. That nobody follows is known, and what may be the cause.
+            # Without settings no listener is known in KRaft. It is known that no follower replicates, and what may be the cause.
             undecided = self._edge.kind == REPLICATE and self._symptom is not None and diagnosis.leading is None
             return self._by_diagnosis(diagnosis) if undecided else self._unknown(**self._no_endpoint())
         if self._paths.closed:
@@ -73,7 +73,7 @@ class _Cut:
         if self._paths.moving or any(edge.effect.state == "passing" for edge in self._edges):
             needs = "another audit: this was seen once, or the cluster changed between two samples"
             return self._unknown(error="in motion", needs=needs)
-        error, needs = f"tcp was probed from {brokers(self._paths.open)} only", f"a probe from {brokers(unmeasured)}"
+        error, needs = f"tcp was probed only from {brokers(self._paths.open)}", f"a probe from {brokers(unmeasured)}"
         if not self._paths.open:
             error, needs = "no symptom was found, and no probe was made", "a vantage with role broker"
         return self._unknown(error=error, needs=self._paths.needs or needs)
@@ -102,7 +102,7 @@ class _Cut:
         """Say that vantages are probably on other hosts than their brokers'; without probes of these, what would show it."""
         error = f"probes from the vantages of {brokers(sources)} {how}, and nothing is missing that they would explain"
         unlike = {*sources} - {*self._facts.at_their_brokers(sources)}
-        astray = tuple(one for one in unlike if self._facts.used_paths(one).fails(one))
+        astray = tuple(source for source in unlike if self._facts.used_paths(source).fails(source))
         if not astray:
             return self._unknown(error=error, needs=f"a probe of {brokers(unlike or {self._broker})} from the broker's own host")
         error += f"; that of {brokers(astray)} fails at its own broker too, and is probably on another host"
@@ -125,7 +125,7 @@ class _Cut:
                 cause=leading,
                 why=diagnosis.measured[0].shown_by[0].text,
             )
-        shown = [one.text for candidate in diagnosis.of_group(leading or "") for one in candidate.shown_by]
+        shown = [observation.text for candidate in diagnosis.of_group(leading or "") for observation in candidate.shown_by]
         reported: dict[str, object] = {"cause": leading, "why": "; ".join([self._symptom or "", *shown])}
         if confidence is Confidence.INFERRED:
             return self._fail(sources, confidence=confidence, cannot="most likely cannot", **reported)

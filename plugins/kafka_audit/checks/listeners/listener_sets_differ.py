@@ -20,10 +20,10 @@ def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
     yield from gap
     if any(judgement.resource == "cluster" for judgement in gap):
         return
-    brokers = sorted(broker for broker, own in known.items() if own is not None)
+    brokers = sorted(broker for broker, protocols_of in known.items() if protocols_of is not None)
     listeners: dict[str, dict[int, str]] = defaultdict(dict)
-    for broker, own in known.items():
-        for listener, protocol in (own or {}).items():
+    for broker, protocols_of in known.items():
+        for listener, protocol in (protocols_of or {}).items():
             listeners[listener][broker] = protocol
     moving, internal = view.endpoints.moved, view.inter_broker.users
     for listener, protocols in sorted(listeners.items()):
@@ -49,7 +49,7 @@ def _registered(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
 
 
 def _unknown_listeners(view: ClusterView, reported: Mapping[int, Mapping[str, str] | None]) -> Iterator[Judgement]:
-    for broker in sorted(broker for broker, own in reported.items() if own is None):
+    for broker in sorted(broker for broker, listeners in reported.items() if listeners is None):
         needs = f"DescribeConfigs on Cluster, answered by broker {broker}, or {file_of(broker)}"
         evidence = {"who": f"broker {broker}", "error": "its listeners are unknown", "needs": needs}
         yield view.judge("KA305", f"broker/{broker}", Status.UNKNOWN, evidence)

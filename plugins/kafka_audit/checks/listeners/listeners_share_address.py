@@ -23,7 +23,7 @@ def listeners_share_address(view: ClusterView) -> Iterator[Judgement]:
 
 
 def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, sharing: list[AdvertisedEndpoint]) -> Judgement:
-    protocols = {one.protocol for one in sharing}
+    protocols = {endpoint.protocol for endpoint in sharing}
     needs = "DescribeConfigs on Cluster, or server.properties"
     status, why = Status.PASS, {}
     if len(protocols - {None}) > 1:
@@ -43,7 +43,7 @@ def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, sharing: list[Adver
         why,
         who=f"listener {endpoint.listener} of broker {endpoint.broker_id}",
         broker=endpoint.broker_id,
-        listeners=tuple(sorted(one.listener for one in sharing)),
-        host=min(one.host for one in sharing),  # all say the same, however the name is written
+        listeners=tuple(sorted(endpoint.listener for endpoint in sharing)),
+        host=min(endpoint.host for endpoint in sharing),  # all say the same, however the name is written
         port=endpoint.port,
     )

@@ -33,9 +33,9 @@ def process_exhausted(view: ClusterView) -> Iterator[Judgement]:
 
 def _fault(log: OwnLog) -> dict[str, object]:
     spent = {_kind(row) for row in log.lines}
-    known = [(what, effect, step) for what, effect, step in _KINDS if what in spent]
+    known = [(lacking, effect, step) for lacking, effect, step in _KINDS if lacking in spent]
     return {
-        "what": listing([what for what, _, _ in known]),
+        "what": listing([lacking for lacking, _, _ in known]),
         "effect": known[0][1],
         "step": " ".join(step for _, _, step in known),
         "lines": tuple(map(quoted, log.lines[:3])),
@@ -67,7 +67,7 @@ _KINDS = (
     ),
     (
         "memory",
-        "threads of it may have ended",
+        "threads may have ended",
         "Raise the heap (`KAFKA_HEAP_OPTS`), or find what filled it: many connections, large requests, many partitions.",
     ),
 )

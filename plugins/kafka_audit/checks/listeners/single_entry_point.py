@@ -17,7 +17,7 @@ def single_entry_point(view: ClusterView) -> Iterator[Judgement]:
     edges = view.derived(ServeEdges)
     gap = tuple(no_reach(view, "KA314", edges.from_worker))
     yield from gap
-    mapped = [edge for own in edges.mapped.values() for edge in own if edge.via is not None]
+    mapped = [edge for of_listener in edges.mapped.values() for edge in of_listener if edge.via is not None]
     if not gap:
         yield _judged(view, mapped)
 

@@ -80,9 +80,13 @@ def _confidence(diagnosis: Diagnosis | None, status: Status) -> Confidence:
 def _of_running(diagnosis: Diagnosis) -> dict[str, Any]:
     """Return what keeps a broker that runs from its registration."""
     leading = diagnosis.leading
-    found = [one for one in diagnosis.possible if leading is not None and one.cause.kind.group == leading[0]]
-    shown = [one.text for candidate in found for one in candidate.shown_by]
-    possible = [one.cause.kind for one in diagnosis.possible if one.shown_by] if leading is None else [found[0].cause.kind]
+    found = [candidate for candidate in diagnosis.possible if leading is not None and candidate.cause.kind.group == leading[0]]
+    shown = [observation.text for candidate in found for observation in candidate.shown_by]
+    possible = (
+        [candidate.cause.kind for candidate in diagnosis.possible if candidate.shown_by]
+        if leading is None
+        else [found[0].cause.kind]
+    )
     faults = tuple(dict.fromkeys(kind.fault for kind in possible))
     rivals = tuple(kind.fault for kind in (diagnosis.kinds if leading is None else diagnosis.rivals(leading[0])))
     hedge = "possibly " if leading is None else HEDGE[leading[1]]

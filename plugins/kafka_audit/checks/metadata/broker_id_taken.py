@@ -12,7 +12,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 def broker_id_taken(view: ClusterView) -> Iterator[Judgement]:
     """Two processes have the same broker id."""
     if not view.kraft:
-        reason = "with ZooKeeper the second process ends at its start"
+        reason = "with ZooKeeper the second process exits at its start"
         yield view.judge("KA114", "cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     reads = {read.observer.removeprefix("logs:"): read for read in view.last_reads if read.observer.startswith("logs:")}

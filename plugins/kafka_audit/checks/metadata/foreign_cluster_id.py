@@ -71,7 +71,7 @@ def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
 def _cluster_ids(views: Iterable[HeldView]) -> Mapping[str, Mapping[str, str]]:
     """Return the cluster id that each broker reports at each address, by the broker's name."""
     found: dict[str, dict[str, str]] = {}
-    for held in views:
-        if held.row.kafka_cluster_id is not None:
-            found.setdefault(held.name, {})[held.row.address] = held.row.kafka_cluster_id
+    for view_held in views:
+        if view_held.row.kafka_cluster_id is not None:
+            found.setdefault(view_held.name, {})[view_held.row.address] = view_held.row.kafka_cluster_id
     return found

@@ -27,14 +27,14 @@ def change_in_progress(view: ClusterView) -> Iterator[Judgement]:
     }
     counts = {"reassignment": len(moving), "deletion": max(view.partitions.count.deleting, len(deleting))}
     gap = _gap(view)
-    for what, found in places.items():
-        evidence = {"what": what, "count": counted(counts[what], "resource"), "first": min(found, default="none")}
-        if found:
-            yield view.judge("KA906", f"change/{what}", Status.FAIL, evidence)
+    for change, resources in places.items():
+        evidence = {"what": change, "count": counted(counts[change], "resource"), "first": min(resources, default="none")}
+        if resources:
+            yield view.judge("KA906", f"change/{change}", Status.FAIL, evidence)
         elif gap:
-            yield view.judge("KA906", f"change/{what}", Status.UNKNOWN, evidence | gap)
+            yield view.judge("KA906", f"change/{change}", Status.UNKNOWN, evidence | gap)
         else:
-            yield view.judge("KA906", f"change/{what}", Status.PASS, evidence)
+            yield view.judge("KA906", f"change/{change}", Status.PASS, evidence)
 
 
 def _gap(view: ClusterView) -> dict[str, str]:

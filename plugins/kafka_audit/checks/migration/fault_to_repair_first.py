@@ -23,11 +23,11 @@ def fault_to_repair_first(view: ClusterView) -> Iterator[Judgement]:
     if none := tuple(already_migrated(view, "KA905")):
         yield from none
         return
-    for code, what in _CODES.items():
+    for code, fault in _CODES.items():
         verdicts = [row for row in view.of(Verdict) if row.code == code]
         failed = [row.resource for row in verdicts if row.status == Status.FAIL]
         unknown = next((row for row in verdicts if row.status == Status.UNKNOWN), None)
-        evidence = {"check": code, "what": what, "count": counted(len(failed), "resource"), "first": listing(failed[:1])}
+        evidence = {"check": code, "what": fault, "count": counted(len(failed), "resource"), "first": listing(failed[:1])}
         if failed:
             yield view.judge("KA905", f"check/{code}", Status.FAIL, evidence)
         elif unknown is not None or not verdicts:

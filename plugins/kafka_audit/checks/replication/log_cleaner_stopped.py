@@ -60,7 +60,7 @@ def _fault(log: OwnLog) -> dict[str, object]:
     left_out = sorted({row.detail for row in log.lines if row.signature == "log_uncleanable" and row.detail})
     ended = [row for row in log.lines if row.signature == "cleaner_stopped"]
     fault = "stopped" if ended else f"leaves {counted(len(left_out), 'partition')} out"
-    whys = ("a thread of it ended" if ended else "", f"it marked {listing(left_out, 3)} as uncleanable" if left_out else "")
+    whys = ("one of its threads ended" if ended else "", f"it marked {listing(left_out, 3)} as uncleanable" if left_out else "")
     return {
         "fault": fault,
         "why": " and ".join(filter(None, whys)),

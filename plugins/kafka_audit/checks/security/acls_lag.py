@@ -28,10 +28,10 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA410", resource, Status.NOT_APPLICABLE, reason=f"broker {broker} runs no authorizer")
             continue
         if between.decides_otherwise(broker):
-            reason = f"broker {broker} runs {between.authorizer(broker).value}, which need not decide by them"
+            reason = f"broker {broker} runs {between.authorizer(broker).value}, which may not use them"
             yield view.judge("KA410", resource, Status.NOT_APPLICABLE, reason=reason)
             continue
-        pairs = [(held.get("zookeeper"), held.get(f"broker:{broker}")) for held in (now, before)]
+        pairs = [(holders.get("zookeeper"), holders.get(f"broker:{broker}")) for holders in (now, before)]
         theirs, own_holder = pairs[0]
         if theirs is None or own_holder is None:
             needs = "read on /kafka-acl in ZooKeeper" if theirs is None else "Describe on Cluster"

@@ -59,14 +59,21 @@ class _Login:
         refused = self._view.logs.refused(line)
         fault = fault_of_line(line, refused)
         edges = [edge for edge in self._facts.edges.into(self._broker) if edge.at(self._listener.name)]
-        measured = [one for edge in edges for one in diagnosed(self._facts, edge).measured if one.cause.kind == TLS]
+        measured = [
+            candidate for edge in edges for candidate in diagnosed(self._facts, edge).measured if candidate.cause.kind == TLS
+        ]
         causes = told_apart(measured)
-        names = {one.cause.name for one in causes}
+        names = {candidate.cause.name for candidate in causes}
         if fault.kind != "handshake" or len(names) != 1:
             return fault
         if causes[0].cause.observe is clock_wrong:
             return fault_of_clock(causes[0].shown_by[0].text, causes[0].edge.sources)
-        shown = [one.text for cause in causes for one in cause.shown_by if not one.observer.startswith("log of ")]
+        shown = [
+            observation.text
+            for cause in causes
+            for observation in cause.shown_by
+            if not observation.observer.startswith("log of ")
+        ]
         return fault_of_handshake(names.pop(), self._broker, refused, *shown[:1], fault.text) or fault
 
     def _by_view(self, doubt: Fault | None) -> _Verdict:
@@ -80,13 +87,17 @@ class _Login:
         if doubt is None and fits:
             why = "certificate, mechanism and password match, as far as they apply"
             return Status.PASS, Confidence.MEASURED, None, {"why": why}
-        clock = None if diagnosis is None else next((one for one in diagnosis.measured if one.cause.observe is clock_wrong), None)
+        clock = (
+            None
+            if diagnosis is None
+            else next((candidate for candidate in diagnosis.measured if candidate.cause.observe is clock_wrong), None)
+        )
         if clock is not None:
             return Status.FAIL, Confidence.MEASURED, fault_of_clock(clock.shown_by[0].text, clock.edge.sources), {}
         confidence = None if diagnosis is None else diagnosis.confidence("login")
         if diagnosis is not None and confidence is not None:
             rivals = tuple(kind.named(self._code) for kind in diagnosis.rivals("login"))
-            shown = [one.text for candidate in diagnosis.of_group("login") for one in candidate.shown_by]
+            shown = [observation.text for candidate in diagnosis.of_group("login") for observation in candidate.shown_by]
             why = f"{', '.join(shown[:1]) or 'no other known cause is left'}, and {self._symptom}"
             left = {candidate.cause.name for candidate in diagnosis.of_group("login") if candidate.possible}
             if doubt is None and len(left) == 1 and confidence is Confidence.INFERRED:
@@ -97,18 +108,18 @@ class _Login:
             return Status.FAIL, Confidence.INFERRED, doubt, {"why": why}
         error = (doubt.text if doubt else None) or self._symptom or "no source shows whether logins work"
         if any(edge.effect.state == "passing" for edge in edges):
-            error = f"{error}; its view was empty or stale in one sample only"
+            error = f"{error}; its view was empty or stale in only one sample"
         return Status.UNKNOWN, Confidence.MEASURED, None, {"error": error, "needs": self._deciding()}
 
     def _refuted(self, fault: Fault) -> bool:
-        """A name that does not match is no fault where the controller, which compares names, was let in all the same."""
+        """A name that does not match is no fault if the controller compares names and still logged in."""
         return fault.name_differs and self._accepted is not None
 
     def _others_named(self) -> bool:
         """Return whether the certificates of other brokers name their hosts, as they must where names are compared."""
         shown = (self._view.logins.certificate(broker, self._listener.name) for broker in self._between.brokers)
-        others = [one for one in shown if one is not None and one.broker_id != self._broker]
-        return bool(others) and all(one.name_matches for one in others)
+        others = [certificate for certificate in shown if certificate is not None and certificate.broker_id != self._broker]
+        return bool(others) and all(certificate.name_matches for certificate in others)
 
     def _deciding(self) -> str:
         sources = f"server.properties of broker {self._broker} and of the others (`properties` in the cluster file)"
@@ -142,7 +153,7 @@ class _Login:
 
 @check(code="KA412", severity=Severity.CRITICAL, by_files=True)
 def inter_broker_login_fails(view: ClusterView) -> Iterator[Judgement]:
-    """The controller or another broker cannot log in at a broker: certificate, mechanism or password."""
+    """The controller or another broker cannot log in to a broker: certificate, mechanism or password."""
     judged = tuple(_login_judgements(view, "KA412"))
     yield from judged
     if not judged:

@@ -30,7 +30,7 @@ def powerful_acls(view: ClusterView) -> Iterator[Judgement]:
     leftover = bool(foreign) and len(foreign) == sum(between.authorizer(broker).state != "unset" for broker in between.brokers)
     held = {holder.acls_digest for name, holder in between.holders.items() if name != "zookeeper" or not leftover}
     if not held:
-        reason = f"{between.authorizer(foreign[0]).value} does not decide by the ACLs in ZooKeeper"
+        reason = f"{between.authorizer(foreign[0]).value} does not use the ACLs in ZooKeeper"
         yield view.judge("KA409", "cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     acls = sorted({acl for acl in view.of(Acl) if acl.acls_digest in held}, key=acl_phrase)

@@ -23,7 +23,7 @@ def znodes_open_to_all(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA804", "cluster", Status.UNKNOWN, error="no ACL was read", needs=needs)
         return
     letters = {path: [letter for letter in _CHANGES if letter in anyone] for path, anyone in nodes.items()}
-    opened = sorted(path for path, some in letters.items() if some)
+    opened = sorted(path for path, allowed in letters.items() if allowed)
     may = listing(dict.fromkeys(_CHANGES[change] for change in _CHANGES if any(change in letters[path] for path in opened)))
     evidence = {
         "asked": len(nodes),

@@ -22,7 +22,7 @@ def zookeeper_lags(view: ClusterView) -> Iterator[Judgement]:
         return
     figures, old = busy(members), view.before(ZookeeperMember)
     late = [f"{member.member} answers after {member.latency_avg_ms:g} ms on average" for member in members if is_late(member)]
-    lasting = {what: text for what, text in figures.items() if not old or what in busy(old)}
+    lasting = {figure: text for figure, text in figures.items() if not old or figure in busy(old)}
     evidence = {"servers": tuple(member.member for member in members), "what": "; ".join([*late, *lasting.values()])}
     if evidence["what"]:
         yield view.judge("KA803", "cluster", Status.FAIL, evidence)

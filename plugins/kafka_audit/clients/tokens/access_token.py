@@ -154,7 +154,7 @@ def access_token(value: object, expires_in: object, where: str) -> AccessToken:
         lifetime_s = ends - time.time()
     if lifetime_s is not None and lifetime_s <= 0:
         raise ReadError(
-            ReadFailure.NO_TOKEN, f"{where} answers with an access token that has ended", f"{needs} that has not ended"
+            ReadFailure.NO_TOKEN, f"{where} answers with an access token that has expired", f"{needs} that has not expired"
         )
     return AccessToken(value=value, lifetime_s=min(lifetime_s or _UNKNOWN_S, _LONGEST_S), about=_about(claims))
 

@@ -159,13 +159,13 @@ def _contents(buffer: bytes, data: list[bytes], errors: dict[int, KazooException
 
 def _listed(results: Sequence[Result]) -> Contents:
     """Return what was read one by one."""
-    znodes = {at: one for at, one in enumerate(results) if isinstance(one, Znode)}
+    znodes = {at: result for at, result in enumerate(results) if isinstance(result, Znode)}
     zxids = np.zeros((2, len(results)), np.int64)
     for at, znode in znodes.items():
         zxids[:, at] = znode.stat.czxid, znode.stat.mzxid
     return Contents(
-        data=[one.data if isinstance(one, Znode) else b"" for one in results],
-        errors={at: one for at, one in enumerate(results) if isinstance(one, KazooException)},
+        data=[result.data if isinstance(result, Znode) else b"" for result in results],
+        errors={at: result for at, result in enumerate(results) if isinstance(result, KazooException)},
         czxid=zxids[0],
         mzxid=zxids[1],
         stat=lambda at: znodes[at].stat,

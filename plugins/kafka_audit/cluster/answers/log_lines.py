@@ -97,7 +97,7 @@ class LogLines:
         """Return whether a line names an address that the broker advertises, or another broker, as far as it names one."""
         if row.signature == NO_PRINCIPAL:
             used = map(self._between.listener, (other for other in self.refused(row) if other != broker))
-            return any(one is not None and listener in {None, one.name} for one in used)
+            return any(used_listener is not None and listener in {None, used_listener.name} for used_listener in used)
         ends = self._between.endpoints.get(broker, {}).values()
         meant = [end for end in ends if listener in {None, end.listener}]
         if row.address is not None and meant:

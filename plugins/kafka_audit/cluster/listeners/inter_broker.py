@@ -170,7 +170,7 @@ class InterBroker:
         return self._listeners.get(broker)
 
     def mechanism(self, broker: int) -> Setting:
-        """Return the SASL mechanism with which a broker logs in at others."""
+        """Return the SASL mechanism with which a broker logs in to others."""
         return Setting(state="unread") if broker in self._with_another_file else _or_default(self._read(broker, MECHANISM))
 
     def principal(self, source: int, target: int) -> Principal:
@@ -224,7 +224,7 @@ class InterBroker:
         for broker in self.brokers:
             if (used := self.listener(broker)) is not None:
                 found.setdefault(used.name, []).append(broker)
-        return {name: tuple(held) for name, held in found.items()}
+        return {name: tuple(brokers) for name, brokers in found.items()}
 
     @cached_property
     def logins(self) -> Mapping[str, Mapping[tuple[str, str, str], Sequence[int]]]:

@@ -41,7 +41,9 @@ class InterBrokerLogins:
         if setting.state == "set":
             return (setting.value or "").lower() == "https"
         tables = (settings.files, settings.answers)
-        row = next((table[broker][IDENTIFICATION] for table in tables if IDENTIFICATION in table.get(broker, {})), None)
+        row = next(
+            (settings_of[broker][IDENTIFICATION] for settings_of in tables if IDENTIFICATION in settings_of.get(broker, {})), None
+        )
         if row is not None and row.value is not None and not setting.value:
             return False  # set to nothing, which turns the comparison off
         # Unset means https since 2.0, where DescribeConfigs names the default; 1.1 has none.

@@ -99,7 +99,7 @@ class BrokerAsker:
         return replace(self._of_topics, rows=tuple(self._rows))
 
     def _fail_all(self, asking: Asking, target: Target, error: ReadError) -> None:
-        """Give a row to every read that would have been asked, had the connection come about."""
+        """Give a row to every read that would have been asked if the connection had opened."""
         self._rows += [asking.failed(operation, error) for operation in PLANNED]
         if target.broker_id != UNREGISTERED and self._unreached is None:
             self._unreached = (asking, error)
@@ -199,7 +199,7 @@ class BrokerAsker:
     def _has_same_rights(self, conversation: Conversation, target: Target) -> bool:
         """Return whether a further listener may be asked who answers there.
 
-        If the auditor logs in at other listeners and is ANONYMOUS here, ANONYMOUS should need no right for an audit: it
+        If the auditor logs in to other listeners and is ANONYMOUS here, ANONYMOUS should need no right for an audit: it
         is asked where that has the right anyway, and else not at all.
         """
         if target.protocol != PLAINTEXT or self._targets[0].protocol == PLAINTEXT or not self._operations:

@@ -38,7 +38,9 @@ def with_listener_names(rows: Iterable[Row]) -> tuple[Row, ...]:
     """
     found = tuple(rows)
     files, answers = settings_of(found, BrokerProperty), settings_of(found, BrokerConfig)
-    reported = {broker: tuple(entries(own)) for broker, own in (files | answers).items()}  # what a broker runs with counts
+    reported = {
+        broker: tuple(entries(settings)) for broker, settings in (files | answers).items()
+    }  # what a broker runs with counts
     places: dict[int, dict[tuple[str, int], str]] = {}
     for row in found:
         if isinstance(row, Probe) and row.listener == BOOTSTRAP and (name := _name(reported.get(row.broker_id, ()), row)):

@@ -83,7 +83,7 @@ def _honest_size(entries: Sequence[Any]) -> int:
 
 
 def columns_of(entry: Any) -> dict[str, Any]:  # noqa: ANN401 -- see describe_node
-    """Return a setting's columns. What a node calls harmless may be a secret all the same: by its key, or as its value shows."""
+    """Return a setting's columns. A setting that a node calls harmless may still be a secret, by its key or its value."""
     default = bool(getattr(entry, "is_default", False))
     sensitive = bool(entry.is_sensitive) or is_secret(entry.name, entry.value or "")
     return {

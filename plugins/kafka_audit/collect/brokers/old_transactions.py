@@ -2,7 +2,7 @@
 
 The last stable offset is the first record of the oldest open transaction. It is asked for after the high watermark, so that it
 is below it only where a transaction is open. Then the first record that is young enough is asked for by its timestamp: if it lies
-behind the stable offset, or there is none, the transaction is older, as far as its producer tells the time.
+behind the stable offset, or there is none, the transaction is older, by the clock of its producer.
 """
 
 import time

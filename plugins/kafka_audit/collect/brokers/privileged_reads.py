@@ -214,7 +214,7 @@ def _weight(move: tuple[Any, Any]) -> int:
     _, partition = move
     return (
         1
-        + sum(len(some or ()) for some in (partition.replicas, partition.adding_replicas, partition.removing_replicas))
+        + sum(len(replicas or ()) for replicas in (partition.replicas, partition.adding_replicas, partition.removing_replicas))
         // _REPLICAS_OF_A_ROW
     )
 

@@ -59,7 +59,7 @@ class Scan:
     """What one log says, or several one after the other.
 
     `newest` is the latest time in it, `begun` the first one, or that of the last start of its broker in it. `registered` is the
-    last registration of the broker: when, and the znode's czxid where it is told; of a controller, which registers nowhere, its
+    last registration of the broker: when, and the znode's czxid if the line has it; of a controller, which registers nowhere, its
     last start.
     """
 

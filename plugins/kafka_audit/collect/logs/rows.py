@@ -127,13 +127,13 @@ def log_rows(  # noqa: PLR0913, PLR0917 -- whose, from where, and since when
             kind = (match.exception or "").partition(":")[0]
             key = match.signature.id, match.part, match.about, match.address, match.detail, kind
             groups[key].append(match)
-        for found in groups.values():
+        for matches in groups.values():
             count += 1
             if count > MOST_ROWS:
                 return
-            about = found[-1].about
+            about = matches[-1].about
             start = None if own is None else max(own, starts.get(broker if about is None else about, own))
-            row = _row(tail, reported, found, start)
+            row = _row(tail, reported, matches, start)
             if broker not in starts and not row.since_start:
                 row = replace(row, since_start=None)  # older than `begun`, and perhaps newer than the registration
             yield replace(row, broker_id=broker, sample=sample)

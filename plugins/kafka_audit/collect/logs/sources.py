@@ -56,26 +56,26 @@ def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what t
     answers = reader.read(places)
     reported = {row.broker_id: row for row in registered}
     by_broker = _tails(places, answers)
-    unclear = [number for number, some in by_broker.items() if _unclear(some, reported.get(number))]
+    unclear = [number for number, of_broker in by_broker.items() if _unclear(of_broker, reported.get(number))]
     again = [place for place in places if place.broker in unclear]
     later = _tails(again, reader.read(again)) if again and reader.wait(cluster.limits.settle_s) else {}
     for place, answer in zip(places, answers, strict=True):
         asking = _asking(place, sample)
         failure = answer if isinstance(answer, ReadError) else None
         found.append(asking.answered(operation(place)) if failure is None else asking.failed(operation(place), failure))
-    newest = {broker: later.get(broker, first) for broker, first in by_broker.items()}
-    zones = {broker: rows.zone(some, reported.get(broker), by_broker[broker]) for broker, some in newest.items()}
-    own = {broker: rows.start_ms(some, zones[broker]) for broker, some in newest.items()}
+    newest = {broker: later.get(broker, of_broker) for broker, of_broker in by_broker.items()}
+    zones = {broker: rows.zone(of_broker, reported.get(broker), by_broker[broker]) for broker, of_broker in newest.items()}
+    own = {broker: rows.start_ms(of_broker, zones[broker]) for broker, of_broker in newest.items()}
     # A controller registers nowhere. If the end of its log does not show its last start, all of it was written since then.
     starts = dict.fromkeys(nodes.controllers, 0)
     starts |= {broker: start for broker, start in own.items() if start is not None}
     starts |= {broker: row.registered_ms for broker, row in reported.items()}
     # ZooKeeper has each registration; in KRaft mode only the log of a broker shows it, of which the end is read.
-    begun = {} if reported else {broker: rows.begun_ms(some, zones[broker]) for broker, some in newest.items()}
-    for broker, some in newest.items():
+    begun = {} if reported else {broker: rows.begun_ms(of_broker, zones[broker]) for broker, of_broker in newest.items()}
+    for broker, of_broker in newest.items():
         reads: list[Row] = []
-        asking = Asking(sample=sample, observer=f"logs:{broker}", target=", ".join(clean_line(tail.log) for tail in some))
-        lines = partial(_lines, broker, some, zones[broker], starts, sample, budget, begun.get(broker))
+        asking = Asking(sample=sample, observer=f"logs:{broker}", target=", ".join(clean_line(tail.log) for tail in of_broker))
+        lines = partial(_lines, broker, of_broker, zones[broker], starts, sample, budget, begun.get(broker))
         line_rows = asking.read(reads, "logs, what they say", lines)
         found += reads if line_rows is None else line_rows  # that they were read has its row already
     return tuple(found)
@@ -132,16 +132,16 @@ def _places(logs: Logs, nodes: Nodes) -> tuple[list[LogSource], list[tuple[LogSo
     """Return the places to read, and the places of an unknown node."""
     places: list[LogSource] = []
     failed: list[tuple[LogSource, ReadError]] = []
-    for given in (logs.command,) if logs.command else tuple((path,) for path in logs.paths):
-        placeholder = placeholder_in(given)
+    for source in (logs.command,) if logs.command else tuple((path,) for path in logs.paths):
+        placeholder = placeholder_in(source)
         ids = nodes.of(placeholder or BROKER)
         if ids and (placeholder or len(ids) == 1):
-            places += [_place(logs, given, node) for node in ids]
+            places += [_place(logs, source, node) for node in ids]
             continue
         whose = "controllers" if placeholder == CONTROLLER else "brokers"
         reason = f"one place for {len(ids)} brokers" if ids else f"the {whose} are unknown"
         needs = f"{BROKER} in `logs` of the cluster file" if ids else _NEEDS[whose]
-        place = _place(logs, given, None)
+        place = _place(logs, source, None)
         failed.append((place, ReadError(ReadFailure.NO_BROKER_ID, f"{place.target}: {reason}", needs)))
     return places, failed
 

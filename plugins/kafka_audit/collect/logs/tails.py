@@ -88,8 +88,8 @@ def _newest(path: str) -> "Sequence[UPath]":
     by_log: defaultdict[str, list[UPath]] = defaultdict(list)
     for file in sorted(files, key=lambda file: (file.stat().st_mtime, file.name), reverse=True)[:_MOST_FILES]:
         by_log[file.name.partition(".log")[0]].append(file)
-    newest = [some[:_FILES] for some in [*by_log.values()][:_LOGS]]
-    return [file for some in newest for file in reversed(some)]
+    newest = [files[:_FILES] for files in [*by_log.values()][:_LOGS]]
+    return [file for files in newest for file in reversed(files)]
 
 
 def _of_file(path: "UPath", broker: int) -> Tail:

@@ -289,7 +289,7 @@ def _deciding(steps: Sequence[ProbeStep]) -> dict[str, Any]:
 def addresses_shown(steps: Iterable[ProbeStep]) -> tuple[str, ...]:
     """Return the addresses of the name that was probed; empty if it does not resolve."""
     names = (reported_values(step.layer, step.detail) for step in steps if step.layer == "dns")
-    return next((found["addresses"] for found in names if "addresses" in found), ())
+    return next((reported["addresses"] for reported in names if "addresses" in reported), ())
 
 
 def deciding_step(steps: Sequence[ProbeStep]) -> ProbeStep:

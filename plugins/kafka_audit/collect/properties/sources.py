@@ -104,14 +104,14 @@ def read_properties_files(  # noqa: PLR0913, PLR0917 -- what, and within which b
             late = ReadError(ReadFailure.TIMEOUT, f"{file.source}: not read in time", f"{file.source} within limits.read_s")
             found.append(file.asking(sample).failed(OPERATION, content or late))
     key = secrets.token_bytes(32)
-    for broker, held in sorted(by_broker.items()):
+    for broker, of_broker in sorted(by_broker.items()):
         try:
             with any_answer():
-                own = _rows_of(held[0], sample, key) if len(held) == 1 else _ambiguous(held, sample)
+                own = _rows_of(of_broker[0], sample, key) if len(of_broker) == 1 else _ambiguous(of_broker, sample)
                 budget.add_rows(len(own), sum(len(row.value or "") for row in own if isinstance(row, BrokerProperty)))
                 found += own
         except ReadError as error:
-            found.append(held[0][0].asking(sample, broker).failed(OPERATION, error))
+            found.append(of_broker[0][0].asking(sample, broker).failed(OPERATION, error))
     return tuple(found)
 
 

@@ -42,4 +42,4 @@ def merged(parts: Iterable[Collected]) -> Collected:
         rows += part.rows
         for table, data in part.large.items():
             large.setdefault(table, []).append(data)
-    return Collected(rows=tuple(rows), large=MappingProxyType({table: pa.concat_tables(found) for table, found in large.items()}))
+    return Collected(rows=tuple(rows), large=MappingProxyType({table: pa.concat_tables(parts) for table, parts in large.items()}))

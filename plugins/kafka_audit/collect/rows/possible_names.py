@@ -74,8 +74,8 @@ def without_impossible_names(rows: Iterable[Row], sample: int) -> tuple[Row, ...
             continue
         key = getattr(row, "sample", sample), _observer(row, holders), operation
         refused.setdefault(key, RefusedNames()).add(odd[0].value, odd[1])
-    for (number, observer, operation), some in refused.items():
-        found.append(Asking(sample=number, observer=observer, target=observer).failed_names(operation, some.text or ""))
+    for (number, observer, operation), odd_names in refused.items():
+        found.append(Asking(sample=number, observer=observer, target=observer).failed_names(operation, odd_names.text or ""))
     return tuple(found)
 
 

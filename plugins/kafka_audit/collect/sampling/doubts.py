@@ -59,8 +59,8 @@ class SampleAgain:
     def rests_on(self, rows: Iterable[Row]) -> bool:
         """Return whether ZooKeeper was read, and holds the same list of brokers and the same controller as in that sample."""
         now, before = (
-            [(row.brokers_pzxid, row.controller_mzxid) for row in some if isinstance(row, Registry)]
-            for some in (rows, self.earlier.rows)
+            [(row.brokers_pzxid, row.controller_mzxid) for row in sample_rows if isinstance(row, Registry)]
+            for sample_rows in (rows, self.earlier.rows)
         )
         return bool(now) and now == before
 

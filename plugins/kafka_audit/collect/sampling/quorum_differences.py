@@ -47,7 +47,7 @@ def find_quorum_differences(tables: RowsByTable, reasons: list[str]) -> set[tupl
     for row in tables.of(QuorumReplica):
         replicas[row.observer].append(row)
     found |= _behind(tables, replicas, reasons)
-    fenced = {broker.fenced_id for broker in tables.of(FencedBroker)}
+    fenced = {row.fenced_id for row in tables.of(FencedBroker)}
     if fenced:
         found |= {("fenced", number) for number in fenced}
         reasons.append(f"{brokers(fenced, 3)} fenced by the controllers")
@@ -120,5 +120,7 @@ def _without_vote(tables: RowsByTable, answers: Iterable[Iterable[QuorumReplica]
         voters = {row.replica_id: row.directory_id for row in rows if row.voter}
         if any(voters.values()):
             observers = {(row.replica_id, row.directory_id) for row in rows if not row.voter}
-            found |= {one for one in observers if voters.get(one[0], one[1]) != one[1] or one[0] not in brokers}
+            found |= {
+                replica for replica in observers if voters.get(replica[0], replica[1]) != replica[1] or replica[0] not in brokers
+            }
     return found

@@ -132,8 +132,8 @@ def find_sample_differences(tables: SampleTables, expect: Expect = NOTHING) -> S
         of_views, partitions = _against_zookeeper(tables, registry, reasons)
         others |= _absent(tables, registry, expect.brokers, reasons)
     by_parties = (_among_brokers, _shared_addresses, _acls, _reads, _identities, _probes)
-    for keys in (*by_parties, quorum_differences.find_quorum_differences, _leadership, _coordinators):
-        others |= keys(tables, reasons)
+    for compare in (*by_parties, quorum_differences.find_quorum_differences, _leadership, _coordinators):
+        others |= compare(tables, reasons)
     partitions[None] = replication_gaps.gaps(tables.columns(RegisteredPartition), tables.columns(ViewPartition), reasons)
     others |= _topic_ids(tables, reasons) | _more_replicas(tables, reasons)
     others |= _ensemble(tables, reasons) | _foreign(tables, expect.cluster_id, reasons)
@@ -165,7 +165,7 @@ def _more_replicas(tables: SampleTables, reasons: list[str]) -> set[Key]:
     more = {broker: count for broker, count in held.items() if assigned and count > assigned.get(broker, 0)}
     for broker, count in more.items():
         reasons.append(f"broker {broker} has {counted(count, 'replica')}, {assigned.get(broker, 0)} are assigned to it")
-    return {("replicas", *one) for one in more.items()}
+    return {("replicas", broker, count) for broker, count in more.items()}
 
 
 def _foreign(tables: SampleTables, expected: str | None, reasons: list[str]) -> set[Key]:
@@ -174,7 +174,7 @@ def _foreign(tables: SampleTables, expected: str | None, reasons: list[str]) -> 
     others = sorted((observer, cluster_id) for observer, cluster_id in told if expected not in {None, cluster_id})
     if others:
         reasons.append(f"{_names(observer for observer, _ in others)} report another cluster id than the expected one")
-    return {("cluster id", *one) for one in others}
+    return {("cluster id", observer, cluster_id) for observer, cluster_id in others}
 
 
 def _ensemble(tables: SampleTables, reasons: list[str]) -> set[Key]:
@@ -372,9 +372,11 @@ def _probes(tables: SampleTables, reasons: list[str]) -> set[Key]:
             found.add(("probe", row.vantage, row.from_broker, row.broker_id, row.listener, row.layer))
             place = row.vantage if row.from_broker is None else f"broker {row.from_broker}"
             reasons.append(f"from {clean_line(place, 60)} {row.layer} to broker {row.broker_id} failed ({row.error})")
-    for one in taken_in_vain(tables.of(AddressProbe)):
-        found.add(("probe", one.vantage, one.from_broker, one.broker_id, one.listener, one.address, one.answered_by))
-        reasons.append(f"{clean_line(one.address, 60)}, an address of {clean_line(one.host, 60)}, does not lead to its broker")
+    for probe in taken_in_vain(tables.of(AddressProbe)):
+        found.add(("probe", probe.vantage, probe.from_broker, probe.broker_id, probe.listener, probe.address, probe.answered_by))
+        reasons.append(
+            f"{clean_line(probe.address, 60)}, an address of {clean_line(probe.host, 60)}, does not lead to its broker"
+        )
     return found
 
 

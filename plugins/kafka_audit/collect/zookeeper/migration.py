@@ -113,7 +113,7 @@ class _MigratingSample:
         self.is_read = self.registry is not None and self.registry.brokers_pzxid is not None and _IDS not in failed
         # A registration that cannot be read may be a session's.
         unread = {operation.removeprefix(f"{_IDS}/") for operation in failed if operation.startswith(f"{_IDS}/")}
-        unread_ids = {int(read) for read in unread if read.isdecimal() and len(read) <= _DIGITS}
+        unread_ids = {int(name) for name in unread if name.isdecimal() and len(name) <= _DIGITS}
         self.live = {
             registered_broker.broker_id for registered_broker in registered if registered_broker.ephemeral_owner
         } | unread_ids
@@ -138,11 +138,11 @@ class _MigratingSample:
         """Return the observers that offer what only KRaft has, against ZooKeeper's word."""
         if not left_out and self.is_read:
             return self.offering
-        return {broker for broker in self.offering if self.asked[broker] in self.live}
+        return {observer for observer in self.offering if self.asked[observer] in self.live}
 
 
 def _without(sample: _MigratingSample) -> bool:
-    if all(sample.asked[broker] in sample.registered for broker in sample.offering):
+    if all(sample.asked[observer] in sample.registered for observer in sample.offering):
         return False
     if sample.claimed:
         return True

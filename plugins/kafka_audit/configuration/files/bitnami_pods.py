@@ -81,7 +81,7 @@ def bitnami_pods(root: Mapping[str, yaml.Node], name: str, containers: tuple[Des
     image = next((yaml_nodes.text(body.get("image")) for body in own if yaml_nodes.text(body.get("name")) == "kafka"), None)
     return BitnamiPods(
         namespace=namespace,
-        texts=frozenset(found for found in maps if found),
+        texts=frozenset(text for text in maps if text),
         replicas=int(replicas),
         lowest_id=int(lowest),
         image=image,

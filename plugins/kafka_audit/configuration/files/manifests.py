@@ -97,10 +97,10 @@ def _running(root: _Mapping, node: yaml.Node | None, kind: str, name: str) -> It
         neighbours = frozenset(services) | {name for body in services.values() for name in _own_names(body)}
         for service, body in services.items():
             own = frozenset() if "network_mode" in body else neighbours
-            yield from (replace(broker, neighbours=own) for broker in _service(body, f"service {service}"))
+            yield from (replace(described, neighbours=own) for described in _service(body, f"service {service}"))
     elif kind:
         release = _release(_labels(root))
-        bodies = [yaml_nodes.mapping(body) for found in _containers(node, set(), 0) for body in yaml_nodes.items(found)]
+        bodies = [yaml_nodes.mapping(body) for container in _containers(node, set(), 0) for body in yaml_nodes.items(container)]
         brokers = tuple(broker for body in bodies for broker in _container(body, f"{kind} {name}", release))
         pods = bitnami_pods(root, name, brokers) if kind == "StatefulSet" else None
         yield from brokers if pods is None else (pods,)

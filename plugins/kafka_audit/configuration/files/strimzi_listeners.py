@@ -91,7 +91,7 @@ def read_listener(node: yaml.Node, remark: Callable[[int, str], None]) -> Strimz
         remark(line, f"not judged: {shown} of type {kind[:40] or 'unknown'}")
     configuration = yaml_nodes.mapping(entry.get("configuration"))
     entries = [yaml_nodes.mapping(item) for item in yaml_nodes.items(configuration.get("brokers"))]
-    brokers = {yaml_nodes.text(broker.get("broker")) or "": broker for broker in reversed(entries)}
+    brokers = {yaml_nodes.text(override.get("broker")) or "": override for override in reversed(entries)}
     tls = yaml_nodes.text(entry.get("tls")) in _TRUE
     identifier = f"{name}-{port}".lower()
     auth = _Authentication(yaml_nodes.mapping(entry.get("authentication")), identifier, line)

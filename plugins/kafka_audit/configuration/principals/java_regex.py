@@ -135,9 +135,9 @@ class JavaPattern:
     def replaced(self, text: str, replacement: str, effort: Effort | None = None, *, everywhere: bool = True) -> str:
         """Replace every match or the first one; raises MappingError where Java throws."""
         parts, at, length = [], 0, 0
-        for found in self.find(text, effort):
-            parts += [text[at : found.start], expanded(found, replacement)]
-            at = found.end
+        for match in self.find(text, effort):
+            parts += [text[at : match.start], expanded(match, replacement)]
+            at = match.end
             length += len(parts[-1])
             if effort is not None and length > LONGEST:
                 raise_unsupported(f"a name of more than {LONGEST} characters by the replacement of", self.pattern)

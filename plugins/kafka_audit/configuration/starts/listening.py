@@ -172,7 +172,7 @@ class Listening:
         return name
 
     def uses_sasl(self) -> bool:
-        """Return whether brokers log in at each other by SASL."""
+        """Return whether brokers log in to each other by SASL."""
         return self.inter_broker[1].startswith("SASL_")
 
 

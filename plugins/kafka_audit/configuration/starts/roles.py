@@ -130,9 +130,9 @@ def some_controller_listener(listening: Listening3, roles: Collection[str]) -> N
 def some_listener(listening: Listening3, roles: Collection[str]) -> None:
     """Judge that a broker advertises something."""
     hint = f" Perhaps all listeners appear in {CONTROLLERS}?" if "broker" in roles else ""
-    one = "broker advertised" if listening.config.since(3, 9) else "advertised"
+    kind = "broker advertised" if listening.config.since(3, 9) else "advertised"
     some = bool(listening.advertised) or not listening.config.since(3, 1)
-    require(some, f"There must be at least one {one} listener.{hint}", LISTENERS)
+    require(some, f"There must be at least one {kind} listener.{hint}", LISTENERS)
 
 
 def early_listeners(listening: Listening3) -> None:

@@ -17,7 +17,7 @@ from kafka_audit.model.finding import Confidence
     words="a certificate with another name or date",
 )
 def invalid_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
-    """The certificate that the broker presents shows its dates and names to whoever connects."""
+    """The certificate that the broker presents shows its dates and names to every client."""
     yield from (*without_tls(edge), *let_in(edge), *tls_lines(facts, edge, "invalid_certificate"))
     if edge.listener is None or not edge.listener.encrypted:
         return

@@ -26,8 +26,8 @@ def lost_packets(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A controller's first update of a small cluster fits in one packet, and so does one about a broker that joins later.
 
     When a broker registers, the controller sends the others an update without partitions (`KafkaController.onBrokerStartup`).
-    A broker that lists nobody did not get that one either. A probe asks for little first, and then sends and asks for more than
-    a packet carries. A follower fetches little by little and gets much, so there the answer counts.
+    A broker that lists no broker did not get that one either. A probe asks for little first, and then sends and asks for more
+    than a packet carries. A follower fetches little by little and gets much, so there the answer counts.
     """
     yield from let_in(edge)
     yield from _to_controllers(facts, edge) if edge.kind == FOLLOW else _to_broker(facts, edge)
@@ -36,9 +36,7 @@ def lost_packets(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     count, registered = facts.view.partitions.count, facts.view.brokers
     size = _OF_BROKER * len(registered) + _OF_PARTITION * count.partitions
     if count.partitions and size <= _PACKET:
-        what = (
-            f"the request with which a controller tells a broker of {len(registered)} brokers and {count.partitions} partitions"
-        )
+        what = f"the update in which a controller sends {len(registered)} brokers and {count.partitions} partitions"
         yield works("size of the cluster", f"{what} fits in one packet")
     own = registered.get(edge.target)
     since = None if own is None else own.created

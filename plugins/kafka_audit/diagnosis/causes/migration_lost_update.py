@@ -33,7 +33,7 @@ def migration_lost_update(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]
     now = facts.view.migrating
     known = [version_numbers(release) for release in releases(facts.view, edge.target)]
     if known and min(known) >= _MENDED:
-        yield works(f"broker {edge.target}", "it runs Kafka 3.7 or later, in which this is mended")
+        yield works(f"broker {edge.target}", "it runs Kafka 3.7 or later, in which this is fixed")
         return
     before = next((row for row in facts.view.earlier(Migration) if row.kraft_controller_id is not None), None)
     if now is not None and before is not None and before.kraft_controller_epoch != now.kraft_controller_epoch:

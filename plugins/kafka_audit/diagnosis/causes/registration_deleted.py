@@ -14,7 +14,7 @@ from kafka_audit.diagnosis.facts import Facts
     edges=(COORDINATE,),
     rare=True,
     decided_by="`Session expired` in server.log of {sources}, and `delete` in the transaction log of ZooKeeper",
-    remedy="Restart {sources}: a broker does not make a registration again that was deleted while its session lives.",
+    remedy="Restart {sources}: a broker does not create a deleted registration again while its session is alive.",
 )
 def registration_deleted(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """The broker's host reaches ZooKeeper, and its log was read and reports no trouble: so it takes itself for registered."""

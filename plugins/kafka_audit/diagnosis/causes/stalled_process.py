@@ -34,6 +34,6 @@ def stalled_process(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         text = f"it took {slowest} ms for an answer, where {facts.usual_ms:.0f} ms are usual"
         yield fails(f"broker {edge.target}", text)
     elif late & answering:
-        yield fails(f"broker {edge.target}", "it answered some requests of the auditor, and others there not in time")
+        yield fails(f"broker {edge.target}", "it answered some requests of the auditor in time, and others not")
     elif slowest <= _PROMPT_MS:
         yield works(f"broker {edge.target}", f"it answered each request of the auditor within {max(slowest, 1)} ms")

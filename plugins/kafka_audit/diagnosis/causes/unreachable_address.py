@@ -32,7 +32,7 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         tried = facts.view.probes_of(edge.target, edge.listener.name)
         asked = any(probe.role == "broker" and probe.from_broker in sources for probe in tried)
         where = f"from the host of {edge.who}"
-        once = "fails in one sample only" if sources & set(found.moving) else "has no result"
+        once = "fails in only one sample" if sources & set(found.moving) else "has no result"
         yield unknown("vantages", f"the probe {where} {once}" if asked else f"no probe ran {where}")
     for line in facts.lines(edge, "KA302")[:1]:
         yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
@@ -42,12 +42,12 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
 
 
 def _connects(facts: Facts, edge: Edge, listener: str) -> Iterator[EdgeObservation]:
-    """Yield what a connection that comes about says: it may come about by another address, or not lead to a broker."""
+    """Yield what an open connection shows: it may lead to another address, or not to a broker."""
     observer, place = f"probe from the host of {brokers(edge.sources)}", (edge.target, listener)
-    every = (one for one in facts.view.name_addresses if (one.row.broker_id, one.row.listener) == place)
-    vain = [one for one in every if one.lasting and one.row.from_broker in edge.sources]
-    for one in vain:
-        yield fails(f"probe from {one.place}", f"{one.text}, one of {one.count} addresses of {one.row.host}")
+    every = (address for address in facts.view.name_addresses if (address.row.broker_id, address.row.listener) == place)
+    vain = [address for address in every if address.lasting and address.row.from_broker in edge.sources]
+    for address in vain:
+        yield fails(f"probe from {address.place}", f"{address.text}, one of {address.count} addresses of {address.row.host}")
     if any(closed_at_once(probe, edge) for probe in facts.view.probes_of(*place)) and facts.limits(*place) == {}:
         # As a forward or a proxy does that does not reach the broker behind it.
         yield unknown(observer, "the connection opens, and is closed before anything is sent, without a limit on connections")

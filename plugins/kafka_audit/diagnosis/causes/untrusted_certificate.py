@@ -37,7 +37,7 @@ def untrusted_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]
         text = f"accepted by {edge.who}: {brokers(same)}, whose certificate has the same issuer"
         yield works(f"certificate of broker {edge.target}", text)
     elif not any(issuers[other] == own for other in named):
-        others = f"{edge.who} is known to accept certificates of other issuers only"
+        others = f"{edge.who} is known to accept only certificates of other issuers"
         yield fails(f"certificate of broker {edge.target}", f"its issuer is {clean(own, 100)}; {others}")
 
 

@@ -23,7 +23,7 @@ _REGISTRATIONS = "/brokers/ids"
 def znodes_denied(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """The broker's log shows it when it registers; where any client may register, no broker is denied it."""
     yield from let_in(edge)
-    anyone = next((node.anyone for node in facts.view.newest(ZookeeperNode) if node.path == _REGISTRATIONS), None)
+    anyone = next((znode.anyone for znode in facts.view.newest(ZookeeperNode) if znode.path == _REGISTRATIONS), None)
     if "c" in (anyone or ""):
         yield works("zookeeper", f"any client may create below {_REGISTRATIONS}", direct=True)
     for line in facts.lines(edge, "KA401")[:1]:

@@ -49,8 +49,8 @@ def _of_kind(kind: CauseKind, found: Sequence[WeighedCause]) -> CauseCandidate:
         possible = list(told_apart([candidate for candidate in possible if candidate.measured]))  # and the evidence says which
     else:
         words = tuple(dict.fromkeys(candidate.cause.words for candidate in possible if candidate.cause.words))
-    shown = [one for candidate in possible for one in candidate.shown_by]
-    left_open = [one for candidate in possible for one in candidate.left_open_by]
+    shown = [observation for candidate in possible for observation in candidate.shown_by]
+    left_open = [observation for candidate in possible for observation in candidate.left_open_by]
     if not possible:
         state = "ruled_out"
     elif any(candidate.measured for candidate in possible):
@@ -64,15 +64,15 @@ def _of_kind(kind: CauseKind, found: Sequence[WeighedCause]) -> CauseCandidate:
         fault=f"{kind.fault} by {' or '.join(filter(None, [', '.join(words[:-1]), words[-1]]))}" if words else kind.fault,
         state=state,
         speaks_for=_evidence(shown or left_open),
-        against=() if possible else _evidence(one for candidate in found for one in candidate.against),
+        against=() if possible else _evidence(observation for candidate in found for observation in candidate.against),
         decided_by=possible[0].decided_by if state in {"possible", "rare"} else "",
     )
 
 
 def _evidence(observed: Iterable[EdgeObservation]) -> tuple[Evidence, ...]:
     # A log often says that something failed, and not why: what else shows it comes first.
-    ordered = sorted(observed, key=lambda one: one.observer.startswith("log of "))
-    lines = dict.fromkeys(Evidence(observer=clean(one.observer), text=clean(one.text)) for one in ordered)
+    ordered = sorted(observed, key=lambda observation: observation.observer.startswith("log of "))
+    lines = dict.fromkeys(Evidence(observer=clean(observation.observer), text=clean(observation.text)) for observation in ordered)
     return tuple(lines)[:_SHOWN]
 
 

@@ -29,7 +29,9 @@ LEADING = ("KA105", "KA101", "KA107", "KA102", "KA202", "KA104", "KA106", "KA108
 def story(case: Case) -> Story:
     """Return the story: which views differ, and that why is not decided."""
     found = candidates(case)
-    left = [one for one in found if one.state in {"measured", "possible"}] or [one for one in found if one.state == "rare"]
+    left = [candidate for candidate in found if candidate.state in {"measured", "possible"}] or [
+        candidate for candidate in found if candidate.state == "rare"
+    ]
     leading = min((root.code for root in case.roots), key=LEADING.index)
     follows = leading == _EDGE
     of_leading = [root for root in case.roots if root.code == leading]

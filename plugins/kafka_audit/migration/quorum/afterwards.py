@@ -56,7 +56,7 @@ def quorum_outcomes(
         return [*_certificates(before, after)]
     if facts.leader is None:
         error, needs = after.quorum.unread()
-        return [_unknown("KA209", "cluster", f"Cannot determine whether the quorum is as planned ({error})", f"To know: {needs}")]
+        return [_unknown("KA209", "cluster", f"Cannot determine whether the quorum is as planned ({error})", f"Needed: {needs}")]
     if plan.kind is Kind.DYNAMIC_QUORUM:
         return [*_dynamic(facts)]
     if plan.kind is Kind.QUORUM_VOTERS:
@@ -94,7 +94,7 @@ def _hosts(facts: QuorumFacts, proposed: Sequence[RegisteredEndpoint]) -> Iterat
         if facts.is_dynamic:
             if node not in facts.endpoints:
                 message = f"Cannot determine where the quorum reaches controller {node}"
-                needs = "To know: DescribeQuorum version 2 (Kafka 3.9), and that it is a voter"
+                needs = "Needed: DescribeQuorum version 2 (Kafka 3.9), and that it is a voter"
                 yield _unknown("KA213", f"controller/{node}", message, needs)
             elif not same_address(facts.endpoints[node], meant):
                 yield f"The quorum reaches controller {node} at {clean(address_text(*facts.endpoints[node]))}, not at {shown}."
@@ -115,5 +115,5 @@ def _certificates(before: ClusterView, after: ClusterView) -> Iterator[PlanOutco
     unseen = sorted(was.keys() - now.keys())
     if unseen or not now:
         message = f"Cannot determine which certificate {listing(unseen) or 'the controllers'} show"
-        needs = "To know: all addresses of controllers in the cluster file (`controllers`), before and after the change"
+        needs = "Needed: all addresses of controllers in the cluster file (`controllers`), before and after the change"
         yield _unknown("KA412", "cluster", message, needs)

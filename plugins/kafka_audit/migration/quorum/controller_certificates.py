@@ -23,7 +23,7 @@ def controller_certificate_items(facts: QuorumFacts) -> Iterator[HeadedItem]:
     """Yield what stands against the rotation now."""
     yield from voters_follow(facts)
     if facts.tls is None:
-        needs = "To know: DescribeConfigs on Cluster, or server.properties of a node (`properties` in the cluster file)"
+        needs = "Needed: DescribeConfigs on Cluster, or server.properties of a node (`properties` in the cluster file)"
         yield gate_item("not_known", "KA412", "cluster", "Cannot determine whether the controllers' listener has TLS", needs)
     elif not facts.tls:
         remedy = "To introduce TLS is another change: `kafka-audit before-migration CLUSTER --kind listeners-or-security`."

@@ -79,10 +79,11 @@ def controller_host_steps(facts: QuorumFacts, proposed: Sequence[RegisteredEndpo
     yield PlannedStep(
         text=f"Remove {old} only now, when every broker and controller has been restarted {condition}.",
         halfway=(
-            "Removed earlier, the old names leave the voters without a way to each other: at the next election no leader is "
+            "If the old names are removed earlier, the voters do not reach each other: at the next election no leader is "
             "elected, and without a leader no new endpoint is accepted."
             if facts.is_dynamic
-            else "Removed earlier, nodes with an old file do not reach the controllers: brokers are fenced, voters do not elect."
+            else "If they are removed earlier, nodes with an old file do not reach the controllers: brokers are fenced, and "
+            "voters do not elect."
         ),
         lines=(run.replication(),),
     )
@@ -123,7 +124,7 @@ def _dynamic(
             "`describe --status` lists its new endpoint: it sends it to the leader after its start."
         ),
         halfway=(
-            "The others dial its old endpoint until its new one is in the log, so that the old name must still work. "
+            "The others connect to its old endpoint until its new one is in the log, so that the old name must still work. "
             f"{while_one_restarts(facts)}"
         ),
         lines=(*_own(facts, moved), run.status()),

@@ -34,7 +34,7 @@ def dynamic_quorum_items(facts: QuorumFacts) -> Iterator[HeadedItem]:
 def _releases(facts: QuorumFacts) -> Iterator[HeadedItem]:
     feature = facts.view.features.get(KRAFT_VERSION)
     if not facts.view.features:
-        needs = "To know: an answer to ApiVersions from a broker"
+        needs = "Needed: an answer to ApiVersions from a broker"
         yield gate_item("not_known", "KA712", "cluster", "Cannot determine whether every broker supports kraft.version 1", needs)
     elif feature is None or not feature.supported:
         remedy = "Upgrade every broker to 3.9 or later and every controller to 4.1 or later first."
@@ -44,7 +44,7 @@ def _releases(facts: QuorumFacts) -> Iterator[HeadedItem]:
         upgrades = facts.upgrades_kraft_version(node)
         if upgrades is None:
             message = f"Cannot determine whether voter {node} runs Kafka 4.1 or later, as the upgrade requires"
-            needs = "To know: the first step, which changes nothing; or metadata.version 4.1, which no older controller accepts"
+            needs = "Needed: the first step, which changes nothing; or metadata.version 4.1, which no older controller accepts"
             yield gate_item("not_known", "KA712", f"controller/{node}", message, needs)
         elif not upgrades:
             message = f"Voter {node} runs a Kafka before 4.1, which does not upgrade a static quorum"
@@ -75,7 +75,7 @@ def dynamic_quorum_steps(facts: QuorumFacts) -> Iterator[PlannedStep]:
         )
         yield PlannedStep(
             text=(
-                "Upgrade kraft.version alone; `--release-version` raises other features, too. A static quorum cannot be restored "
+                "Upgrade only kraft.version; `--release-version` raises other features, too. A static quorum cannot be restored "
                 "afterwards."
             ),
             halfway=(

@@ -7,7 +7,7 @@ from kafka_audit.migration.items import GateItem, HeadedItem
 from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.model.text import counted
 
-FILE_NEEDS = "To know: server.properties of node {node} (`properties` in the cluster file)"
+FILE_NEEDS = "Needed: server.properties of node {node} (`properties` in the cluster file)"
 
 
 def gate_item(heading: str, code: str, resource: str, message: str, remedy: str = "") -> HeadedItem:
@@ -23,7 +23,7 @@ def quorum_is_read(facts: QuorumFacts) -> Iterator[HeadedItem]:
     elif facts.leader is None:
         error, needs = facts.view.quorum.unread()
         message = f"Cannot determine who votes in the metadata quorum ({error})"
-        yield gate_item("not_known", "KA209", "cluster", message, f"To know: {needs}")
+        yield gate_item("not_known", "KA209", "cluster", message, f"Needed: {needs}")
 
 
 def voters_follow(facts: QuorumFacts, leaving: Iterable[int] = ()) -> Iterator[HeadedItem]:
@@ -31,7 +31,7 @@ def voters_follow(facts: QuorumFacts, leaving: Iterable[int] = ()) -> Iterator[H
     if not facts.has_times:
         error, needs = NO_TIMES
         message = f"Cannot determine whether all voters follow ({error})"
-        yield gate_item("not_known", "KA209", "cluster", message, f"To know: {needs}")
+        yield gate_item("not_known", "KA209", "cluster", message, f"Needed: {needs}")
         return
     for node in sorted(facts.voters.keys() - frozenset(leaving)):
         if node in facts.late_twice:
@@ -40,7 +40,7 @@ def voters_follow(facts: QuorumFacts, leaving: Iterable[int] = ()) -> Iterator[H
             yield gate_item("blockers", "KA209", f"controller/{node}", message, remedy)
         elif node in facts.late:
             message = f"Cannot determine whether controller {node} follows (in motion: behind in one sample)"
-            yield gate_item("not_known", "KA209", f"controller/{node}", message, "To know: another audit")
+            yield gate_item("not_known", "KA209", f"controller/{node}", message, "Needed: another audit")
 
 
 def files_are_read(facts: QuorumFacts, nodes: Iterable[int], what: str, *, whole: bool = False) -> Iterator[HeadedItem]:

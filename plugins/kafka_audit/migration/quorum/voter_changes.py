@@ -107,7 +107,7 @@ def _new_voter(facts: QuorumFacts, node: int) -> Iterator[HeadedItem]:
         yield gate_item("blockers", "KA214", resource, message, "Add it once `describe --replication` shows no lag.")
     elif node in facts.late:
         message = f"Cannot determine whether controller {node} has caught up (in motion: behind in one sample)"
-        yield gate_item("not_known", "KA214", resource, message, "To know: another audit")
+        yield gate_item("not_known", "KA214", resource, message, "Needed: another audit")
     elif node in facts.observers:
         yield gate_item("information", "KA214", resource, f"Controller {node} follows as an observer and has caught up")
     else:
@@ -118,7 +118,7 @@ def _leaving_voter(facts: QuorumFacts, change: VoterChange) -> Iterator[HeadedIt
     node, resource = change.node, f"controller/{change.node}"
     if facts.voters[node].directory_id is None:
         message = f"Cannot determine the directory id of voter {node}, which its removal names"
-        yield gate_item("not_known", "KA214", resource, message, "To know: DescribeQuorum version 2 (Kafka 3.9)")
+        yield gate_item("not_known", "KA214", resource, message, "Needed: DescribeQuorum version 2 (Kafka 3.9)")
     if node not in facts.late and facts.joins_by_itself(node) and change.following < majority(change.size + 1):
         message = f"Controller {node} joins again by itself, and cannot be stopped first: the others are no majority"
         remedy = "Set controller.quorum.auto.join.enable=false in its file and restart it, then remove it."

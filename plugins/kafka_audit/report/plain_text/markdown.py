@@ -89,7 +89,7 @@ def _next_failure(found: Mapping[str, Any] | None) -> Iterator[str]:
         yield from ("", f"{escaped(way['text'])}.", "", *quoting.markdown_block(remedies.step_lines(way)))
     if found["not_known"]:
         yield ""
-    yield from (f"- ? {escaped(one['what'])}. To know: {markdown_prose(one['needs'])}." for one in found["not_known"])
+    yield from (f"- ? {escaped(one['what'])}. Needed: {markdown_prose(one['needs'])}." for one in found["not_known"])
 
 
 def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
@@ -170,9 +170,9 @@ def _coverage(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"{reported}."
     yield ""
     for shown, words in [unknowns.trusted_hosts_advice(document)] if unknowns.trusted_hosts_advice(document) else []:
-        yield f"- ? no login was tried at brokers that the cluster file does not trust. To know: `{shown}` {words}."
+        yield f"- ? no login was tried at brokers that the cluster file does not trust. Needed: `{shown}` {words}."
     for read in unknown[:_MOST_READS]:
-        needs = f" To know: {escaped(read['needs'])}." if read["needs"] and not unknowns.untrusted_host(read) else ""
+        needs = f" Needed: {escaped(read['needs'])}." if read["needs"] and not unknowns.untrusted_host(read) else ""
         observer, operation = escaped(observer_name(read["observer"])), escaped(read["operation"])
         yield f"- ? {observer}, {operation}: {escaped(read['error'], 300)}.{needs}"
     if len(unknown) > _MOST_READS:

@@ -222,7 +222,7 @@ class _AuditPage:
             for number, text in enumerate(question.lines):
                 yield from wrap(text, self.width, "    " if number and question.to_know else "  ? ", "    ")
             if question.to_know:
-                yield from wrap(f"To know: {question.to_know}.", self.width, "    ")
+                yield from wrap(f"Needed: {question.to_know}.", self.width, "    ")
 
     def never_asked(self) -> Iterator[str]:
         if self.document["incidents"]:

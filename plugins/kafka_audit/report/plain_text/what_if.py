@@ -63,11 +63,11 @@ def _lines(found: Answer, view: ClusterView, width: int) -> Iterator[str]:
 def _clients(found: Answer, width: int) -> Iterator[str]:
     for what, states in (("Groups", found.groups), ("Transactional ids", found.transactions)):
         for state, words in _COORDINATORS.items():
-            of_state = [one for one in states if one.state == state]
+            of_state = [coordinator for coordinator in states if coordinator.state == state]
             if of_state:
-                ids = sorted(name for one in of_state for name in one.ids)
+                ids = sorted(name for coordinator in of_state for name in coordinator.ids)
                 named = f", among them {listing(ids, _FIRST)}" if ids else ""
-                hashes = listing((str(one.partition) for one in of_state), _FIRST)
+                hashes = listing((str(coordinator.partition) for coordinator in of_state), _FIRST)
                 yield from ("", *wrap(f"{what} that hash to {hashes} {words}{named}.", width))
     for entry in (entry for entry in found.entry_points if entry.left <= 1):
         place = f"{entry.kind} {clean(entry.name)}".strip()
@@ -76,14 +76,14 @@ def _clients(found: Answer, width: int) -> Iterator[str]:
 
 def _controller(found: Answer, width: int) -> Iterator[str]:
     if found.controller.lost is not None:
-        nodes = listing((str(one.node) for one in found.controller.candidates), _FIRST)
+        nodes = listing((str(candidate.node) for candidate in found.controller.candidates), _FIRST)
         yield from ("", *wrap(f"The controller moves: from node {found.controller.lost} to one of {nodes or 'none'}.", width))
-        for one in found.controller.cut:
-            yield from wrap(f"node {one.node} as the controller: {brokers(one.unreached)} cut off", width, "- ", "  ")
+        for candidate in found.controller.cut:
+            yield from wrap(f"node {candidate.node} as the controller: {brokers(candidate.unreached)} cut off", width, "- ", "  ")
 
 
 def _table(found: Sequence[Answer], view: ClusterView, width: int) -> Iterator[str]:
-    unsafe = [one for one in found if one.safe is False]
+    unsafe = [answer for answer in found if answer.safe is False]
     worst = max(found, key=losses.how_bad)
     yield from wrap(
         our_line(f"{losses.loss_sentence(worst)}." if unsafe or worst.safe is None else _all_safe(found), 1000), width
@@ -94,14 +94,14 @@ def _table(found: Sequence[Answer], view: ClusterView, width: int) -> Iterator[s
     for row in rows:
         words, numbers = zip(row[:_WORDS], widths, strict=False), zip(row[_WORDS:], widths[_WORDS:], strict=True)
         yield "  ".join([*(cell.ljust(size) for cell, size in words), *(cell.rjust(size) for cell, size in numbers)])
-    for one in unsafe:
-        yield from ("", *wrap(our_line(f"{losses.loss_sentence(one)}.", 1000), width))
+    for answer in unsafe:
+        yield from ("", *wrap(our_line(f"{losses.loss_sentence(answer)}.", 1000), width))
     yield from _not_known(found, width)
     yield from _raise(worst, view, width)
 
 
 def _all_safe(found: Sequence[Answer]) -> str:
-    return f"Each of these {len(found)} may go alone: nothing stops."
+    return f"Each of these {len(found)} can be lost alone: nothing stops."
 
 
 def _row(found: Answer) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def _listed(title: str, names: Sequence[str], width: int) -> Iterator[str]:
 
 
 def _not_known(found: Sequence[Answer], width: int) -> Iterator[str]:
-    every = dict.fromkeys((one.what, one.needs) for answer in found for one in answer.not_known)
+    every = dict.fromkeys((question.what, question.needs) for answer in found for question in answer.not_known)
     if every:
         yield from ("", "Not known:")
     for what, needs in every:
@@ -137,4 +137,4 @@ def _raise(found: Answer, view: ClusterView, width: int) -> Iterator[str]:
         yield from ("", "What raises the margin:")
     for text, line in shown:
         yield from wrap(text, width, "- ", "  ")
-        yield from (f"  {one}" for one in quoting.lines([line]))
+        yield from (f"  {printed}" for printed in quoting.lines([line]))

@@ -74,7 +74,9 @@ def story(case: Case) -> Story:
         not_applied=any(candidate.cause == LOADER.name and candidate.speaks_for for candidate in found),
         lags=leading == "KA210",
         shows=symptom_of(case.roots, single=len(case.brokers) == 1),
-        words=listing([one.word for one in found if one.state in {"measured", "possible"}]).replace(" and ", " or "),
+        words=listing([candidate.word for candidate in found if candidate.state in {"measured", "possible"}]).replace(
+            " and ", " or "
+        ),
         controllers=tuple(_controllers(case)),
         connections=connect_commands_to(_controllers(case)[:5]) or (command("nc -vz -w 3 CONTROLLER 9093"),),
     )

@@ -29,8 +29,8 @@ def story(case: Case) -> Story:
     """Return the story: which broker runs without a session, why, and what follows."""
     found = [coordinating(case.view, broker) for broker in case.brokers]
     candidates, confidence, cause = candidates_of(found), _confidence(found), case.roots[0].text("cause")
-    left = next((one for one in found[0].possible if one.cause.kind.name == cause), found[0].possible[0])
-    words = [one for one in candidates if one.state in {"measured", "possible"}] or [*candidates]
+    left = next((candidate for candidate in found[0].possible if candidate.cause.kind.name == cause), found[0].possible[0])
+    words = [candidate for candidate in candidates if candidate.state in {"measured", "possible"}] or [*candidates]
     text = f"See it yourself (reads only): {left.decided_by}."
     connect = connect_commands_to(case.view.inter_broker.zookeeper.get(broker, "") for broker in case.brokers[:1])
     repair = left.cause.remedy.format(sources=brokers(case.brokers)) if confidence else ""
@@ -45,8 +45,8 @@ def story(case: Case) -> Story:
         confidence=confidence or Confidence.SUSPECTED,
         candidates=candidates,
         undecided=confidence is None,
-        words=listing(one.word for one in words),
-        fault=next((one.fault for one in sorted(words, key=lambda one: one.cause != cause)), ""),
+        words=listing(candidate.word for candidate in words),
+        fault=next((candidate.fault for candidate in sorted(words, key=lambda candidate: candidate.cause != cause)), ""),
         missed=missed_replicas(case),
         decisive=(Step(kind="see", text=text, commands=connect),),
         remedy=(Step(kind="quick", text=repair),) if repair else (),
@@ -55,7 +55,7 @@ def story(case: Case) -> Story:
 
 def _confidence(found: Iterable[Diagnosis]) -> Confidence | None:
     """Return how sure the cause of all is; None where it is undecided."""
-    sure = [None if one.leading is None else one.leading[1] for one in found]
+    sure = [None if diagnosis.leading is None else diagnosis.leading[1] for diagnosis in found]
     weakest = (None, Confidence.SUSPECTED, Confidence.INFERRED, Confidence.MEASURED)
     return min(sure, key=weakest.index)
 

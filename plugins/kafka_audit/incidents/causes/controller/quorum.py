@@ -207,7 +207,7 @@ def of_rejected(case: Case, symptom: Finding) -> bool:
 
 
 def of_ended(case: Case, symptom: Finding) -> bool:
-    """Explain voters that lag where each of them ended itself."""
+    """Explain voters that lag where each of them exited."""
     return set(symptom.numbers("controllers")) <= {root.number("node") for root in case.roots}
 
 
@@ -270,7 +270,7 @@ REJECTED = Cause(
 
 ENDED = Cause(
     codes=("KA221",),
-    meaning="a controller or broker ended itself, or did not apply a part of the metadata",
+    meaning="a controller or broker exited, or did not apply a part of the metadata",
     cases=together,
     story=grouped.story,
     explains=(Explains(codes=("KA209",), where=of_ended),),
@@ -278,7 +278,7 @@ ENDED = Cause(
 
 DENIED_BY_FILES = Cause(
     codes=("KA714",),
-    meaning="a controller denies other nodes, by its super users",
+    meaning="a controller denies other nodes, because of its super.users",
     cases=together,
     story=grouped.story,
     explains=(Explains(codes=("KA402",), where=lacks_the_denied),),

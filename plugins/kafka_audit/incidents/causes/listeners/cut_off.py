@@ -267,7 +267,7 @@ def _not_measured(case: Case) -> Iterable[str]:
         command = quoting.plain_prose(connect_commands((endpoint,)))
         yield (
             f"Not known: whether {_who(case)} {reaches} {clean(endpoint.address)}. {reason} "
-            f"To know: {command} on the {host} of {_who(case)}, or {log} there."
+            f"Needed: {command} on the {host} of {_who(case)}, or {log} there."
         )
     if len(open_pairs) > 10:  # noqa: PLR2004 -- first ten
         yield f"Also not known: {counted(len(open_pairs) - 10, 'more address', 'more addresses')}."
@@ -281,7 +281,7 @@ def _next_controllers(case: Case) -> Iterable[str]:
         single = len(open_ids) == 1
         subject = f"{brokers(open_ids)}, {'which' if single else 'one of which'} may be the next controller,"
         what = f"{'reaches' if single else 'reach'} {'that address' if len(case.endpoints) == 1 else 'those addresses'}"
-        yield f"Not known: whether {subject} {what}. To know: the same command on {'its host' if single else 'their hosts'}."
+        yield f"Not known: whether {subject} {what}. Needed: the same command on {'its host' if single else 'their hosts'}."
 
 
 CUT_OFF = Cause(
@@ -319,8 +319,13 @@ def _repair(case: Case) -> dict[str, Any]:
 
 def _steps_of(cause: KnownCause, case: Case) -> tuple[Step, ...]:
     """Return the repair of a cause that lets a test connection through: how to decide, and its remedy."""
-    found = [one for broker in case.brokers[:_EACH] for edge in diagnoses_into(case.view, broker) for one in edge.candidates]
-    see = dict.fromkeys(one.decided_by for one in found if one.cause == cause)
+    found = [
+        candidate
+        for broker in case.brokers[:_EACH]
+        for edge in diagnoses_into(case.view, broker)
+        for candidate in edge.candidates
+    ]
+    see = dict.fromkeys(candidate.decided_by for candidate in found if candidate.cause == cause)
     target = str(case.brokers[0]) if len(case.brokers) == 1 else "each of them"
     return (
         *(Step(kind="see", text=f"See it yourself (reads only): {text}.") for text in list(see)[:1]),

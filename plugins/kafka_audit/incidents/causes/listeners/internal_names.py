@@ -71,7 +71,7 @@ def story(case: Case) -> Story:
 def _form(place: str) -> str:
     if place == "its own network":
         return "bare names, which resolve only with a search domain or in a container network"
-    return f"by their form known to the DNS of {place} alone"
+    return f"by their form known only to the DNS of {place}"
 
 
 INSIDE_NAMES = Cause(

@@ -65,7 +65,7 @@ class _NewListener:
         if self._view.kraft:
             bound = {INSTEAD: self._known(INSTEAD), CONTROLLERS: self._known(CONTROLLERS)}
             names = [entry.listener for entry in entries(bound)] if self._is_unset(KEY) else []
-        return ",".join(listed[one] for one in names) if names and {*names} <= listed.keys() else _AS_NOW
+        return ",".join(listed[name] for name in names) if names and {*names} <= listed.keys() else _AS_NOW
 
     def _mapped(self) -> str:
         """Return the map as it is, with the listeners of controllers: they have a default only while the map is not set."""

@@ -149,13 +149,13 @@ def _not_known(case: Case) -> Iterable[str]:
     if case.roots[0].code == "KA412" and not reported(case, "kind"):
         files = f"server.properties of {brokers(case.brokers)} and of the others"
         where = f"`Authentication failed` or `SSL handshake failed` in {login_log(case)}"
-        yield f"Not known: whether it is the certificate, the mechanism, the user or the password. To know: {files}, or {where}."
+        yield f"Not known: whether it is the certificate, the mechanism, the user or the password. Needed: {files}, or {where}."
     hidden: dict[str, list[int]] = defaultdict(list)
     for root in case.roots:
         if root.text("hidden") and root.resource.broker is not None:
             hidden[root.text("hidden")].append(root.resource.broker)
     for key, ids in hidden.items():
-        yield f"Not known: the value of {key} of {brokers(ids)}; DescribeConfigs hides it. To know: its server.properties."
+        yield f"Not known: the value of {key} of {brokers(ids)}; DescribeConfigs hides it. Needed: its server.properties."
 
 
 REFUSED = tuple(
@@ -288,7 +288,9 @@ def _repair_of_login(case: Case) -> dict[str, Any]:
 
 def _scram_users(case: Case) -> Iterator[Command]:
     """Yield what gives each user its credential again that the explained findings name; ZooKeeper takes it without a login."""
-    named = dict.fromkeys((one.text("user"), one.text("mechanism")) for one in case.explained if one.code == "KA405")
+    named = dict.fromkeys(
+        (finding.text("user"), finding.text("mechanism")) for finding in case.explained if finding.code == "KA405"
+    )
     at = "--bootstrap-server BROKER:9092 --command-config admin.properties" if case.view.kraft else "--zookeeper {zookeeper}"
     for user, mechanism in [*named][:_FIRST]:
         yield command(

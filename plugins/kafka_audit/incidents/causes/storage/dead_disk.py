@@ -181,7 +181,7 @@ def _readers(case: Case, partitions: Iterable[tuple[str, int]]) -> tuple[tuple[E
     subject = listing(sorted({observer_name(read.observer) for read in failed}))
     needs = next((read.needs for read in failed if read.needs), "an answer to ListGroups and DescribeGroups")
     return tuple(lines), (
-        f"Not known: consumer groups of {subject} ({clean(failed[0].error or 'no answer')}). To know: {clean(needs)}.",
+        f"Not known: consumer groups of {subject} ({clean(failed[0].error or 'no answer')}). Needed: {clean(needs)}.",
     )
 
 
@@ -198,7 +198,7 @@ def _who_writes(case: Case, broker: int) -> str:
     filters = " or ".join(f"sport = :{port}" for port in ports)
     connected = command("ss -tnp state established {filters}", filters=f"( {filters} )")
     return (
-        f"Not known: which producers still send to broker {broker}; no read-only API lists them. To know: on its host "
+        f"Not known: which producers still send to broker {broker}; no read-only API lists them. On its host, "
         f"{quoting.plain_prose((connected,))} lists connected clients; `kafka.request.logger` at DEBUG and the client-id "
         "metrics of quotas name the client ids of Produce requests."
     )
