@@ -19,10 +19,11 @@ VERDICTS = ("cause", "undecided", "symptom", "silent", "wrong")
 _CODE = re.compile(r" ?\(KA\d{3}\)|\bKA\d{3}\b")
 _GUESS = re.compile(
     r"^\s*\?|\b(?:possibl[ye]|suspect|perhaps|maybe|might|could be|whether|cannot determine|not (?:known|decided|ruled out))\b"
-    r"|\bsuspected\b|\b(?:needed|to decide):",
+    r"|\bsuspected\b|\b(?:needed|to (?:know|decide)):",
     re.IGNORECASE,
 )
-_OPEN = re.compile(r"^\s*\?|\bNeeded:")
+# "To know:" is in printed texts that were recorded before it became "Needed:".
+_OPEN = re.compile(r"^\s*\?|\b(?:Needed|To know):")
 _DENIED = re.compile(r"\bis ruled out\b|\bis no proof\b|\bpasses there\b|\bDo not\b|\bRESOLVED\b")
 _SYMPTOM = re.compile(
     r"no end after|\berror\b|exception|timed? ?out|failed to|fails? at|cannot (?:reach|connect|log in|answer)|no answer"
