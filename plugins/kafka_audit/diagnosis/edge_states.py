@@ -174,6 +174,6 @@ def _shown_for(facts: Facts, edge: Edge, candidate: WeighedCause) -> Iterator[in
         others = [source for source in kind if source != edge.target]
         together = tuple(source for source in others if source not in alone)
         for sources in (*((source,) for source in others if source in alone), together):
-            observed = [one for one in candidate.cause.observe(facts, replace(edge, sources=sources)) if one.direct]
+            observed = [one for one in candidate.cause.observed(facts, replace(edge, sources=sources)) if one.direct]
             if sources and observed and all(one.state != "works" for one in observed):
                 yield from sources
