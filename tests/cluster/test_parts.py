@@ -55,9 +55,9 @@ def test_a_probe_says_what_passed_and_where_it_ends():
     held = view(brokers={0: "a:9092", 1: "b:9092"}, probes=probes)
     (endpoint,) = held.endpoints.of(1)
     client, broker = held.probes_of(endpoint.broker_id, endpoint.listener)
-    assert (client.passed, client.outcome, client.layer, client.error) == (("dns", "tcp"), "failed", "api", "timeout")
-    assert (client.failed_at_network, client.addresses, client.resolver) == (False, {"10.0.0.1"}, "nameserver 10.0.0.2")
-    assert (broker.failed_at_network, broker.from_broker, broker.network) == (True, 0, "moving")
+    assert (client.passed, client.failed.layer, client.failed.error) == (("dns", "tcp"), "api", "timeout")
+    assert (client.network, client.addresses, client.resolver) == ("open", {"10.0.0.1"}, "nameserver 10.0.0.2")
+    assert (broker.failed.layer, broker.from_broker, broker.network) == ("tcp", 0, "moving")
 
 
 def test_reads_belong_to_the_broker_that_answers_at_an_address():

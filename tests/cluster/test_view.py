@@ -231,7 +231,7 @@ def test_topics_and_partitions_are_listed_together_in_their_order():
 def test_a_probe_is_closed_only_when_both_samples_failed():
     closed = {"now": {"probes": [{"to": 2, "layer": "tcp", "error": "timeout"}]}}
     one = next(probe for probe in view_of(closed).probes if probe.broker_id == 2)
-    assert (one.state, one.network, one.failed.layer, one.reached) == ("closed", "closed", "tcp", 1)
+    assert (one.state, one.network, one.failed.layer, one.passed) == ("closed", "closed", "tcp", ("dns",))
     one = next(probe for probe in view_of(closed | {"before": {"brokers": {2: {"mzxid": 119}}}}).probes if probe.broker_id == 2)
     assert (one.state, one.network) == ("moving", "moving")
     late = view_of({"now": {"probes": [{"to": 2, "layer": "api", "outcome": "unknown"}]}}).probes

@@ -44,7 +44,7 @@ def unknown(observer: str, text: str) -> EdgeObservation:
     return EdgeObservation(state="unknown", direct=False, observer=observer, text=text)
 
 
-def let_in(edge: Edge) -> Iterator[EdgeObservation]:
+def _let_in(edge: Edge) -> Iterator[EdgeObservation]:
     """Yield that requests pass on an edge: their sender reached the other end, which accepted it."""
     text = edge.effect.text if edge.effect.state == "works" else edge.carries
     if text is not None:
@@ -73,6 +73,7 @@ class CauseKind:
     code: str  # of the check that reports it
     word: str  # for a headline
     fault: str  # for a sentence
+    spares_requests: bool = False  # requests pass, and what they are for does not happen
 
     def named(self, code: str) -> str:
         """Return the fault as a check names it, with the code of the check that reports it where that is another one."""
@@ -85,9 +86,13 @@ LIMIT = CauseKind(name="limit", group="limit", code="KA302", word="limit", fault
 TLS = CauseKind(name="tls", group="login", code="KA412", word="TLS", fault="a failed TLS handshake")
 LOGIN = CauseKind(name="login", group="login", code="KA412", word="login", fault="a refused login")
 RIGHTS = CauseKind(name="rights", group="rights", code="KA401", word="unauthorised", fault="a missing ClusterAction right")
-PROCESS = CauseKind(name="process", group="process", code="KA508", word="stalled", fault="a process that stalls")
-DISK = CauseKind(name="disk", group="disk", code="KA501", word="disk", fault="a disk that hangs")
-THROTTLE = CauseKind(name="throttle", group="throttle", code="KA608", word="throttled", fault="a replication throttle")
+PROCESS = CauseKind(
+    name="process", group="process", code="KA508", word="stalled", fault="a process that stalls", spares_requests=True
+)
+DISK = CauseKind(name="disk", group="disk", code="KA501", word="disk", fault="a disk that hangs", spares_requests=True)
+THROTTLE = CauseKind(
+    name="throttle", group="throttle", code="KA608", word="throttled", fault="a replication throttle", spares_requests=True
+)
 
 LOADER = CauseKind(
     name="loader",
@@ -95,6 +100,7 @@ LOADER = CauseKind(
     code="KA210",
     word="metadata loader",
     fault="a metadata loader or publisher that failed",
+    spares_requests=True,
 )
 
 MIGRATION = CauseKind(
@@ -149,7 +155,8 @@ class KnownCause:
             {port} and {address} in its commands.
         remedy: what repairs it, in a sentence; empty where the check that reports it has steps of its own.
         words: how it differs from other causes of its kind, in a sentence; empty where the kind has one cause.
-        observe: what was observed.
+        observe: what was observed, where `observed` does not end before.
+        protocols: those of a listener with which it can break an edge; empty: any.
         applies: whether a cluster can have it at all; where it cannot, it is no candidate.
     """
 
@@ -162,7 +169,20 @@ class KnownCause:
     remedy: str
     words: str
     observe: Observe
+    protocols: frozenset[str]
     applies: Applies
+
+    def observed(self, facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+        """Yield what was observed of it: where no handshake or login comes first, none is looked for that failed."""
+        used = None if edge.listener is None else edge.listener.protocol
+        ruled_out = bool(self.protocols) and used is not None and used not in self.protocols
+        if self.protocols:
+            text = f"{edge.listener_name} is {used or 'not known'}"
+            yield works("protocol", text, direct=True) if ruled_out else unknown("protocol", text)
+        if not self.kind.spares_requests:
+            yield from _let_in(edge)
+        if not ruled_out:
+            yield from self.observe(facts, edge)
 
 
 _REGISTRY: dict[str, KnownCause] = {}
@@ -177,6 +197,7 @@ def cause(  # noqa: PLR0913 -- what a cause is
     rare: bool = False,
     remedy: str = "",
     words: str = "",
+    protocols: frozenset[str] = frozenset(),
     applies: Applies = _always,
 ) -> Callable[[Observe], Observe]:
     """Register a cause; see `KnownCause`."""
@@ -192,6 +213,7 @@ def cause(  # noqa: PLR0913 -- what a cause is
             remedy=remedy,
             words=words,
             observe=function,
+            protocols=protocols,
             applies=applies,
         )
         return function

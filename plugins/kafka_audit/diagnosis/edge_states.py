@@ -121,13 +121,13 @@ def _fetched(node: int, effect: Effect) -> EdgeState:
 
 
 def _among_brokers(facts: Facts) -> Iterator[EdgeState]:
-    for edge in facts.view.derived(ServeEdges).every:
-        target = edge.endpoint.broker_id
+    for probed in facts.view.derived(ServeEdges).every:
+        target = probed.endpoint.broker_id
         used = facts.between.listener(target)
-        if edge.source is not None and (used is None or used.name == edge.endpoint.listener):
-            state = _served(edge)
-            elsewhere = edge.state == BROKEN and edge.closed and edge.source not in facts.cut_from(target)
-            doubt = f"nothing shows that this vantage is on the host of broker {edge.source}"
+        if probed.source is not None and (used is None or used.name == probed.endpoint.listener):
+            state = _served(probed)
+            elsewhere = probed.state == BROKEN and probed.closed and probed.source not in facts.cut_from(target)
+            doubt = f"nothing shows that this vantage is on the host of broker {probed.source}"
             yield replace(state, state="unknown", text=doubt) if elsewhere else state
     for target in facts.between.brokers:
         for edge in facts.edges.into(target):
@@ -176,7 +176,7 @@ def _shown_for(facts: Facts, edge: Edge, candidate: WeighedCause) -> Iterator[in
         for sources in (*((source,) for source in others if source in alone), together):
             observed = [
                 observation
-                for observation in candidate.cause.observe(facts, replace(edge, sources=sources))
+                for observation in candidate.cause.observed(facts, replace(edge, sources=sources))
                 if observation.direct
             ]
             if sources and observed and all(observation.state != "works" for observation in observed):

@@ -142,11 +142,13 @@ class Facts:
     @cached_property
     def reads(self) -> Mapping[int, tuple[SourceRead, ...]]:
         """Every read of each broker, of all samples; of an address that no broker advertises, of the one that answered there."""
+        answering = {f"broker@{address}": broker for address, broker in self.view.answering_elsewhere.items()}
         found: dict[int, list[SourceRead]] = {}
         for read in self.view.of(SourceRead):
-            name = self.view.reads.resources.get(read.observer, "").removeprefix("broker/")
-            if read.observer.startswith("broker") and name.isdecimal():
-                found.setdefault(int(name), []).append(read)
+            name = read.observer.removeprefix("broker:")
+            broker = int(name) if read.observer.startswith("broker:") and name.isdigit() else answering.get(read.observer)
+            if broker is not None:
+                found.setdefault(broker, []).append(read)
         return {broker: tuple(reads) for broker, reads in found.items()}
 
 

@@ -1,14 +1,18 @@
-"""What the causes of a failed login have in common: the listener's protocol, and what a log says of a failed handshake."""
+"""What the causes of a failed login have in common: the listeners' protocols, and what a log says of a failed handshake."""
 
 import re
 from collections.abc import Iterable, Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.diagnosis.cause import EdgeObservation, fails, unknown, works
+from kafka_audit.cluster.listeners.inter_broker import TLS
+from kafka_audit.diagnosis.cause import EdgeObservation, fails, works
 from kafka_audit.diagnosis.edges import Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.log_signatures import HANDSHAKE, login_fault
 from kafka_audit.model.tables import LogLine
+
+WITH_TLS, WITH_LOGIN = TLS, frozenset({"SASL_PLAINTEXT", "SASL_SSL"})
+"""The protocols with a handshake, and those with a login."""
 
 REASONS = {
     "invalid_certificate": re.compile(
@@ -25,22 +29,6 @@ REASONS = {
     ),
 }
 """What Java's TLS says of each cause; a line that none of them matches shows the layer, and no cause."""
-
-
-def encrypted(edge: Edge) -> bool | None:
-    """Return whether a TLS handshake comes first on an edge; None where the protocol is unknown."""
-    return None if edge.listener is None or edge.listener.protocol is None else edge.listener.encrypted
-
-
-def without_tls(edge: Edge) -> Iterator[EdgeObservation]:
-    """Yield that no handshake can fail, where there is none."""
-    yield _protocol(edge, ruled_out=encrypted(edge) is False)
-
-
-def without_login(edge: Edge) -> Iterator[EdgeObservation]:
-    """Yield that no login can fail, where there is none."""
-    used = edge.listener
-    yield _protocol(edge, ruled_out=used is not None and used.protocol is not None and not used.logs_in)
 
 
 def tls_lines(facts: Facts, edge: Edge, name: str) -> Iterator[EdgeObservation]:
@@ -65,9 +53,3 @@ def login_lines(lines: Iterable[LogLine], fault: str) -> Iterator[EdgeObservatio
         else:
             yield works(f"log of broker {line.broker_id}", says(line), direct=True)
         return
-
-
-def _protocol(edge: Edge, *, ruled_out: bool) -> EdgeObservation:
-    known = None if edge.listener is None else edge.listener.protocol
-    text = f"{edge.listener_name} is {known or 'not known'}"
-    return works("protocol", text, direct=True) if ruled_out else unknown("protocol", text)

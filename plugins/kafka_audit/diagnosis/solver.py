@@ -137,7 +137,7 @@ def _weighed(facts: Facts, edge: Edge) -> Diagnosis:
     found = []
     for cause in causes():
         if edge.kind in cause.edges and cause.applies(facts.view):
-            observed = tuple(cause.observe(facts, edge))
+            observed = tuple(cause.observed(facts, edge))
             found.append(
                 WeighedCause(
                     cause=cause,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import CauseKind, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import CauseKind, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.read_failure import ReadFailure
@@ -29,7 +29,6 @@ def another_protocol(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
 
     A program that waits for more answers nothing, as a process that stands still: that it is another one is suspected only.
     """
-    yield from let_in(edge)
     if edge.listener is None:
         return
     for probe in facts.view.probes_of(edge.target, edge.listener.name):

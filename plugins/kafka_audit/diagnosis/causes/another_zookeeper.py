@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.compare.connect_strings import same_data
-from kafka_audit.diagnosis.cause import ANOTHER, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import ANOTHER, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import COORDINATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.text import brokers, clean
@@ -19,7 +19,6 @@ from kafka_audit.model.text import brokers, clean
 )
 def another_zookeeper(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Settings show it: the chroot differs, or no server is the same. Fewer of the same servers are the same ZooKeeper."""
-    yield from let_in(edge)
     connects = facts.between.zookeeper
     own = connects.get(edge.target)
     others = {broker: connect for broker, connect in connects.items() if broker != edge.target}

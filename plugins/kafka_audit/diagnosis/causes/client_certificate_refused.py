@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, let_in, works
+from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
-from kafka_audit.diagnosis.handshakes import tls_lines, without_tls
+from kafka_audit.diagnosis.handshakes import WITH_TLS, tls_lines
 
 _KEY = "ssl.client.auth"
 
 
 @cause(
     kind=TLS,
+    protocols=WITH_TLS,
     layer=3,
     edges=(CONTROL, REPLICATE),
     decided_by="`SSL handshake failed` in server.log of broker {target}, or the truststore there",
@@ -19,7 +20,7 @@ _KEY = "ssl.client.auth"
 )
 def client_certificate_refused(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A listener that asks for no certificate refuses none; on SASL_SSL only the listener's own key counts (KIP-684)."""
-    yield from (*without_tls(edge), *let_in(edge), *tls_lines(facts, edge, "client_certificate_refused"))
+    yield from tls_lines(facts, edge, "client_certificate_refused")
     if edge.listener is None or not edge.listener.encrypted:
         return
     settings, name = facts.between.settings, edge.listener.name

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
-from kafka_audit.diagnosis.handshakes import tls_lines, without_tls
+from kafka_audit.diagnosis.handshakes import WITH_TLS, tls_lines
 from kafka_audit.model.read_failure import ReadFailure
 
 _DAY_MS = 86_400_000
@@ -14,6 +14,7 @@ _OUT_OF_DATE = frozenset({ReadFailure.CERTIFICATE_EXPIRED, ReadFailure.CERTIFICA
 
 @cause(
     kind=TLS,
+    protocols=WITH_TLS,
     layer=3,
     edges=(CONTROL, REPLICATE),
     rare=True,
@@ -26,7 +27,7 @@ def clock_wrong(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     A probe verifies dates by the clock of the host where it starts: what one host takes for out of date, and another one accepts
     by the same authority, is dated right.
     """
-    yield from (*without_tls(edge), *let_in(edge), *tls_lines(facts, edge, "invalid_certificate"))
+    yield from tls_lines(facts, edge, "invalid_certificate")
     if edge.listener is None or not edge.listener.encrypted:
         return
     shown = facts.view.logins.certificate(edge.target, edge.listener.name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import LIMIT, EdgeObservation, cause, closed_at_once, fails, let_in, works
+from kafka_audit.diagnosis.cause import LIMIT, EdgeObservation, cause, closed_at_once, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
@@ -23,7 +23,6 @@ def connection_limit(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
 
     A connection above it is accepted, and closed before a request is read.
     """
-    yield from let_in(edge)
     listener = "" if edge.listener is None else edge.listener.name
     limits = facts.limits(edge.target, listener)
     if limits == {}:

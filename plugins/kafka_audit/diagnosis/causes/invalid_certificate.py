@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
-from kafka_audit.diagnosis.handshakes import tls_lines, without_tls
+from kafka_audit.diagnosis.handshakes import WITH_TLS, tls_lines
 from kafka_audit.model.finding import Confidence
 
 
 @cause(
     kind=TLS,
+    protocols=WITH_TLS,
     layer=3,
     edges=(CONTROL, REPLICATE),
     decided_by="`openssl s_client -connect {address} -verify_hostname {host}`, or `SSL handshake failed` in the log of {sources}",
@@ -18,7 +19,7 @@ from kafka_audit.model.finding import Confidence
 )
 def invalid_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """The certificate that the broker presents shows its dates and names to every client."""
-    yield from (*without_tls(edge), *let_in(edge), *tls_lines(facts, edge, "invalid_certificate"))
+    yield from tls_lines(facts, edge, "invalid_certificate")
     if edge.listener is None or not edge.listener.encrypted:
         return
     faults = [fault for fault in facts.logins(edge.target, edge.listener) if fault.kind == "certificate"]

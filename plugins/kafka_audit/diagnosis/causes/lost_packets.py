@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import PACKETS, EdgeObservation, cause, fails, let_in, unanswered, works
+from kafka_audit.diagnosis.cause import PACKETS, EdgeObservation, cause, fails, unanswered, works
 from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.tables import ControllerProbeFromBroker
@@ -29,7 +29,6 @@ def lost_packets(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     A broker that lists no broker did not get that one either. A probe asks for little first, and then sends and asks for more
     than a packet carries. A follower fetches little by little and gets much, so there the answer counts.
     """
-    yield from let_in(edge)
     yield from _to_controllers(facts, edge) if edge.kind == FOLLOW else _to_broker(facts, edge)
     if edge.kind != CONTROL or edge.effect.state != "missing":
         return

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import LOGIN, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import LOGIN, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
-from kafka_audit.diagnosis.handshakes import login_lines, without_login
+from kafka_audit.diagnosis.handshakes import WITH_LOGIN, login_lines
 from kafka_audit.model.finding import Confidence
 
 
 @cause(
     kind=LOGIN,
+    protocols=WITH_LOGIN,
     layer=4,
     edges=(CONTROL, REPLICATE),
     decided_by="`sasl.enabled.mechanisms` of broker {target} and `sasl.mechanism.inter.broker.protocol` of {sources}",
@@ -18,8 +19,7 @@ from kafka_audit.model.finding import Confidence
 )
 def mechanism_not_offered(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """What a probe heard of the running broker, or its settings, beside the mechanism of the others."""
-    lines = login_lines(facts.lines(edge, "KA412"), "mechanism")
-    yield from (*without_login(edge), *let_in(edge), *lines)
+    yield from login_lines(facts.lines(edge, "KA412"), "mechanism")
     if edge.listener is None or not edge.listener.logs_in:
         return
     faults = [fault for fault in facts.logins(edge.target, edge.listener) if fault.kind == "mechanism"]

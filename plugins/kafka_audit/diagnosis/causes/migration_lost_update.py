@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import version_numbers
-from kafka_audit.diagnosis.cause import MIGRATION, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import MIGRATION, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.tables import Migration
@@ -29,7 +29,6 @@ def _is_migrating(view: ClusterView) -> bool:
 )
 def migration_lost_update(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """From Kafka 3.7 on it is no cause; another controller than in the previous snapshot shows it."""
-    yield from let_in(edge)
     now = facts.view.migrating
     known = [version_numbers(release) for release in releases(facts.view, edge.target)]
     if known and min(known) >= _MENDED:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.diagnosis.cause import RIGHTS, EdgeObservation, cause, fails, let_in, unknown, works
+from kafka_audit.diagnosis.cause import RIGHTS, EdgeObservation, cause, fails, unknown, works
 from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
@@ -17,7 +17,6 @@ from kafka_audit.diagnosis.facts import Facts
 def missing_right(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Super users and ACLs of the target decide; where a hidden setting could still allow it, they only suggest it."""
     broker, settings = edge.target, f"settings of broker {edge.target}"
-    yield from let_in(edge)
     for line in facts.lines(edge, "KA401")[:1]:
         yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
     rejected = next(_at_controllers(facts, edge), None) if edge.kind == FOLLOW else None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import LOGIN, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import LOGIN, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.diagnosis.handshakes import login_lines
@@ -19,7 +19,6 @@ _MAPPED = ("GSSAPI", None)
 )
 def no_mapping_rule(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Only the subject of a certificate (SSL) and a Kerberos name pass through rules. Its own log names what no rule maps."""
-    yield from let_in(edge)
     if edge.listener is None or edge.listener.protocol is None:
         return
     mechanisms = {facts.between.mechanism(source).value for source in edge.sources}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import REGISTRATION, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import REGISTRATION, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.controller_paths import zookeeper_paths
 from kafka_audit.diagnosis.edges import COORDINATE, Edge
 from kafka_audit.diagnosis.facts import Facts
@@ -18,7 +18,6 @@ from kafka_audit.diagnosis.facts import Facts
 )
 def registration_deleted(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """The broker's host reaches ZooKeeper, and its log was read and reports no trouble: so it takes itself for registered."""
-    yield from let_in(edge)
     logs = facts.view.logs.to_zookeeper(edge.target)
     if logs:
         yield works(f"log of broker {edge.target}", "it reports that the connection to ZooKeeper fails", direct=True)

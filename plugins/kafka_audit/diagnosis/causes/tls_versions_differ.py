@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
-from kafka_audit.diagnosis.handshakes import encrypted, tls_lines, without_tls
+from kafka_audit.diagnosis.handshakes import WITH_TLS, tls_lines
 from kafka_audit.model.text import brokers
 
 _VERSIONS, _CIPHERS = "ssl.enabled.protocols", "ssl.cipher.suites"
@@ -13,6 +13,7 @@ _VERSIONS, _CIPHERS = "ssl.enabled.protocols", "ssl.cipher.suites"
 
 @cause(
     kind=TLS,
+    protocols=WITH_TLS,
     layer=3,
     edges=(CONTROL, REPLICATE),
     decided_by=f"{_VERSIONS} and {_CIPHERS} of broker {{target}} and of {{sources}}",
@@ -20,8 +21,8 @@ _VERSIONS, _CIPHERS = "ssl.enabled.protocols", "ssl.cipher.suites"
 )
 def tls_versions_differ(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Settings of both sides show it without any probe."""
-    yield from (*without_tls(edge), *let_in(edge), *tls_lines(facts, edge, "tls_versions_differ"))
-    if not encrypted(edge) or not edge.sources:
+    yield from tls_lines(facts, edge, "tls_versions_differ")
+    if edge.listener is None or not edge.listener.encrypted or not edge.sources:
         return
     compared = [(source, key, *_both(facts, edge, source, key)) for source in edge.sources for key in (_VERSIONS, _CIPHERS)]
     for source, key, there, here in compared:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.diagnosis.cause import ADDRESS, EdgeObservation, cause, closed_at_once, fails, let_in, unknown, works
+from kafka_audit.diagnosis.cause import ADDRESS, EdgeObservation, cause, closed_at_once, fails, unknown, works
 from kafka_audit.diagnosis.controller_paths import controller_paths
 from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
@@ -13,7 +13,6 @@ from kafka_audit.model.text import brokers, counted
 @cause(kind=ADDRESS, layer=1, edges=(CONTROL, REPLICATE, FOLLOW), decided_by="`nc -vz -w 3 {host} {port}` on {where}")
 def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A probe from the source's own host, or its log, shows it. Only the same two speak against it: routes differ by host."""
-    yield from let_in(edge)
     if edge.kind == FOLLOW:
         yield from _to_controllers(facts, edge)
         return

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import TLS, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
-from kafka_audit.diagnosis.handshakes import tls_lines, without_tls
+from kafka_audit.diagnosis.handshakes import WITH_TLS, tls_lines
 from kafka_audit.model.text import brokers, clean
 
 
 @cause(
     kind=TLS,
+    protocols=WITH_TLS,
     layer=3,
     edges=(CONTROL, REPLICATE, FOLLOW),
     decided_by="`PKIX path` or `SSL handshake failed` in server.log of {sources}, or the truststore there",
@@ -21,7 +22,7 @@ def untrusted_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]
 
     A source that accepts another broker's certificate of the same issuer trusts that issuer.
     """
-    yield from (*without_tls(edge), *let_in(edge), *tls_lines(facts, edge, "untrusted_certificate"))
+    yield from tls_lines(facts, edge, "untrusted_certificate")
     if edge.kind == FOLLOW or edge.listener is None or not edge.listener.encrypted:
         return
     issuers = facts.issuers(edge.listener.name)

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.diagnosis.cause import LOGIN, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import LOGIN, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import CONTROL, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
-from kafka_audit.diagnosis.handshakes import login_lines, without_login
+from kafka_audit.diagnosis.handshakes import WITH_LOGIN, login_lines
 from kafka_audit.model.text import brokers
 
 
 @cause(
     kind=LOGIN,
+    protocols=WITH_LOGIN,
     layer=4,
     edges=(CONTROL, REPLICATE, FOLLOW),
     decided_by="`Authentication failed` in server.log of {sources}, or server.properties of broker {target} and of {sources}",
@@ -18,8 +19,7 @@ from kafka_audit.model.text import brokers
 )
 def wrong_credentials(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Files of both sides show it, and the log of the refused side; no probe does, and a SCRAM password is seen nowhere."""
-    lines = login_lines(facts.lines(edge, "KA412"), "credential")
-    yield from (*without_login(edge), *let_in(edge), *lines)
+    yield from login_lines(facts.lines(edge, "KA412"), "credential")
     if edge.kind == FOLLOW or edge.listener is None or not edge.listener.logs_in:
         return
     faults = [fault for fault in facts.logins(edge.target, edge.listener) if fault.kind in {"credential", "scram_user"}]

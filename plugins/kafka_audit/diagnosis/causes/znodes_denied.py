@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.diagnosis.cause import ZNODES, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import ZNODES, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import COORDINATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.tables import ZookeeperNode
@@ -22,7 +22,6 @@ _REGISTRATIONS = "/brokers/ids"
 )
 def znodes_denied(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """The broker's log shows it when it registers; where any client may register, no broker is denied it."""
-    yield from let_in(edge)
     anyone = next((znode.anyone for znode in facts.view.newest(ZookeeperNode) if znode.path == _REGISTRATIONS), None)
     if "c" in (anyone or ""):
         yield works("zookeeper", f"any client may create below {_REGISTRATIONS}", direct=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.diagnosis.cause import SESSION_TLS, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import SESSION_TLS, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import COORDINATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.log_signatures import login_fault
@@ -21,7 +21,6 @@ _KEY = "zookeeper.ssl.client.enable"
 )
 def zookeeper_handshake_failed(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """The broker's log shows it; without `zookeeper.ssl.client.enable` there is no handshake."""
-    yield from let_in(edge)
     setting = facts.between.settings.running(edge.target, _KEY)
     if setting.known and setting.value != "true":
         yield works(f"settings of broker {edge.target}", f"{_KEY} is not set", direct=True)

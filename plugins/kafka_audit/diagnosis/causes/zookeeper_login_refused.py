@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.diagnosis.cause import SESSION_LOGIN, EdgeObservation, cause, fails, let_in, works
+from kafka_audit.diagnosis.cause import SESSION_LOGIN, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import COORDINATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.log_signatures import login_fault
@@ -19,7 +19,6 @@ from kafka_audit.model.log_signatures import login_fault
 )
 def zookeeper_login_refused(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Only the broker's log shows it: its login is in a JAAS file, which no file that is audited contains."""
-    yield from let_in(edge)
     lines = facts.lines(edge, "KA412")
     if not lines and facts.log_was_read(edge.target):
         yield works(f"log of broker {edge.target}", "it reports no refused login, which a client repeats", direct=True)

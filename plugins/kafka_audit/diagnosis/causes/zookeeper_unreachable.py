@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.diagnosis.cause import ENSEMBLE, EdgeObservation, cause, fails, let_in, unknown, works
+from kafka_audit.diagnosis.cause import ENSEMBLE, EdgeObservation, cause, fails, unknown, works
 from kafka_audit.diagnosis.controller_paths import zookeeper_paths
 from kafka_audit.diagnosis.edges import COORDINATE, Edge
 from kafka_audit.diagnosis.facts import Facts
@@ -20,7 +20,6 @@ from kafka_audit.model.text import counted
 )
 def zookeeper_unreachable(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Probes from the broker's own host show it, and its log; one server that is reached is enough for a session."""
-    yield from let_in(edge)
     host = f"probe from broker {edge.target}'s host"
     own = [path for path in facts.view.derived(zookeeper_paths) if path.source == edge.target]
     closed = [path for path in own if path.is_cut]
