@@ -72,7 +72,11 @@ def pair(key: Key, snapshot_id: str) -> tuple[Snapshot, Snapshot | None]:
 
 @cache
 def _views(family: str) -> dict[Key, ClusterView]:
-    keys = {f"20260914T180000Z-prod-{number:04}": key for number, key in enumerate(case_files()) if key[0] == family}
+    keys = {
+        f"20260914T180000Z-{'prod' if 'cluster' in case else 'base'}-{number:04}": key
+        for number, (key, case) in enumerate(case_files().items())
+        if key[0] == family
+    }
     found = cluster_views({snapshot_id: pair(key, snapshot_id) for snapshot_id, key in keys.items()})
     return {keys[snapshot_id]: view for snapshot_id, view in found.items()}
 
