@@ -67,7 +67,7 @@ def edits_of_incidents() -> Iterator[Edit]:
         findings, found = test_causes.told(f"{family}-{name}")
         names = {one.fingerprint: f"{one.code} {one.resource.name}" for one in findings}
         now = expected_incidents(case["incidents"], found, [test_causes.text_of(one) for one in found], names)
-        for place, value in differing((*(("cases",) if "world" in case else ()), name, "incidents"), case["incidents"], now):
+        for place, value in differing(("cases", name, "incidents"), case["incidents"], now):
             yield FOLDER / f"{family}.yaml", place, value
 
 

@@ -10,13 +10,12 @@ configs: {2: {authorizer.class.name: "", super.users: null}}       null: hidden
 properties: {2: {super.users: "User:admin"}}                       lines of server.properties
 acls: [["User:*", All, DENY]]                                      on the cluster, held by ZooKeeper
 logs: [{broker: 0, about: 2, signature: connection_not_established}]   20 lines since the start, if not told
-storage_errors: {0: {orders/0: 1}}                                 56 to ListOffsets, by broker; the leader of now, -1 for none
 groups: {billing: {at: 1, client: sarama, host: 10.1.1.1, partitions: [orders-0]}}
 reads: [{observer: broker:2, operation: Metadata, outcome: failed, error: timeout}]
 """
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -46,11 +45,9 @@ from kafka_audit.model.tables import (
     Acl,
     AclHolder,
     BrokerConfig,
-    BrokerIdentity,
     BrokerProperty,
     BrokerView,
     GroupMember,
-    LeadershipAnswer,
     LogLine,
     Probe,
     RegisteredBroker,
@@ -86,8 +83,6 @@ def snapshot(spec: Mapping[str, Any], snapshot_id: str = "20260914T180000Z-prod-
     )
     rows.extend(_acls(spec.get("acls")))
     rows.extend(log_line(**row) for row in spec.get("logs", []))
-    rows.extend(_identity(broker, row) for broker, row in spec.get("identities", {}).items())
-    rows.extend(_storage_error(b, name, to) for b, told in spec.get("storage_errors", {}).items() for name, to in told.items())
     rows.extend(_group_member(name, row) for name, row in spec.get("groups", {}).items())
     rows.extend(
         SourceRead(
@@ -130,14 +125,7 @@ def view(judged: Mapping[str, Any] | Snapshot) -> ClusterView:
     return ClusterView(seen, None, _differences(seen.snapshot_id, seen.rows))
 
 
-def views(seen: Iterable[Snapshot]) -> list[ClusterView]:
-    """Return the view of each of many snapshots, with their own ids; the engine runs once."""
-    snapshots = list(seen)
-    found = cluster_views.differences(snapshots, {one.snapshot_id: given(one, None, ()) for one in snapshots})
-    return [ClusterView(one, None, found[one.snapshot_id]) for one in snapshots]
-
-
-@cache  # several files ask for the cases of `incidents.case_files`, each test for all of them
+@cache  # tests of reports ask for the same clusters again and again
 def _differences(snapshot_id: str, rows: tuple[Row, ...]) -> Differences:
     seen = Snapshot(snapshot_id=snapshot_id, cluster="prod", cluster_id=CLUSTER_ID, rows=rows)
     if not any(seen.of(table) for table in LARGE):
@@ -303,19 +291,6 @@ def log_line(*, broker: int, about: int, **told: Any) -> LogLine:
     row |= {"written": "2026-09-14 18:00:00,000", "matches": 20, "since_start": 20, "zone": "registration", "read_ms": end}
     row |= {"first_ms": end - 20_000, "since_ms": end - 20_000, "last_ms": end - 1000}
     return LogLine(broker_id=broker, about_broker=about, **(row | told))
-
-
-def _identity(broker: int, row: Mapping[str, Any]) -> BrokerIdentity:
-    return BrokerIdentity(
-        **{"sample": 1, "broker_id": broker, "listener": "PLAINTEXT", "address": "a:1", "kafka_cluster_id": CLUSTER_ID, **row}
-    )
-
-
-def _storage_error(broker: int, name: str, leader: int) -> LeadershipAnswer:
-    topic, _, number = name.rpartition("/")
-    asked = {"asked_as": "former", "error": 56, "leader": leader, "leader_epoch": 2, "preferred": True, "listed_offline": True}
-    head = {"sample": 1, "observer": f"broker:{broker}", "broker_id": broker, "topic": topic, "partition": int(number)}
-    return LeadershipAnswer(**head, **asked)
 
 
 def _group_member(name: str, row: Mapping[str, Any]) -> GroupMember:

@@ -1,4 +1,4 @@
-"""How often rules and types are switched off, tests are expected to fail, or cases invent findings. All may only get fewer."""
+"""How often rules and types are switched off, and tests are expected to fail. All may only get fewer."""
 
 import io
 import json
@@ -7,7 +7,6 @@ import tokenize
 from collections import Counter
 
 from airflow_environment import ROOT
-from incidents.case_files import case_files
 
 FILE = ROOT / "tests" / "packaging" / "suppressions.json"
 FOLDERS = ("plugins", "dags", "spark_jobs", "testbed", "tests", "benchmarks", "docs", ".ci")
@@ -16,8 +15,6 @@ KINDS = {
     "type: ignore": re.compile(r"#\s*type:\s*ignore\b"),
     "xfail": re.compile(r"\bxfail\b"),
 }
-INVENTED = "invented findings"
-"""Cases of incidents that name findings, instead of a cluster in which checks find them."""
 
 
 def counted(source: str) -> Counter[str]:
@@ -33,7 +30,7 @@ def of_repository() -> dict[str, int]:
     """Return the numbers of all modules."""
     paths = [ROOT / "setup.py", *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))]
     found = sum((counted(path.read_text(encoding="utf-8")) for path in paths), Counter[str]())
-    return {kind: found[kind] for kind in KINDS} | {INVENTED: sum("findings" in case for case in case_files().values())}
+    return {kind: found[kind] for kind in KINDS}
 
 
 def allowed() -> dict[str, int]:

@@ -8,6 +8,7 @@ leadership: answers to ListOffsets that nobody would expect: {broker, of: topic-
             brokers that nothing was asked.
 coordinators: by broker id, the error of its group coordinator; asked where __consumer_offsets exists.
 eligible:   by topic-partition {eligible, last_known}: who may lead where no broker does, as broker 0 tells it.
+groups:     consumer groups by name, `{at, client, host, partitions}`: the broker that coordinates it, and its one member.
 transactions: {of: topic-partition, stable, end, older_s}: transactions that are open for too long.
 """
 
@@ -17,6 +18,7 @@ from typing import Any
 from kafka_audit.model.tables import (
     EligibleReplicas,
     GroupCoordinator,
+    GroupMember,
     LeadershipAnswer,
     LeadershipAsked,
     LogDir,
@@ -47,6 +49,9 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
         topic, _, number = name.rpartition("-")
         who = {key: tuple(told[key]) for key in ("eligible", "last_known")}
         yield EligibleReplicas(sample=sample, observer="broker:0", topic=topic, partition=int(number), isr=(), **who)
+    for name, told in world["groups"].items():
+        head = {"sample": sample, "observer": f"broker:{told['at']}", "broker_id": told["at"], "group": name, "state": "Stable"}
+        yield GroupMember(**head, client_id=told["client"], host=told["host"], partitions=tuple(told["partitions"]))
     for broker in world["brokers"]:
         observer = f"broker:{broker}"
         head = {"sample": sample, "observer": observer, "broker_id": broker}

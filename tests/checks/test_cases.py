@@ -1,6 +1,6 @@
 """Each case of each check: exactly these judgements, and no other but PASS."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 
 import pytest
@@ -10,6 +10,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.incidents.findings import findings_with_lifecycle
+from kafka_audit.model.cluster import Mute
 from kafka_audit.model.finding import Finding, Judgement, Severity, Status
 from kafka_audit.model.text import LONGEST_HEADLINE
 
@@ -17,9 +18,9 @@ PRINTED = {"prints", "never_prints"}
 TODAY = date(2026, 1, 1)
 
 
-def findings_of(view: ClusterView, judgements: Iterable[Judgement]) -> tuple[Finding, ...]:
-    """Return the findings of a first audit, without mutes."""
-    return findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=TODAY)
+def findings_of(view: ClusterView, judgements: Iterable[Judgement], mutes: Sequence[Mute] = ()) -> tuple[Finding, ...]:
+    """Return the findings of a first audit."""
+    return findings_with_lifecycle(view, judgements, mutes=mutes, previous_report=None, today=TODAY)
 
 
 def assert_as_written(judged: Judged, code: str, name: str) -> None:

@@ -1,8 +1,8 @@
 """The cases of `tests/incidents/cases`: clusters in, incidents out. One YAML file a family of causes.
 
-A file with `cases` has its clusters in the words of `checks.world`: its `world` is laid over the base, and a case over that, with
-`now`, `before` and `previous` as in cases of checks. `mute` is of the cluster file: code and resource of each. Every check judges
-the cluster, unless a case of another file names findings.
+Clusters are in the words of `checks.world`: the `world` of a file is laid over the base, and a case over that, with `now`,
+`before` and `previous` as in cases of checks. `mute` is of the cluster file: code and resource of each. Cases of which reports
+are made have a `cluster` in the words of `small_cluster`, and say themselves what changed. Every check judges each cluster.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,13 @@ import yaml
 
 import small_cluster
 from checks.cases import base, demand
-from checks.test_cases import TODAY, findings_of
+from checks.test_cases import findings_of
 from checks.world import snapshots
 from cluster_views import cluster_views
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.changes import changes
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import incidents
-from kafka_audit.incidents.findings import findings_with_lifecycle
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.finding import Change, Finding, Incident
 from kafka_audit.model.tables import Snapshot
@@ -52,12 +51,12 @@ def case_files() -> dict[Key, dict[str, Any]]:
     found = {}
     for path in sorted(FOLDER.glob("*.yaml")):
         raw = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
-        for name, case in raw.get("cases", raw).items():
-            if "cases" in raw and "cluster" not in case:
+        for name, case in raw["cases"].items():
+            if "cluster" not in case:
                 demand(f"{path.name}: {name}", case, _KEYS)
                 for part in _WORLDS:
                     demand(f"{path.name}: {name}: {part}", case.get(part, {}), base())
-            found[path.stem, name] = {"world": raw.get("world", {})} | case if "cases" in raw else case
+            found[path.stem, name] = {"world": raw.get("world", {})} | case
     return found
 
 
@@ -66,13 +65,16 @@ def pair(key: Key, snapshot_id: str) -> tuple[Snapshot, Snapshot | None]:
     case = case_files()[key]
     if "cluster" not in case:
         return snapshots(base(), snapshot_id, case)
-    snapshot = small_cluster.snapshot(case["cluster"], snapshot_id)
-    return snapshot if "findings" in case else small_cluster.settled(snapshot), None
+    return small_cluster.settled(small_cluster.snapshot(case["cluster"], snapshot_id)), None
 
 
 @cache
 def _views(family: str) -> dict[Key, ClusterView]:
-    keys = {f"20260914T180000Z-prod-{number:04}": key for number, key in enumerate(case_files()) if key[0] == family}
+    keys = {
+        f"20260914T180000Z-{'prod' if 'cluster' in case else 'base'}-{number:04}": key
+        for number, (key, case) in enumerate(case_files().items())
+        if key[0] == family
+    }
     found = cluster_views({snapshot_id: pair(key, snapshot_id) for snapshot_id, key in keys.items()})
     return {keys[snapshot_id]: view for snapshot_id, view in found.items()}
 
@@ -80,14 +82,8 @@ def _views(family: str) -> dict[Key, ClusterView]:
 def judged(key: Key, view: ClusterView) -> Judged:
     """Return what is found on the cluster of a case, or on one that a test made of it."""
     case = case_files()[key]
-    if "findings" in case:
-        named = ((*line.split(" ", 1), extra or {}) for row in case["findings"] for line, extra in row.items())
-        found: Sequence[Finding] = [small_cluster.finding(code, resource, **extra) for code, resource, extra in named]
-    elif "mute" in case:
-        mutes = [Mute(**mute, reason="known", owner="me") for mute in case["mute"]]
-        found = findings_with_lifecycle(view, judge(view), mutes=mutes, previous_report=None, today=TODAY)
-    else:
-        found = findings_of(view, judge(view))
+    mutes = [Mute(**mute, reason="known", owner="me") for mute in case.get("mute", ())]
+    found = findings_of(view, judge(view), mutes)
     told = [small_cluster.change(**change) for change in case.get("changes", [])]
     return Judged(view=view, findings=found, changes=told or changes(view))
 

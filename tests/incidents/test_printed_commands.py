@@ -17,7 +17,6 @@ from kafka_audit.incidents.causes import incidents
 from kafka_audit.incidents.tools import Tools
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Code, Command, CommentLine, SettingLine
-from kafka_audit.model.finding import Resource
 from kafka_audit.model.tables import BrokerApi
 from kafka_audit.report.document import build_document
 from kafka_audit.report.plain_text.markdown import markdown_report
@@ -28,9 +27,6 @@ NAMED = {"host", "rack", "principal", "path", "listener", "resource_name", "untr
 """Columns in which a cluster may write what it likes."""
 
 SET = {"super.users", "ssl.principal.mapping.rules", "advertised.listeners", "listeners", "broker.rack", "log.dirs"}
-WORDS = {"kind", "key", "from"}
-"""Evidence that is one of a few words of ours."""
-
 MADE_BY_BASH = st.text(st.sampled_from(ODD), min_size=1, max_size=12)
 
 
@@ -48,30 +44,12 @@ def odd_snapshot(seen, odd):
     return replace(seen, cluster_id=f"{odd}{seen.cluster_id}", rows=tuple(map(of, seen.rows)))
 
 
-def odd_finding(line, extra, odd):
-    code, resource = line.split(" ", 1)
-    place = Resource.of(resource)
-    if place.listener is not None:
-        resource = f"{place.root}/listener/{odd}{place.listener}{odd}"
-    extra = dict(extra or {})
-    extra["evidence"] = {key: value if key in WORDS else wrapped(value, odd) for key, value in extra.get("evidence", {}).items()}
-    return small_cluster.finding(code, resource, **extra)
-
-
-def wrapped(value, odd):
-    if isinstance(value, list):
-        return [wrapped(part, odd) for part in value]
-    return f"{odd}{value}{odd}" if isinstance(value, str) else value
-
-
 def of_cases(names, odd):
     """Yield view, findings and incidents of each of these cases."""
     pairs = {name: pair(KEYS[name], name) for name in names}
     odd_pairs = {name: tuple(one and odd_snapshot(one, odd) for one in both) for name, both in pairs.items()}
     for name, view in cluster_views(odd_pairs).items():
         found = judged(KEYS[name], view)
-        if "findings" in CASES[name]:
-            found = replace(found, findings=[odd_finding(*next(iter(row.items())), odd) for row in CASES[name]["findings"]])
         yield view, found.findings, found.incidents()
 
 

@@ -166,7 +166,7 @@ def _readers(case: Case, partitions: Iterable[tuple[str, int]]) -> tuple[tuple[E
     """Return consumer groups that read these partitions as evidence, and what is not known of consumers."""
     wanted = {f"{topic}-{number}" for topic, number in partitions}
     groups: dict[str, list[GroupMember]] = defaultdict(list)
-    for row in case.view.snapshot.of(GroupMember):
+    for row in case.view.newest(GroupMember):
         if wanted & set(row.partitions):
             groups[row.group].append(row)
     lines = [_group(name, members, wanted) for name, members in sorted(groups.items())]
