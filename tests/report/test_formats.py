@@ -50,7 +50,8 @@ def test_a_fence_cannot_be_closed_from_within(audited):
 
 
 def test_a_storm_is_cut_and_counted(told):
-    findings = [small_cluster.finding("KA601", f"topic/t-{n}/partition/0", severity="HIGH") for n in range(5000)]
+    findings = [small_cluster.finding("KA604", f"topic/t-{n}/partition/0", severity="MEDIUM") for n in range(5000)]
+    findings += [small_cluster.finding("KA601", f"topic/t-{n}/partition/0", severity="HIGH") for n in range(5000)]
     document, _ = told(findings, ONE)
     text = markdown.markdown_report(document)
     assert f"and {5000 - markdown.MOST_FINDINGS} more findings, in findings.json." in text

@@ -456,6 +456,41 @@ def test_what_could_not_be_judged_is_not_resolved(told):
     assert row.numbers == (None, 1, -1)
 
 
+def test_each_row_of_the_timeline_is_named_by_its_check_wherever_the_findings_are(told):
+    lower = {"severity": "MEDIUM", "name": "inter_broker_plaintext"}
+    lacking = small_cluster.finding("KA105", "broker/0", name="broker_missing_from_view")
+    plain = [small_cluster.finding("KA411", place, **lower) for place in ("broker/0", "broker/1", "cluster")]
+    digests = [condense(told(findings, ONE)[0]) for findings in (plain[:1], plain, [lacking, plain[2]])]
+    rows = timeline.timeline_rows(digests)
+    assert [(row.code, row.incident, row.name, row.numbers) for row in rows] == [
+        ("KA105", True, "broker missing from view", (None, None, 1)),
+        ("KA411", False, "inter broker plaintext", (1, 3, 1)),
+    ]
+
+
+def test_a_view_that_one_report_lacks_is_a_difference_of_the_other(told):
+    healthy, broken, _ = three(told)
+    broken["views"] = {"rows": ["brokers"], "columns": [{"observers": ["broker 0"], "values": ["0"]}]}
+    healthy["views"] = {"rows": ["brokers"], "columns": [{"observers": ["zookeeper"], "values": ["0-2"]}]}
+    facts = timeline.compare_reports(healthy, broken, [condense(broken)]).facts
+    assert {fact for fact in facts if fact[0].endswith("view")} == {
+        ("ZooKeeper, view", "brokers 0-2", "not read"),
+        ("broker 0, view", "not read", "brokers 0"),
+    }
+
+
+def test_the_card_says_since_when_audits_find_the_incident_and_nothing_of_a_new_one(told):
+    healthy, broken, _ = three(told)
+    times = [f"2026-09-14T{hour:02}:00:00Z" for hour in (6, 5, 4)]
+    found = [condense({**broken, "finished_at": at}) for at in times]
+    earlier = condense({**healthy, "finished_at": "2026-09-14T03:00:00Z"})
+    assert timeline.seen_since([*found, earlier, *found], "KA105") == "since 2026-09-14 04:00 UTC, in 3 audits"
+    assert timeline.seen_since(found, "KA105") == "since at least 2026-09-14 04:00 UTC, in 3 audits"
+    assert timeline.seen_since([found[0], earlier], "KA105") == timeline.seen_since(found, "KA302") == ""
+    since = replace(AROUND, since="since 2026-09-14 04:00 UTC, in 3 audits")
+    assert "in 3 audits" in Shown(cluster.cluster_page(broken, since, wanted=Wanted.of({}))).says()
+
+
 def test_changes_between_any_two_add_up(told):
     healthy, broken, blind = three(told)
     digests = [condense(one) for one in (healthy, broken, blind)]

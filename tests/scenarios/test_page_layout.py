@@ -1,104 +1,25 @@
 """What a browser makes of pages of every size, at a desk and on a phone; the pages are those of the server, as files."""
 
-import re
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
-import small_cluster
 from kafka_audit.audit.reports import write_reports
-from kafka_audit.incidents.causes import incidents
 from kafka_audit.job import embedded_job
 from kafka_audit.model.run import Request, SnapshotPair
-from kafka_audit.report.digest import condense
-from kafka_audit.report.document import build_document
 from kafka_audit.report.formats import FILES
-from kafka_audit.report.html import pages
-from kafka_audit.report.html.cluster import Around, cluster_page
-from kafka_audit.report.html.filters import Wanted
-from kafka_audit.report.html.templating import asset
 from kafka_audit.store import Store
-from scenarios import browser
+from scenarios import browser, page_kinds
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, unpacked
 
 pytestmark = pytest.mark.scenario
 
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
-NOW = datetime(2026, 9, 14, 18, 9, tzinfo=UTC)
-BROKERS, CUT, CUTTERS, FINDINGS = 100, range(70, 100), range(20, 40), 5_000
-
-
-def document(findings, spec):
-    view = small_cluster.view(spec)
-    return build_document(view, None, findings, incidents(view, findings, ()), (), None)
-
-
-def small():
-    brokers = range(3)
-    spec = {
-        "brokers": {n: f"10.99.0.1{n}:9092" for n in brokers},
-        "views": dict.fromkeys(brokers, "full"),
-        "probes": [{"from": a, "to": b} for a in brokers for b in brokers],
-        "broker_vantages": 1,
-        "reads": [{"observer": f"broker:{n}"} for n in brokers],
-    }
-    return document([small_cluster.finding("KA411", f"broker/{n}", severity="MEDIUM") for n in brokers], spec)
-
-
-def large():
-    """Return the report on a cluster of 100 brokers, of which 20 do not reach 30, with 5,000 findings."""
-    refused = {"fails": "tcp", "error": "connection timed out"}
-    spec = {
-        "brokers": {n: f"kafka-{n}.kafka:9092" for n in range(BROKERS)},
-        "views": {n: "empty" if n in CUT else "full" for n in range(BROKERS)},
-        "partitions": {f"orders/{p}": {"replicas": [(p + i) % BROKERS for i in range(3)]} for p in range(BROKERS)},
-        "probes": [
-            {"from": a, "to": b} | (refused if a in CUTTERS and b in CUT else {}) for a in range(BROKERS) for b in range(BROKERS)
-        ],
-        "broker_vantages": 1,
-        "reads": [{"observer": f"broker:{n}"} for n in range(BROKERS)],
-    }
-    measured = {"from": [*CUTTERS], "layer": "tcp", "error": "connection timed out"}
-    cut_off = {"severity": "CRITICAL", "confidence": "measured", "evidence": measured}
-    findings = [small_cluster.finding("KA302", f"broker/{n}/listener/PLAINTEXT", **cut_off) for n in CUT]
-    findings += [small_cluster.finding("KA105", f"broker/{n}", severity="CRITICAL") for n in CUT]
-    numbers = range(FINDINGS - len(findings))
-    findings += [small_cluster.finding("KA601", f"topic/orders-{p // 50}/partition/{p % 50}", severity="HIGH") for p in numbers]
-    return document(findings, spec)
-
-
-def overview(report, clusters):
-    digests = [condense(report)] * 14
-    glances = [
-        pages.Glance(
-            cluster=f"cluster-{n}", link="x", digests=digests, labels={"team": "payments", "env": ("prod", "stage")[n % 2]}
-        )
-        for n in range(clusters)
-    ]
-    return pages.overview_page(glances, now=NOW, up="./")
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """Return the folder with all pages."""
-    folder = tmp_path_factory.mktemp("pages")
-    around = Around(up="../", here="../clusters/prod", age="9 minutes")
-    of_three, of_hundred = small(), large()
-    made = {
-        "small": cluster_page(of_three, around, wanted=Wanted.of({})),
-        "large": cluster_page(of_hundred, around, wanted=Wanted.of({})),
-        "overview": overview(of_three, 50),
-        "empty": pages.overview_page([], now=NOW, up="./"),
-        "first": pages.overview_page([pages.Glance(cluster="prod", link="", digests=[])], now=NOW, up="./"),
-        "fault": pages.overview_page([], now=NOW, up="./", problems=["clusters.yaml: line 3: " + "a-long-name." * 30]),
-        "error": pages.notice_page("The page cannot be shown", "An unexpected error occurred. Error 3f9a1c.", up="./"),
-    }
-    for name in ("page.css", "page.js"):
-        (folder / name).write_text(asset(name))
-    for name, html in made.items():
-        (folder / f"{name}.html").write_text(re.sub(r'((?:href|src)=")[./]*(page\.(?:css|js)")', r"\1\2", html))
-    return folder
+def files(tmp_path_factory):
+    return page_kinds.write_pages(tmp_path_factory.mktemp("pages"))
 
 
 @pytest.fixture(scope="module")
@@ -108,12 +29,12 @@ def chromium():
 
 
 @pytest.fixture
-def shown(chromium, site):
+def shown(chromium, files):
     opened = []
 
     def show(name, window):
         opened.append(chromium.new_page(viewport=window))
-        opened[-1].goto((site / f"{name}.html").as_uri())
+        opened[-1].goto(files[name].as_uri())
         return opened[-1]
 
     yield show
@@ -122,11 +43,12 @@ def shown(chromium, site):
 
 
 @pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("name", ["small", "large", "overview", "empty", "first", "fault", "error"])
-def test_no_page_is_wider_than_the_window(shown, name, window):
-    page = shown(name, window)
-    assert page.locator("h1").bounding_box()["y"] < 200
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+def test_no_page_is_wider_than_the_window(files, shown, window):
+    for name in files:
+        page = shown(name, window)
+        assert page.locator("h1").bounding_box()["y"] < 200, name
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+        page.close()
 
 
 def test_a_phone_shows_what_is_wrong_what_to_do_why_and_the_matrix_on_two_screens(shown):

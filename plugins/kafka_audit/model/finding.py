@@ -309,7 +309,10 @@ class CauseCandidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Incident:
-    """Findings that one cause explains. `cause` is a check code; `findings` are fingerprints."""
+    """Findings that one cause explains.
+
+    `cause` is a check code; `findings` are the fingerprints of those of HIGH and above, `explains` of those below.
+    """
 
     headline: str
     cause: str
@@ -324,6 +327,7 @@ class Incident:
     impact: str = ""  # who suffers now, in one or two sentences
     confidence_why: str = ""  # one sentence: what the confidence rests on
     candidates: tuple[CauseCandidate, ...] = ()  # of an incident about an edge, the likeliest first
+    explains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

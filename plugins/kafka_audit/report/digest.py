@@ -13,12 +13,13 @@ from typing import Any
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import clean
+from kafka_audit.report.inside import inside
 from kafka_audit.report.state import Basis, CheckState, basis, state_of_basis
 from kafka_audit.store import reports
 from kafka_audit.store.history import History
 from kafka_audit.store.manifest import is_of_future
 
-VERSION = 1
+VERSION = 2
 """Of the form in which a digest is stored; another one is passed over, and the report itself is read."""
 
 MOST_CHANGES = 500
@@ -32,7 +33,7 @@ class Lane:
     code: str
     incident: bool
     severity: Severity
-    label: str
+    name: str  # of the check, in words
     number: int
 
 
@@ -98,7 +99,7 @@ def _require_whole(digest: Digest) -> None:
     numbers += [basis.asked, basis.answered, basis.incidents, basis.failed, *(lane.number for lane in lanes)]
     numbers += [number for counts in digest.results.values() for number in counts.values()]
     texts = [about.snapshot_id, about.cluster, about.confidence, basis.headline, basis.lifecycle, basis.worst, *digest.results]
-    texts += [text for lane in lanes for text in (lane.code, lane.label)]
+    texts += [text for lane in lanes for text in (lane.code, lane.name)]
     texts += [text for change in changes for text in (change["kind"], change["resource"])]
     maybe = [about.previous_snapshot_id, about.finished_at, about.mode]
     maybe += [text for change in changes for text in (change["before"], change["after"])]
@@ -175,18 +176,18 @@ def condense(document: Mapping[str, Any], min_coverage: float = 1.0) -> Digest:
 
 
 def _lanes(document: Mapping[str, Any]) -> list[Lane]:
-    names = {f["code"]: f["name"] for f in document["findings"]}
+    names = {f["code"]: f["name"].replace("_", " ") for f in document["findings"]}
     lanes: dict[str, Lane] = {}
     explained: set[str] = set()
     for incident in document["incidents"]:
-        explained.update(incident["findings"])
+        explained.update(inside(incident))
         cause, before = incident["cause"], lanes.get(incident["cause"])
         lanes[cause] = Lane(
             code=cause,
             incident=True,
             severity=before.severity if before else Severity[incident["severity"]],
-            label=names.get(cause, "").replace("_", " "),
-            number=len(incident["findings"]) + (before.number if before else 0),
+            name=names.get(cause, ""),
+            number=len(inside(incident)) + (before.number if before else 0),
         )
     alone: dict[str, list[Mapping[str, Any]]] = {}
     for finding in document["findings"]:
@@ -199,7 +200,7 @@ def _lanes(document: Mapping[str, Any]) -> list[Lane]:
                 code=code,
                 incident=False,
                 severity=max(Severity[f["severity"]] for f in findings),
-                label=clean(findings[0]["resource"]["name"], 60) if len(findings) == 1 else names[code].replace("_", " "),
+                name=names[code],
                 number=len(findings),
             )
         )

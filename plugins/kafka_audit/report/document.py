@@ -162,6 +162,7 @@ def incident_to_json(incident: Incident) -> dict[str, Any]:
         "impact": incident.impact,
         "lifecycle": incident.lifecycle.value,
         "findings": list(incident.findings),
+        "explains": list(incident.explains),
         "evidence_for": [asdict(evidence) for evidence in incident.evidence_for],
         "evidence_against": [asdict(evidence) for evidence in incident.evidence_against],
         "not_known": list(incident.not_known),

@@ -16,7 +16,7 @@ def finding_groups(incident: Incident, findings: Sequence[Finding], view: Cluste
 
     A partition counts at every broker that it lacks; where it lacks none, at its leader.
     """
-    own = set(incident.findings)
+    own = {*incident.findings, *incident.explains}
     by_code: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
         if finding.fingerprint in own:

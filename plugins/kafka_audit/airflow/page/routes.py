@@ -127,7 +127,10 @@ def show_cluster(request: Request, visible: VisibleClusters, name: str) -> str:
     newest, problems = _digests(visible, name, 1)
     if not newest:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no report of cluster {clean(name)}.")
-    return _report(request, _document(visible, newest[0].snapshot_id), newest=True, notice=" ".join(problems))
+    document = _document(visible, newest[0].snapshot_id)
+    earlier, _ = _digests(visible, name, timeline.COLUMNS) if document["incidents"] else ([], [])
+    since = timeline.seen_since(earlier, document["incidents"][0]["cause"]) if earlier else ""
+    return _report(request, document, newest=True, notice=" ".join(problems), since=since)
 
 
 @app.get("/snapshots/{snapshot_id}", response_class=HTMLResponse)
@@ -266,13 +269,14 @@ def show_change(visible: VisibleClusters, folder: str, snapshot_id: str, dag: st
     return page
 
 
-def _report(request: Request, document: Mapping[str, Any], *, newest: bool, notice: str) -> str:
+def _report(request: Request, document: Mapping[str, Any], *, newest: bool, notice: str, since: str = "") -> str:
     query = request.query_params
     around = cluster_page.Around(
         up="../",
         here=f"../clusters/{document['cluster']}",
         newest=newest,
         age=pages.age(document["finished_at"], datetime.now(UTC)),
+        since=since,
         notice=notice,
         run=query.get("run", "")[: links.LONGEST_RUN],
         run_link=links.of_run(query.get("run", ""), query.get("dag", links.DAG)),

@@ -66,7 +66,8 @@ _STOPPED = 3
 def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> tuple[Incident, ...]:
     """Return the incidents of an audit, worst first; every unmuted FAIL of HIGH and above is in exactly one of them.
 
-    A muted finding may still be the cause that explains others; it is in no incident itself, as lower findings are not.
+    A muted finding may still be the cause that explains others; it is in no incident itself. A lower finding makes no incident,
+    and is inside the one that explains it.
     """
     tools = Tools.of(view)
     found = [_incident(case, story, cause, tools) for case, story, cause in _stories(view, findings, changes)]
@@ -79,14 +80,17 @@ def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[
 
 
 def _stories(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> Iterator[tuple[Case, Story, str]]:
-    left = [finding for finding in findings if finding.status is Status.FAIL and finding.severity >= Severity.HIGH]
+    failed = [finding for finding in findings if finding.status is Status.FAIL]
+    left = [finding for finding in failed if finding.severity >= Severity.HIGH]
+    lower = [finding for finding in failed if finding.severity < Severity.HIGH and not finding.muted]
     whole = Case(view=view, changes=changes, findings=findings, roots=())
     for cause in TABLE:
         start = replace(whole, roots=tuple(finding for finding in left if finding.code in cause.codes))
         for fault in cause.cases(start) if start.roots else ():
-            taken = {finding.fingerprint for finding in (*fault.roots, *_symptoms(fault, cause, left))}
-            case = replace(fault, explained=tuple(finding for finding in left if finding.fingerprint in taken))
-            left = [finding for finding in left if finding.fingerprint not in taken]
+            taken = {finding.fingerprint for finding in (*fault.roots, *_symptoms(fault, cause, (*left, *lower)))}
+            explained, besides = (tuple(one for one in those if one.fingerprint in taken) for those in (left, lower))
+            case = replace(fault, explained=explained, besides=besides)
+            left, lower = ([one for one in those if one.fingerprint not in taken] for those in (left, lower))
             yield case, cause.story(case), fault.roots[0].code
     by_code: dict[str, list[Finding]] = defaultdict(list)
     for finding in left:
@@ -121,6 +125,7 @@ def _incident(case: Case, story: Story, cause: str, tools: Tools) -> Incident:
         impact=" ".join((story.impact, *_stopped(case.explained))).strip(),
         confidence_why=story.why,
         candidates=story.candidates,
+        explains=tuple(finding.fingerprint for finding in case.besides),
     )
 
 

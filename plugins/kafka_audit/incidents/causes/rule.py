@@ -24,7 +24,10 @@ REPLICATION = ("KA503", "KA601", "KA602", "KA603", "KA604", "KA618")
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One fault: the findings that name it, and what they are about. `explained` is filled after the symptoms were collected."""
+    """One fault: the findings that name it, and what they are about.
+
+    After the symptoms were collected, `explained` has those of HIGH and above with the roots, `besides` the lower ones.
+    """
 
     view: ClusterView
     changes: Sequence[Change]
@@ -32,6 +35,7 @@ class Case:
     roots: tuple[Finding, ...]
     sources: tuple[int, ...] = ()  # brokers that cannot do something to those at fault
     explained: tuple[Finding, ...] = field(default=(), compare=False)
+    besides: tuple[Finding, ...] = field(default=(), compare=False)
 
     @cached_property
     def brokers(self) -> tuple[int, ...]:

@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
 
 from kafka_audit.model.finding import Lifecycle, Resource, Severity, Status
 from kafka_audit.model.text import clean
 from kafka_audit.report.html.alike import FindingRow, finding_rows
+from kafka_audit.report.inside import incident_numbers
 
 PER_PAGE = 100
 _LONGEST_WORDS = 200
@@ -69,10 +71,20 @@ class Wanted:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FindingGroup:
+    """Rows of a page under one title: of an incident, or beside all; `findings` are those of the group on all pages."""
+
+    incident: int | None
+    title: str
+    findings: int
+    rows: tuple[FindingRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class FindingsPage:
     """A page of rows: `of` rows with `findings` findings pass, on `pages` pages, this one from row `first` to `last`."""
 
-    rows: tuple[FindingRow, ...]
+    groups: tuple[FindingGroup, ...]
     of: int
     findings: int
     all_of: int
@@ -81,20 +93,31 @@ class FindingsPage:
     first: int
     last: int
 
+    @property
+    def rows(self) -> list[FindingRow]:
+        """The rows of all groups."""
+        return [row for group in self.groups for row in group.rows]
+
 
 def findings_page(document: Mapping[str, Any], wanted: Wanted, per_page: int = PER_PAGE) -> FindingsPage:
-    """Return the requested page, or the last page; each finding gets `part`: the number of its incident, or None."""
-    incident = {fingerprint: number for number, entry in enumerate(document["incidents"], 1) for fingerprint in entry["findings"]}
+    """Return the requested page, or the last page: what incidents explain first, in their order."""
+    inside = incident_numbers(document)
     passed = [
-        {**finding, "part": incident.get(finding["fingerprint"])} for finding in document["findings"] if _passes(finding, wanted)
+        {**finding, "part": inside.get(finding["fingerprint"])} for finding in document["findings"] if _passes(finding, wanted)
     ]
-    found = finding_rows(passed, together=wanted.rows != "each")
+    found = sorted(finding_rows(passed, together=wanted.rows != "each"), key=_in_order)
     pages = max(-(-len(found) // per_page), 1)
     number = min(wanted.page, pages)
     start = (number - 1) * per_page
-    rows = tuple(found[start : start + per_page])
+    rows = found[start : start + per_page]
+    numbers: Counter[tuple[int, str]] = Counter()
+    for row in found:
+        numbers[_group_of(row)] += len(row.findings)
     return FindingsPage(
-        rows=rows,
+        groups=tuple(
+            FindingGroup(incident=of[0] or None, title=_title(document, of), findings=numbers[of], rows=tuple(group))
+            for of, group in groupby(rows, _group_of)
+        ),
         of=len(found),
         findings=len(passed),
         all_of=len(document["findings"]),
@@ -103,6 +126,33 @@ def findings_page(document: Mapping[str, Any], wanted: Wanted, per_page: int = P
         first=start + 1 if rows else 0,
         last=start + len(rows),
     )
+
+
+_BESIDE: Mapping[str, str] = {
+    Status.FAIL: "Failures beside incidents",
+    Status.UNKNOWN: "Not known",
+    Status.NOT_APPLICABLE: "Does not apply",
+    Status.PASS: "Passes",
+}
+
+
+def _group_of(row: FindingRow) -> tuple[int, str]:
+    """Return the number of the incident that a row is inside; for others 0 and the status."""
+    first = row.findings[0]
+    return (first["part"], "") if first["part"] else (0, first["status"])
+
+
+def _in_order(row: FindingRow) -> tuple[bool, int, int]:
+    """Return what sorts rows: incidents in their order, then what is beside them by status."""
+    incident, status = _group_of(row)
+    return not incident, incident, 0 if incident else [*_BESIDE].index(status)
+
+
+def _title(document: Mapping[str, Any], group: tuple[int, str]) -> str:
+    incident, status = group
+    if incident:
+        return f"Incident {incident}: {document['incidents'][incident - 1]['headline']}"
+    return _BESIDE[status] if document["incidents"] or status != Status.FAIL else "Failures"
 
 
 def filter_choices(findings: Iterable[Mapping[str, Any]]) -> tuple[list[tuple[str, str]], list[int]]:

@@ -60,9 +60,18 @@
   // A phone shows headline, remedy, evidence and matrix on two screens: what is not needed first starts closed.
   if (matchMedia("(max-width: 720px)").matches) all("details[data-narrow]").forEach(one => { one.open = false; });
   addEventListener("beforeprint", () => all("details").forEach(one => { one.open = true; }));
+  // What scrolls is a stop of the Tab key, and nothing else is.
+  const boxes = all(".scroll, pre.command");
+  const fit = () => boxes.forEach(one => {
+    const scrolls = one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight;
+    if (scrolls) one.tabIndex = 0; else one.removeAttribute("tabindex");
+  });
+  fit();
+  addEventListener("resize", fit);
+  document.addEventListener("toggle", fit, true);
   for (const form of all("form[data-now]")) form.addEventListener("change", () => form.requestSubmit());
 
-  // The matrix: one tab stop, arrows move, and the text below describes the cell.
+  // The matrix: one tab stop, arrows move, and the text below shows what a screen reader reads in the cell.
   for (const table of all("table.mx")) {
     const grid = all("tbody tr", table).map(row => all("td", row));
     const output = document.getElementById(table.dataset.says);
@@ -72,12 +81,14 @@
       const row = grid.findIndex(cells => cells.includes(cell));
       return [row, row < 0 ? -1 : grid[row].indexOf(cell)];
     };
-    const describe = cell => {
-      const [row, column] = place(cell);
-      if (row < 0 || !output) return;
-      const who = cell.parentElement.querySelector("th").dataset.name;
-      output.textContent = `${who} → ${heads[column]}: ${cell.dataset.word}${cell.title ? `. ${cell.title}` : ""}`;
-    };
+    for (const cells of grid) {
+      const who = cells[0].parentElement.querySelector("th").dataset.name;
+      cells.forEach((cell, column) => {
+        const says = `${cell.dataset.word}${cell.title ? `. ${cell.title}` : ""}`;
+        cell.setAttribute("aria-label", `${who} → ${heads[column]}: ${says}`);
+      });
+    }
+    const describe = cell => { if (output) output.textContent = cell.getAttribute("aria-label"); };
     const go = (from, row, column) => {
       const next = grid[Math.max(0, Math.min(row, grid.length - 1))]?.[Math.max(0, Math.min(column, heads.length - 1))];
       if (!next || next === from) return;
@@ -85,9 +96,9 @@
       next.setAttribute("tabindex", "0");
       next.focus();
     };
-    table.addEventListener("focusin", event => { if (event.target.matches("td")) describe(event.target); });
+    table.addEventListener("focusin", event => { if (event.target.matches("tbody td")) describe(event.target); });
     table.addEventListener("click", event => {
-      const cell = event.target.closest("td");
+      const cell = event.target.closest("tbody td");
       if (cell) go(table.querySelector('td[tabindex="0"]'), ...place(cell));
       if (cell) describe(cell);
     });
@@ -109,11 +120,13 @@
 
   // In a file there is no server to filter: rows are hidden by their text.
   for (const input of all("input[data-filters]")) {
-    const rows = all(`#${input.dataset.filters} tbody tr`);
+    const list = `#${input.dataset.filters}`;
+    const rows = all(`${list} tbody tr`);
     const texts = rows.map(row => row.textContent.toLowerCase());
     input.addEventListener("input", () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       rows.forEach((row, number) => { row.hidden = !words.every(word => texts[number].includes(word)); });
+      all(`${list} .group`).forEach(one => { one.open = words.length > 0; });
     });
   }
 })();

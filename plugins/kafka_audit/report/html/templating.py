@@ -14,6 +14,7 @@ from kafka_audit.model import quoting
 from kafka_audit.model.commands import Prose
 from kafka_audit.model.text import clean, counted, our_line, ranges
 from kafka_audit.report import remedies
+from kafka_audit.report.inside import inside
 from kafka_audit.report.text import candidate_text
 
 _LONGEST = 4000
@@ -44,6 +45,7 @@ def jinja_environment() -> Environment:
         "step_lines": remedies.step_lines,
         "by_broker": by_broker,
         "candidate_text": candidate_text,
+        "inside": inside,
     }
     found.globals["counted"] = counted
     return found

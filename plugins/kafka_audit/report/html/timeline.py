@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from kafka_audit.model.finding import Severity
@@ -22,7 +23,7 @@ class TimelineRow:
     code: str
     incident: bool
     severity: Severity
-    label: str
+    name: str
     numbers: tuple[int | None, ...]
 
 
@@ -54,13 +55,12 @@ def timeline_rows(digests: Sequence[Digest]) -> list[TimelineRow]:
             keys.setdefault((lane.code, lane.incident), []).append(lane)
     rows = []
     for (code, incident), lanes in keys.items():
-        labels = {lane.label for lane in lanes}
         rows.append(
             TimelineRow(
                 code=code,
                 incident=incident,
                 severity=max(lane.severity for lane in lanes),
-                label=lanes[-1].label if len(labels) == 1 or incident else f"{len(labels)} resources over time",
+                name=lanes[-1].name,
                 numbers=tuple(_number(digest, code, incident=incident) for digest in digests),
             )
         )
@@ -89,6 +89,14 @@ def headline(digests: Sequence[Digest]) -> str:
     if newest.state.group == UNJUDGED:
         return f"Not judged since {when}: too few reads were answered"
     return f"No incident since {when}"
+
+
+def seen_since(digests: Sequence[Digest], cause: str) -> str:
+    """Return since when audits, newest first, have an incident of this cause; empty where only the newest has it."""
+    seen = list(takewhile(lambda one: any(lane.incident and lane.code == cause for lane in one.lanes), digests))
+    if len(seen) < 2:  # noqa: PLR2004 -- the lifecycle says that it is new
+        return ""
+    return f"since {'at least ' if len(seen) == len(digests) else ''}{_day(seen[-1].finished_at)}, in {len(seen)} audits"
 
 
 def _day(at: str | None) -> str:
@@ -149,9 +157,9 @@ def _facts(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tupl
 
 def _views(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     then, now = _by_observer(before), _by_observer(after)
-    for observer in then:
-        if observer in now:
-            yield f"{observer}, view" if observer != "zookeeper" else "ZooKeeper", then[observer], now[observer]
+    for observer in {**then, **now}:
+        name = "ZooKeeper" if observer == "zookeeper" else observer
+        yield f"{name}, view", then.get(observer, "not read"), now.get(observer, "not read")
 
 
 def _by_observer(views: Mapping[str, Any]) -> dict[str, str]:

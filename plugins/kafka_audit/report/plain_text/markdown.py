@@ -8,6 +8,7 @@ from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model import quoting
 from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import matrix, remedies, state, unknowns
+from kafka_audit.report.inside import incident_numbers
 from kafka_audit.report.next_failure import loss_cells, loss_columns, shown_losses
 from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.text import CANDIDATE, LIFECYCLE, candidate_text
@@ -69,7 +70,7 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", "## Views and reachability", "", "```text", *(line.replace("`", "'") for line in picture), "```")
         yield from ("", *(f"- {escaped(line)}" for _, line in matrix.in_words(document["matrix"])))
     yield from _views(document.get("views"))
-    yield from _findings(document["findings"])
+    yield from _findings(document)
     yield from _next_failure(document.get("next_failure"))
     yield from _coverage(document)
 
@@ -110,6 +111,7 @@ def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
     if incident.get("candidates"):
         yield from ("", "### Candidates", "")
         yield from (f"- {CANDIDATE[one['state']]} {markdown_prose(candidate_text(one))}" for one in incident["candidates"])
+    yield from _explained(incident.get("groups", ()))
     yield from ("", "### Remediation")
     numbered = [step for step in incident["remediation"] if step["kind"] != "do_not"]
     for number, step in enumerate(numbered, 1):
@@ -120,6 +122,15 @@ def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
     for step in incident["remediation"]:
         if step["kind"] == "do_not":
             yield from ("", f"Do not {_step_text(step)}")
+
+
+def _explained(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield from ("", "### Explained findings", "") if groups else ()
+    for group in groups:
+        more = f" and {group['findings'] - len(group['first'])} more" if group["findings"] > len(group["first"]) else ""
+        places = ", ".join(escaped(place, 80) for place in group["first"])
+        number = counted(group["findings"], "finding")
+        yield f"- {group['code']} {escaped(group['name'].replace('_', ' '))}: {number}, {places}{more}"
 
 
 def _step_text(step: Mapping[str, Any]) -> str:
@@ -143,9 +154,11 @@ def _views(views: Mapping[str, Any] | None) -> Iterator[str]:
         yield f"| {escaped(question)} | {' | '.join(listed_rows)} |"
 
 
-def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    shown = [finding for finding in findings if finding["status"] in {"FAIL", "UNKNOWN"}]
-    yield from ("", "## Findings", "")
+def _findings(document: Mapping[str, Any]) -> Iterator[str]:
+    inside = incident_numbers(document)
+    open_findings = (finding for finding in document["findings"] if finding["status"] in {"FAIL", "UNKNOWN"})
+    shown = [finding for finding in open_findings if finding["fingerprint"] not in inside]
+    yield from ("", "## Other findings" if inside else "## Findings", "")
     if not shown:
         yield "None."
         return

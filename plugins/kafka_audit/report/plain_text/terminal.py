@@ -6,6 +6,7 @@ from typing import Any
 
 from kafka_audit.model.finding import CHANGES, Resource, Severity
 from kafka_audit.report import matrix, reach, remedies, unknowns
+from kafka_audit.report.inside import incident_numbers
 from kafka_audit.report.next_failure import next_failure_lines
 from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.text import (
@@ -52,7 +53,7 @@ class _AuditPage:
         self.document = document
         self.width = width
         self.paint = paint
-        in_incidents = {fingerprint for incident in document["incidents"] for fingerprint in incident["findings"]}
+        in_incidents = incident_numbers(document)
         failed = [f for f in document["findings"] if f["status"] == "FAIL"]
         self.alone = [f for f in failed if f["fingerprint"] not in in_incidents and not f["muted"]]
         self.muted = [f for f in failed if f["muted"]]

@@ -156,7 +156,7 @@ DEAD_DISK = Cause(
     cases=cases,
     story=story,
     explains=(
-        Explains(codes=CODES, where=at_the_broker),
+        Explains(codes=(*CODES, "KA208"), where=at_the_broker),
         Explains(codes=REPLICATION, where=on_the_disk),
     ),
 )

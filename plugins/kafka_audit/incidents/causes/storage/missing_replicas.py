@@ -12,6 +12,7 @@ from kafka_audit.incidents.causes import grouped
 from kafka_audit.incidents.causes.candidates import candidates_of
 from kafka_audit.incidents.causes.repair import last_in_sync
 from kafka_audit.incidents.causes.rule import (
+    REPLICATION,
     Case,
     Cause,
     Explains,
@@ -50,7 +51,7 @@ def story(case: Case) -> Story:
     """Return the story: which broker is missing, in how many partitions, and what that means now."""
     (broker,) = case.sources
     held = case.view.partitions
-    keys = {key for root in case.explained if (key := root.resource.topic_partition)}
+    keys = {key for root in (*case.explained, *case.besides) if (key := root.resource.topic_partition)}
     states = [state for key in keys if (state := held.state(*key)) is not None]
     leaderless = sum(state.leader is None for state in states)
     edges = _not_followed(case, broker, states)
@@ -114,9 +115,17 @@ FETCHING_STOPPED = Cause(
     explains=(Explains(codes=CODES, where=given_up),),
 )
 
+
+def lacks_the_broker(case: Case, symptom: Finding) -> bool:
+    """Explain what else lacks the broker, for example partitions that lost it in this audit."""
+    state = _state(case, symptom)
+    return state is not None and case.sources[0] in state.missing
+
+
 MISSING_REPLICAS = Cause(
     codes=CODES,
     meaning="partitions lack a broker, and why it does not follow was not found",
     cases=cases,
     story=story,
+    explains=(Explains(codes=REPLICATION, where=lacks_the_broker),),
 )
