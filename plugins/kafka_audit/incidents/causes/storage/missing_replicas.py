@@ -112,7 +112,7 @@ FETCHING_STOPPED = Cause(
     meaning="a follower gave up fetching partitions after an error",
     cases=apart,
     story=grouped.story,
-    explains=(Explains(codes=CODES, where=given_up),),
+    explains=(Explains(codes=REPLICATION, where=given_up),),
 )
 
 
