@@ -25,6 +25,8 @@ _GUESS = re.compile(
 # "To know:" is in printed texts that were recorded before it became "Needed:".
 _OPEN = re.compile(r"^\s*\?|\b(?:Needed|To know):")
 _DENIED = re.compile(r"\bis ruled out\b|\bis no proof\b|\bpasses there\b|\bDo not\b|\bRESOLVED\b")
+_STEP = re.compile(r"^\s*\d+[.)]?\s+(?:[\w ]{1,20}: )?[A-Z][a-z]+\b")
+"""A numbered step: it says what to do, also where something else should turn out to be so."""
 _SYMPTOM = re.compile(
     r"no end after|\berror\b|exception|timed? ?out|failed to|fails? at|cannot (?:reach|connect|log in|answer)|no answer"
     r"|do(?:es)? not (?:answer|list|follow|serve)|lists? no broker|no longer (?:leads|follows)|under-?replicated|not in sync"
@@ -103,11 +105,11 @@ def without_codes(text: str) -> str:
 
 
 def statements(text: str) -> tuple[str, ...]:
-    """Return the lines that claim something: not those that guess, deny or forbid, nor those below a heading that guesses."""
+    """Return the lines that claim something: none that guesses, denies or instructs, none below a heading that guesses."""
     claimed = []
     for paragraph in paragraphs(text):
         if not _GUESS.search(paragraph[0]):
-            claimed += [line for line in paragraph if not _GUESS.search(line) and not _DENIED.search(line)]
+            claimed += [line for line in paragraph if not any(no.search(line) for no in (_GUESS, _DENIED, _STEP))]
     return tuple(claimed)
 
 
