@@ -19,8 +19,8 @@ def candidates(case: Case, *, follow: bool = False) -> tuple[CauseCandidate, ...
 
     With `follow`, those from the case's brokers to their controllers.
 
-    Where a cause was measured, it alone: what would fail after it was not tried. Nothing where an edge works and would break
-    with the next connection.
+    Where the cause of an edge was measured, it alone: what would fail after it was not tried. Nothing where an edge works and
+    would break with the next connection.
     """
     every_edge = ([following(case.view, broker)] if follow else diagnoses_into(case.view, broker) for broker in case.brokers)
     return candidates_of([diagnosis for diagnoses in every_edge if (diagnosis := _first(diagnoses)) is not None])
@@ -28,9 +28,11 @@ def candidates(case: Case, *, follow: bool = False) -> tuple[CauseCandidate, ...
 
 def candidates_of(found: Sequence[Diagnosis]) -> tuple[CauseCandidate, ...]:
     """Return the candidates of some edges, each kind once."""
-    measured = [candidate for diagnosis in found for candidate in diagnosis.measured]
-    broken = [diagnosis for diagnosis in found if diagnosis.edge.effect.state != "works"]
-    every = measured or [candidate for diagnosis in broken for candidate in diagnosis.candidates]
+    every = [
+        candidate
+        for diagnosis in found
+        for candidate in diagnosis.measured or (diagnosis.candidates if diagnosis.edge.effect.state != "works" else ())
+    ]
     kinds = dict.fromkeys(candidate.cause.kind for candidate in every)
     weighed = [_of_kind(kind, [candidate for candidate in every if candidate.cause.kind == kind]) for kind in kinds]
     return tuple(sorted(weighed, key=lambda candidate: _LIKELIEST_FIRST.index(candidate.state)))
