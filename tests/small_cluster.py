@@ -10,6 +10,7 @@ configs: {2: {authorizer.class.name: "", super.users: null}}       null: hidden
 properties: {2: {super.users: "User:admin"}}                       lines of server.properties
 acls: [["User:*", All, DENY]]                                      on the cluster, held by ZooKeeper
 logs: [{broker: 0, about: 2, signature: connection_not_established}]   20 lines since the start, if not told
+identities: {-1: {answered_by: 2, address: "x:9092"}}              who answered where
 groups: {billing: {at: 1, client: sarama, host: 10.1.1.1, partitions: [orders-0]}}
 reads: [{observer: broker:2, operation: Metadata, outcome: failed, error: timeout}]
 """
@@ -45,6 +46,7 @@ from kafka_audit.model.tables import (
     Acl,
     AclHolder,
     BrokerConfig,
+    BrokerIdentity,
     BrokerProperty,
     BrokerView,
     GroupMember,
@@ -83,6 +85,7 @@ def snapshot(spec: Mapping[str, Any], snapshot_id: str = "20260914T180000Z-prod-
     )
     rows.extend(_acls(spec.get("acls")))
     rows.extend(log_line(**row) for row in spec.get("logs", []))
+    rows.extend(_identity(broker, row) for broker, row in spec.get("identities", {}).items())
     rows.extend(_group_member(name, row) for name, row in spec.get("groups", {}).items())
     rows.extend(
         SourceRead(
@@ -291,6 +294,12 @@ def log_line(*, broker: int, about: int, **told: Any) -> LogLine:
     row |= {"written": "2026-09-14 18:00:00,000", "matches": 20, "since_start": 20, "zone": "registration", "read_ms": end}
     row |= {"first_ms": end - 20_000, "since_ms": end - 20_000, "last_ms": end - 1000}
     return LogLine(broker_id=broker, about_broker=about, **(row | told))
+
+
+def _identity(broker: int, row: Mapping[str, Any]) -> BrokerIdentity:
+    return BrokerIdentity(
+        **{"sample": 1, "broker_id": broker, "listener": "PLAINTEXT", "address": "a:1", "kafka_cluster_id": CLUSTER_ID, **row}
+    )
 
 
 def _group_member(name: str, row: Mapping[str, Any]) -> GroupMember:

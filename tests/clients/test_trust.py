@@ -231,7 +231,7 @@ def test_without_tls_a_pattern_never_suffices(pattern, mechanism):
     with pytest.raises(ReadError) as caught:
         ClusterLogins(described, SECRETS).listener_security(target(host, protocol="SASL_PLAINTEXT"))
     if mechanism != "PLAIN":
-        assert "without TLS, a pattern or a network of trusted_hosts is no proof" in caught.value.message
+        assert "without TLS, a pattern or a network of trusted_hosts does not prove who is at" in caught.value.message
         assert caught.value.needs == f'trusted_hosts: ["{host}"]'
 
 

@@ -45,7 +45,7 @@ def test_a_healthy_cluster_is_one_sentence():
     document, _ = document_of({"topics": {"payments": {"partitions": {0: {"replicas": [0, 1, 2], "isr": [0, 1, 2]}}}}})
     found = document["next_failure"]
     assert found["worst"] is None
-    assert found["sentence"].startswith("Any single broker, rack or controller may go")
+    assert found["sentence"].startswith("Any single broker, rack or controller can fail")
     lines = [*next_failure.next_failure_lines(found, 100)]
     assert " ".join(" ".join(lines).split()) == f"{found['sentence']}."
 

@@ -305,9 +305,8 @@ class ClusterLogins:
         if not self._matches(target, by_name=clear_text):
             message = f"not tried: {clean_line(target.address)} is not in the cluster file and not in its trusted_hosts"
             if clear_text and self._matches(target, by_name=False):
-                message = (
-                    f"not tried: without TLS, a pattern or a network of trusted_hosts does not prove {clean_line(target.address)}"
-                )
+                unsure = f"does not prove who is at {clean_line(target.address)}"
+                message = f"not tried: without TLS, a pattern or a network of trusted_hosts {unsure}"
             raise ReadError(
                 ReadFailure.NOT_TRUSTED,
                 message,

@@ -350,7 +350,7 @@ def test_notifiers_that_cannot_be_read_keep_no_mail_from_going_out(store, connec
     monkeypatch.setenv("KAFKA_AUDIT_NOTIFIERS", "{")
     with pytest.raises(ExceptionGroup) as error:
         Run(store).gate(*cut_off(1))
-    assert ["KAFKA_AUDIT_NOTIFIERS is no list" in str(one) for one in error.value.exceptions] == [True]
+    assert ["KAFKA_AUDIT_NOTIFIERS is not a list" in str(one) for one in error.value.exceptions] == [True]
     mails, posts = subjects(connected())
     assert [len(mails), len(posts)] == [1, 1]
 
@@ -358,7 +358,7 @@ def test_notifiers_that_cannot_be_read_keep_no_mail_from_going_out(store, connec
 @pytest.mark.parametrize("text", ["{", "{}", "[1]", '[{"summary": "x"}]'])
 def test_notifiers_that_cannot_be_read_are_one_line(monkeypatch, text):
     monkeypatch.setenv("KAFKA_AUDIT_NOTIFIERS", text if text != "{}" else '{"a": 1}')
-    with pytest.raises(UsageError, match="KAFKA_AUDIT_NOTIFIERS is no list like"):
+    with pytest.raises(UsageError, match="KAFKA_AUDIT_NOTIFIERS is not a list like"):
         alert_channels.notifiers()
 
 
@@ -455,7 +455,7 @@ def test_an_audit_whose_process_died_has_no_state_and_is_a_failure(connected):
 def test_the_notifier_says_where_it_does_not_belong():
     instance = AuditInstance()
     instance.state = "failed"
-    with pytest.raises(UsageError, match=r"deployment\.audit is no audit"):
+    with pytest.raises(UsageError, match=r"deployment\.audit is not an audit"):
         notify(instance, RuntimeError("x"), task=object())
 
 
