@@ -79,7 +79,7 @@ def test_endpoints_that_clients_miss_are_told_and_so_is_their_end(audits, bed, c
     (incident,) = broken.report["incidents"]
     assert incident["headline"] == "Clients at dmz cannot reach brokers 1 and 2: 2 of 3 advertised endpoints fail at tcp"
     assert (incident["cause"], incident["severity"], incident["confidence"]) == ("KA301", "HIGH", "measured")
-    assert "vantage dmz: layer by layer: dns 3 of 3, tcp 1 of 3, api 1 of 1, identity 1 of 1" in evidence_of(incident)
+    assert "vantage dmz: layer by layer: dns 3 of 3, tcp 1 of 3, api 1 of 1, packets 1 of 1" in evidence_of(incident)
     missed = {("KA301", f"broker/{broker}/listener/CLIENT") for broker in (1, 2)}
     assert failing(broken.report, at_least="HIGH") == missed
     (row,) = [one for one in broken.report["matrix"]["observers"] if one["name"] == "dmz"]

@@ -145,7 +145,7 @@ def test_a_worker_of_the_queue_sees_its_own_network(airflow, bed, cluster, dmz, 
     broken = report(tmp_path)
     (incident,) = broken["incidents"]
     assert incident["headline"] == "Clients at dmz cannot reach brokers 1 and 2: 2 of 3 advertised endpoints fail at tcp"
-    assert "vantage dmz: layer by layer: dns 3 of 3, tcp 1 of 3, api 1 of 1, identity 1 of 1" in evidence_of(incident)
+    assert "vantage dmz: layer by layer: dns 3 of 3, tcp 1 of 3, api 1 of 1, packets 1 of 1" in evidence_of(incident)
     assert failing(broken, at_least="HIGH") == {("KA301", f"broker/{broker}/listener/CLIENT") for broker in (1, 2)}
     assert broken["coverage"]["answered"] == broken["coverage"]["asked"]
 

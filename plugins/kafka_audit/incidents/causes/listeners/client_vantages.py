@@ -25,7 +25,7 @@ class Reach:
         """Return the results of the vantages for a case; a failure counts at the vantages that the finding names."""
         judged = {(root.resource.name, vantage) for root in case.roots for vantage in root.texts("vantage")}
         edges: dict[str, list[ServeEdge]] = defaultdict(list)
-        for edge in case.edges.every:
+        for edge in sorted(case.edges.every, key=lambda edge: (edge.endpoint.broker_id, edge.endpoint.listener)):
             if edge.role == "client":
                 edges[edge.vantage].append(edge)
         broken = {
