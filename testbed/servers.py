@@ -77,7 +77,8 @@ class Server:
             return
         self.write_config()
         shared = class_archives.options(self.jars, self.main_class, self.folder)
-        command = [*self.variables, self.java()[0], *shared, *self.java()[1:], self.main_class, str(self.config_file)]
+        program, *options = self.java()
+        command = [*self.variables, program, *shared, *options, self.main_class, str(self.config_file)]
         with (self.log_dir / "console.log").open("a") as console:
             self.process = self.host.popen(
                 command, cwd=self.folder, stdout=console, stderr=subprocess.STDOUT, start_new_session=True

@@ -1,7 +1,8 @@
-"""A cluster for each version, whole when a scenario begins."""
+"""A cluster for each version, whole when a scenario begins; and pages of each kind in a browser."""
 
 import pytest
 
+from scenarios import browser, page_kinds
 from scenarios.audits import Audits
 from testbed import Bed
 from testbed.population import populate
@@ -40,3 +41,30 @@ def cluster(bed, version):
 @pytest.fixture
 def audits(bed, cluster, tmp_path):
     return Audits(bed, cluster, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Pages of each kind, by name."""
+    return page_kinds.write_pages(tmp_path_factory.mktemp("pages"))
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser.chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def page_in_chromium(chromium, files):
+    """Open a page by its name in a window of its own, which is closed after the test."""
+    opened = []
+
+    def show(name, **window):
+        opened.append(chromium.new_page(**window))
+        opened[-1].goto(files[name].as_uri())
+        return opened[-1]
+
+    yield show
+    for page in opened:
+        page.close()

@@ -3,8 +3,6 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from scenarios import browser, page_kinds
-
 pytestmark = pytest.mark.scenario
 
 SCREENS = {
@@ -27,29 +25,9 @@ FOCUSED = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    return page_kinds.write_pages(tmp_path_factory.mktemp("pages"))
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser.chromium() as running:
-        yield running
-
-
 @pytest.fixture
-def shown(chromium, files):
-    opened = []
-
-    def show(name, screen="desk"):
-        opened.append(chromium.new_page(**SCREENS[screen]))
-        opened[-1].goto(files[name].as_uri())
-        return opened[-1]
-
-    yield show
-    for page in opened:
-        page.close()
+def shown(page_in_chromium):
+    return lambda name, screen="desk": page_in_chromium(name, **SCREENS[screen])
 
 
 @pytest.mark.parametrize("screen", SCREENS)

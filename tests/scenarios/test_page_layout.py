@@ -9,7 +9,7 @@ from kafka_audit.job import embedded_job
 from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.report.formats import FILES
 from kafka_audit.store import Store
-from scenarios import browser, page_kinds
+from scenarios import browser
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, unpacked
 
 pytestmark = pytest.mark.scenario
@@ -17,29 +17,9 @@ pytestmark = pytest.mark.scenario
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    return page_kinds.write_pages(tmp_path_factory.mktemp("pages"))
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser.chromium() as running:
-        yield running
-
-
 @pytest.fixture
-def shown(chromium, files):
-    opened = []
-
-    def show(name, window):
-        opened.append(chromium.new_page(viewport=window))
-        opened[-1].goto(files[name].as_uri())
-        return opened[-1]
-
-    yield show
-    for page in opened:
-        page.close()
+def shown(page_in_chromium):
+    return lambda name, window: page_in_chromium(name, viewport=window)
 
 
 @pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])

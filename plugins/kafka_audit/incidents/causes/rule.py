@@ -10,7 +10,7 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.edges import OwnView
 from kafka_audit.diagnosis.facts import facts_of
-from kafka_audit.diagnosis.serve_edges import ServeEdge, ServeEdges
+from kafka_audit.diagnosis.serve_edges import NETWORK, ServeEdge, ServeEdges
 from kafka_audit.model.finding import CHANGES, CauseCandidate, Change, Confidence, Evidence, Finding, Resource, Status, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, listing, ranges
@@ -138,6 +138,11 @@ def at_the_broker(case: Case, symptom: Finding) -> bool:
 def at_the_endpoint(case: Case, symptom: Finding) -> bool:
     """Explain what is about the very same endpoint."""
     return any(symptom.resource.name == root.resource.name for root in case.roots)
+
+
+def connection_opens(symptom: Finding) -> bool:
+    """Return whether an endpoint fails after its connection came about."""
+    return symptom.text("layer") not in NETWORK
 
 
 def in_partitions_of(case: Case, symptom: Finding) -> bool:

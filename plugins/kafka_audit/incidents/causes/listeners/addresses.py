@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.compare.addresses import canonical_text
-from kafka_audit.diagnosis.serve_edges import NETWORK
 from kafka_audit.incidents.causes import grouped
 from kafka_audit.incidents.causes.repair import advertise, zookeeper_shell
 from kafka_audit.incidents.causes.rule import (
@@ -17,6 +16,7 @@ from kafka_audit.incidents.causes.rule import (
     Story,
     at_the_broker,
     at_the_endpoint,
+    connection_opens,
     evidence_of,
     together,
 )
@@ -108,7 +108,7 @@ def on_the_same_way(case: Case, symptom: Finding) -> bool:
 
 def answered_at_the_endpoint(case: Case, symptom: Finding) -> bool:
     """Explain an endpoint whose connection opens, and then fails."""
-    return at_the_endpoint(case, symptom) and symptom.text("layer") not in NETWORK
+    return at_the_endpoint(case, symptom) and connection_opens(symptom)
 
 
 def as_a_proxy_says(case: Case, symptom: Finding) -> bool:

@@ -15,6 +15,7 @@ from kafka_audit.incidents.causes.rule import (
     Story,
     at_the_broker,
     at_the_endpoint,
+    connection_opens,
     evidence_of,
     evidence_of_edges,
     together,
@@ -33,7 +34,7 @@ def dead_for_everybody(case: Case) -> Iterable[Case]:
         if root.resource.name in inter_broker
         and (endpoint := case.view.endpoints.by_resource.get(root.resource.name)) is not None
         and case.own_view(endpoint.broker_id) is None
-        and root.text("layer") in NETWORK  # dns or tcp
+        and not connection_opens(root)
     )
     return (replace(case, roots=roots),) if roots else ()
 
