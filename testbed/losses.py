@@ -51,6 +51,7 @@ TIMES = ("replica.socket.timeout.ms", "controller.socket.timeout.ms", "request.t
 PROPERTIES = {
     "replica.lag.time.max.ms": "2500",
     "replica.high.watermark.checkpoint.interval.ms": "1000",
+    "replication.quota.window.num": "3600",  # seconds over which the rate of a throttle counts: what is behind stays behind
     "broker.session.timeout.ms": "4000",
     "broker.heartbeat.interval.ms": "500",
     "zookeeper.session.timeout.ms": "4000",
@@ -78,7 +79,7 @@ class Outcome:
         bound: which replicas are on a disk is not in a snapshot: what is seen must be within what is predicted at most.
         disturbed: partitions whose ISR changed for another reason meanwhile, such as a broker that stood still on a busy machine:
             then nothing is said of the prediction, and the loss is not recorded.
-        eligible: partitions that got a leader from the eligible replicas (ELR), which what-if names as not known.
+        eligible: partitions that got a leader from the eligible replicas (ELR), after the last one in sync went.
     """
 
     version: str
@@ -166,6 +167,7 @@ class Losses:
         self._client = LossClient(bed)
         self._away: dict[str, Loss] = {}
         self._frozen: set[Server] = set()
+        self._slow = -1
         self._disks: dict[str, Disk] = {}
         self._ensemble: dict[str, Server] = {}
         names = {number: [f"{word}-{number}" for number in range(400)] for number, word in enumerate(("group", "producer"))}
@@ -194,8 +196,14 @@ class Losses:
         self._client.ask("create", addresses=addresses, assignments=assignments, settings=settings)
         self._cluster.await_settled()
         throttle(self._cluster, slow)
+        self._slow = slow
+        self._hold_back()
+
+    def _hold_back(self) -> None:
+        """Write so much that followers on the slow broker get out of sync: the second is more than the throttle lets through."""
+        addresses = {str(broker): address for broker, address in self._alive().items()}
         much = [[f"t{number}", partition] for number in range(SLOW) for partition in range(PARTITIONS)]
-        for _ in range(2):  # the second is more than the throttle lets through
+        for _ in range(2):
             self._client.ask("write", addresses=addresses, partitions=much, size=200_000)
 
     def _assignments(self, slow: int) -> dict[str, dict[int, list[int]]]:
@@ -320,8 +328,8 @@ class Losses:
 
     def _return(self, names: Iterable[str]) -> None:
         """Let parties come back, and wait until the brokers list them."""
-        for name in names:
-            loss = self._away.pop(name)
+        returned = [self._away.pop(name) for name in names]
+        for loss in returned:
             if loss.disk is not None:
                 loss.disk.broker.server.signal_stop(hard=True)
                 loss.disk.broker.server.await_end()
@@ -336,6 +344,8 @@ class Losses:
                     server.launch()
             self._cluster.start_brokers(sorted(loss.brokers))
         self._await_listed()
+        if self._slow in {broker for loss in returned for broker in loss.brokers}:
+            self._hold_back()  # it caught up by what it asked for first
 
     # --- what is predicted, and what is seen ---
 
@@ -403,10 +413,8 @@ class Losses:
         seen["at_risk"] &= hit
         nodes = seen.pop("_coordinators")
         seen["moved"] = {key for key, node in nodes.items() if node >= 0 <= moment.coordinators.get(key, -1) != node}
-        if eligible := {key for key in wanted["offline"] - seen["offline"] if key in hit and self._is_eligible(predicted)}:
-            outcome.eligible = len(eligible)
-            wanted["offline"] -= eligible
-            seen = {kind: keys - eligible for kind, keys in seen.items()}
+        ended = {key for key in hit if {*before[key]["isr"]} <= loss.brokers and states[key]["leader"] >= 0}
+        outcome.eligible = len(ended - keys_of(predicted["topics"]["unclean"]))
         for kind in KINDS:
             ours, theirs = wanted[kind], seen[kind]
             outcome.seen[kind] = len(theirs)
@@ -430,9 +438,6 @@ class Losses:
             leader, now = moment.states[key]["leader"], states[key]
             found += bool(isr) and leader >= 0 and (isr != {*now["isr"]} or (leader in isr and leader != now["leader"]))
         return found
-
-    def _is_eligible(self, predicted: Mapping[str, Any]) -> bool:
-        return any("eligible replica (ELR)" in one["what"] for one in predicted["not_known"])
 
     def _settled(self) -> tuple[dict[Key, dict[str, Any]], dict[Key, int]]:
         """Return partitions and coordinators once what a throttle holds back is out of sync: it leaves with the next record."""

@@ -7,7 +7,7 @@ leadership: answers to ListOffsets that nobody would expect: {broker, of: topic-
             as offline}, and by `asked` of a broker id what differs from the counts that follow from the topics; `unasked` are
             brokers that nothing was asked.
 coordinators: by broker id, the error of its group coordinator; asked where __consumer_offsets exists.
-eligible:   by topic-partition {eligible, last_known}: who may lead where no broker does, as broker 0 tells it.
+eligible:   by topic-partition {eligible, last_known, leader}: who may lead where no broker of the ISR does, as broker 0 tells it.
 groups:     consumer groups by name, `{at, client, host, partitions}`: the broker that coordinates it, and its one member.
 transactions: {of: topic-partition, stable, end, older_s}: transactions that are open for too long.
 """
@@ -48,7 +48,8 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
     for name, told in world["eligible"].items():
         topic, _, number = name.rpartition("-")
         who = {key: tuple(told[key]) for key in ("eligible", "last_known")}
-        yield EligibleReplicas(sample=sample, observer="broker:0", topic=topic, partition=int(number), isr=(), **who)
+        head = {"sample": sample, "observer": "broker:0", "topic": topic, "partition": int(number), "isr": ()}
+        yield EligibleReplicas(**head, leader=told.get("leader"), **who)
     for name, told in world["groups"].items():
         head = {"sample": sample, "observer": f"broker:{told['at']}", "broker_id": told["at"], "group": name, "state": "Stable"}
         yield GroupMember(**head, client_id=told["client"], host=told["host"], partitions=tuple(told["partitions"]))

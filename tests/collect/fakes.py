@@ -318,6 +318,7 @@ class Serving(FakeBroker):
         self.epochs = {}
         self.offsets = {}
         self.leaderless = {}
+        self.behind = {}
         self.leaderless_error = 0
         self.pages = []
         self.groups = {}
@@ -364,8 +365,9 @@ class Serving(FakeBroker):
         topics = []
         for topic, number in left[:1]:
             eligible, last = self.leaderless[topic, number]
-            leader = -1 if eligible is not None else 2
-            who = {"replica_nodes": [0, 1], "isr_nodes": [], "eligible_leader_replicas": eligible, "last_known_elr": last}
+            leader, isr = (-1, []) if eligible is not None else (2, [0, 1])
+            leader, isr = self.behind.get((topic, number), (leader, isr))
+            who = {"replica_nodes": [0, 1], "isr_nodes": isr, "eligible_leader_replicas": eligible, "last_known_elr": last}
             one = part(error_code=0, partition_index=number, leader_id=leader, leader_epoch=5, offline_replicas=[], **who)
             topics.append(kind(error_code=self.leaderless_error, name=topic, topic_id=uuid.UUID(int=7), partitions=[one]))
         after = [DescribeTopicPartitionsResponse.Cursor(topic_name=name, partition_index=number) for name, number in left[1:2]]

@@ -1,8 +1,8 @@
 """Random clusters: what the difference file says of each partition is what Kafka's rules say of it, one partition at a time.
 
 The rules are written here a second time, from the source: `PartitionLeaderElectionAlgorithms.offlinePartitionLeaderElection` and
-`PartitionChangeBuilder.electAnyLeader` elect the first replica that runs and is in the ISR, else with unclean election the first
-one that runs; `Partition.appendRecordsToLeader` refuses acks=all below `effectiveMinIsr`.
+`PartitionChangeBuilder.electAnyLeader` elect the first replica that runs and is in the ISR, else in KRaft the first one in
+the ELR, else with unclean election the first one that runs; `Partition.appendRecordsToLeader` refuses acks=all below `effectiveMinIsr`.
 """
 
 import random
@@ -38,7 +38,10 @@ def cluster(rng: random.Random, *, kraft: bool) -> tuple[dict[str, Any], dict[st
             leader = rng.choice(running) if running else -1
             state = {"replicas": replicas, "leader": leader, "leader_epoch": 4, "isr": isr}
             states[partition] = state | {"controller_epoch": 3, "state_mzxid": 9}
-            partitions[topic, partition] = state
+            outside = [replica for replica in replicas if replica not in isr]
+            partitions[topic, partition] = state | {
+                "eligible": rng.sample(outside, rng.randint(0, len(outside))) if kraft else []
+            }
         topics[topic] = {"topic_id": topic, "czxid": number, "mzxid": number, "config": config, "partitions": states}
     brokers = {broker: {"listeners": {"PLAINTEXT": f"PLAINTEXT://b{broker}:9092"}, "czxid": 1, "mzxid": 1} for broker in BROKERS}
     patch = {
@@ -53,6 +56,12 @@ def cluster(rng: random.Random, *, kraft: bool) -> tuple[dict[str, Any], dict[st
     if kraft:
         patch |= {"info": {"mode": "kraft"}, "zookeeper": "none"}
         patch["configs"] = {"inter.broker.protocol.version": "3.9-IV0"}
+        patch["features"] = {"eligible.leader.replicas.version": [0, 1, 1]}
+        patch["eligible"] = {
+            f"{topic}-{number}": {"leader": state["leader"], "eligible": sorted(state["eligible"]), "last_known": []}
+            for (topic, number), state in partitions.items()
+            if state["leader"] >= 0
+        }
     return patch, settings, partitions
 
 
@@ -66,6 +75,8 @@ def after(
         return set()
     left = [replica for replica in state["replicas"] if replica in running and replica not in lost]
     isr, found = [replica for replica in before if replica not in lost], set()
+    if not isr:
+        isr = [replica for replica in left if replica in state["eligible"]][:1]
     if not isr and config.get("unclean.leader.election.enable", "").lower() == "true" and left:
         isr, found = left[:1], {"unclean"}
     if not isr:

@@ -17,12 +17,22 @@ from kafka_audit.differences.tables import (
     ElectionRule,
     FormerLeader,
     KnownBroker,
+    KnownEligible,
     ListAge,
     LostBroker,
     ObserverView,
     ReferenceList,
 )
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerFeature, FileRelease, LeadershipAnswer, Row, Snapshot
+from kafka_audit.model.tables import (
+    BrokerApi,
+    BrokerConfig,
+    BrokerFeature,
+    EligibleReplicas,
+    FileRelease,
+    LeadershipAnswer,
+    Row,
+    Snapshot,
+)
 
 _STORAGE_ERROR = 56
 _NAMES_LISTENER_ERROR = 6  # Metadata version from which on a leader without the listener is error 72
@@ -67,6 +77,11 @@ def given(
         *_former_leaders(moments),
         *(LostBroker(loss=loss, broker_id=broker, margin=margin) for loss, gone in lost.items() for broker in gone),
         _election_rule(moments),
+        *(
+            KnownEligible(topic=row.topic, partition=row.partition, brokers=row.eligible)
+            for row in moments.samples.at(EligibleReplicas, moments.now.sample)
+            if row.leader is not None
+        ),
     )
 
 

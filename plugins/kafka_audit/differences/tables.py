@@ -116,6 +116,15 @@ class ElectionRule(Row):
     eligible: bool  # eligible leader replicas (KIP-966) are enabled
 
 
+@dataclass(frozen=True, kw_only=True)
+class KnownEligible(Row):
+    """The eligible leader replicas (KIP-966) of a partition that has a leader and replicas out of sync, as far as asked for."""
+
+    topic: str
+    partition: int
+    brokers: tuple[int, ...]
+
+
 # What the files return.
 
 
@@ -397,7 +406,7 @@ class LossCount(Row):
     (acks=all is refused: fewer in the ISR than the effective min.insync.replicas), `at_risk` (one copy is left), `below_margin`
     (fewer than needed and the margin), `moved` (the coordinator of groups or transactions becomes another broker). Beside these,
     what is not known: `unclean_unknown` (of `offline`: whether a replica out of the ISR may lead), `eligible_unknown` (of
-    `offline`: whether a replica out of the ISR is eligible). The loss "" is what is so already.
+    `offline`: whether a replica out of the ISR is eligible, where no broker was asked). The loss "" is what is so already.
     """
 
     loss: str
@@ -438,6 +447,7 @@ GIVEN: tuple[type[Row], ...] = (
     FormerLeader,
     LostBroker,
     ElectionRule,
+    KnownEligible,
 )
 """Small tables that the runner gives to the files."""
 

@@ -40,11 +40,13 @@ from kafka_audit.model.tables import (
 
 
 def view_of(book, topics, broker=0, cluster="c", offline=()):
-    """Put a view into the book; `offline` are (topic, partition, broker)."""
+    """Put a view into the book; `offline` are (topic, partition, broker); no follower of a topic "behind" is in sync."""
     answer = metadata(8, {0: ("h", 1)}, topics, cluster_id=cluster)
     for topic in answer.topics:
         for one in topic.partitions:
             one.offline_replicas = [b for name, number, b in offline if (name, number) == (topic.name, one.partition_index)]
+            if topic.name == "behind":
+                one.isr_nodes = [one.leader_id]
     body = answer.encode(framed=False, header=False)
     view = book.add(bytes(body), 8)
     return BrokerView(
@@ -288,11 +290,12 @@ def test_transactions_are_asked_for_where_their_topic_exists(broker):
 
 def test_who_may_lead_what_has_no_leader(broker):
     broker.apis[75] = (0, 0)
-    broker.leaderless = {("a", 0): ([1], [0]), ("a", 1): (None, None), ("b", 3): ([], [])}
-    plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=False, leaderless=["a", "b"])
+    broker.leaderless = {("a", 0): ([1], [0]), ("a", 1): (None, None), ("b", 3): ([], []), ("b", 4): ([0], [])}
+    broker.behind = {("b", 4): (1, [1])}
+    plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=False, elr_topics=["a", "b"])
     rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan, first=True).ask()
-    told = {(row.topic, row.partition): (row.eligible, row.last_known) for row in of(rows, EligibleReplicas)}
-    assert told == {("a", 0): ((1,), (0,)), ("b", 3): ((), ())}
+    told = {(row.topic, row.partition): (row.leader, row.eligible, row.last_known) for row in of(rows, EligibleReplicas)}
+    assert told == {("a", 0): (None, (1,), (0,)), ("b", 3): (None, (), ()), ("b", 4): (1, (0,), ())}
     assert reads(rows) == {"DescribeTopicPartitions": ("answered", None, None)}
     assert LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan).ask() == ()
     broker.leaderless_error = 29
@@ -321,11 +324,11 @@ def test_a_coordinator_without_the_right_is_a_failed_read(broker):
     assert not plan_of([view_of(book, {"a": {0: (0, [0])}}, 0)], book).coordinates
 
 
-def test_topics_of_kraft_without_a_leader_are_asked_about():
+def test_topics_of_kraft_without_a_leader_are_asked_about_before_those_with_replicas_out_of_sync():
     book = ViewBook()
-    views = [view_of(book, {"a": {0: (-1, [0])}, "b": {0: (0, [0])}}, 0)]
-    assert plan_of(views, book).leaderless == ["a"]
-    assert plan_of([registry(), *views, registered("a", 0, (0,), -1)], book).leaderless == ()
+    views = [view_of(book, {"behind": {0: (0, [0, 1])}, "none": {0: (-1, [0])}, "whole": {0: (0, [0, 1])}}, 0)]
+    assert plan_of(views, book).elr_topics == ["none", "behind"]
+    assert plan_of([registry(), *views, registered("a", 0, (0,), -1)], book).elr_topics == ()
 
 
 def test_how_long_a_transaction_may_be_open_is_the_brokers_word():

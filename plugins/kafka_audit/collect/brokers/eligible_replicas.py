@@ -1,4 +1,4 @@
-"""Who may lead partitions that have no leader: eligible leader replicas by DescribeTopicPartitions (KIP-966)."""
+"""Who may lead partitions without a replica in sync: eligible leader replicas by DescribeTopicPartitions (KIP-966)."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from kafka_audit.model.tables import EligibleReplicas, Row
 
 ELIGIBLE = "DescribeTopicPartitions"
 MOST_TOPICS = 100
-"""Topics that are asked about: an outage of all of them needs no list of each."""
+"""Topics that are asked about. Of more topics what-if says that it is not known whether an eligible replica may lead."""
 
 _PAGES = 20
 _GONE, _NO_LEADER = 3, -1
@@ -22,7 +22,10 @@ _NEEDS = {"TOPIC_AUTHORIZATION_FAILED": "Describe on Topic '*'"}
 
 
 def read_eligible_replicas(conversation: Conversation, asking: Asking, topics: Sequence[str]) -> list[Row]:
-    """Return the partitions of topics that have no leader, and how the read ended; nothing where the broker has no such API."""
+    """Return partitions without a leader or with replicas out of sync, and how the read ended.
+
+    Nothing where the broker has no such API. Of `topics` the first are asked about.
+    """
     version = conversation.version(DescribeTopicPartitionsRequest)
     if version is None:
         return []
@@ -30,8 +33,8 @@ def read_eligible_replicas(conversation: Conversation, asking: Asking, topics: S
     rows: list[Row] = []
     try:
         with any_answer():
-            for topic, partition in _partitions(conversation, version, sorted(topics)[:MOST_TOPICS]):
-                if partition.leader_id == _NO_LEADER:
+            for topic, partition in _partitions(conversation, version, sorted(topics[:MOST_TOPICS])):
+                if partition.leader_id == _NO_LEADER or len(partition.isr_nodes) < len(partition.replica_nodes):
                     conversation.add_rows(1)
                     rows.append(_row(asking, topic, partition))
     except ReadError as error:
@@ -64,6 +67,7 @@ def _row(asking: Asking, topic: str, partition: Any) -> EligibleReplicas:  # noq
         observer=asking.observer,
         topic=topic,
         partition=answers.at_least(0, partition.partition_index, f"a partition of {topic}"),
+        leader=None if partition.leader_id == _NO_LEADER else partition.leader_id,
         isr=tuple(sorted(answers.each(partition.isr_nodes, f"in-sync replicas of {topic}"))),
         eligible=tuple(sorted(partition.eligible_leader_replicas or ())),
         last_known=tuple(sorted(partition.last_known_elr or ())),

@@ -105,7 +105,7 @@ class LeaderQuestionPlan:
         transaction_ms: how long a transaction may be open, by the brokers' settings; None where the topic of transactions does
             not exist, so that there is none.
         coordinates: whether the topic of group coordinators exists.
-        leaderless: topics of KRaft of which a partition has no leader, in order.
+        elr_topics: topics of KRaft that an eligible replica may lead: those without a leader, then those with replicas out of sync.
     """
 
     questions: Mapping[int, LeaderQuestions]
@@ -113,7 +113,7 @@ class LeaderQuestionPlan:
     disks_fail: bool
     transaction_ms: int | None = None
     coordinates: bool = False
-    leaderless: Sequence[str] = ()
+    elr_topics: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +126,7 @@ class _Reference:
     replicas: Lists
     leader: Ints
     leader_epoch: Ints
+    behind: Flags  # fewer are in sync than there are replicas
 
 
 def plan_leader_questions(collected: Collected, book: ViewBook) -> LeaderQuestionPlan:
@@ -169,14 +170,15 @@ def plan_leader_questions(collected: Collected, book: ViewBook) -> LeaderQuestio
         offline=counts,
         disks_fail=bool(answering & (failed | counts.keys())),
         coordinates=OFFSETS in set(everything.topics),
-        leaderless=() if with_zookeeper else _leaderless(reference),
+        elr_topics=() if with_zookeeper else _elr_topics(reference),
         transaction_ms=_longest_transaction(collected) if TRANSACTIONS in set(everything.topics) else None,
     )
 
 
-def _leaderless(reference: _Reference) -> Sequence[str]:
+def _elr_topics(reference: _Reference) -> Sequence[str]:
     names = reference.topics.to_pylist()
-    return [names[place] for place in np.unique(reference.topic[reference.leader < 0]).tolist()]
+    first, second = (np.unique(reference.topic[places]).tolist() for places in (reference.leader < 0, reference.behind))
+    return [names[place] for place in dict.fromkeys([*first, *second])]
 
 
 def _longest_transaction(found: Collected) -> int:
@@ -200,14 +202,15 @@ def _registered(collected: Collected) -> _Reference:
 
 def _with_replicas(partitions: pa.Table) -> _Reference:
     partitions = partitions.filter(pc.greater(pc.list_value_length(partitions.column("replicas")), 0))
-    topics = pc.unique(texts(partitions, "topic"))
+    topics, replicas = pc.unique(texts(partitions, "topic")), Lists.column(partitions, "replicas")
     return _Reference(
         topics=topics,
         topic=positions(texts(partitions, "topic"), topics),
         partition=int_column(partitions, "partition"),
-        replicas=Lists.column(partitions, "replicas"),
+        replicas=replicas,
         leader=int_column(partitions, "leader"),
         leader_epoch=int_column(partitions, "leader_epoch"),
+        behind=Lists.column(partitions, "isr").lengths < replicas.lengths,
     )
 
 
@@ -225,6 +228,7 @@ def _newest(listed: pa.Table) -> _Reference:
         replicas=whole.replicas.take(first),
         leader=whole.leader[first],
         leader_epoch=whole.leader_epoch[first],
+        behind=whole.behind[first],
     )
 
 

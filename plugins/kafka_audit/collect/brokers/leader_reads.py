@@ -46,19 +46,19 @@ class LeadershipAsker:
         self._asks_groups = plan.disks_fail
         self._coordinates = plan.coordinates
         self._transaction_ms = plan.transaction_ms
-        self._leaderless = plan.leaderless if first else ()
+        self._elr_topics = plan.elr_topics if first else ()
         self._asking = Asking(sample=sample, observer=target.observer, target=target.address)
 
     def ask(self) -> tuple[Row, ...]:
         """Return unexpected answers, the number of requested partitions, and consumers while replicas are offline."""
-        if not (self._questions or self._asks_groups or self._leaderless or self._coordinates):
+        if not (self._questions or self._asks_groups or self._elr_topics or self._coordinates):
             return ()
         started = time.monotonic()
         try:
             with Conversation(*self._target.dialled, self._options.at(self._target)) as conversation:
                 rows = self._asked(conversation, self._questions)
-                if self._leaderless:
-                    rows += read_eligible_replicas(conversation, self._asking, self._leaderless)
+                if self._elr_topics:
+                    rows += read_eligible_replicas(conversation, self._asking, self._elr_topics)
                 if self._coordinates:
                     rows += CoordinatorReads(conversation, self._target, self._asking).rows()
                 if self._asks_groups:

@@ -1,6 +1,6 @@
 -- What becomes of each partition in whose ISR a broker is that goes, for each loss; and of the loss named '', which is nothing: what
--- is so already. Topics in deletion are left out. The leader is the first replica that runs and is in the ISR. `enough`: with so many
--- copies left, nothing becomes of a partition.
+-- is so already. Topics in deletion are left out. The leader is the first replica that runs and is in the ISR, or without any of these
+-- in the ELR (KIP-966). `enough`: with so many copies left, nothing becomes of a partition.
 WITH running AS (
     SELECT snapshot_id, collect_set(broker_id) AS brokers, max(coalesce(min_isr, 0)) AS min_isr
     FROM known_broker
@@ -21,10 +21,13 @@ state AS (
            greatest(2, coalesce(c.min_isr, r.min_isr, 0)) AS enough,
            n.topic IN ('__consumer_offsets', '__transaction_state') AS coordinates,
            CASE WHEN size(n.isr) > 0 THEN filter(n.replicas, x -> array_contains(n.isr, x) AND array_contains(r.brokers, x))
-                ELSE filter(n.replicas, x -> false) END AS in_sync
+                ELSE filter(n.replicas, x -> false) END AS in_sync,
+           CASE WHEN k.brokers IS NOT NULL
+                THEN filter(n.replicas, x -> array_contains(k.brokers, x) AND array_contains(r.brokers, x)) END AS eligible
     FROM sampled_partition AS n
     JOIN running AS r ON r.snapshot_id = n.snapshot_id
     LEFT JOIN settings AS c ON c.snapshot_id = n.snapshot_id AND c.topic = n.topic
+    LEFT JOIN known_eligible AS k ON k.snapshot_id = n.snapshot_id AND k.topic = n.topic AND k.partition = n.partition
     WHERE n.now AND NOT n.deleting),
 hit AS (
     SELECT p.*, l.loss, l.margin, l.brokers AS gone
@@ -36,21 +39,23 @@ hit AS (
 after AS (
     SELECT snapshot_id, topic, partition, replicas, leader, min_isr, unclean, loss, margin, size(in_sync) AS before,
            coordinates AND array_contains(gone, leader) AS led, filter(in_sync, x -> NOT array_contains(gone, x)) AS rest,
+           filter(eligible, x -> NOT array_contains(gone, x)) AS eligible,
            size(filter(replicas, x -> array_contains(running, x) AND NOT array_contains(gone, x))) AS others
     FROM hit
     UNION ALL
     SELECT snapshot_id, topic, partition, replicas, leader, min_isr, unclean, '', 0, size(in_sync), false, in_sync,
-           size(filter(replicas, x -> array_contains(running, x)))
+           eligible, size(filter(replicas, x -> array_contains(running, x)))
     FROM state
     WHERE size(in_sync) < enough OR leader = -1),
 placed AS (
     SELECT *, CASE WHEN loss = '' THEN CASE WHEN leader >= 0 THEN leader END
-                   WHEN array_contains(rest, leader) THEN leader ELSE get(rest, 0) END AS next
+                   WHEN array_contains(rest, leader) THEN leader ELSE coalesce(get(rest, 0), get(eligible, 0)) END AS next
     FROM after),
 ruled AS (
     SELECT p.snapshot_id, p.topic, p.partition, p.leader, p.loss, p.margin, p.before, p.led, p.next, size(p.rest) AS copies,
            p.others > size(p.rest) AS beside, coalesce(p.min_isr, b.min_isr) AS min_isr,
-           CASE WHEN b.capped THEN size(p.replicas) END AS most, coalesce(e.eligible, false) AS eligible,
+           CASE WHEN b.capped THEN size(p.replicas) END AS most, p.eligible IS NULL AND coalesce(e.eligible, false) AS unasked,
+           coalesce(size(p.eligible), 0) > 0 AS eligible,
            CASE WHEN e.unclean_used THEN coalesce(p.unclean, e.unclean) ELSE false END AS unclean
     FROM placed AS p
     LEFT JOIN known_broker AS b
@@ -58,19 +63,19 @@ ruled AS (
     LEFT JOIN election_rule AS e ON e.snapshot_id = p.snapshot_id),
 needing AS (
     SELECT *, CASE WHEN most < min_isr THEN most ELSE min_isr END AS needed,
-           CASE WHEN copies > 0 THEN copies WHEN beside AND unclean THEN 1 ELSE 0 END AS remaining
+           CASE WHEN copies > 0 THEN copies WHEN eligible OR (beside AND unclean) THEN 1 ELSE 0 END AS remaining
     FROM ruled),
 sorted AS (
     SELECT snapshot_id, loss, topic, partition, array_compact(array(
                CASE WHEN remaining = 0 OR (loss = '' AND leader = -1) THEN 'offline' END,
-               CASE WHEN copies = 0 AND remaining = 1 AND loss <> '' THEN 'unclean' END,
+               CASE WHEN copies = 0 AND remaining = 1 AND NOT eligible AND loss <> '' THEN 'unclean' END,
                CASE WHEN remaining > 0 AND remaining < needed AND (loss <> '' OR leader >= 0) THEN 'not_writable' END,
                CASE WHEN remaining = 1 AND loss <> '' THEN 'at_risk' END,
                CASE WHEN remaining > 0 AND margin > 0 AND remaining < greatest(coalesce(needed, 1), 1) + margin
                     THEN 'below_margin' END,
                CASE WHEN remaining > 0 AND led THEN 'moved' END,
-               CASE WHEN copies = 0 AND loss <> '' AND beside AND unclean IS NULL THEN 'unclean_unknown' END,
-               CASE WHEN copies = 0 AND loss <> '' AND beside AND eligible AND before < coalesce(needed, before + 1)
+               CASE WHEN copies = 0 AND loss <> '' AND beside AND NOT eligible AND unclean IS NULL THEN 'unclean_unknown' END,
+               CASE WHEN copies = 0 AND loss <> '' AND beside AND unasked AND before < coalesce(needed, before + 1)
                     THEN 'eligible_unknown' END)) AS kinds
     FROM needing)
 SELECT snapshot_id, loss, topic, partition, kinds

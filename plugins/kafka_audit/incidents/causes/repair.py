@@ -99,7 +99,7 @@ def last_in_sync(case: Case, them: str) -> tuple[Step, ...]:
         "See which brokers hold every acknowledged record. With eligible leader replicas (Kafka 4.0 and later) a broker in `Elr` "
         "does, although the ISR does not list it: start it first."
     )
-    eligible = {broker for row in case.view.newest(EligibleReplicas) for broker in row.eligible}
+    eligible = {broker for row in case.view.newest(EligibleReplicas) if row.leader is None for broker in row.eligible}
     if eligible:
         text += f" Here: {brokers(eligible)}."
     commands = (command("kafka-topics.sh --bootstrap-server BROKER:9092 --describe --unavailable-partitions"),)

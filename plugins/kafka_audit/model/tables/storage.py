@@ -86,12 +86,13 @@ class OldTransaction(Row, filled_by=("read_committed offsets",)):
 
 @dataclass(frozen=True, kw_only=True)
 class EligibleReplicas(Row, filled_by=("DescribeTopicPartitions",)):
-    """A partition without a leader, as DescribeTopicPartitions (Kafka 3.8 on) reports it; read from one KRaft broker."""
+    """A partition without leader or with replicas out of sync, by DescribeTopicPartitions (Kafka 3.8 on) of a KRaft broker."""
 
     sample: int
     observer: str
     topic: str
     partition: int
+    leader: int | None  # None: no leader
     isr: tuple[int, ...]
     eligible: tuple[int, ...]  # the ELR: not in the ISR, with every acknowledged record (KIP-966); sorted
     last_known: tuple[int, ...]  # LastKnownElr: members that later started without their data; sorted

@@ -55,12 +55,21 @@ WITH running AS (
       WHEN ARRAY_LENGTH(n.isr) > 0
       THEN LIST_FILTER(n.replicas, LAMBDA x : ARRAY_CONTAINS(n.isr, x) AND ARRAY_CONTAINS(r.brokers, x))
       ELSE LIST_FILTER(n.replicas, LAMBDA x : FALSE)
-    END AS in_sync
+    END AS in_sync,
+    CASE
+      WHEN NOT k.brokers IS NULL
+      THEN LIST_FILTER(
+        n.replicas,
+        LAMBDA x : ARRAY_CONTAINS(k.brokers, x) AND ARRAY_CONTAINS(r.brokers, x)
+      )
+    END AS eligible
   FROM sampled_partition AS n
   JOIN running AS r
     ON r.snapshot_id = n.snapshot_id
   LEFT JOIN settings AS c
     ON c.snapshot_id = n.snapshot_id AND c.topic = n.topic
+  LEFT JOIN known_eligible AS k
+    ON k.snapshot_id = n.snapshot_id AND k.topic = n.topic AND k.partition = n.partition
   WHERE
     n.now AND NOT n.deleting
 ), hit AS (
@@ -103,6 +112,7 @@ WITH running AS (
     ARRAY_LENGTH(in_sync) AS before,
     coordinates AND ARRAY_CONTAINS(gone, leader) AS led,
     LIST_FILTER(in_sync, LAMBDA x : NOT ARRAY_CONTAINS(gone, x)) AS rest,
+    LIST_FILTER(eligible, LAMBDA x : NOT ARRAY_CONTAINS(gone, x)) AS eligible,
     ARRAY_LENGTH(
       LIST_FILTER(replicas, LAMBDA x : ARRAY_CONTAINS(running, x) AND NOT ARRAY_CONTAINS(gone, x))
     ) AS others
@@ -121,6 +131,7 @@ WITH running AS (
     ARRAY_LENGTH(in_sync),
     FALSE,
     in_sync,
+    eligible,
     ARRAY_LENGTH(LIST_FILTER(replicas, LAMBDA x : ARRAY_CONTAINS(running, x)))
   FROM state
   WHERE
@@ -133,7 +144,7 @@ WITH running AS (
       THEN CASE WHEN leader >= 0 THEN leader END
       WHEN ARRAY_CONTAINS(rest, leader)
       THEN leader
-      ELSE GET(rest, 0)
+      ELSE COALESCE(GET(rest, 0), GET(eligible, 0))
     END AS next
   FROM after
 ), ruled AS (
@@ -151,7 +162,8 @@ WITH running AS (
     p.others > ARRAY_LENGTH(p.rest) AS beside,
     COALESCE(p.min_isr, b.min_isr) AS min_isr,
     CASE WHEN b.capped THEN ARRAY_LENGTH(p.replicas) END AS most,
-    COALESCE(e.eligible, FALSE) AS eligible,
+    p.eligible IS NULL AND COALESCE(e.eligible, FALSE) AS unasked,
+    COALESCE(ARRAY_LENGTH(p.eligible), 0) > 0 AS eligible,
     CASE WHEN e.unclean_used THEN COALESCE(p.unclean, e.unclean) ELSE FALSE END AS unclean
   FROM placed AS p
   LEFT JOIN known_broker AS b
@@ -164,7 +176,15 @@ WITH running AS (
   SELECT
     *,
     CASE WHEN most < min_isr THEN most ELSE min_isr END AS needed,
-    CASE WHEN copies > 0 THEN copies WHEN beside AND unclean THEN 1 ELSE 0 END AS remaining
+    CASE
+      WHEN copies > 0
+      THEN copies
+      WHEN eligible OR (
+        beside AND unclean
+      )
+      THEN 1
+      ELSE 0
+    END AS remaining
   FROM ruled
 ), sorted AS (
   SELECT
@@ -177,7 +197,10 @@ WITH running AS (
         CASE WHEN remaining = 0 OR (
           loss = '' AND leader = -1
         ) THEN 'offline' END,
-        CASE WHEN copies = 0 AND remaining = 1 AND loss <> '' THEN 'unclean' END,
+        CASE
+          WHEN copies = 0 AND remaining = 1 AND NOT eligible AND loss <> ''
+          THEN 'unclean'
+        END,
         CASE
           WHEN remaining > 0 AND remaining < needed AND (
             loss <> '' OR leader >= 0
@@ -193,14 +216,14 @@ WITH running AS (
         END,
         CASE WHEN remaining > 0 AND led THEN 'moved' END,
         CASE
-          WHEN copies = 0 AND loss <> '' AND beside AND unclean IS NULL
+          WHEN copies = 0 AND loss <> '' AND beside AND NOT eligible AND unclean IS NULL
           THEN 'unclean_unknown'
         END,
         CASE
           WHEN copies = 0
           AND loss <> ''
           AND beside
-          AND eligible
+          AND unasked
           AND before < COALESCE(needed, before + 1)
           THEN 'eligible_unknown'
         END
