@@ -2,7 +2,8 @@
 
 The rules are written here a second time, from the source: `PartitionLeaderElectionAlgorithms.offlinePartitionLeaderElection` and
 `PartitionChangeBuilder.electAnyLeader` elect the first replica that runs and is in the ISR, else in KRaft the first one in
-the ELR, else with unclean election the first one that runs; `Partition.appendRecordsToLeader` refuses acks=all below `effectiveMinIsr`.
+the ELR, else with unclean election the first one that runs; `Partition.appendRecordsToLeader` refuses acks=all below
+`effectiveMinIsr`.
 """
 
 import random

@@ -105,7 +105,7 @@ class LeaderQuestionPlan:
         transaction_ms: how long a transaction may be open, by the brokers' settings; None where the topic of transactions does
             not exist, so that there is none.
         coordinates: whether the topic of group coordinators exists.
-        elr_topics: topics of KRaft that an eligible replica may lead: those without a leader, then those with replicas out of sync.
+        elr_topics: topics of KRaft that an eligible replica may lead: without a leader first, then with replicas out of sync.
     """
 
     questions: Mapping[int, LeaderQuestions]
