@@ -29,6 +29,10 @@ def started(bed, pair):
     return bed.kraft(pair["from"], pair["brokers"], controllers=pair.get("controllers", 0), **options)
 
 
+def release(pair):
+    return pair["to"].rpartition(".")[0]
+
+
 @pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if "kafka" in pair])
 def test_the_verdict_is_what_kafka_does(bed, tmp_path, name):
     pair = PAIRS[name]
@@ -40,10 +44,11 @@ def test_the_verdict_is_what_kafka_does(bed, tmp_path, name):
     entry = yaml.safe_load(cluster.clusters_yaml("prod"))["clusters"]["prod"]
     entry |= {"limits": {"settle_s": 1}}
     client = ["--oldest-client", pair["client"]] if "client" in pair else []
-    gate = gate_of(bed, tmp_path)("before-migration", entry, "--kind", "rolling-upgrade", "--kafka-version", pair["to"], *client)
+    gate = gate_of(bed, tmp_path)
+    before = gate("before-migration", entry, "--kind", "rolling-upgrade", "--kafka-version", pair["to"], *client)
     # The audit has a word on clusters of one broker; here the rules of upgrades are asked alone.
     told = {
-        heading: {item["code"]: item["message"] for item in gate.report[heading] if item["source"] == "gate"}
+        heading: {item["code"]: item["message"] for item in before.report[heading] if item["source"] == "gate"}
         for heading in ("blockers", "not_known")
     }
     verdict = "no-go" if told["blockers"] else "not decided" if told["not_known"] else "go"
@@ -51,3 +56,9 @@ def test_the_verdict_is_what_kafka_does(bed, tmp_path, name):
     assert ("refuses" if refusal else "runs") == pair["kafka"], refusal
     assert pair.get("says", "") in (refusal or "")
     assert (verdict, sorted(told["blockers"])) == (pair["verdict"], pair.get("codes", [])), told
+    if refusal is None:
+        after = gate("after-migration", entry)
+        became = {prediction["text"]: prediction["outcome"] for prediction in after.report["predictions"]}
+        assert {became[f"Broker {broker} runs Kafka {release(pair)}"] for broker in brokers} <= {"held", "not known"}, became
+        assert "not held" not in became.values(), after.report["predictions"]
+        assert after.report["not_done"] == [], after.report
