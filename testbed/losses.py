@@ -429,14 +429,18 @@ class Losses:
     def _disturbed(self, loss: Loss, moment: Moment, states: Mapping[Key, dict[str, Any]]) -> int:
         """Return how many partitions changed beside what was lost: by a replica that stays, or one that came back.
 
-        A replica that stays left the ISR or leads no longer, or one joined the ISR.
+        A replica that stays left the ISR or leads no longer, or one joined the ISR; where the last one in sync went, another one
+        joined the new leader.
         """
         gone = {key: {loss.disk.broker.id} for key in moment.on_disk} if loss.disk else {}
         left = {key: {*state["isr"]} - loss.brokers - gone.get(key, set()) for key, state in moment.states.items()}
         found = 0
         for key, isr in left.items():
             leader, now = moment.states[key]["leader"], states[key]
-            found += bool(isr) and leader >= 0 and (isr != {*now["isr"]} or (leader in isr and leader != now["leader"]))
+            if isr and leader >= 0:
+                found += isr != {*now["isr"]} or (leader in isr and leader != now["leader"])
+            elif leader >= 0:
+                found += len(now["isr"]) > 1
         return found
 
     def _settled(self) -> tuple[dict[Key, dict[str, Any]], dict[Key, int]]:
