@@ -58,8 +58,8 @@ def fails(_log):
     raise release.StepError(message)
 
 
-def lacks_docker(_log):
-    raise FileNotFoundError(2, "No such file", "docker")
+def lacks_make(_log):
+    raise FileNotFoundError(2, "No such file", "make")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def lacks_docker(_log):
         ({"a": passes, "b": passes}, [], ["a claim: passed", "a claim: passed"]),
         ({"a": fails, "b": passes}, [], ["FAILED after 0 s, two builds differ", "passed"]),
         ({"a": passes, "b": passes}, ["b"], ["NOT RUN", "passed"]),
-        ({"a": lacks_docker}, [], ["NOT RUN, docker is missing"]),
+        ({"a": lacks_make}, [], ["NOT RUN, make is missing"]),
     ],
 )
 def test_only_what_ran_and_passed_counts(steps, capsys, runs, asked, said):
@@ -77,6 +77,19 @@ def test_only_what_ran_and_passed_counts(steps, capsys, runs, asked, said):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(said)
     assert all(part in line for part, line in zip(said, lines, strict=True))
+
+
+def test_a_step_without_its_tool_is_left_to_another_machine_and_named(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(release, "OUT", tmp_path)
+    image = release.Step("image", "a claim", fails, tool="no-such-builder")
+    monkeypatch.setattr(release, "STEPS", (release.Step("a", "a claim", passes), image))
+    assert release.main([]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "image     a claim: NOT RUN, no-such-builder is missing",
+        "To be run on another machine before the release: image",
+    ]
+    monkeypatch.setattr(release, "STEPS", (release.Step("a", "a claim", fails), image))
+    assert release.main([]) == 1
 
 
 def test_a_step_that_is_none_is_an_error_that_lists_them(steps, capsys):
