@@ -25,7 +25,6 @@ from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.job.losses import answers
 from kafka_audit.report.losses import loss_document
 from kafka_audit.store import Store
-from kafka_audit.what_if import topics
 from kafka_audit.what_if.losses import combined, loss_named
 from testbed.broker_client import send, send_all, view
 
@@ -45,12 +44,10 @@ TOPIC, EXISTS = 2, 36
 
 
 def predict(*, config: str, names: list[str]) -> dict[str, Any]:
-    """Return the answer to the loss of all of these, as JSON has it, and for disks what there is at most."""
+    """Return the answer to the loss of all of these, as JSON has it."""
     described = settings.load(Path(config))["bed"]
-    every: dict[str, topics.Effects] = {}
 
     def asked(view: ClusterView) -> list[Any]:
-        every.update(view.derived(topics.effects))
         return [combined(loss_named(view, name) for name in names)]
 
     with Scratch() as scratch:
@@ -58,12 +55,7 @@ def predict(*, config: str, names: list[str]) -> dict[str, Any]:
         store.prepare()
         snapshot = audit.publish_snapshot(described, store, lambda *_: None)
         found_view, (found,) = answers(store, snapshot, asked, bootstrap=described.bootstrap)
-    most = every.get(found.loss.at_most, {})
-    at_most = {
-        kind: [{"topic": row.topic, "partitions": [*row.partitions]} for row in most.get(kind, topics.NONE).rows]
-        for kind in topics.LISTED
-    }
-    return {**loss_document(found, found_view), "at_most": at_most if found.loss.disks else None}
+    return loss_document(found, found_view)
 
 
 def states(*, address: str) -> dict[str, Any]:

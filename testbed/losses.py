@@ -76,7 +76,6 @@ class Outcome:
     Attributes:
         how: `frozen`, `killed`, `stopped`, or `read_only` (a disk).
         behind: partitions with a replica out of sync before.
-        bound: which replicas are on a disk is not in a snapshot: what is seen must be within what is predicted at most.
         disturbed: partitions whose ISR changed for another reason meanwhile, such as a broker that stood still on a busy machine:
             then nothing is said of the prediction, and the loss is not recorded.
         eligible: partitions that got a leader from the eligible replicas (ELR), after the last one in sync went.
@@ -90,7 +89,6 @@ class Outcome:
     how: str
     safe: bool | None
     behind: int = 0
-    bound: bool = False
     disturbed: int = 0
     eligible: int = 0
     seen: dict[str, int] = field(default_factory=dict)
@@ -379,7 +377,6 @@ class Losses:
             how=self._stop(loss),
             safe=predicted["safe"],
             behind=sum(len(state["isr"]) < len(state["replicas"]) for state in before.values()),
-            bound=loss.disk is not None,
         )
         self._away[" ".join(loss.names)] = loss
         if loss.quorum:
@@ -418,12 +415,9 @@ class Losses:
         for kind in KINDS:
             ours, theirs = wanted[kind], seen[kind]
             outcome.seen[kind] = len(theirs)
-            if not outcome.bound and (alone := ours - theirs):
+            if alone := ours - theirs:
                 outcome.predicted_alone[kind] = _named(alone)
-            at_most = keys_of(predicted["at_most"][kind]) if outcome.bound and kind in predicted["at_most"] else set()
-            if outcome.bound and predicted["safe"] and kind in {"offline", "not_writable"}:
-                at_most = set()
-            if (kind != "moved" or not outcome.bound) and (alone := theirs - ours - at_most):
+            if alone := theirs - ours:
                 outcome.seen_alone[kind] = _named(alone)
 
     def _disturbed(self, loss: Loss, moment: Moment, states: Mapping[Key, dict[str, Any]]) -> int:

@@ -1,8 +1,8 @@
 """The rows of a world that tell of disks and of who serves what; keys of `world.py` beside the others:
 
-log_dirs:   by broker id and path what differs from a dir in use: {error, total, usable, replicas, held, offsets, future}; `held`
-            is in GiB, `offsets` in MiB; `future` is {topic-partition: [offset lag, size]}. A broker that is not named has one
-            dir, `/data`.
+log_dirs:   by broker id and path what differs from a dir in use: {error, total, usable, replicas, held, offsets, future, holds}.
+            `held` is in GiB, `offsets` in MiB; `future` is {topic-partition: [offset lag, size]}, `holds` the partitions in one
+            of several dirs by topic (not there: of an old snapshot). A broker that is not named has one dir, `/data`.
 leadership: answers to ListOffsets that nobody would expect: {broker, of: topic-partition, error, listed: whether a view lists it
             as offline}, and by `asked` of a broker id what differs from the counts that follow from the topics; `unasked` are
             brokers that nothing was asked.
@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kafka_audit.model.tables import (
+    DiskReplicas,
     EligibleReplicas,
     GroupCoordinator,
     GroupMember,
@@ -83,9 +84,14 @@ def _log_dir(head: World, path: str, told: World) -> Iterator[Row]:
     sizes = {"total_bytes": told.get("total", None if dead else 100), "usable_bytes": told.get("usable", None if dead else 60)}
     sizes = {key: None if value is None else value * GIGABYTE for key, value in sizes.items()}
     held, future = told.get("held", 0), told.get("future", {})
+    digest = {"replicas_digest": f"of {head['broker_id']}{path}" if "holds" in told else None}
     sizes |= {"replica_bytes": None if held is None else held * 2**30}
     sizes |= {"offsets_bytes": told["offsets"] * 2**20 if "offsets" in told else None}
-    yield LogDir(**head, path=path, error=told.get("error", 0), replicas=told.get("replicas", 0 if dead else 4), **sizes)
+    yield LogDir(
+        **head, path=path, error=told.get("error", 0), replicas=told.get("replicas", 0 if dead else 4), **sizes, **digest
+    )
+    for topic, partitions in told.get("holds", {}).items():
+        yield DiskReplicas(replicas_digest=digest["replicas_digest"], topic=topic, partitions=tuple(partitions))
     for name, (lag, size) in future.items():
         topic, _, number = name.rpartition("-")
         yield LogDirReplica(**head, path=path, topic=topic, partition=int(number), offset_lag=lag, size_bytes=size)

@@ -1,4 +1,4 @@
-"""Random clusters: what the difference file says of each partition is what Kafka's rules say of it, one partition at a time.
+"""Random clusters without brokers, disks, or both: of each partition the difference file says what Kafka's rules say of it.
 
 The rules are written here a second time, from the source: `PartitionLeaderElectionAlgorithms.offlinePartitionLeaderElection` and
 `PartitionChangeBuilder.electAnyLeader` elect the first replica that runs and is in the ISR, else in KRaft the first one in
@@ -18,7 +18,7 @@ from seed import SEED
 from what_if.asked import snapshot_of, without
 
 KINDS = ("offline", "unclean", "not_writable", "at_risk", "below_margin")
-BROKERS = range(6)
+BROKERS, DISKS = range(6), 3
 Partitions = Mapping[tuple[str, int], Mapping[str, Any]]
 
 
@@ -54,6 +54,9 @@ def cluster(rng: random.Random, *, kraft: bool) -> tuple[dict[str, Any], dict[st
         "topics": {"orders": "absent", "payments": "absent", **topics},
         "apis": {1: [4, rng.choice([15, 16])]},
     }
+    patch["log_dirs"] = {
+        broker: {f"/{disk}": {"holds": _on(disk, broker, partitions)} for disk in range(DISKS)} for broker in BROKERS
+    }
     if kraft:
         patch |= {"info": {"mode": "kraft"}, "zookeeper": "none"}
         patch["configs"] = {"inter.broker.protocol.version": "3.9-IV0"}
@@ -64,6 +67,18 @@ def cluster(rng: random.Random, *, kraft: bool) -> tuple[dict[str, Any], dict[st
             if state["leader"] >= 0
         }
     return patch, settings, partitions
+
+
+def _disk_of(broker: int, topic: str, partition: int) -> int:
+    return (broker + int(topic.rpartition("-")[2]) + partition) % DISKS
+
+
+def _on(disk: int, broker: int, partitions: Partitions) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for (topic, partition), state in partitions.items():
+        if broker in state["replicas"] and _disk_of(broker, topic, partition) == disk:
+            found.setdefault(topic, []).append(partition)
+    return found
 
 
 def after(
@@ -89,17 +104,20 @@ def after(
     return found | ({"below_margin"} if margin and len(isr) < max(needed, 1) + margin else set())
 
 
-@pytest.mark.parametrize("number", range(12))
+@pytest.mark.parametrize("number", range(16))
 def test_each_partition_of_random_clusters(number):
     rng = random.Random(f"{SEED} {number}")  # noqa: S311 -- no secret
     patch, settings, partitions = cluster(rng, kraft=bool(number % 2))
     running = {broker for broker, told in patch["brokers"].items() if told != "absent"}
-    lost, margin = rng.sample(sorted(running), rng.randint(1, min(3, len(running) - 1))), rng.choice([0, 0, 1, 2])
-    _, (found,) = without(snapshot_of({"now": patch}), *(f"broker:{broker}" for broker in lost), margin=margin)
-    expected = {
-        (topic, partition): after(state, settings[topic], running, lost, (patch["apis"][1][1] == 16, margin))
-        for (topic, partition), state in partitions.items()
-    }
+    lost = [] if number % 4 == 3 else rng.sample(sorted(running), rng.randint(1, min(3, len(running) - 1)))  # then disks alone
+    margin = rng.choice([0, 0, 1, 2])
+    disks = {broker: rng.randrange(DISKS) for broker in running if broker not in lost and rng.random() < number % 4 / 4}
+    names = [*(f"broker:{broker}" for broker in lost), *(f"disk:{broker}:/{disk}" for broker, disk in disks.items())]
+    _, (found,) = without(snapshot_of({"now": patch}), *names, margin=margin)
+    expected = {}
+    for (topic, partition), state in partitions.items():
+        gone = {*lost, *(broker for broker, disk in disks.items() if disk == _disk_of(broker, topic, partition))}
+        expected[topic, partition] = after(state, settings[topic], running, gone, (patch["apis"][1][1] == 16, margin))
     for kind in KINDS:
         wanted = {key for key, kinds in expected.items() if kind in kinds}
         assert {(row.topic, number) for row in found.effects.get(kind, NONE).rows for number in row.partitions} == wanted, kind

@@ -1,6 +1,6 @@
 """The small tables that the queries over partition-sized tables are given, for one judged snapshot."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kafka_audit.cluster.answers.gaps import unread_znodes
 from kafka_audit.cluster.features import ELIGIBLE_REPLICAS, cluster_features
@@ -20,6 +20,7 @@ from kafka_audit.differences.tables import (
     KnownEligible,
     ListAge,
     LostBroker,
+    LostDisk,
     ObserverView,
     ReferenceList,
 )
@@ -52,8 +53,7 @@ def given(
     snapshot: Snapshot,
     previous: Snapshot | None,
     ages: Sequence[ListAge],
-    losses: Mapping[str, Collection[int]] | None = None,
-    margin: int = 0,
+    losses: Iterable[LostBroker | LostDisk] | None = None,
 ) -> tuple[Row, ...]:
     """Return the rows of `differences.tables.GIVEN` for one judged snapshot.
 
@@ -61,11 +61,9 @@ def given(
         snapshot: its small tables.
         previous: those of the snapshot that it is compared with.
         ages: what `ListAge` returned; empty where `ages_needed` says no.
-        losses: the brokers that go with each loss; each broker and each rack by default.
-        margin: how many copies more than needed the losses are to leave.
+        losses: the brokers and log dirs that go with each loss; each broker and each rack by default.
     """
     moments = Moments(snapshot, previous, ages)
-    lost = single_losses(moments) if losses is None else losses
     return (
         *_chosen(moments),
         *(row for moment, registry in moments.by_name.items() for row in _lists(registry, moment)),
@@ -75,7 +73,7 @@ def given(
         *reassigned(moments.samples, moments.now.sample, NOW),
         *reassigned(moments.samples_earlier, moments.previous.sample, PREVIOUS),
         *_former_leaders(moments),
-        *(LostBroker(loss=loss, broker_id=broker, margin=margin) for loss, gone in lost.items() for broker in gone),
+        *(single_losses(moments) if losses is None else losses),
         _election_rule(moments),
         *(
             KnownEligible(topic=row.topic, partition=row.partition, brokers=row.eligible)
@@ -85,15 +83,16 @@ def given(
     )
 
 
-def single_losses(moments: Moments) -> Mapping[str, Collection[int]]:
-    """Return the brokers that go with each broker and, where there are several, each rack."""
+def single_losses(moments: Moments) -> Iterator[LostBroker]:
+    """Yield the brokers that go with each broker and, where there are several, each rack."""
     brokers = moments.now.brokers
     racks: dict[str, list[int]] = {}
     for broker, row in brokers.items():
         if row.rack is not None:
             racks.setdefault(row.rack, []).append(broker)
-    named = {f"rack:{rack}": gone for rack, gone in racks.items()} if len(racks) > 1 else {}
-    return {**{f"broker:{broker}": [broker] for broker in brokers}, **named}
+    lost = {f"broker:{broker}": [broker] for broker in brokers}
+    lost |= {f"rack:{rack}": gone for rack, gone in racks.items()} if len(racks) > 1 else {}
+    yield from (LostBroker(loss=loss, broker_id=broker, margin=0) for loss, gone in lost.items() for broker in gone)
 
 
 def _election_rule(moments: Moments) -> ElectionRule:

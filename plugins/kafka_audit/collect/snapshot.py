@@ -52,8 +52,10 @@ from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerView,
     ControllerConfig,
+    DiskReplicas,
     DynamicConfig,
     GroupMember,
+    LogDir,
     LogDirReplica,
     Probe,
     Reassignment,
@@ -261,13 +263,19 @@ class _TakenSamples:
             table: reduce(without_repeated_rows, [sample.columns(table) for sample in samples])
             for table in (RegisteredTopic, RegisteredPartition)
         }
-        return merged([Collected(rows=rows, large={**large, TopicConfig: _newest_settings(samples)}), self._of_views(kept)])
+        large |= {TopicConfig: _newest_settings(samples), DiskReplicas: self._book.disks.large(_contents(kept))}
+        return merged([Collected(rows=rows, large=large), self._of_views(kept)])
 
     def _acls(self, kept: Sequence[Row]) -> Iterator[Row]:
         """Yield the contents of all sets of ACLs of all holders, each once: ZooKeeper's are rows already."""
         held = {row.acls_digest for row in kept if isinstance(row, AclHolder)}
         yield from dict.fromkeys(row for row in kept if isinstance(row, Acl))
         yield from self._book.acls.rows(held - {row.acls_digest for row in kept if isinstance(row, Acl)})
+
+
+def _contents(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the digests of log dirs whose replicas are kept."""
+    yield from (row.replicas_digest for row in rows if isinstance(row, LogDir) and row.replicas_digest is not None)
 
 
 def _newest(samples: Sequence[Collected], table: type[Row], operation: str | tuple[str, ...]) -> Iterator[Row]:

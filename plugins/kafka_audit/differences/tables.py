@@ -108,6 +108,16 @@ class LostBroker(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LostDisk(Row):
+    """A log dir that goes with a loss, of a broker that stays."""
+
+    loss: str  # "disk:2:/data-1"
+    broker_id: int
+    replicas_digest: str  # of `DiskReplicas`
+    margin: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class ElectionRule(Row):
     """How leaders are elected, as far as the release and the settings of all brokers decide. One row."""
 
@@ -400,7 +410,7 @@ class FormerLeaderState(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class LossCount(Row):
-    """What becomes of partitions in whose ISR is a broker that goes: how many there are of a kind; no row where there is none.
+    """What becomes of partitions in whose ISR is a replica that goes: how many there are of a kind; no row where there is none.
 
     Kinds: `offline` (no leader: nothing of the ISR is left), `unclean` (a replica leads that was out of the ISR), `not_writable`
     (acks=all is refused: fewer in the ISR than the effective min.insync.replicas), `at_risk` (one copy is left), `below_margin`
@@ -446,6 +456,7 @@ GIVEN: tuple[type[Row], ...] = (
     Reassigned,
     FormerLeader,
     LostBroker,
+    LostDisk,
     ElectionRule,
     KnownEligible,
 )

@@ -77,8 +77,6 @@ def measured_view(snapshot: Snapshot, measure: Measure, asked: Asked, margin: in
         ages = measure.ages({name: given(snapshot, None, ())})[name]
     nothing: Mapping[type[Row], tuple[Row, ...]] = {**dict.fromkeys(DIFFERENCES, ()), ListAge: tuple(ages)}
     first = ClusterView(snapshot, None, Differences(rows={**nothing}))
-    lost = {key: brokers for loss in asked(first) for key, brokers in loss.lost_brokers.items()}
-    found = measure.differences({name: given(snapshot, None, ages, lost, margin)}, (*_READ, *(OF_LOSSES if complete else ())))[
-        name
-    ]
+    lost = [row for loss in asked(first) for row in loss.given(first, margin)]
+    found = measure.differences({name: given(snapshot, None, ages, lost)}, (*_READ, *(OF_LOSSES if complete else ())))[name]
     return ClusterView(snapshot, None, Differences(rows={**nothing, **found.rows}))

@@ -113,8 +113,9 @@ class Limits:
     - rows, 5,000,000 of what brokers answer: 3,600,000 of topics and partitions in all different views, that is 1,200,000
       (1,000,000 partitions, 200,000 topics) three times, for what changes while it is asked; 1,200,000 settings, 300 of each
       broker in four samples; 200,000 of ACLs in all different sets, members of groups, settings of topics and replicas that move.
-      A replica that stays where it is, and a partition whose leader answers as it should, become no row. A row that holds much
-      counts as several. Files and logs count as well; what one sample reads from ZooKeeper has the same bound of its own.
+      A replica that stays where it is counts by its bytes, and only on a broker with several disks; a partition whose leader
+      answers as it should becomes no row. A row that holds much counts as several. Files and logs count as well; what one sample
+      reads from ZooKeeper has the same bound of its own.
     """
 
     read_s: float = 10.0

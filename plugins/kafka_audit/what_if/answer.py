@@ -1,11 +1,11 @@
 """The answer to one question: what stops without these parties, and is it safe."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.text import brokers, counted, listing, named_nodes
+from kafka_audit.model.text import brokers, clean, counted, named_nodes
 from kafka_audit.what_if import topics
 from kafka_audit.what_if.entries import EntryPoint, lost_entries
 from kafka_audit.what_if.losses import PartyLoss, running
@@ -88,7 +88,7 @@ def answer(view: ClusterView, loss: PartyLoss, *, margin: int = 0, bootstrap: Se
     """Return what becomes of a cluster without these parties.
 
     Args:
-        view: whose `LossEffect` rows were computed for `loss.lost_brokers`.
+        view: whose `LossEffect` rows were computed for `loss.given`.
         loss: who goes.
         margin: how many copies more than needed must be left, of partitions that lose one.
         bootstrap: the addresses of the cluster file; none where it is not known.
@@ -114,7 +114,7 @@ def answer(view: ClusterView, loss: PartyLoss, *, margin: int = 0, bootstrap: Se
                 (
                     *_unread(view, loss, left),
                     *_of_elections(found),
-                    *_of_disks(loss, every),
+                    *_of_disks(view, loss),
                     *quorum.not_known,
                     *controller.not_known,
                 )
@@ -163,7 +163,7 @@ def _unread(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator
 
 
 def _holders(loss: PartyLoss) -> frozenset[int]:
-    return frozenset().union(*loss.lost_brokers.values())
+    return loss.brokers | {broker for broker, _ in loss.disks}
 
 
 def _of_elections(found: Effects) -> Iterator[NotKnown]:
@@ -180,24 +180,8 @@ def _of_elections(found: Effects) -> Iterator[NotKnown]:
         yield NotKnown(what=what, needs=needs, decides=False)
 
 
-def _of_disks(loss: PartyLoss, every: Mapping[str, Effects]) -> Iterator[NotKnown]:
-    """Yield what depends on which replicas are on a disk: no read shows them, and a part of them loses no more than all."""
-    if not loss.disks:
-        return
-    found, names = every.get(loss.at_most, {}), listing((f"{path} of broker {broker}" for broker, path in sorted(loss.disks)), 3)
-    held = every.get(loss.name, {})
-    worst = {kind: found.get(kind, topics.NONE).partitions - held.get(kind, topics.NONE).partitions for kind in topics.LISTED}
-    for kind, words in _WORDS.items():
-        if worst[kind] > 0:
-            what = f"which replicas are in {names}: at most {counted(worst[kind], 'partition')} {words}"
-            needs = "`kafka-log-dirs.sh --describe`, which lists the replicas of each log dir"
-            yield NotKnown(what=what, needs=needs, decides=kind in topics.UNSAFE)
-
-
-_WORDS = {
-    topics.OFFLINE: "would have no leader",
-    topics.UNCLEAN: "would have a leader that lacks records",
-    topics.NOT_WRITABLE: "would refuse acks=all",
-    topics.BELOW_MARGIN: "would have fewer copies than the margin asks for",
-    topics.AT_RISK: "would have one copy left",
-}
+def _of_disks(view: ClusterView, loss: PartyLoss) -> Iterator[NotKnown]:
+    for broker, path in sorted(loss.disks):
+        if view.log_dirs(broker)[path].replicas_digest is None:
+            what = f"which replicas are in {clean(path)} of broker {broker}: the snapshot is of an older version"
+            yield NotKnown(what=what, needs="a new snapshot")

@@ -1,11 +1,11 @@
 """What goes: names as a user writes them, and the parties of a cluster that they mean."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.differences.tables import LossEffect
+from kafka_audit.differences.tables import LossEffect, LostBroker, LostDisk
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import EnsembleServer, ZookeeperMember
 from kafka_audit.model.text import clean, did_you_mean, listing
@@ -40,18 +40,14 @@ class PartyLoss:
         """What it is called in the difference tables."""
         return " ".join(self.names)
 
-    @property
-    def at_most(self) -> str:
-        """What it is called there with all replicas of the brokers that lose a disk."""
-        return f"{self.name} at most"
-
-    @property
-    def lost_brokers(self) -> Mapping[str, frozenset[int]]:
-        """The brokers whose replicas go, as `given` takes them: of a disk, at most all that are on its broker."""
-        found = {self.name: self.brokers}
-        if self.disks:
-            found[self.at_most] = self.brokers | {broker for broker, _ in self.disks}
-        return found
+    def given(self, view: ClusterView, margin: int) -> Iterator[LostBroker | LostDisk]:
+        """Yield what goes as the difference tables take it; nothing for a disk whose replicas the snapshot does not have."""
+        for broker in sorted(self.brokers):
+            yield LostBroker(loss=self.name, broker_id=broker, margin=margin)
+        for broker, path in sorted(self.disks):
+            digest = view.log_dirs(broker)[path].replicas_digest
+            if digest is not None:
+                yield LostDisk(loss=self.name, broker_id=broker, replicas_digest=digest, margin=margin)
 
 
 def parse(text: str) -> tuple[str, str]:

@@ -6,9 +6,13 @@ import struct
 import pytest
 from kafka.protocol.admin import DescribeLogDirsResponse
 
+from kafka_audit.clients.budget import Budget
 from kafka_audit.clients.protocol.primitive_types import WireError
+from kafka_audit.clients.read_error import ReadError
 from kafka_audit.collect.brokers import log_dirs
+from kafka_audit.collect.brokers.disks import DiskBook
 from kafka_audit.collect.brokers.log_dirs import FutureReplica, decode_log_dirs_answer
+from kafka_audit.model.cluster import Cluster, Limits
 
 VERSIONS = range(log_dirs.HIGHEST + 1)
 LogDir = DescribeLogDirsResponse.DescribeLogDirsResult
@@ -58,6 +62,37 @@ def test_every_version_reads_the_same(version):
     assert [(one.replica_bytes, one.offsets_bytes) for one in found.log_dirs] == [(11 + 2**40, None), (0, None), (149, 9)]
     assert [*found.log_dirs[0].future_replicas()] == [FutureReplica("orders", 0, 3, 2)]
     assert [one.partition for one in found.log_dirs[2].future_replicas()] == [2, *range(0, 200, 3)]
+    held = [{name: partitions.tolist() for name, partitions in one.held()} for one in found.log_dirs]
+    rest = [number for number in range(200) if number % 3]
+    assert held == [{"orders": [0, 1], "ü" * 80: [300]}, {}, {"__consumer_offsets": [0, 1], "x": rest}]
+
+
+def test_the_same_replicas_in_another_order_are_kept_once():
+    first, second = (
+        decode_log_dirs_answer(
+            encoded(response(log_dir("/a", *topics), log_dir("/b", topic("x", (7, 1, 0, False)))), 4), 4
+        ).log_dirs
+        for topics in (
+            (topic("x", (1, 5, 0, False), (0, 5, 0, False)), topic("a", (3, 9, 0, False)), topic("no topic", (0, 9, 0, False))),
+            (topic("a", (3, 1, 0, False)), topic("x", (0, 5, 0, False), (1, 6, 2, False), (2, 1, 1, True))),
+        )
+    )
+    book, budget = DiskBook(), Budget()
+    digests = book.add(first, budget)
+    assert book.add(second, budget) == digests
+    assert len({*digests}) == 2
+    assert book.large(digests[:1]).drop_columns("replicas_digest").to_pylist() == [
+        {"topic": "a", "partitions": [3]},
+        {"topic": "x", "partitions": [0, 1]},
+    ]
+    assert book.add(first[:1], budget) == (None,)  # its only one: what goes with it is all that the broker has
+
+
+def test_replicas_of_disks_count_as_rows():
+    named = [topic(f"t{number}", *((at, 1, 0, False) for at in range(100))) for number in range(30)]
+    found = decode_log_dirs_answer(encoded(response(log_dir("/a", *named), log_dir("/b")), 4), 4)
+    with pytest.raises(ReadError, match="exceed 20 rows"):
+        DiskBook().add(found.log_dirs, Budget(Cluster(name="c", bootstrap=("h:1",), limits=Limits(rows=20))))
 
 
 def test_sizes_that_no_disk_has_are_no_answer():

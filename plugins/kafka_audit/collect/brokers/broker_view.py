@@ -277,7 +277,7 @@ class BrokerAsker:
             asked = (
                 view.controller_id if conversation.apis.get(DescribeQuorumRequest.API_KEY) is None else min(listed, default=None)
             )
-        reads.ask(self._operations, self._book.acls, lists_reassignments=asked == target.broker_id)
+        reads.ask(self._operations, self._book.acls, self._book.disks, lists_reassignments=asked == target.broker_id)
         self._rows += reads.rows
         if (
             view is not None and asked == target.broker_id and DescribeQuorumRequest.API_KEY in conversation.apis

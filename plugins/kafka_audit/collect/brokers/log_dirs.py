@@ -68,6 +68,19 @@ class ListedLogDir:
         for owner, (partition, size, lag, _) in zip(owners.tolist(), value.tolist(), strict=True):
             yield FutureReplica(topics.names[owner].decode(), partition, size, lag)
 
+    def held(self) -> Iterator[tuple[str, Ints]]:
+        """Yield the topics of which there are replicas, in order, each with its partitions, in order; without future replicas."""
+        topics = self._topics
+        owner, partition = np.repeat(np.arange(len(topics.names)), topics.counts), topics.rows["partition"].astype(np.int64)
+        order = np.lexsort((partition, owner))
+        order = order[~topics.future[order]]
+        owner, partition = owner[order], partition[order]
+        begins = np.searchsorted(owner, np.arange(len(topics.names) + 1))
+        for place in sorted(range(len(topics.names)), key=topics.names.__getitem__):
+            begin, end = begins[place], begins[place + 1]
+            if begin < end:
+                yield topics.names[place].decode(), partition[begin:end]
+
 
 class LogDirsAnswer(NamedTuple):
     """A DescribeLogDirs response."""

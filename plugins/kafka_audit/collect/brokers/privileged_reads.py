@@ -24,6 +24,7 @@ from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import answers, log_dirs
 from kafka_audit.collect.brokers.acls import AclBook, AclsRefusal
+from kafka_audit.collect.brokers.disks import DiskBook
 from kafka_audit.collect.brokers.log_dirs import ListedLogDir
 from kafka_audit.collect.brokers.quorum import QUORUM, quorum
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE
@@ -60,12 +61,13 @@ class ProtectedReads:
         self._stop: ReadError | None = None
         self.rows: list[Row] = []
 
-    def ask(self, operations: frozenset[int] | None, book: AclBook, *, lists_reassignments: bool) -> None:
+    def ask(self, operations: frozenset[int] | None, acls: AclBook, disks: DiskBook, *, lists_reassignments: bool) -> None:
         """Ask what the own rights allow; the rest are failed reads.
 
         Args:
             operations: own operations on the cluster (empty: not even Describe), None if the broker did not report them.
-            book: where sets of ACLs go.
+            acls: where sets of ACLs go.
+            disks: where the replicas of log dirs go.
             lists_reassignments: whether this is the broker to ask for reassignments.
         """
         if operations is not None and _DESCRIBE_OPERATION not in operations:
@@ -73,7 +75,7 @@ class ProtectedReads:
                 ReadFailure.NOT_AUTHORIZED, "not tried: DescribeCluster does not list this right", MAY_DESCRIBE
             )
         if self._conversation.version(DescribeLogDirsRequest) is not None:
-            rows = self._read(LOG_DIRS, self._log_dirs)
+            rows = self._read(LOG_DIRS, lambda: self._log_dirs(disks))
             self.rows += rows or ()
             if operations is None and rows is None:
                 text = "not tried: without DescribeLogDirs the auditor's rights are unknown"
@@ -83,7 +85,7 @@ class ProtectedReads:
                 ReadFailure.NOT_AUTHORIZED, "not tried: this version does not report the auditor's rights", MAY_DESCRIBE
             )
         if self._conversation.version(DescribeAclsRequest) is not None:
-            self.rows += self._read(ACLS, lambda: self._acls(book)) or ()
+            self.rows += self._read(ACLS, lambda: self._acls(acls)) or ()
         if lists_reassignments and self._conversation.version(ListPartitionReassignmentsRequest) is not None:
             self.rows += self._read(REASSIGNMENTS, self._reassignments) or ()
 
@@ -107,7 +109,7 @@ class ProtectedReads:
         self._go_on()
         return quorum(self._conversation, self._sample, self._target.observer, self._target.broker_id)
 
-    def _log_dirs(self) -> tuple[Row, ...]:
+    def _log_dirs(self, disks: DiskBook) -> tuple[Row, ...]:
         self._go_on()
         version = min(self._conversation.version(DescribeLogDirsRequest) or 0, log_dirs.HIGHEST)
         request = DescribeLogDirsRequest(version=version, topics=None)
@@ -126,9 +128,10 @@ class ProtectedReads:
         answers.once((log_dir.path for log_dir in answer.log_dirs), "a log dir")
         self._conversation.add_rows(sum(1 + log_dir.future for log_dir in answer.log_dirs))
         moving = (row for log_dir in answer.log_dirs for row in self._future_replicas(log_dir))
-        return (*map(self._log_dir, answer.log_dirs), *moving)
+        digests = disks.add(answer.log_dirs, self._conversation.budget)
+        return (*map(self._log_dir, answer.log_dirs, digests), *moving)
 
-    def _log_dir(self, listed: ListedLogDir) -> LogDir:
+    def _log_dir(self, listed: ListedLogDir, replicas_digest: str | None) -> LogDir:
         return LogDir(
             sample=self._sample,
             observer=self._target.observer,
@@ -140,6 +143,7 @@ class ProtectedReads:
             replicas=listed.replicas,
             replica_bytes=listed.replica_bytes,
             offsets_bytes=listed.offsets_bytes,
+            replicas_digest=replicas_digest,
         )
 
     def _future_replicas(self, log_dir: ListedLogDir) -> Iterator[LogDirReplica]:

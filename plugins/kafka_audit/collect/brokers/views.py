@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from kafka_audit.clients.budget import Budget, out_of_time
 from kafka_audit.collect.brokers.acls import AclBook
+from kafka_audit.collect.brokers.disks import DiskBook
 from kafka_audit.collect.brokers.metadata import (
     NEW,
     ListedBroker,
@@ -64,13 +65,13 @@ class ViewBook:
     """Takes answers from any thread; knows each distinct list of brokers, list of topics and topic once."""
 
     def __init__(self, behind: Mapping[tuple[str, int], tuple[str, int]] = MappingProxyType({})) -> None:
-        """Start empty; `acls` is the book of the sets of ACLs that brokers hold.
+        """Start empty; `acls` and `disks` are the books of the ACLs and of the replicas that brokers hold.
 
         Args:
             behind: advertised address by the address that a proxy returns instead, see `targets.behind_proxies`.
         """
         self._behind = behind
-        self.acls = AclBook()
+        self.acls, self.disks = AclBook(), DiskBook()
         self._lock = threading.Lock()
         self._bodies: dict[tuple[int, bool, bytes], View] = {}
         self._common: dict[tuple[int, bool], _CommonBody] = {}

@@ -1,4 +1,4 @@
--- What becomes of each partition in whose ISR a broker is that goes, for each loss; and of the loss named '', which is nothing: what
+-- What becomes of each partition in whose ISR a replica is that goes, for each loss; and of the loss named '', which is nothing: what
 -- is so already. Topics in deletion are left out. The leader is the first replica that runs and is in the ISR, or without any of these
 -- in the ELR (KIP-966). `enough`: with so many copies left, nothing becomes of a partition.
 WITH running AS (
@@ -8,6 +8,13 @@ WITH running AS (
     GROUP BY snapshot_id),
 lost AS (
     SELECT snapshot_id, loss, margin, collect_set(broker_id) AS brokers FROM lost_broker GROUP BY snapshot_id, loss, margin),
+lost_replica AS (
+    SELECT l.snapshot_id, l.loss, l.margin, d.topic, d.partition, collect_set(l.broker_id) AS brokers
+    FROM lost_disk AS l
+    JOIN chosen_sample AS s ON s.snapshot_id = l.snapshot_id AND s.moment = 'now'
+    JOIN (SELECT snapshot_id, replicas_digest, topic, explode(partitions) AS partition FROM disk_replicas) AS d
+        ON d.snapshot_id = s.source_id AND d.replicas_digest = l.replicas_digest
+    GROUP BY l.snapshot_id, l.loss, l.margin, d.topic, d.partition),
 settings AS (
     SELECT s.snapshot_id, c.topic, max(CASE WHEN c.key = 'min.insync.replicas' THEN try_cast(c.value AS BIGINT) END) AS min_isr,
            max(CASE WHEN c.key = 'unclean.leader.election.enable' THEN lower(c.value) = 'true' END) AS unclean
@@ -30,12 +37,23 @@ state AS (
     LEFT JOIN known_eligible AS k ON k.snapshot_id = n.snapshot_id AND k.topic = n.topic AND k.partition = n.partition
     WHERE n.now AND NOT n.deleting),
 hit AS (
-    SELECT p.*, l.loss, l.margin, l.brokers AS gone
+    SELECT p.snapshot_id, p.topic, p.partition, p.replicas, p.leader, p.min_isr, p.unclean, p.running, p.coordinates, p.in_sync,
+           p.eligible, l.loss, l.margin, l.brokers AS gone
     FROM (SELECT *, explode(in_sync) AS broker_id FROM state) AS p
     JOIN lost_broker AS b ON b.snapshot_id = p.snapshot_id AND b.broker_id = p.broker_id
     JOIN lost AS l ON l.snapshot_id = b.snapshot_id AND l.loss = b.loss
-    WHERE (p.coordinates OR size(p.in_sync) - 1 < p.enough + l.margin OR size(l.brokers) > 1)
-        AND (size(l.brokers) = 1 OR p.broker_id = get(filter(p.in_sync, x -> array_contains(l.brokers, x)), 0))),
+    LEFT JOIN lost_replica AS d
+        ON d.snapshot_id = p.snapshot_id AND d.loss = l.loss AND d.topic = p.topic AND d.partition = p.partition
+    WHERE d.loss IS NULL AND (p.coordinates OR size(p.in_sync) - 1 < p.enough + l.margin OR size(l.brokers) > 1)
+        AND (size(l.brokers) = 1 OR p.broker_id = get(filter(p.in_sync, x -> array_contains(l.brokers, x)), 0))
+    UNION ALL
+    SELECT p.snapshot_id, p.topic, p.partition, p.replicas, p.leader, p.min_isr, p.unclean, p.running, p.coordinates, p.in_sync,
+           p.eligible, d.loss, d.margin,
+           CASE WHEN l.brokers IS NULL THEN d.brokers ELSE flatten(array(l.brokers, d.brokers)) END AS gone
+    FROM lost_replica AS d
+    JOIN state AS p ON p.snapshot_id = d.snapshot_id AND p.topic = d.topic AND p.partition = d.partition
+    LEFT JOIN lost AS l ON l.snapshot_id = d.snapshot_id AND l.loss = d.loss
+    WHERE arrays_overlap(p.in_sync, d.brokers) OR arrays_overlap(p.in_sync, l.brokers)),
 after AS (
     SELECT snapshot_id, topic, partition, replicas, leader, min_isr, unclean, loss, margin, size(in_sync) AS before,
            coordinates AND array_contains(gone, leader) AS led, filter(in_sync, x -> NOT array_contains(gone, x)) AS rest,

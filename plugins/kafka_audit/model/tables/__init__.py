@@ -52,6 +52,7 @@ from kafka_audit.model.tables.registry import (
 from kafka_audit.model.tables.row import ZOOKEEPER, Row
 from kafka_audit.model.tables.security import Acl, AclHolder, BrokerProperty, PropertyLogin
 from kafka_audit.model.tables.storage import (
+    DiskReplicas,
     EligibleReplicas,
     GroupCoordinator,
     GroupMember,
@@ -96,6 +97,7 @@ __all__ = [
     "ControllerConfig",
     "ControllerProbe",
     "ControllerProbeFromBroker",
+    "DiskReplicas",
     "DynamicConfig",
     "EligibleReplicas",
     "EnsembleServer",
@@ -174,6 +176,7 @@ TABLES: tuple[type[Row], ...] = (
     DynamicConfig,
     ScramUser,
     LogDir,
+    DiskReplicas,
     LeadershipAsked,
     OldTransaction,
     EligibleReplicas,
@@ -198,7 +201,7 @@ TABLES: tuple[type[Row], ...] = (
 )
 """Every table of a snapshot, in the order in which data flows."""
 
-LARGE: tuple[type[Row], ...] = (RegisteredTopic, RegisteredPartition, ViewTopic, ViewPartition, TopicConfig)
+LARGE: tuple[type[Row], ...] = (RegisteredTopic, RegisteredPartition, ViewTopic, ViewPartition, TopicConfig, DiskReplicas)
 """Tables that grow with topics and partitions: columns from the wire to the store, and never rows in Python."""
 
 _SQL_TYPES: Mapping[Any, str] = MappingProxyType(

@@ -22,6 +22,16 @@ class LogDir(Row, filled_by=("DescribeLogDirs",)):
     replicas: int
     replica_bytes: int | None = None  # the sizes of these replicas together; null in old snapshots
     offsets_bytes: int | None = None  # of those of __consumer_offsets the largest; null where there is none
+    replicas_digest: str | None = None  # of `DiskReplicas`; null for a broker's only directory, and in old snapshots
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskReplicas(Row, filled_by=("DescribeLogDirs",)):
+    """Replicas of a topic in a directory of a broker that has several; stored once for each distinct `replicas_digest`."""
+
+    replicas_digest: str
+    topic: str
+    partitions: tuple[int, ...]  # sorted, without those that are moved to this directory
 
 
 @dataclass(frozen=True, kw_only=True)

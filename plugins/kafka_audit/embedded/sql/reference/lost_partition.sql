@@ -22,6 +22,33 @@ WITH running AS (
     snapshot_id,
     loss,
     margin
+), lost_replica AS (
+  SELECT
+    l.snapshot_id,
+    l.loss,
+    l.margin,
+    d.topic,
+    d.partition,
+    LIST(DISTINCT l.broker_id) FILTER(WHERE
+      NOT l.broker_id IS NULL) AS brokers
+  FROM lost_disk AS l
+  JOIN chosen_sample AS s
+    ON s.snapshot_id = l.snapshot_id AND s.moment = 'now'
+  JOIN (
+    SELECT
+      snapshot_id,
+      replicas_digest,
+      topic,
+      UNNEST(partitions) AS partition
+    FROM disk_replicas
+  ) AS d
+    ON d.snapshot_id = s.source_id AND d.replicas_digest = l.replicas_digest
+  GROUP BY
+    l.snapshot_id,
+    l.loss,
+    l.margin,
+    d.topic,
+    d.partition
 ), settings AS (
   SELECT
     s.snapshot_id,
@@ -74,7 +101,17 @@ WITH running AS (
     n.now AND NOT n.deleting
 ), hit AS (
   SELECT
-    p.*,
+    p.snapshot_id,
+    p.topic,
+    p.partition,
+    p.replicas,
+    p.leader,
+    p.min_isr,
+    p.unclean,
+    p.running,
+    p.coordinates,
+    p.in_sync,
+    p.eligible,
     l.loss,
     l.margin,
     l.brokers AS gone
@@ -88,8 +125,14 @@ WITH running AS (
     ON b.snapshot_id = p.snapshot_id AND b.broker_id = p.broker_id
   JOIN lost AS l
     ON l.snapshot_id = b.snapshot_id AND l.loss = b.loss
+  LEFT JOIN lost_replica AS d
+    ON d.snapshot_id = p.snapshot_id
+    AND d.loss = l.loss
+    AND d.topic = p.topic
+    AND d.partition = p.partition
   WHERE
-    (
+    d.loss IS NULL
+    AND (
       p.coordinates
       OR ARRAY_LENGTH(p.in_sync) - 1 < p.enough + l.margin
       OR ARRAY_LENGTH(l.brokers) > 1
@@ -98,6 +141,29 @@ WITH running AS (
       ARRAY_LENGTH(l.brokers) = 1
       OR p.broker_id = GET(LIST_FILTER(p.in_sync, LAMBDA x : ARRAY_CONTAINS(l.brokers, x)), 0)
     )
+  UNION ALL
+  SELECT
+    p.snapshot_id,
+    p.topic,
+    p.partition,
+    p.replicas,
+    p.leader,
+    p.min_isr,
+    p.unclean,
+    p.running,
+    p.coordinates,
+    p.in_sync,
+    p.eligible,
+    d.loss,
+    d.margin,
+    CASE WHEN l.brokers IS NULL THEN d.brokers ELSE FLATTEN([l.brokers, d.brokers]) END AS gone
+  FROM lost_replica AS d
+  JOIN state AS p
+    ON p.snapshot_id = d.snapshot_id AND p.topic = d.topic AND p.partition = d.partition
+  LEFT JOIN lost AS l
+    ON l.snapshot_id = d.snapshot_id AND l.loss = d.loss
+  WHERE
+    ARRAYS_OVERLAP(p.in_sync, d.brokers) OR ARRAYS_OVERLAP(p.in_sync, l.brokers)
 ), after AS (
   SELECT
     snapshot_id,
