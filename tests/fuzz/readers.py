@@ -49,6 +49,7 @@ from kafka_audit.clients.zookeeper.session import Session
 from kafka_audit.collect.brokers import (
     acls,
     broker_view,
+    disks,
     leader_questions,
     list_offsets,
     log_dirs,
@@ -183,6 +184,16 @@ def wire_log_dirs(data):
         replicas = [bool(replica.is_future_key) for topic in other.topics for replica in topic.partitions]
         assert (ours.path, ours.error, ours.future) == (other.log_dir, other.error_code, sum(replicas))
         assert ours.replicas == len(replicas) - sum(replicas)
+        stays = sorted(
+            (topic.name.encode(), replica.partition_index)
+            for topic in other.topics
+            for replica in topic.partitions
+            if not replica.is_future_key
+        )
+        names, lengths, partitions = ours.held()
+        assert [*zip(np.repeat([name.encode() for name in names], lengths).tolist(), partitions.tolist(), strict=True)] == stays
+    book = disks.DiskBook()
+    book.large(filter(None, book.add(found.log_dirs, Budget())))
 
 
 @_reader(WireError)

@@ -33,10 +33,12 @@ class DiskBook:
         return tuple(self._add(log_dir, budget) for log_dir in log_dirs)
 
     def _add(self, log_dir: ListedLogDir, budget: Budget) -> str:
+        names, lengths, partitions = log_dir.held()
         # A name that no topic has is in no list of topics either, so that nothing can become of its partitions.
-        held = [(name, numbers) for name, numbers in log_dir.held() if can_be_name(NameKind.TOPIC, name)]
-        names, lengths = [name for name, _ in held], np.array([len(numbers) for _, numbers in held], np.int64)
-        partitions = np.concatenate([np.empty(0, np.int64), *(numbers for _, numbers in held)])
+        possible = np.array([can_be_name(NameKind.TOPIC, name) for name in names], np.bool_)
+        if not possible.all():
+            names = [name for name, kept in zip(names, possible.tolist(), strict=True) if kept]
+            partitions, lengths = partitions[np.repeat(possible, lengths)], lengths[possible]
         content = hashlib.blake2b("\n".join(names).encode(), digest_size=16)
         content.update(lengths.tobytes() + partitions.tobytes())
         digest = content.hexdigest()

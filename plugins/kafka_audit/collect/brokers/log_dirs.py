@@ -68,18 +68,22 @@ class ListedLogDir:
         for owner, (partition, size, lag, _) in zip(owners.tolist(), value.tolist(), strict=True):
             yield FutureReplica(topics.names[owner].decode(), partition, size, lag)
 
-    def held(self) -> Iterator[tuple[str, Ints]]:
-        """Yield the topics of which there are replicas, in order, each with its partitions, in order; without future replicas."""
+    def held(self) -> tuple[list[str], Ints, Ints]:
+        """Return the topics in order, how many partitions there are of each, and all these partitions in order of both.
+
+        Future replicas are left out.
+        """
         topics = self._topics
-        owner, partition = np.repeat(np.arange(len(topics.names)), topics.counts), topics.rows["partition"].astype(np.int64)
-        order = np.lexsort((partition, owner))
-        order = order[~topics.future[order]]
-        owner, partition = owner[order], partition[order]
-        begins = np.searchsorted(owner, np.arange(len(topics.names) + 1))
-        for place in sorted(range(len(topics.names)), key=topics.names.__getitem__):
-            begin, end = begins[place], begins[place + 1]
-            if begin < end:
-                yield topics.names[place].decode(), partition[begin:end]
+        by_name = sorted(range(len(topics.names)), key=topics.names.__getitem__)
+        rank = np.empty(len(by_name), np.int64)
+        rank[by_name] = np.arange(len(by_name))
+        owner, partition = (
+            np.repeat(rank, topics.counts)[~topics.future],
+            topics.rows["partition"].astype(np.int64)[~topics.future],
+        )
+        lengths = np.bincount(owner, minlength=len(by_name))
+        names = [topics.names[place].decode() for place, length in zip(by_name, lengths.tolist(), strict=True) if length]
+        return names, lengths[lengths > 0], partition[np.lexsort((partition, owner))]
 
 
 class LogDirsAnswer(NamedTuple):
