@@ -65,6 +65,7 @@ PROPERTIES = {
 STABLE_S, PATIENCE_S, QUORUM_S = 1.2, 45.0, 9.0
 TRIES = 6
 LIMITS = {"settle_s": 0.3, "read_s": 3}
+NAMED = ("broker", "rack", "disk", "controller", "zookeeper")
 KINDS = ("offline", "not_writable", "at_risk", "moved")
 Key = tuple[str, int]
 
@@ -157,9 +158,9 @@ class Moment:
 class Losses:
     """One cluster and its losses."""
 
-    def __init__(self, bed: Bed, cluster: BaseCluster, rng: random.Random, seed: int, mode: str) -> None:
+    def __init__(self, bed: Bed, cluster: BaseCluster, rng: random.Random, options: argparse.Namespace) -> None:
         """Take a running cluster."""
-        self._bed, self._cluster, self._rng, self._seed, self._mode = bed, cluster, rng, seed, mode
+        self._bed, self._cluster, self._rng, self._options = bed, cluster, rng, options
         self._folder = bed.folder / "losses"
         self._folder.mkdir()
         self._client = LossClient(bed)
@@ -280,9 +281,10 @@ class Losses:
         choices += [
             Loss(names=[name], servers=[], disk=disk)
             for name, disk in self._disks.items()
-            if disk.broker.id in brokers and self._rng.random() < _DISKS  # each costs a restart
+            if disk.broker.id in brokers and (self._options.kinds != NAMED or self._rng.random() < _DISKS)  # each costs a restart
         ]
         choices += self._of_quorum()
+        choices = [loss for loss in choices if loss.names[0].partition(":")[0] in self._options.kinds]
         return self._rng.choice(choices) if choices else None
 
     def _of_brokers(self, names: list[str], brokers: Sequence[int]) -> Loss:
@@ -370,8 +372,8 @@ class Losses:
         on_disk = {*loss.disk.partitions} if loss.disk is not None else set()
         outcome = Outcome(
             version=self._cluster.plan.version,
-            mode=self._mode,
-            seed=self._seed,
+            mode="kraft" if self._options.kraft else "zookeeper",
+            seed=self._options.seed,
             without=[self._recorded(name) for name in loss.names],
             down=[self._recorded(name) for name in sorted(self._away)],
             how=self._stop(loss),
@@ -557,7 +559,7 @@ def run(options: argparse.Namespace, folder: Path) -> list[Outcome]:
         racks = {broker: {"broker.rack": rack} for broker, rack in RACKS.items()}
         given: dict[str, Any] = {"brokers": BROKERS, "properties": PROPERTIES, "per_broker": racks}
         cluster: BaseCluster = bed.kraft(options.version, **given) if options.kraft else bed.cluster(options.version, **given)
-        losses = Losses(bed, cluster, rng, options.seed, "kraft" if options.kraft else "zookeeper")
+        losses = Losses(bed, cluster, rng, options)
         try:
             losses.populate()
             while len(found) < options.losses and time.monotonic() - began < options.minutes * 60:
@@ -600,6 +602,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", default="3.9.1", choices=sorted(RELEASES), help="Kafka version (default 3.9.1)")
     parser.add_argument("--kraft", action="store_true", help="without ZooKeeper")
     parser.add_argument("--seed", type=int, default=7, help="of topics and losses (default 7)")
+    parser.add_argument("--kinds", nargs="+", default=NAMED, choices=NAMED, help="what is lost (default: all of these)")
     parser.add_argument("--losses", type=int, default=500, help="how many losses at most (default 500)")
     parser.add_argument("--minutes", type=float, default=60, help="begin no loss after that time (default 60)")
     parser.add_argument("--record", type=Path, default=RECORD, help="file to add the outcomes to (default docs/losses.json)")
