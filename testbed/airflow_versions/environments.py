@@ -46,8 +46,10 @@ TARGETS = (
     Target("3.1.8", "3.11", "2026-03-12"),
     Target("3.2.2", "3.11", "2026-05-30"),
     Target("3.3.2", "3.11", "2026-09-18"),
+    Target("3.3.2", "3.12", "2026-09-18"),
+    Target("3.3.2", "3.13", "2026-09-18"),
 )
-"""The newest release of each minor version that is supported."""
+"""The newest release of each minor version that is supported, and the newest of them with each Python."""
 
 
 def run(command: Sequence[str | Path], **options: object) -> str:
