@@ -61,6 +61,7 @@ def build_document(  # noqa: PLR0913, PLR0917 -- the contract between report and
         "mode": view.info.mode if view.info else None,
         "coverage": _coverage(view),
         "counts": {status.value: sum(f.status is status for f in findings) for status in Status},
+        "passed_checks": _passed(findings),
         "lifecycle_counts": _lifecycle_counts(findings),
         "incidents": [
             {**incident_to_json(incident), "groups": finding_groups(incident, findings, view)} for incident in incidents
@@ -109,6 +110,17 @@ def _unanswered(view: ClusterView, read: SourceRead) -> dict[str, Any]:
         "needs": None if read.needs is None else clean(read.needs, LONGEST_EVIDENCE),
         "untrusted_host": None if read.untrusted_host is None else clean(read.untrusted_host, LONGEST_EVIDENCE),
     }
+
+
+def _passed(findings: Iterable[Finding]) -> list[str]:
+    """Return the codes of checks that pass wherever they apply; what could not be judged somewhere is not one of them."""
+    results: dict[str, set[Status]] = {}
+    for finding in findings:
+        results.setdefault(finding.code, set()).add(finding.status)
+    return sorted(code for code, found in results.items() if Status.PASS in found and found <= _NO_FAULT)
+
+
+_NO_FAULT = {Status.PASS, Status.NOT_APPLICABLE}
 
 
 def _lifecycle_counts(findings: Iterable[Finding]) -> dict[str, int]:
@@ -243,4 +255,4 @@ def _never_asked(view: ClusterView) -> Iterator[str]:
         yield "The views of the KRaft controllers: the cluster file sets no `controllers`."
     yield "Whether records can be produced and consumed: by design, this audit only reads."
     if info is not None:
-        yield f"Anything after {_utc(info.finished_ms)}."
+        yield f"Anything after {datetime.fromtimestamp(info.finished_ms / 1000, UTC).strftime('%d %b %Y %H:%M UTC').lstrip('0')}."

@@ -14,12 +14,12 @@ from kafka_audit import __version__
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model.finding import CHANGES
 from kafka_audit.model.text import clean
+from kafka_audit.report import agreement, unknowns
 from kafka_audit.report import state as states
-from kafka_audit.report import unknowns
 from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset, jinja_environment
-from kafka_audit.report.next_failure import loss_cells, loss_columns, shown_losses
+from kafka_audit.report.next_failure import loss_columns, shown_losses
 from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.views import NOT_ASKED, who
 
@@ -148,9 +148,10 @@ def _common(document: Mapping[str, Any], min_coverage: float) -> dict[str, Any]:
         "quorum_text": quorum_text,
         "next_failure": document.get("next_failure"),
         "loss_columns": loss_columns,
-        "loss_cells": loss_cells,
         "shown_losses": shown_losses,
         "in_row": _IN_ROW,
+        "agreed": agreement.agreed(document),
+        "unanswered": agreement.unanswered(document),
         "unknown": list(_unknown(document)),
         "views": _views(document.get("views")),
         "version": __version__,

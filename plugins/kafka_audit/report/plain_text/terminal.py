@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from kafka_audit.model.finding import CHANGES, Resource, Severity
-from kafka_audit.report import matrix, reach, remedies, unknowns
+from kafka_audit.report import agreement, matrix, reach, remedies, unknowns
 from kafka_audit.report.inside import incident_numbers
 from kafka_audit.report.next_failure import next_failure_lines
 from kafka_audit.report.quorum import quorum_text
@@ -161,6 +161,11 @@ class _AuditPage:
         reported = f"Results: {counts['PASS']} pass, {counts['FAIL']} fail, {counts['UNKNOWN']} not known"
         reported = f"{reported}, {counts['NOT_APPLICABLE']} not applicable. No unmuted failure of severity HIGH or above."
         yield from wrap(reported, self.width)
+        facts = agreement.agreed(self.document)
+        yield from ("", self.paint("bold", "ASKED, AND FOUND TO AGREE")) if facts else ()
+        for fact in facts:
+            text = f"{fact.title}: {fact.text}{f' ({fact.source})' if fact.source else ''}."
+            yield from (f"  {line}" for line in wrap(our_line(text, 1000), self.width - 2, "+ ", "  "))
 
     def quorum(self) -> Iterator[str]:
         quorum = self.document.get("quorum")
