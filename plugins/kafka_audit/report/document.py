@@ -25,6 +25,7 @@ from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean
 from kafka_audit.report import matrix, next_failure, quorum, reach, remedies, views
 from kafka_audit.report.storms import finding_groups
+from kafka_audit.report.worsening import Worsening, worse_since, worsening_to_json
 
 MOST_CHANGES = 5000
 """Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
@@ -49,6 +50,7 @@ def build_document(  # noqa: PLR0913, PLR0917 -- the contract between report and
     """
     snapshot = view.snapshot
     listed = [f for f in findings if show_all or f.status is not Status.PASS or f.lifecycle is Lifecycle.RESOLVED]
+    by_fingerprint = {finding.fingerprint: finding for finding in findings}
     resolved, incomparable = _earlier_incidents(findings, incidents, previous_report)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -64,7 +66,12 @@ def build_document(  # noqa: PLR0913, PLR0917 -- the contract between report and
         "passed_checks": _passed(findings),
         "lifecycle_counts": _lifecycle_counts(findings),
         "incidents": [
-            {**incident_to_json(incident), "groups": finding_groups(incident, findings, view)} for incident in incidents
+            {
+                **incident_to_json(incident),
+                **_worse(worse_since(incident, by_fingerprint, previous_report)),
+                "groups": finding_groups(incident, findings, view),
+            }
+            for incident in incidents
         ],
         "resolved_incidents": resolved,
         "incomparable_incidents": incomparable,
@@ -181,6 +188,10 @@ def incident_to_json(incident: Incident) -> dict[str, Any]:
         "candidates": [_candidate(candidate) for candidate in incident.candidates],
         "remediation": [_step(step) for step in incident.remediation],
     }
+
+
+def _worse(found: Worsening | None) -> dict[str, Any]:
+    return {} if found is None else {"worse": worsening_to_json(found)}
 
 
 def _candidate(candidate: CauseCandidate) -> dict[str, Any]:

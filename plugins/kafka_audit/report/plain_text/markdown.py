@@ -13,6 +13,7 @@ from kafka_audit.report.next_failure import loss_columns, shown_losses, undecide
 from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.text import CANDIDATE, LIFECYCLE, candidate_text
 from kafka_audit.report.views import NOT_ASKED, who
+from kafka_audit.report.worsening import lifecycle_text
 
 MOST_FINDINGS = 300
 """Findings that are listed; findings.json has them all."""
@@ -106,7 +107,7 @@ def _next_failure(found: Mapping[str, Any] | None) -> Iterator[str]:
 
 def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", f"## {incident['severity']}: {escaped(incident['headline'])}", "")
-    yield f"{incident['cause']}, {LIFECYCLE[incident['lifecycle']]}. {markdown_prose(incident['impact'])}"
+    yield f"{incident['cause']}, {escaped(lifecycle_text(incident))}. {markdown_prose(incident['impact'])}"
     yield from (
         "",
         f"**{incident['confidence'].capitalize()}.** {markdown_prose(incident['confidence_why'])}",

@@ -21,6 +21,7 @@ from kafka_audit.report.text import (
     remedy_text,
     wrap,
 )
+from kafka_audit.report.worsening import lifecycle_text
 
 _INDENT = " " * 10
 _FIRST = 10
@@ -97,7 +98,7 @@ class _AuditPage:
         yield from self.reasons(incident)
 
     def reasons(self, incident: Mapping[str, Any]) -> Iterator[str]:
-        how = f"{incident['cause']}, {incident['confidence']}, {LIFECYCLE[incident['lifecycle']]}. {incident['confidence_why']}"
+        how = f"{incident['cause']}, {incident['confidence']}, {lifecycle_text(incident)}. {incident['confidence_why']}"
         yield from wrap(clean_prose(how), self.width, _INDENT)
         yield from wrap(clean_prose(f"{incident['impact']} {self.explained(incident)}".strip()), self.width, _INDENT)
         before = [e["text"] for e in incident["evidence_for"] if e["observer"] == CHANGES]
