@@ -140,6 +140,20 @@ def test_losses_with_the_same_numbers_share_a_row_and_all_that_are_left_out_are_
     assert "    and 10 more, in findings.json" in [*next_failure.next_failure_lines(each, 100)]
 
 
+def test_a_name_that_makes_the_table_too_wide_has_its_own_line():
+    section = rows_of(**{f"broker_{n}": (False, 2) for n in range(0, 200, 2)})
+    narrow, wide = ([*next_failure.next_failure_lines(section, width)][1:] for width in (60, 100))
+    assert wide == [
+        "    without                state     offline  refuse acks=all  one copy",
+        "    Brokers 0 … 198 (100)  not safe  2        0                0",
+    ]
+    assert narrow == [
+        "    without  state     offline  refuse acks=all  one copy",
+        "    Brokers 0 … 198 (100)",
+        "             not safe  2        0                0",
+    ]
+
+
 def test_a_report_from_before_has_no_such_section():
     document, _ = document_of(FEW)
     del document["next_failure"]

@@ -135,16 +135,24 @@ def _loss_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     return _STATES[row["safe"]], leaderless, str(row["not_writable"]), str(row["at_risk"]), quorum
 
 
+def _table(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """Yield the lines of a table; a name that makes it wider than the terminal has a line above its numbers."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=False)]
+    if sum(widths) + 2 * len(widths) + 2 > width:
+        widths[0] = len(rows[0][0])
+    for name, *numbers in rows:
+        if len(name) > widths[0]:
+            yield f"    {name}"
+        cells = ("" if len(name) > widths[0] else name, *numbers)
+        yield f"    {'  '.join(cell.ljust(size) for cell, size in zip(cells, widths, strict=False))}".rstrip()
+
+
 def next_failure_lines(document: Mapping[str, Any], width: int) -> Iterator[str]:
     """Yield the section for a terminal, below its title."""
     yield from wrap(f"{document['sentence']}.", width, "  ", "  ")
     shown = shown_losses(document)
     if shown.unsafe:
-        cells = [loss_columns(document), *shown.unsafe]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=False)]
-        yield from (
-            "    " + "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=False)).rstrip() for row in cells
-        )
+        yield from _table([loss_columns(document), *shown.unsafe], width)
     if shown.left_out:
         yield f"    and {shown.left_out} more, in findings.json"
     if shown.unsafe and shown.undecided:
