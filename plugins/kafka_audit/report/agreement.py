@@ -89,8 +89,9 @@ def _share(cells: str) -> str:
 
 
 def _quorum(document: Mapping[str, Any]) -> Iterator[Agreed]:
-    quorum, cells = document.get("quorum"), _between_nodes(document, "quorum")
-    facts = [f"leader {quorum['leader']}, epoch {quorum['epoch']}"] if quorum and quorum["leader"] is not None else []
+    quorum: Mapping[str, Any] = document.get("quorum") or {"leader": None}
+    cells = _between_nodes(document, "quorum")
+    facts = [] if quorum["leader"] is None else [f"leader {quorum['leader']}, epoch {quorum['epoch']}"]
     for role, is_voter in (("voter", True), ("observer", False)) if facts else ():
         states = [row["state"] for row in quorum["replicas"] if row["voter"] is is_voter]
         facts += [f"{states.count(CAUGHT_UP)} of {counted(len(states), role)} caught up"] if CAUGHT_UP in states else []

@@ -192,18 +192,16 @@ def _unknown(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _views(views: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return the views as rows of values that differ from the first column or not; nothing where all say the same."""
+    """Return the views as rows whose values differ somewhere, apart from what all say; nothing where all say the same."""
     if not views or len(views["columns"]) < 2:  # noqa: PLR2004 -- one column is agreement
         return None
     columns = views["columns"][:_WIDEST_VIEWS]
-    rows = [
-        {
-            "question": question,
-            "values": [
-                (column["values"][number], column["values"][number] not in {columns[0]["values"][number], NOT_ASKED})
-                for column in columns
-            ],
-        }
-        for number, question in enumerate(views["rows"])
-    ]
-    return {"columns": [{"title": who(column["observers"])} for column in columns], "rows": rows}
+    rows, equal = [], []
+    for number, question in enumerate(views["rows"]):
+        first, *others = (column["values"][number] for column in views["columns"])  # also those that are too many to show
+        if {*others} == {first}:
+            equal.append((question, first))
+        else:
+            values = [(value, value not in {first, NOT_ASKED}) for value in (first, *others)]
+            rows.append({"question": question, "values": values[:_WIDEST_VIEWS]})
+    return {"columns": [{"title": who(column["observers"])} for column in columns], "rows": rows, "equal": equal}
