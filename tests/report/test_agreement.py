@@ -6,7 +6,7 @@ import pytest
 
 import hostile
 import small_cluster
-from kafka_audit.report.agreement import agreed, unanswered
+from kafka_audit.report.agreement import agreed, without_answer
 from kafka_audit.report.html.cluster import standalone
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
@@ -97,12 +97,12 @@ def test_a_connection_that_is_not_known_is_counted_in_both_halves(healthy):
     row = next(row for row in healthy["matrix"]["observers"] if row["broker"] == 1)
     row["reach"] = "?.."
     assert facts(healthy)["Between brokers"] == "8 of 9 connections work"
-    assert [one.text for one in unanswered(healthy) if one.section == "matrix"] == [
+    assert [one.text for one in without_answer(healthy) if one.section == "matrix"] == [
         "1 of 9 connections between nodes and brokers."
     ]
     row["reach"] = "T.."
     assert facts(healthy)["Between brokers"] == "8 of 9 connections work"
-    assert [one for one in unanswered(healthy) if one.section == "matrix"] == []
+    assert [one for one in without_answer(healthy) if one.section == "matrix"] == []
 
 
 def test_a_vantage_that_reaches_no_broker_reaches_none(healthy):
@@ -136,7 +136,7 @@ def test_where_nothing_was_answered_nothing_agrees(told):
     read = {"observer": "zookeeper", "operation": "zookeeper session", "outcome": "failed", "error": "timeout"}
     document, _ = told([], {"brokers": {}, "zookeeper": False, "reads": [read]})
     assert agreed(document) == []
-    assert [one.text for one in unanswered(document)] == ["1 of 1 read without an answer."]
+    assert [one.text for one in without_answer(document)] == ["1 of 1 read without an answer."]
     forms = every_form(document)
     assert [form for form, title in TITLES.items() if title in forms[form]] == []
     assert "1 of 1 read without an answer." in forms["html"]

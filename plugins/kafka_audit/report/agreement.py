@@ -40,7 +40,7 @@ def agreed(document: Mapping[str, Any]) -> list[Agreed]:
     return [fact for part in parts for fact in part(document)]
 
 
-def unanswered(document: Mapping[str, Any]) -> list[Unanswered]:
+def without_answer(document: Mapping[str, Any]) -> list[Unanswered]:
     """Return what was asked and has no answer."""
     coverage, unknown = document["coverage"], document["counts"]["UNKNOWN"]
     found = []

@@ -151,7 +151,7 @@ def _common(document: Mapping[str, Any], min_coverage: float) -> dict[str, Any]:
         "shown_losses": shown_losses,
         "in_row": _IN_ROW,
         "agreed": agreement.agreed(document),
-        "unanswered": agreement.unanswered(document),
+        "unanswered": agreement.without_answer(document),
         "unknown": list(_unknown(document)),
         "views": _views(document.get("views")),
         "version": __version__,
