@@ -93,6 +93,12 @@ def test_one_view_agrees_with_no_other(healthy):
     assert "Views" not in facts(healthy)
 
 
+def test_a_view_that_was_not_asked_does_not_spoil_what_the_others_say(healthy):
+    (column,) = healthy["views"]["columns"]
+    healthy["views"]["columns"].append({"observers": ["broker at x:1"], "values": [NOT_ASKED, *column["values"][1:]]})
+    assert "brokers 0-2; controller 2; topics 2" in facts(healthy)["Views"]
+
+
 def test_a_connection_that_is_not_known_is_counted_in_both_halves(healthy):
     row = next(row for row in healthy["matrix"]["observers"] if row["broker"] == 1)
     row["reach"] = "?.."
