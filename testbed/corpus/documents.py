@@ -45,9 +45,9 @@ def terminal_reports(pairs: Mapping[str, Pair]) -> dict[str, str]:
     return {name: printed(document) for name, document in whole_documents(pairs).items()}
 
 
-def whole_documents(pairs: Mapping[str, Pair]) -> dict[str, Mapping[str, Any]]:
-    """Return the whole `findings.json` of each pair, without what passes."""
-    return {name: _whole(view, passing=False) for name, view in cluster_views(pairs).items()}
+def whole_documents(pairs: Mapping[str, Pair], *, passing: bool = False) -> dict[str, Mapping[str, Any]]:
+    """Return the whole `findings.json` of each pair, if wanted with what passes, which takes most of the time."""
+    return {name: _whole(view, passing=passing) for name, view in cluster_views(pairs).items()}
 
 
 def printed(document: Mapping[str, Any]) -> str:

@@ -63,7 +63,7 @@ def test_what_is_worse_ongoing_and_over_is_told_apart(story):
     assert worse.subject.startswith("[WORSE] prod: Brokers 1 and 3 are cut off")
     assert worse.facts == (
         "CRITICAL, measured, KA302. Since 14 Sep 06:00 UTC, 2 audits.",
-        "Worse: also affects broker 3.",
+        "Worse: now broker 3 too.",
         "NEW      KA105 KA302 broker/3",
         "ONGOING  KA105 KA302 broker/1",
         "COVERAGE 4 of 4 reads answered",

@@ -10,6 +10,7 @@ from audit_history import History, cut_off
 from kafka_audit.alerting import policy
 from kafka_audit.alerting.conditions import AlertLimits, AuditResult
 from kafka_audit.alerting.dedupe_state import DedupeState
+from kafka_audit.report.worsening import Worsening
 
 OTHER = ("KA312", "broker/2", "CRITICAL", {})
 
@@ -77,7 +78,7 @@ def test_what_got_worse_is_named_and_only_that(history):
     channel = Channel()
     channel.hears(history.audit(*cut_off(1)), history.now)
     (message,) = channel.hears(history.audit(*cut_off(1, 3)), history.now)
-    assert message.joined == ("broker/3",)
+    assert message.worse == Worsening(joined=("broker/3",))
     assert message.lasted == timedelta(hours=6)
     assert message.alert.audits == 2
 

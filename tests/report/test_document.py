@@ -198,7 +198,7 @@ def test_what_was_never_asked_is_said(told):
         "The content of the brokers' server.properties",
         "The content of the brokers' logs",
         "Whether records can be produced and consumed",
-        "Anything after 2026-09-14T18",
+        "Anything after 14 Sep 2026 18",
     ]
     reads = [{"observer": "properties:0", "operation": "properties"}, {"observer": "logs:0", "operation": "logs controller.log"}]
     asked, _ = told([], {**ONE, "broker_vantages": 1, "client_vantages": 2, "reads": reads})

@@ -369,6 +369,23 @@ def test_the_views_are_shown_where_they_differ_and_marked(audited):
     assert "Views, side by side" not in whole(document).says()
 
 
+def test_what_all_views_say_is_one_line_and_no_row_also_where_a_view_is_not_shown(audited):
+    document, _ = audited("cut_off", "one_broker_measured")
+    columns = [{"observers": [f"broker {n}"], "values": [f"0-{n}", "abc"]} for n in range(9)]
+    document["views"] = {"rows": ["brokers", "cluster id"], "columns": columns}
+    says = whole(document).says()
+    assert "The same in all views: cluster id abc ." in says
+    assert "broker 7 brokers 0-0" in says, "eight columns fit"
+    columns[8]["values"][1] = "another"
+    assert "The same in all views" not in whole(document).says()
+
+
+def test_the_legend_has_the_reasons_of_its_letters(audited):
+    document, _ = audited("cut_off", "one_broker_measured")
+    says = whole(document).says()
+    assert "tcp 2 ( no route to host ) V view 3 ( lists no broker ) . agrees 8" in says
+
+
 def test_silence_is_not_health(told):
     reads = [{"observer": f"broker:{n}", "outcome": "failed" if n else "answered", "error": "timeout"} for n in range(10)]
     document, _ = told([], {**ONE, "reads": reads})

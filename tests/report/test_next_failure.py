@@ -90,6 +90,70 @@ def test_every_format_shows_it_and_no_name_acts():
     assert "\n# a" not in markdown
 
 
+def rows_of(**states):
+    """Return a section with a loss for each name; the value is whether it is safe and how many partitions are offline."""
+    losses = [
+        {"loss": name.replace("_", ":"), "safe": safe, "offline": offline, "elects": None, "quorum_lost": 0, "why": ""}
+        | dict.fromkeys(("unclean", "not_writable", "at_risk"), 0)
+        for name, (safe, offline) in states.items()
+    ]
+    head = {"sentence": "So it is", "worst": None, "omitted": 0, "raises_margin": [], "not_known": []}
+    return {**head, "losses": losses}
+
+
+def in_html(section):
+    document, _ = document_of(FEW)
+    return standalone({**document, "next_failure": section}).partition('id="next-failure"')[2].partition("</section>")[0]
+
+
+def test_losses_that_are_not_decided_are_folded_and_no_row_of_the_table():
+    section = rows_of(**{f"broker_{n}": (None, 0) for n in range(100)})
+    page = in_html(section)
+    assert page.count("<table>") == 1
+    closed = page.partition("<details><summary>")[2]
+    assert "100 losses not decided" in closed.partition("</summary>")[0]
+    assert closed.count("<tr>") == 2
+    assert "Brokers 0-99" in closed
+    assert [*next_failure.next_failure_lines(section, 100)] == ["  So it is."], "the sentence says so"
+
+
+def test_a_loss_that_is_not_safe_is_listed_beside_those_that_are_not_decided():
+    section = rows_of(broker_0=(False, 2), broker_1=(None, 0), broker_2=(None, 0), broker_3=(True, 0))
+    page = in_html(section)
+    listed, _, folded = page.partition("<details>")
+    assert ("Broker 0" in listed, "Brokers 1, 2" in listed, "Brokers 1, 2" in folded) == (True, False, True)
+    assert "roker 3" not in page
+    assert "  ? not decided: Brokers 1, 2" in [*next_failure.next_failure_lines(section, 100)]
+    document, _ = document_of(FEW)
+    markdown = markdown_report({**document, "next_failure": section})
+    assert "- ? 2 losses not decided: Brokers 1, 2" in markdown
+    assert "| Broker 0 | not safe | 2 | 0 | 0 |" in markdown
+
+
+def test_losses_with_the_same_numbers_share_a_row_and_all_that_are_left_out_are_counted():
+    alike = rows_of(**{f"broker_{n}": (False, 2) for n in range(30)}, **{f"rack_{n}": (False, 2) for n in "ab"})
+    assert [row[0] for row in next_failure.shown_losses(alike).unsafe] == ["Brokers 0-29", "Racks a, b"]
+    assert next_failure.shown_losses(alike).left_out == 0
+    each = rows_of(**{f"broker_{n}": (False, n // 2) for n in range(30)})
+    shown = next_failure.shown_losses(each)
+    assert (len(shown.unsafe), shown.left_out) == (10, 10)
+    assert "    and 10 more, in findings.json" in [*next_failure.next_failure_lines(each, 100)]
+
+
+def test_a_name_that_makes_the_table_too_wide_has_its_own_line():
+    section = rows_of(**{f"broker_{n}": (False, 2) for n in range(0, 200, 2)})
+    narrow, wide = ([*next_failure.next_failure_lines(section, width)][1:] for width in (60, 100))
+    assert wide == [
+        "    without                state     offline  refuse acks=all  one copy",
+        "    Brokers 0 … 198 (100)  not safe  2        0                0",
+    ]
+    assert narrow == [
+        "    without  state     offline  refuse acks=all  one copy",
+        "    Brokers 0 … 198 (100)",
+        "             not safe  2        0                0",
+    ]
+
+
 def test_a_report_from_before_has_no_such_section():
     document, _ = document_of(FEW)
     del document["next_failure"]

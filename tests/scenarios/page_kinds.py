@@ -46,10 +46,12 @@ def write_pages(folder: Path) -> dict[str, Path]:
 
 def _of_clusters() -> dict[str, str]:
     reports: dict[str, Mapping[str, Any]] = {"small": small(), "sixty": large(60, range(56, 60)), "large": large()}
-    reports |= whole_documents({kind: unpacked((CLUSTERS / f"{name}{SUFFIX}").read_bytes()) for kind, name in RECORDED.items()})
+    recorded = {kind: unpacked((CLUSTERS / f"{name}{SUFFIX}").read_bytes()) for kind, name in RECORDED.items()}
+    found = whole_documents(recorded) | whole_documents({"healthy": recorded["healthy"]}, passing=True)
+    reports |= {kind: {**report, "cluster": "prod"} for kind, report in found.items()}
     unfolded = cluster_page(reports["sixty"], AROUND, wanted=Wanted.of({}), fold=False)
-    found = {name: cluster_page(report, AROUND, wanted=Wanted.of({})) for name, report in reports.items()}
-    return {**found, "unfolded": unfolded, "file": standalone(reports["disk"]), "timeline": _timeline(reports)}
+    shown = {name: cluster_page(report, AROUND, wanted=Wanted.of({})) for name, report in reports.items()}
+    return {**shown, "unfolded": unfolded, "file": standalone(reports["disk"]), "timeline": _timeline(reports)}
 
 
 def _around_them() -> dict[str, str]:

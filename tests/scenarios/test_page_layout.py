@@ -78,7 +78,25 @@ def test_a_hundred_brokers_and_five_thousand_findings_stay_readable(shown):
     evidence = page.locator("#why-1 ~ ul.entries, #why-1 ~ details.more").all_inner_texts()
     assert sum(text.count("tcp fails") for text in evidence) == 1
     assert "probes from the hosts of brokers 20-39" in " ".join(evidence)
-    assert page.evaluate("document.documentElement.scrollHeight") < 6 * DESK["height"]
+    undecided = page.locator("#next-failure ~ details")
+    assert undecided.locator("tbody tr").count() == 1, "losses with the same numbers share a row"
+    assert undecided.locator("table").is_hidden()
+    assert page.evaluate("document.documentElement.scrollHeight") < 5 * DESK["height"]
+
+
+def test_a_page_without_an_incident_has_two_halves_before_the_matrix(shown):
+    for window, is_wide in ((DESK, True), (PHONE, False)):
+        page = shown("healthy", window)
+        agrees, open_questions, matrix = (page.locator(part).bounding_box() for part in ("#agreed", "#unanswered", "#matrix"))
+        assert (agrees["y"] == open_questions["y"]) is is_wide
+        assert agrees["y"] <= open_questions["y"] < matrix["y"]
+        assert agrees["width"] == open_questions["width"], "the halves are equal"
+        assert agrees["y"] < window["height"]
+        assert page.locator("#unanswered + ul > li").last.inner_text().startswith("Anything after 27 Nov 2026 00:16 UTC")
+        names = page.locator("#agreed + ul details")
+        assert names.locator("li").first.is_hidden()
+        names.locator("summary").click()
+        assert names.locator("li", has_text="storage: ").is_visible()
 
 
 def test_the_report_that_the_readme_shows_says_what_is_broken_on_its_first_screen(chromium, tmp_path):
@@ -102,3 +120,26 @@ def test_the_report_that_the_readme_shows_says_what_is_broken_on_its_first_scree
     assert headline.bounding_box()["y"] < 200
     assert page.get_by_text("nc -vz -w 3 10.98.0.12 9092").first.bounding_box()["y"] < 720
     page.screenshot(path=folder / "report-1100-light.png", scale="css")
+
+
+@pytest.mark.parametrize(
+    ("picture", "name", "part"),
+    [
+        ("incident-1440-light", "incident", "#headline"),
+        ("incident-390-dark", "incident", "#do-1"),
+        ("matrix-1440-dark", "incident", "#matrix"),
+        ("no-incident-1440-light", "healthy", "#agreed"),
+        ("timeline-1440-light", "timeline", "table.tl"),
+    ],
+)
+def test_a_picture_of_the_documentation_shows_its_part(page_in_chromium, tmp_path, picture, name, part):
+    _, width, theme = picture.rsplit("-", 2)
+    page = page_in_chromium(name, viewport={"width": int(width), "height": 900}, color_scheme=theme)
+    if part == "#matrix":
+        page.locator(part).evaluate("one => scrollTo(0, one.offsetTop - 40)")
+    box = page.locator(part).bounding_box()
+    assert 0 <= box["y"] < 700
+    assert page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") is (theme == "dark")
+    folder = browser.folder(tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=folder / f"{picture}.png", scale="css")

@@ -67,8 +67,14 @@ def _incident(place: int, incident: Mapping[str, Any]) -> Answer:
         {"id": f"{root}/remediation/{number}", **{key: step[key] for key in ("kind", "text", "commands", "cost")}}
         for number, step in enumerate(incident["remediation"])
     ]
-    kept = ("headline", "cause", "severity", "confidence", "confidence_why", "impact", "lifecycle", "findings")
-    return {"id": root, **{key: incident[key] for key in kept}, **told, "candidates": candidates, "steps": steps}
+    kept = ("headline", "cause", "severity", "confidence", "confidence_why", "impact", "lifecycle", "worse", "findings")
+    return {
+        "id": root,
+        **{key: incident[key] for key in kept if key in incident},
+        **told,
+        "candidates": candidates,
+        "steps": steps,
+    }
 
 
 def _said(statement: object) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """What one audit has to alert about: incidents that keep the gate shut, too few answers, an audit that judged nothing."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -10,6 +10,7 @@ from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import counted
 from kafka_audit.report import gate
 from kafka_audit.report.inside import inside
+from kafka_audit.report.worsening import affected
 
 INCIDENT, COVERAGE, AUDIT, SHARED = "incident", "coverage", "audit", "shared"
 NOT_COLLECTED = "KA001"
@@ -105,15 +106,8 @@ def _incident(headline: str, cause: str, failed: Sequence[Mapping[str, Any]]) ->
         cause=cause,
         severity=max((f["severity"] for f in failed), key=lambda name: Severity[name]),
         findings=tuple((f["code"], f["resource"]["name"]) for f in failed),
-        affected=_affected(Resource.from_dict(f["resource"]) for f in failed),
+        affected=affected(Resource.from_dict(f["resource"]) for f in failed),
     )
-
-
-def _affected(resources: Iterable[Resource]) -> tuple[str, ...]:
-    """Return brokers, else topics; partitions come and go by the thousand while the same broker is down."""
-    roots = {resource.root: resource for resource in resources}
-    brokers = sorted(root for root, resource in roots.items() if resource.is_of_broker)
-    return tuple(brokers or sorted(roots))
 
 
 def is_blind(document: Mapping[str, Any]) -> bool:

@@ -9,9 +9,10 @@ from kafka_audit.alerting.conditions import INCIDENT, SHARED, AuditResult
 from kafka_audit.alerting.policy import AlertEvent, AlertKind, moment
 from kafka_audit.alerting.shared_causes import SharedCause
 from kafka_audit.model.finding import Resource
-from kafka_audit.model.text import clean, counted, listing
+from kafka_audit.model.text import clean, counted
 from kafka_audit.report import remedies
 from kafka_audit.report.plain_text import terminal
+from kafka_audit.report.worsening import worse_text, worsening_to_json
 
 TEXT_WIDTH = 80
 MOST_ALERTS = 10
@@ -152,8 +153,8 @@ def _facts(event: AlertEvent, document: Mapping[str, Any] | None, incident: Mapp
         yield f"{condition.severity}, {confidence}{condition.cause}. Since {moment(alert.since)}, {seen_by}."
     else:
         yield f"Since {moment(alert.since)}. Checks without data are unknown."
-    if event.joined:
-        yield f"Worse: also affects {listing((name.replace('/', ' ', 1) for name in event.joined), _MOST_GROUPS)}."
+    if event.worse:
+        yield f"Worse: {worse_text(worsening_to_json(event.worse))}."
     if document is None:
         return
     for lifecycle in ("new", "ongoing", "resolved"):

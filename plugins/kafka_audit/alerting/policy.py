@@ -26,6 +26,7 @@ from kafka_audit.alerting.dedupe_state import DedupeState, OpenAlert
 from kafka_audit.alerting.shared_causes import RunTroubles, shared_causes
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import clean, counted
+from kafka_audit.report.worsening import Worsening, worsening
 
 
 class AlertKind(StrEnum):
@@ -47,14 +48,14 @@ class AlertEvent:
         change: what happened.
         alert: what it happened to, as it is kept from now on.
         lasted: since the first alert on it.
-        joined: brokers, else topics, that are affected for the first time; only where the change is WORSE.
+        worse: what became worse since the alerts before; only where the change is WORSE.
         before: the last judgement before audits failed, or the first one after; only where that is the subject.
     """
 
     change: AlertKind
     alert: OpenAlert
     lasted: timedelta
-    joined: tuple[str, ...] = ()
+    worse: Worsening | None = None
     before: str = ""
 
 
@@ -184,13 +185,12 @@ def _overlap(before: Condition, condition: Condition) -> int:
 
 
 def _goes_on(alert: OpenAlert, condition: Condition, now: datetime, limits: AlertLimits) -> tuple[OpenAlert, AlertEvent | None]:
-    joined = tuple(name for name in condition.affected if name not in alert.affected)
-    worse = bool(joined) or Severity[condition.severity] > Severity[alert.severity]
+    worse = worsening(condition.affected, condition.severity, before=alert.affected, worst=alert.severity)
     due = limits.remind is not None and now - datetime.fromisoformat(alert.sent) >= limits.remind
     after = replace(
         alert,
         condition=condition,
-        affected=(*alert.affected, *joined),
+        affected=(*alert.affected, *(worse.joined if worse else ())),
         severity=max(alert.severity, condition.severity, key=lambda name: Severity[name]),
         audits=alert.audits + 1,
         sent=now.isoformat(timespec="seconds") if worse or due else alert.sent,
@@ -198,7 +198,7 @@ def _goes_on(alert: OpenAlert, condition: Condition, now: datetime, limits: Aler
     if not worse and not due:
         return after, None
     change = AlertKind.WORSE if worse else AlertKind.STILL
-    return after, AlertEvent(change=change, alert=after, lasted=_lasted(alert, now), joined=joined)
+    return after, AlertEvent(change=change, alert=after, lasted=_lasted(alert, now), worse=worse)
 
 
 def _begins(condition: Condition, state: DedupeState, now: datetime) -> tuple[OpenAlert, AlertEvent]:

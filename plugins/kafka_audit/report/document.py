@@ -25,6 +25,7 @@ from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean
 from kafka_audit.report import matrix, next_failure, quorum, reach, remedies, views
 from kafka_audit.report.storms import finding_groups
+from kafka_audit.report.worsening import Worsening, worse_since, worsening_to_json
 
 MOST_CHANGES = 5000
 """Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
@@ -49,6 +50,7 @@ def build_document(  # noqa: PLR0913, PLR0917 -- the contract between report and
     """
     snapshot = view.snapshot
     listed = [f for f in findings if show_all or f.status is not Status.PASS or f.lifecycle is Lifecycle.RESOLVED]
+    by_fingerprint = {finding.fingerprint: finding for finding in findings}
     resolved, incomparable = _earlier_incidents(findings, incidents, previous_report)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -61,9 +63,15 @@ def build_document(  # noqa: PLR0913, PLR0917 -- the contract between report and
         "mode": view.info.mode if view.info else None,
         "coverage": _coverage(view),
         "counts": {status.value: sum(f.status is status for f in findings) for status in Status},
+        "passed_checks": _passed(findings),
         "lifecycle_counts": _lifecycle_counts(findings),
         "incidents": [
-            {**incident_to_json(incident), "groups": finding_groups(incident, findings, view)} for incident in incidents
+            {
+                **incident_to_json(incident),
+                **_worse(worse_since(incident, by_fingerprint, previous_report)),
+                "groups": finding_groups(incident, findings, view),
+            }
+            for incident in incidents
         ],
         "resolved_incidents": resolved,
         "incomparable_incidents": incomparable,
@@ -109,6 +117,17 @@ def _unanswered(view: ClusterView, read: SourceRead) -> dict[str, Any]:
         "needs": None if read.needs is None else clean(read.needs, LONGEST_EVIDENCE),
         "untrusted_host": None if read.untrusted_host is None else clean(read.untrusted_host, LONGEST_EVIDENCE),
     }
+
+
+def _passed(findings: Iterable[Finding]) -> list[str]:
+    """Return the codes of checks that pass wherever they apply; what could not be judged somewhere is not one of them."""
+    results: dict[str, set[Status]] = {}
+    for finding in findings:
+        results.setdefault(finding.code, set()).add(finding.status)
+    return sorted(code for code, found in results.items() if Status.PASS in found and found <= _NO_FAULT)
+
+
+_NO_FAULT = {Status.PASS, Status.NOT_APPLICABLE}
 
 
 def _lifecycle_counts(findings: Iterable[Finding]) -> dict[str, int]:
@@ -169,6 +188,10 @@ def incident_to_json(incident: Incident) -> dict[str, Any]:
         "candidates": [_candidate(candidate) for candidate in incident.candidates],
         "remediation": [_step(step) for step in incident.remediation],
     }
+
+
+def _worse(found: Worsening | None) -> dict[str, Any]:
+    return {} if found is None else {"worse": worsening_to_json(found)}
 
 
 def _candidate(candidate: CauseCandidate) -> dict[str, Any]:
@@ -243,4 +266,4 @@ def _never_asked(view: ClusterView) -> Iterator[str]:
         yield "The views of the KRaft controllers: the cluster file sets no `controllers`."
     yield "Whether records can be produced and consumed: by design, this audit only reads."
     if info is not None:
-        yield f"Anything after {_utc(info.finished_ms)}."
+        yield f"Anything after {datetime.fromtimestamp(info.finished_ms / 1000, UTC).strftime('%d %b %Y %H:%M UTC').lstrip('0')}."

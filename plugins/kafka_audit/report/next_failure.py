@@ -1,13 +1,15 @@
 """The next failure: what stops if a single broker, rack or controller goes. Checks judge how severe that is, not this page."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Line
-from kafka_audit.model.text import clean, our_line, start_upper
+from kafka_audit.model.text import clean, listing, our_line, start_upper
 from kafka_audit.report import losses, remedies
+from kafka_audit.report.matrix import short
 from kafka_audit.report.text import wrap
 from kafka_audit.what_if import topics
 from kafka_audit.what_if.answer import Answer, answer
@@ -17,7 +19,7 @@ _MOST = 4000
 """Losses that the document lists."""
 
 _ROWS = 10
-"""Losses that a page lists, of those that are not safe."""
+"""Rows of losses that a page lists."""
 
 _UNKNOWN = 3
 _KINDS = (topics.OFFLINE, topics.UNCLEAN, topics.NOT_WRITABLE, topics.AT_RISK)
@@ -77,10 +79,48 @@ def _row(found: Answer) -> dict[str, Any]:
     }
 
 
-def shown_losses(document: Mapping[str, Any]) -> tuple[Sequence[Mapping[str, Any]], int]:
-    """Return the losses that a page lists, those that are not safe first, and how many of these are left out."""
-    order = sorted((row for row in document["losses"] if row["safe"] is not True), key=lambda row: row["safe"] is None)
-    return order[:_ROWS], len(order) - len(order[:_ROWS])
+@dataclass(frozen=True, kw_only=True)
+class ShownLosses:
+    """Rows of cells, one for all losses of a kind that are alike. `left_out` and `undecided_losses` are numbers of losses."""
+
+    unsafe: tuple[tuple[str, ...], ...]
+    left_out: int
+    undecided: tuple[tuple[str, ...], ...]
+    undecided_losses: int
+
+
+def shown_losses(document: Mapping[str, Any]) -> ShownLosses:
+    """Return the losses that a page lists: those that are not safe, and apart from them those that are not decided."""
+    unsafe, undecided = ([row for row in document["losses"] if row["safe"] is state] for state in (False, None))
+    groups = _alike(unsafe)
+    return ShownLosses(
+        unsafe=tuple(_cells(group) for group in groups[:_ROWS]),
+        left_out=sum(map(len, groups[_ROWS:])),
+        undecided=tuple(_cells(group) for group in _alike(undecided)[:_ROWS]),
+        undecided_losses=len(undecided),
+    )
+
+
+def _alike(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    groups: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        kind, _, _ = row["loss"].partition(":")
+        numbers = (row[key] for key in (*_KINDS, "elects", "quorum_lost"))
+        groups.setdefault((kind, *numbers), []).append(row)
+    return list(groups.values())
+
+
+def _cells(group: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    kind, _, _ = group[0]["loss"].partition(":")
+    names = [row["loss"].partition(":")[2] for row in group]
+    ids = [int(name) if name.isdecimal() and name.isascii() else name for name in names]
+    who = f"{start_upper(kind)}{'' if len(group) == 1 else 's'} {short(ids)}"
+    return who, *_loss_cells(group[0])
+
+
+def undecided_names(shown: ShownLosses) -> str:
+    """Return which losses are not decided."""
+    return listing(row[0] for row in shown.undecided)
 
 
 def loss_columns(document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -88,28 +128,35 @@ def loss_columns(document: Mapping[str, Any]) -> tuple[str, ...]:
     return _COLUMNS if any(row["quorum_lost"] for row in document["losses"]) else _COLUMNS[:-1]
 
 
-def loss_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the cells of a loss, that of the quorum last; the words are ours, or cleaned."""
+def _loss_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the cells of a loss but for its name, that of the quorum last; the words are ours, or cleaned."""
     leaderless = f"{row['offline']}{' + ' + str(row['unclean']) + ' unclean' if row['unclean'] else ''}"
     quorum = _ELECTS[row["elects"]] if row["quorum_lost"] else "–"  # noqa: RUF001 -- the sign for "not asked"
-    state = _STATES[row["safe"]]
-    who = start_upper(row["loss"].replace(":", " ", 1))
-    return who, state, leaderless, str(row["not_writable"]), str(row["at_risk"]), quorum
+    return _STATES[row["safe"]], leaderless, str(row["not_writable"]), str(row["at_risk"]), quorum
+
+
+def _table(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """Yield the lines of a table; a name that makes it wider than the terminal has a line above its numbers."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=False)]
+    if sum(widths) + 2 * len(widths) + 2 > width:
+        widths[0] = len(rows[0][0])
+    for name, *numbers in rows:
+        if len(name) > widths[0]:
+            yield f"    {name}"
+        cells = ("" if len(name) > widths[0] else name, *numbers)
+        yield f"    {'  '.join(cell.ljust(size) for cell, size in zip(cells, widths, strict=False))}".rstrip()
 
 
 def next_failure_lines(document: Mapping[str, Any], width: int) -> Iterator[str]:
     """Yield the section for a terminal, below its title."""
     yield from wrap(f"{document['sentence']}.", width, "  ", "  ")
-    rows, more = shown_losses(document)
-    unsafe = [row for row in rows if row["safe"] is False]
-    if unsafe:
-        cells = [loss_columns(document), *map(loss_cells, unsafe)]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=False)]
-        yield from (
-            "    " + "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=False)).rstrip() for row in cells
-        )
-    if more:
-        yield f"    and {more} more, in findings.json"
+    shown = shown_losses(document)
+    if shown.unsafe:
+        yield from _table([loss_columns(document), *shown.unsafe], width)
+    if shown.left_out:
+        yield f"    and {shown.left_out} more, in findings.json"
+    if shown.unsafe and shown.undecided:
+        yield from wrap(f"not decided: {undecided_names(shown)}", width, "  ? ", "    ")
     for way in document["raises_margin"]:
         yield from wrap(f"{way['text']}.", width, "  ", "  ")
         yield from (f"    {line}" for line in remedies.step_lines(way))

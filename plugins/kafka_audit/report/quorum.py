@@ -16,6 +16,9 @@ _EACH = 8
 
 _NO_DELAY_MS = 50
 
+CAUGHT_UP = "caught_up"
+"""The state of a replica that is not behind."""
+
 
 def build_quorum(view: ClusterView) -> dict[str, Any] | None:
     """Return the quorum of the newest sample, JSON-ready; None where the metadata is in ZooKeeper alone."""
@@ -39,7 +42,7 @@ def build_quorum(view: ClusterView) -> dict[str, Any] | None:
 
 def _replica(view: ClusterView, row: QuorumReplica, end: int | None) -> dict[str, Any]:
     now, offset = view.quorum.now, row.log_end_offset
-    state = "unknown" if not now.behind_ms else "behind" if row.replica_id in now.late else "caught_up"
+    state = "unknown" if not now.behind_ms else "behind" if row.replica_id in now.late else CAUGHT_UP
     return {
         "id": row.replica_id,
         "voter": row.voter,
@@ -68,7 +71,7 @@ def _listed(rows: Sequence[Mapping[str, Any]], leader: int) -> str:
     """Return nodes one by one; of many, those that are caught up in one, and those that are not as far as they are few."""
     parts: dict[bool, list[Mapping[str, Any]]] = {True: [], False: []}
     for row in rows:
-        parts[len(rows) > _EACH and row["state"] == "caught_up" and row["id"] != leader].append(row)
+        parts[len(rows) > _EACH and row["state"] == CAUGHT_UP and row["id"] != leader].append(row)
     near, others = parts[True], parts[False]
     each = [f"{row['id']} ({_behind(row, leader)})" for row in others[:_EACH]]
     if near:

@@ -13,7 +13,11 @@ from kafka_audit.model.text import clean, listing, ranges
 _MOST_ADDRESSES = 10
 """The number of brokers whose addresses are compared; the matrix shows all of them."""
 
-_NOTHING = "none"
+NOTHING = "none"
+"""The value of what a party does not list, or did not say."""
+
+UNREPORTED = "not reported"
+"""The cluster id of a party that did not say it."""
 
 NOT_ASKED = "not asked"
 """The cell of a view of another listener; it differs from no other cell."""
@@ -71,28 +75,28 @@ def _questions(view: ClusterView, disputed: Sequence[tuple[int, str]]) -> list[s
 
 def _registered(view: ClusterView, disputed: Sequence[tuple[int, str]]) -> Iterator[str]:
     count = view.partitions.count
-    yield ranges(view.in_zookeeper) or _NOTHING
+    yield ranges(view.in_zookeeper) or NOTHING
     if not view.kraft:
-        yield _NOTHING if view.controller is None else str(view.controller)
-    yield str(count.topics) if count.partitions else _NOTHING
-    yield f"{count.led} of {count.partitions}" if count.partitions else _NOTHING
+        yield NOTHING if view.controller is None else str(view.controller)
+    yield str(count.topics) if count.partitions else NOTHING
+    yield f"{count.led} of {count.partitions}" if count.partitions else NOTHING
     yield clean(view.snapshot.cluster_id)
     for broker, listener in disputed:
         own = (endpoint.address for endpoint in view.endpoints.of(broker) if endpoint.listener == listener)
-        yield clean(next(own, _NOTHING))
+        yield clean(next(own, NOTHING))
 
 
 def _viewed(view: ClusterView, held: BrokerView, disputed: Sequence[tuple[int, str]]) -> Iterator[str]:
     listed = {row.broker_id: address_text(row.host, row.port) for row in view.listed.get(held.brokers_digest, ())}
-    yield ranges(listed) or _NOTHING
+    yield ranges(listed) or NOTHING
     if not view.kraft:
-        yield _NOTHING if held.controller_id is None or held.controller_id < 0 else str(held.controller_id)
-    yield str(held.topics_listed) if held.topics_listed else _NOTHING
+        yield NOTHING if held.controller_id is None or held.controller_id < 0 else str(held.controller_id)
+    yield str(held.topics_listed) if held.topics_listed else NOTHING
     count = view.partitions.lists.get(held.topics_digest)
-    yield f"{count.led} of {count.partitions}" if count and count.partitions else _NOTHING
-    yield clean(held.kafka_cluster_id or "not reported")
+    yield f"{count.led} of {count.partitions}" if count and count.partitions else NOTHING
+    yield clean(held.kafka_cluster_id or UNREPORTED)
     for broker, listener in disputed:
-        yield clean(listed.get(broker, _NOTHING)) if held.listener == listener else NOT_ASKED
+        yield clean(listed.get(broker, NOTHING)) if held.listener == listener else NOT_ASKED
 
 
 def who(observers: Sequence[str]) -> str:

@@ -14,12 +14,12 @@ from kafka_audit import __version__
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model.finding import CHANGES
 from kafka_audit.model.text import clean
+from kafka_audit.report import agreement, unknowns
 from kafka_audit.report import state as states
-from kafka_audit.report import unknowns
 from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset, jinja_environment
-from kafka_audit.report.next_failure import loss_cells, loss_columns, shown_losses
+from kafka_audit.report.next_failure import loss_columns, shown_losses
 from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.views import NOT_ASKED, who
 
@@ -148,9 +148,10 @@ def _common(document: Mapping[str, Any], min_coverage: float) -> dict[str, Any]:
         "quorum_text": quorum_text,
         "next_failure": document.get("next_failure"),
         "loss_columns": loss_columns,
-        "loss_cells": loss_cells,
         "shown_losses": shown_losses,
         "in_row": _IN_ROW,
+        "agreed": agreement.agreed(document),
+        "unanswered": agreement.without_answer(document),
         "unknown": list(_unknown(document)),
         "views": _views(document.get("views")),
         "version": __version__,
@@ -191,18 +192,16 @@ def _unknown(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _views(views: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return the views as rows of values that differ from the first column or not; nothing where all say the same."""
+    """Return the views as rows whose values differ somewhere, apart from what all say; nothing where all say the same."""
     if not views or len(views["columns"]) < 2:  # noqa: PLR2004 -- one column is agreement
         return None
     columns = views["columns"][:_WIDEST_VIEWS]
-    rows = [
-        {
-            "question": question,
-            "values": [
-                (column["values"][number], column["values"][number] not in {columns[0]["values"][number], NOT_ASKED})
-                for column in columns
-            ],
-        }
-        for number, question in enumerate(views["rows"])
-    ]
-    return {"columns": [{"title": who(column["observers"])} for column in columns], "rows": rows}
+    rows, equal = [], []
+    for number, question in enumerate(views["rows"]):
+        first, *others = (column["values"][number] for column in views["columns"])  # also those that are too many to show
+        if {*others} == {first}:
+            equal.append((question, first))
+        else:
+            values = [(value, value not in {first, NOT_ASKED}) for value in (first, *others)]
+            rows.append({"question": question, "values": values[:_WIDEST_VIEWS]})
+    return {"columns": [{"title": who(column["observers"])} for column in columns], "rows": rows, "equal": equal}

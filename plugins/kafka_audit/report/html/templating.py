@@ -16,6 +16,7 @@ from kafka_audit.model.text import clean, counted, our_line, ranges
 from kafka_audit.report import remedies
 from kafka_audit.report.inside import inside
 from kafka_audit.report.text import candidate_text
+from kafka_audit.report.worsening import worse_text
 
 _LONGEST = 4000
 _CODE = re.compile(r"`([^`\n]{1,4000})`")
@@ -46,6 +47,7 @@ def jinja_environment() -> Environment:
         "by_broker": by_broker,
         "candidate_text": candidate_text,
         "inside": inside,
+        "worse_text": worse_text,
     }
     found.globals["counted"] = counted
     return found

@@ -7,12 +7,13 @@ from typing import Any
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model import quoting
 from kafka_audit.model.text import clean, counted, our_line
-from kafka_audit.report import matrix, remedies, state, unknowns
+from kafka_audit.report import agreement, matrix, remedies, state, unknowns
 from kafka_audit.report.inside import incident_numbers
-from kafka_audit.report.next_failure import loss_cells, loss_columns, shown_losses
+from kafka_audit.report.next_failure import loss_columns, shown_losses, undecided_names
 from kafka_audit.report.quorum import quorum_text
 from kafka_audit.report.text import CANDIDATE, LIFECYCLE, candidate_text
 from kafka_audit.report.views import NOT_ASKED, who
+from kafka_audit.report.worsening import lifecycle_text
 
 MOST_FINDINGS = 300
 """Findings that are listed; findings.json has them all."""
@@ -59,6 +60,8 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     yield f"{coverage['answered']} of {coverage['asked']} reads answered, snapshot `{clean(document['snapshot_id'])}`."
     for incident in document["incidents"]:
         yield from _incident(incident)
+    if not document["incidents"]:
+        yield from _agreed(document)
     for incident in document["resolved_incidents"]:
         yield from ("", f"− resolved: {escaped(incident['headline'])} ({incident['cause']})")  # noqa: RUF001 -- the sign of the page
     for incident in document["incomparable_incidents"]:
@@ -75,27 +78,36 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     yield from _coverage(document)
 
 
+def _agreed(document: Mapping[str, Any]) -> Iterator[str]:
+    facts = agreement.agreed(document)
+    yield from ("", "## Asked, and found to agree", "") if facts else ()
+    for fact in facts:
+        yield f"- **{fact.title}.** {escaped(fact.text)}{f' ({escaped(fact.source)})' if fact.source else ''}."
+
+
 def _next_failure(found: Mapping[str, Any] | None) -> Iterator[str]:
     if found is None:
         return
     yield from ("", "## The next failure", "", f"{escaped(found['sentence'])}.")
-    rows, more = shown_losses(found)
-    if rows:
+    shown = shown_losses(found)
+    if shown.unsafe:
         heads = loss_columns(found)
         yield from ("", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}")
-        yield from (f"| {' | '.join(map(escaped, loss_cells(row)[: len(heads)]))} |" for row in rows)
-    if more:
-        yield from ("", f"and {more} more, in findings.json.")
+        yield from (f"| {' | '.join(map(escaped, cells[: len(heads)]))} |" for cells in shown.unsafe)
+    if shown.left_out:
+        yield from ("", f"and {shown.left_out} more, in findings.json.")
     for way in found["raises_margin"]:
         yield from ("", f"{escaped(way['text'])}.", "", *quoting.markdown_block(remedies.step_lines(way)))
-    if found["not_known"]:
+    if shown.undecided or found["not_known"]:
         yield ""
+    if shown.undecided:
+        yield f"- ? {counted(shown.undecided_losses, 'loss', 'losses')} not decided: {escaped(undecided_names(shown))}"
     yield from (f"- ? {escaped(one['what'])}. Needed: {markdown_prose(one['needs'])}." for one in found["not_known"])
 
 
 def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", f"## {incident['severity']}: {escaped(incident['headline'])}", "")
-    yield f"{incident['cause']}, {LIFECYCLE[incident['lifecycle']]}. {markdown_prose(incident['impact'])}"
+    yield f"{incident['cause']}, {escaped(lifecycle_text(incident))}. {markdown_prose(incident['impact'])}"
     yield from (
         "",
         f"**{incident['confidence'].capitalize()}.** {markdown_prose(incident['confidence_why'])}",

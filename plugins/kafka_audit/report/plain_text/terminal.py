@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from kafka_audit.model.finding import CHANGES, Resource, Severity
-from kafka_audit.report import matrix, reach, remedies, unknowns
+from kafka_audit.report import agreement, matrix, reach, remedies, unknowns
 from kafka_audit.report.inside import incident_numbers
 from kafka_audit.report.next_failure import next_failure_lines
 from kafka_audit.report.quorum import quorum_text
@@ -21,6 +21,7 @@ from kafka_audit.report.text import (
     remedy_text,
     wrap,
 )
+from kafka_audit.report.worsening import lifecycle_text
 
 _INDENT = " " * 10
 _FIRST = 10
@@ -97,7 +98,7 @@ class _AuditPage:
         yield from self.reasons(incident)
 
     def reasons(self, incident: Mapping[str, Any]) -> Iterator[str]:
-        how = f"{incident['cause']}, {incident['confidence']}, {LIFECYCLE[incident['lifecycle']]}. {incident['confidence_why']}"
+        how = f"{incident['cause']}, {incident['confidence']}, {lifecycle_text(incident)}. {incident['confidence_why']}"
         yield from wrap(clean_prose(how), self.width, _INDENT)
         yield from wrap(clean_prose(f"{incident['impact']} {self.explained(incident)}".strip()), self.width, _INDENT)
         before = [e["text"] for e in incident["evidence_for"] if e["observer"] == CHANGES]
@@ -161,6 +162,11 @@ class _AuditPage:
         reported = f"Results: {counts['PASS']} pass, {counts['FAIL']} fail, {counts['UNKNOWN']} not known"
         reported = f"{reported}, {counts['NOT_APPLICABLE']} not applicable. No unmuted failure of severity HIGH or above."
         yield from wrap(reported, self.width)
+        facts = agreement.agreed(self.document)
+        yield from ("", self.paint("bold", "ASKED, AND FOUND TO AGREE")) if facts else ()
+        for fact in facts:
+            text = f"{fact.title}: {fact.text}{f' ({fact.source})' if fact.source else ''}."
+            yield from (f"  {line}" for line in wrap(our_line(text, 1000), self.width - 2, "+ ", "  "))
 
     def quorum(self) -> Iterator[str]:
         quorum = self.document.get("quorum")

@@ -1,0 +1,108 @@
+"""Whether an incident became worse: the one judgement, and the same words, of pages, files, terminal and alerts."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_audit.model.finding import Finding, Incident, Lifecycle, Resource, Severity, Status
+from kafka_audit.model.text import brokers, clean, counted, listing
+from kafka_audit.report.text import LIFECYCLE
+
+_MOST_JOINED = 100
+"""Brokers or topics of one incident that the document names."""
+
+_FEW = 6
+"""That a sentence names; beyond it they are counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Worsening:
+    """Brokers, else topics, that an incident affects and did not before, and its lower severity before; at least one of them."""
+
+    joined: tuple[str, ...] = ()
+    severity_before: str | None = None
+
+
+def affected(resources: Iterable[Resource]) -> tuple[str, ...]:
+    """Return brokers, else topics; partitions come and go by the thousand while the same broker is down."""
+    roots = {resource.root: resource for resource in resources}
+    of_brokers = sorted(root for root, resource in roots.items() if resource.is_of_broker)
+    return tuple(of_brokers or sorted(roots))
+
+
+def worsening(now: Iterable[str], severity: str, *, before: Collection[str], worst: str) -> Worsening | None:
+    """Return what became worse, None where nothing did.
+
+    Args:
+        now: what is affected.
+        severity: of now.
+        before: what was affected, or is not known to have been fine.
+        worst: the severity before.
+    """
+    joined = tuple(name for name in now if name not in before)
+    rose = Severity[severity] > Severity[worst]
+    return Worsening(joined=joined, severity_before=worst if rose else None) if joined or rose else None
+
+
+def worse_since(
+    incident: Incident, findings: Mapping[str, Finding], previous_report: Mapping[str, Any] | None
+) -> Worsening | None:
+    """Return what became worse of an incident that goes on; `findings` are by fingerprint.
+
+    It continues all incidents of the previous report that had one of its failures. Where a check had no result before, a failure
+    of it is no change.
+    """
+    if incident.lifecycle is not Lifecycle.ONGOING or previous_report is None:
+        return None
+    own = [findings[fingerprint] for fingerprint in incident.findings]
+    earlier = {raw["fingerprint"]: raw for raw in previous_report["findings"]}
+    worst, before = incident.severity.name, {f.resource.root for f in own if f.lifecycle is not Lifecycle.NEW}
+    continued = [*_continued({(f.code, f.resource.name) for f in own}, earlier, previous_report)]
+    for one in continued:
+        before |= {Resource.from_dict(earlier[each]["resource"]).root for each in one["findings"] if each in earlier}
+    if continued:
+        worst = max((one["severity"] for one in continued), key=lambda name: Severity[name])
+    unknown: dict[str, list[Resource]] = {}
+    for raw in earlier.values():
+        if raw["status"] == Status.UNKNOWN:
+            unknown.setdefault(raw["code"], []).append(Resource.from_dict(raw["resource"]))
+    judged = {f.resource.root for f in own if not any(one.concerns(f.resource) for one in unknown.get(f.code, ()))}
+    now = affected(f.resource for f in own)
+    return worsening(now, incident.severity.name, before={*before, *(name for name in now if name not in judged)}, worst=worst)
+
+
+def _continued(
+    own: Collection[tuple[str, str]], earlier: Mapping[str, Mapping[str, Any]], report: Mapping[str, Any]
+) -> Iterator[Mapping[str, Any]]:
+    for incident in (*report.get("incidents", ()), *report.get("incomparable_incidents", ())):
+        members = (earlier[fingerprint] for fingerprint in incident["findings"] if fingerprint in earlier)
+        if any((raw["code"], raw["resource"]["name"]) in own for raw in members):
+            yield incident
+
+
+def lifecycle_text(incident: Mapping[str, Any]) -> str:
+    """Return an incident's place in time for a terminal and Markdown: `= ongoing, worse: now broker 3 too`."""
+    worse = f", worse: {worse_text(incident['worse'])}" if "worse" in incident else ""
+    return f"{LIFECYCLE[incident['lifecycle']]}{worse}"
+
+
+def worsening_to_json(found: Worsening) -> dict[str, Any]:
+    """Return it as an incident of the document has it."""
+    more = max(len(found.joined) - _MOST_JOINED, 0)
+    return {"joined": list(found.joined[:_MOST_JOINED]), "more": more, "severity_before": found.severity_before}
+
+
+def worse_text(worse: Mapping[str, Any]) -> str:
+    """Return what `worsening_to_json` made, as the end of a sentence."""
+    joined = f"now {_named(worse['joined'], worse['more'])} too" if worse["joined"] else ""
+    return ", ".join(part for part in (joined, f"{worse['severity_before']} before" if worse["severity_before"] else "") if part)
+
+
+def _named(names: Sequence[str], more: int) -> str:
+    resources = [Resource.of(name) for name in names]
+    ids = [resource.broker for resource in resources if resource.broker is not None]
+    if len(names) + more > _FEW:
+        kind = "broker" if resources[0].is_of_broker else "topic" if resources[0].topic is not None else "place"
+        return counted(len(names) + more, f"more {kind}")
+    others = [clean(one.name.replace("/", " ", 1), 60) for one in resources if one.broker is None]
+    return listing([*([brokers(ids)] if ids else []), *others], 3)

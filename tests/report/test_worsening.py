@@ -1,0 +1,134 @@
+"""What became worse of an incident since the previous report: brokers or topics that it did not affect, a higher severity."""
+
+import json
+
+import pytest
+
+import hostile
+from audit_history import History, cut_off
+from kafka_audit.model.finding import Resource
+from kafka_audit.report.html.cluster import standalone
+from kafka_audit.report.plain_text.markdown import markdown_report
+from kafka_audit.report.plain_text.terminal import terminal_report
+from kafka_audit.report.worsening import Worsening, affected, worse_text, worsening, worsening_to_json
+
+
+@pytest.fixture
+def history():
+    return History()
+
+
+def worse(document):
+    return [incident.get("worse") for incident in document["incidents"]]
+
+
+def joined(*names):
+    return {"joined": [*names], "more": 0, "severity_before": None}
+
+
+def test_a_broker_that_joins_an_incident_makes_it_worse_once(history):
+    heard = [worse(history.audit(*cut_off(*brokers))) for brokers in ((1,), (1, 3), (1, 3), (1,))]
+    assert heard == [[None], [joined("broker/3")], [None], [None]]
+
+
+def test_every_form_of_the_report_says_so_in_the_same_words(history):
+    history.audit(*cut_off(1))
+    document = history.audit(*cut_off(1, 3))
+    page = standalone(document)
+    assert '<span class="chip">worse: now broker 3 too</span>' in page
+    assert '<span class="chip">= ongoing</span>' not in page
+    assert "KA302, measured, = ongoing, worse: now broker 3 too." in terminal_report(document, width=100, color=False)
+    assert "KA302, = ongoing, worse: now broker 3 too." in markdown_report(document)
+
+
+def test_a_new_incident_and_one_that_gets_smaller_are_not_worse(history):
+    assert worse(history.audit(*cut_off(1, 3))) == [None]
+    assert worse(history.audit(*cut_off(3))) == [None]
+    assert '<span class="chip">= ongoing</span>' in standalone(history.audit(*cut_off(3)))
+
+
+def test_what_was_not_known_before_is_no_change(history):
+    """The nearest to it: the same failure is new at broker 3, and the audit before could not judge it."""
+    history.audit(*cut_off(1), unknown=[(code, f"broker/3{rest}") for code, rest in (("KA105", ""), ("KA302", "/listener/X"))])
+    assert worse(history.audit(*cut_off(1, 3))) == [joined("broker/3")], "another listener says nothing of this one"
+    history = History()
+    history.audit(*cut_off(1), unknown=[("KA105", "broker/3"), ("KA302", "broker/3")])
+    assert worse(history.audit(*cut_off(1, 3))) == [None]
+
+
+def test_one_check_that_was_judged_before_is_enough(history):
+    history.audit(*cut_off(1), unknown=[("KA302", "broker/3")])
+    assert worse(history.audit(*cut_off(1, 3))) == [joined("broker/3")]
+
+
+def test_an_incident_of_two_that_were_apart_is_not_worse(history):
+    high = ("KA105", "broker/3", "CRITICAL", {})
+    first = history.audit(*cut_off(1), high)
+    assert len(first["incidents"]) == 2
+    merged = history.audit(*cut_off(1, 3))
+    assert worse(merged) == [None]
+
+
+def test_another_failure_at_a_broker_that_is_affected_is_not_worse(history):
+    history.audit(("KA105", "broker/1", "CRITICAL", {}))
+    assert worse(history.audit(*cut_off(1))) == [None]
+
+
+def test_a_broker_that_fails_in_another_way_than_before_did_not_join(history):
+    old, new = (("KA302", f"broker/3/listener/{name}", "CRITICAL", {"from": "0"}) for name in ("OLD", "NEW"))
+    assert len(history.audit(*cut_off(1), old)["incidents"]) == 1
+    assert worse(history.audit(*cut_off(1), new)) == [None]
+
+
+def test_a_higher_severity_is_worse_and_a_lower_one_is_not(history):
+    levels = ("HIGH", "CRITICAL", "HIGH")
+    heard = [worse(history.audit(("KA105", "broker/1", level, {}))) for level in levels]
+    assert heard == [[None], [{"joined": [], "more": 0, "severity_before": "HIGH"}], [None]]
+
+
+def test_a_resolved_incident_that_comes_back_is_new(history):
+    history.audit(*cut_off(1))
+    history.audit()
+    assert worse(history.audit(*cut_off(1, 3))) == [None]
+
+
+def test_brokers_count_before_topics_and_partitions_never():
+    names = ("topic/a/partition/0", "topic/a/partition/1", "topic/b/partition/0")
+    assert affected(map(Resource.of, names)) == ("topic/a", "topic/b")
+    assert affected(map(Resource.of, (*names, "broker/2/listener/X", "broker/2"))) == ("broker/2",)
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (Worsening(joined=("broker/3",)), "now broker 3 too"),
+        (Worsening(joined=("broker/3", "broker/5")), "now brokers 3 and 5 too"),
+        (Worsening(joined=("topic/a", "topic/b")), "now topic a and topic b too"),
+        (Worsening(joined=tuple(f"broker/{n}" for n in range(7))), "now 7 more brokers too"),
+        (Worsening(joined=tuple(f"topic/{n}" for n in range(300))), "now 300 more topics too"),
+        (Worsening(joined=("broker/3",), severity_before="HIGH"), "now broker 3 too, HIGH before"),
+        (Worsening(severity_before="HIGH"), "HIGH before"),
+    ],
+)
+def test_the_words(found, text):
+    told = json.loads(json.dumps(worsening_to_json(found)))
+    assert worse_text(told) == text
+    assert len(told["joined"]) <= 100
+
+
+def test_nothing_that_is_the_same_is_worse():
+    assert worsening(["broker/1"], "HIGH", before={"broker/1", "broker/2"}, worst="CRITICAL") is None
+
+
+def test_no_name_of_a_topic_acts(history):
+    history.audit(("KA601", "topic/a/partition/0", "CRITICAL", {}))
+    topic = f"topic/{hostile.PLANTED}/partition/0"
+    document = history.audit(("KA601", "topic/a/partition/0", "CRITICAL", {}), ("KA601", topic, "CRITICAL", {}))
+    (only,) = worse(document)
+    assert len(only["joined"]) == 1
+    page = standalone(document)
+    assert "worse: now topic &lt;script&gt;" in page
+    hostile.harmless(page)
+    assert (
+        hostile.unshown(markdown_report(document)) == hostile.unshown(terminal_report(document, width=100, color=False)) == set()
+    )
