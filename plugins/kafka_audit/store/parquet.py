@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 
 import pyarrow as pa
@@ -30,6 +31,7 @@ REFUSALS = (pa.ArrowException, ValueError, TypeError, OverflowError)
 """What `encode` raises where a value does not fit its column."""
 
 
+@cache
 def schema(table: type[Row]) -> pa.Schema:
     """Return the Arrow schema of a table's file."""
     return pa.schema([pa.field(c.name, _ARROW[c.sql_type], nullable=c.nullable) for c in (*KEY, *columns(table))])
@@ -52,6 +54,16 @@ def joined(table: type[Row], rows: Sequence[Row], columns: pa.Table | None) -> p
 
 def encode(table: type[Row], data: pa.Table, *, snapshot_id: str, cluster_id: str) -> bytes:
     """Return one table's file. The same rows give the same bytes. Raises one of `REFUSALS`."""
+    return _encoded(table, data, snapshot_id, cluster_id) if data.num_rows else empty(table)
+
+
+@cache
+def empty(table: type[Row]) -> bytes:
+    """Return the file of a table without rows, as most tables of most snapshots are: no row of it names a snapshot."""
+    return _encoded(table, table_of(table, ()), "", "")
+
+
+def _encoded(table: type[Row], data: pa.Table, snapshot_id: str, cluster_id: str) -> bytes:
     key = [pa.repeat(pa.scalar(value), data.num_rows) for value in (snapshot_id, cluster_id)]
     sink = pa.BufferOutputStream()
     found = schema(table)
@@ -78,6 +90,7 @@ def _leaf(field: pa.Field) -> str:
     return f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
 
 
+@cache
 def _own(table: type[Row]) -> pa.Schema:
     """Return the schema of a table without `KEY`."""
     return pa.schema(list(schema(table))[len(KEY) :])
@@ -85,6 +98,8 @@ def _own(table: type[Row]) -> pa.Schema:
 
 def require_columns(table: type[Row], content: bytes) -> None:
     """Raise as `decode` does where columns are missing or of another type; rows are not read."""
+    if content == empty(table):
+        return
     _require_columns(table, pq.read_schema(pa.BufferReader(content)))
 
 
@@ -106,6 +121,8 @@ def decode(table: type[Row], content: bytes) -> pa.Table:
         ValueError: unreadable, or without a column that the table cannot do without (pyarrow's own errors are ValueErrors).
         OSError: pyarrow's error for some damage.
     """
+    if content == empty(table):
+        return table_of(table, ())
     # Not pq.read_table: Arrow's own threads would still hold `content` when Python ends, and abort the process (GH-34314).
     file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False)
     _require_columns(table, file.schema_arrow)
