@@ -38,6 +38,8 @@ settings.register_profile("fuzz", max_examples=500, deadline=None, database=None
 settings.load_profile("ordinary")
 
 _BEGAN = time.monotonic()
+_NEW_OBJECTS = 20_000
+"""How many more containers there are when the garbage collector looks at the new ones; Python's own number is 700."""
 _GROUP = {"bed": "kafka", "spark": "spark", "airflow": "spark"}
 """The group of a test, by the first of these markers that it has."""
 
@@ -61,13 +63,28 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Keep what is there before the first test out of garbage collections: it is never garbage, and a million objects."""
+    """Keep what is there before the first test out of garbage collections: it is never garbage, and a million objects.
+
+    Collections are rarer than usual, too: tests that judge thousands of clusters spent a quarter of their time in them.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(_NEW_OBJECTS)
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Keep what a file leaves, such as cached cases, out of collections, too: each audit ends with one, which took a second."""
+    try:
+        return (yield)
+    finally:
+        if nextitem is None or nextitem.path != item.path:
+            gc.collect()
+            gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -95,7 +112,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 _LONG = (
-    *("tests/watch/test_audit_requests.py", "tests/watch/test_reader.py"),
+    *("tests/incidents/test_printed_commands.py", "tests/watch/test_audit_requests.py", "tests/watch/test_reader.py"),
     *("tests/checks", "tests/diagnosis/test_properties.py"),
 )
 """What keeps one worker busy for more than a minute: begun late, it would keep the others waiting at the end."""

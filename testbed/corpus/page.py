@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kafka_audit.checks import catalogue
@@ -111,11 +112,16 @@ def _figures(broken: Sequence[Result]) -> list[str]:
     return [text]
 
 
+@cache
+def _worth(fault: str, text: str) -> Worth:
+    return printed.text_worth(faults()[fault], text)  # four parts of the page ask
+
+
 def text_worth(run: Result, tool: str, texts: Texts) -> Worth:
     """Return what a tool's text of a run is worth."""
     text = texts.get((run["id"], run["version"]), {}).get(tool)
     if text is not None:
-        return printed.text_worth(faults()[run["id"]], text)
+        return _worth(run["id"], text)
     away = run["peers"].get(tool, {}).get("verdict") == NOT_INSTALLED
     return Worth(verdict=NOT_INSTALLED if away else NOT_SCORED)
 

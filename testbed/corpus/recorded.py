@@ -71,7 +71,7 @@ def recordings() -> dict[str, Recording]:
     Raises:
         BedError: the file names a fault or control that is none.
     """
-    raw = yaml.safe_load((HERE / "recordings.yaml").read_text(encoding="utf-8"))
+    raw = yaml.load((HERE / "recordings.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     every = [_recording(name, version, entry) for name, entry in raw.items() for version in entry["versions"]]
     return {recording.name: recording for recording in every}
 
@@ -79,7 +79,7 @@ def recordings() -> dict[str, Recording]:
 @cache
 def unrecorded() -> dict[tuple[str, str], str]:
     """Return why a cause has no recording in a mode, by the names of both."""
-    raw = yaml.safe_load((HERE / "unrecorded.yaml").read_text(encoding="utf-8"))
+    raw = yaml.load((HERE / "unrecorded.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
     return {(cause, mode): why for cause, modes in raw.items() for mode, why in modes.items()}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -54,7 +54,11 @@ class Demands:
 
     def cause_in(self, line: str) -> bool:
         """Return whether a line has the words of the cause."""
-        return _compiled(self.cause).search(line) is not None
+        return self._cause.search(line) is not None
+
+    @cached_property
+    def _cause(self) -> re.Pattern[str]:
+        return re.compile(self.cause, re.IGNORECASE)  # asked of millions of lines
 
     def guessed_in(self, line: str) -> bool:
         """Return whether a line has the words that name the cause as a possible one."""

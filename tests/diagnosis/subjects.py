@@ -13,30 +13,36 @@ from testbed.corpus.recorded import CLUSTERS, SUFFIX, recordings, unpacked
 
 
 @cache
-def of_checks() -> dict[str, Pair]:
-    """Return the snapshots of each case of the checks of edges, or of what a broken one leaves: `edges: true` in their files."""
-    of_edges = [code for code, (_, raw) in sorted(case_files_of_checks().items()) if raw.get("edges")]
-    wanted = ((code, case, f"{code}-{case}") for code in of_edges for case in cases(code))
-    return {name: snapshots(base(), name, cases(code)[case]) for code, case, name in wanted}
+def names() -> tuple[str, ...]:
+    """Return the names of all, and make no cluster: each worker collects the tests, and one of them runs them."""
+    return tuple(dict.fromkeys([*_cases_of_checks(), *KEYS, *recorded_names()]))
 
 
 @cache
-def of_incidents() -> dict[str, Pair]:
-    """Return the snapshots of each case of incidents."""
-    return {name: pair(key, name) for name, key in KEYS.items()}
-
-
 def every() -> dict[str, Pair]:
     """Return all of them by name."""
-    return {**of_checks(), **of_incidents(), **recorded()}
+    return {**_of_checks(), **_of_incidents(), **{name: recording(name) for name in recorded_names()}}
 
 
 @cache
-def recorded() -> dict[str, Pair]:
-    """Return snapshots of real clusters: healthy ones, and the last recording of each cause; `test_confusion` judges all."""
+def recorded_names() -> tuple[str, ...]:
+    """Return the real clusters: healthy ones, and the last recording of each cause; `test_confusion` judges all."""
     found = [name for name in recordings() if (CLUSTERS / f"{name}{SUFFIX}").is_file()]
-    chosen = {(recordings()[name].broken_by or (name,))[0]: name for name in found}.values()
-    return {name: recording(name) for name in chosen}
+    return tuple({(recordings()[name].broken_by or (name,))[0]: name for name in found}.values())
+
+
+def _cases_of_checks() -> dict[str, tuple[str, str]]:
+    """Return each case of the checks of edges, or of what a broken one leaves: `edges: true` in their files."""
+    of_edges = [code for code, (_, raw) in sorted(case_files_of_checks().items()) if raw.get("edges")]
+    return {f"{code}-{case}": (code, case) for code in of_edges for case in cases(code)}
+
+
+def _of_checks() -> dict[str, Pair]:
+    return {name: snapshots(base(), name, cases(code)[case]) for name, (code, case) in _cases_of_checks().items()}
+
+
+def _of_incidents() -> dict[str, Pair]:
+    return {name: pair(key, name) for name, key in KEYS.items()}
 
 
 @cache

@@ -19,7 +19,7 @@ from diagnosis.relabelled import hosts_of, other_ids, shape, shuffled, topics_of
 from kafka_audit.model.tables import Probe, Snapshot
 from testbed.corpus.documents import Document, Pair, documents
 
-NAMES = tuple(subjects.every())
+NAMES = subjects.names()
 WITHOUT, PROBED = " without ", " with open probes to broker "
 REACH = frozenset({"KA301", "KA302", "KA303"})
 """Causes that a probe which connects speaks against."""
@@ -39,7 +39,7 @@ def over(red: Mapping[str, str]) -> Callable[[Callable[..., None]], Callable[...
 
 def family(name: str) -> str:
     """Return what is tested together: a recorded cluster, or the cases of one file."""
-    return name if name in subjects.recorded() else name.partition("-")[0]
+    return name if name in subjects.recorded_names() else name.partition("-")[0]
 
 
 class Judged:
@@ -62,7 +62,7 @@ class Judged:
     @cached_property
     def diagnosed(self) -> list[str]:
         """Clusters with a diagnosis, and all real ones."""
-        return [name for name in self.names if name in subjects.recorded() or claims(self.told[name])]
+        return [name for name in self.names if name in subjects.recorded_names() or claims(self.told[name])]
 
     @cached_property
     def reduced(self) -> dict[str, Document]:
@@ -107,7 +107,7 @@ class Judged:
     @cached_property
     def eventful(self) -> list[str]:
         """Clusters with an incident, and all real ones."""
-        return [name for name in self.names if name in subjects.recorded() or self.told[name]["incidents"]]
+        return [name for name in self.names if name in subjects.recorded_names() or self.told[name]["incidents"]]
 
 
 @pytest.fixture(scope="module")

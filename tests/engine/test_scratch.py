@@ -54,6 +54,19 @@ def test_the_next_run_removes_what_a_killed_one_left_and_nothing_else(place, hel
         assert list(place.iterdir()) == [one.path]
 
 
+def test_a_run_that_removes_leftovers_meanwhile_takes_no_folder_that_is_being_made(monkeypatch):
+    lock = fcntl.flock
+
+    def flock(*args):
+        monkeypatch.setattr(fcntl, "flock", lock)
+        scratch.remove_scratch_leftovers()
+        lock(*args)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with Scratch() as one:
+        assert one.path.is_dir()
+
+
 def test_a_child_that_has_the_lock_keeps_the_folder(place):
     one = Scratch()
     command = [sys.executable, "-c", "import sys; sys.stdin.read()"]

@@ -21,7 +21,7 @@ PREFIX = "kafka-audit-scratch-"
 LOG_PREFIX = "kafka-audit-spark-"
 """Logs of a Spark that failed; an error names its file, so they stay for a while."""
 
-_LOCK = "lock"
+_LOCK, _UNLOCKED = "lock", "unlocked"
 _NO_LOCK_S = 60.0  # between a folder and its lock there are microseconds
 _LOGS_S = 7 * 24 * 3600.0
 
@@ -40,8 +40,10 @@ class Scratch:
         """Remove what runs that were killed left, and make a folder; raises OSError if there is no space."""
         remove_scratch_leftovers()
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-        self.lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        made = self.path / _UNLOCKED
+        self.lock = os.open(made, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        made.rename(self.path / _LOCK)  # what other runs find is locked: they take a folder with a free lock for a leftover
 
     def __enter__(self) -> Self:
         """Return itself."""

@@ -52,6 +52,27 @@ def joined(table: type[Row], rows: Sequence[Row], columns: pa.Table | None) -> p
 
 def encode(table: type[Row], data: pa.Table, *, snapshot_id: str, cluster_id: str) -> bytes:
     """Return one table's file. The same rows give the same bytes. Raises one of `REFUSALS`."""
+    return _encoded(table, data, snapshot_id, cluster_id) if data.num_rows else _empty(table)
+
+
+_EMPTY: dict[type[Row], tuple[pa.Table, bytes]] = {}
+"""Tables without rows that this process has written, as many of a snapshot are, and their files: none names a snapshot."""
+
+
+def _empty(table: type[Row]) -> bytes:
+    if table not in _EMPTY:
+        data = table_of(table, ())
+        _EMPTY[table] = data, _encoded(table, data, "", "")
+    return _EMPTY[table][1]
+
+
+def _known(table: type[Row], content: bytes) -> pa.Table | None:
+    """Return the table without rows, if that is what a file has and this process wrote it: it is not decoded."""
+    data, of_none = _EMPTY.get(table, (None, b""))
+    return data if content == of_none else None
+
+
+def _encoded(table: type[Row], data: pa.Table, snapshot_id: str, cluster_id: str) -> bytes:
     key = [pa.repeat(pa.scalar(value), data.num_rows) for value in (snapshot_id, cluster_id)]
     sink = pa.BufferOutputStream()
     found = schema(table)
@@ -85,7 +106,8 @@ def _own(table: type[Row]) -> pa.Schema:
 
 def require_columns(table: type[Row], content: bytes) -> None:
     """Raise as `decode` does where columns are missing or of another type; rows are not read."""
-    _require_columns(table, pq.read_schema(pa.BufferReader(content)))
+    if _known(table, content) is None:
+        _require_columns(table, pq.read_schema(pa.BufferReader(content)))
 
 
 def _require_columns(table: type[Row], found: pa.Schema) -> None:
@@ -106,6 +128,8 @@ def decode(table: type[Row], content: bytes) -> pa.Table:
         ValueError: unreadable, or without a column that the table cannot do without (pyarrow's own errors are ValueErrors).
         OSError: pyarrow's error for some damage.
     """
+    if (known := _known(table, content)) is not None:
+        return known
     # Not pq.read_table: Arrow's own threads would still hold `content` when Python ends, and abort the process (GH-34314).
     file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False)
     _require_columns(table, file.schema_arrow)

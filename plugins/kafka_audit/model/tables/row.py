@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 ZOOKEEPER = "zookeeper "
@@ -26,4 +27,9 @@ class Row:
     @classmethod
     def table(cls) -> str:
         """Return the snake_case table name, e.g. `broker_view`."""
-        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+        return _snake_case(cls.__name__)
+
+
+@cache
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()

@@ -7,11 +7,10 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
-import yaml
-
 from kafka_audit.checks import Check
 from kafka_audit.model.commands import named_placeholders
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.package_yaml import LOADER
 from kafka_audit.model.text import LONGEST, did_you_mean
 from kafka_audit.report.symptoms import SymptomPage, symptom_pages
 from kafka_audit.report.symptoms.markdown import page_markdown
@@ -147,7 +146,7 @@ def first_failing_case(check: Check, folder: Traversable = _CASES) -> str:
     if not path.is_file():
         return ""
     text = path.read_text(encoding="utf-8")
-    cases: Mapping[str, Mapping[str, Any]] = yaml.safe_load(text)["cases"]
+    cases: Mapping[str, Mapping[str, Any]] = LOADER(text).get_single_data()["cases"]
     for name, case in cases.items():
         if any(expected.get("status", "FAIL") == "FAIL" for expected in case.get("expect", ())):
             block = re.search(rf"^  {name}:.*\n(?:(?:    .*)?\n)*", text, re.MULTILINE)
