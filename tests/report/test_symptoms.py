@@ -4,6 +4,7 @@ import re
 import time
 from pathlib import Path
 
+import kafka.errors
 import pytest
 import yaml
 
@@ -11,7 +12,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.log_signatures import SIGNATURES, ZOOKEEPER_CLIENT
 from kafka_audit.report.plain_text import explain
-from kafka_audit.report.symptoms import decision, symptom_pages
+from kafka_audit.report.symptoms import decision, spellings, symptom_pages
 from kafka_audit.report.symptoms.markdown import index_markdown
 from kafka_audit.report.symptoms.search import find_pages
 
@@ -56,6 +57,33 @@ def test_a_page_is_found_by_its_own_title_and_messages(slug):
     assert find_pages(page.title)[0] is page
     for message in (*page.kafka, *page.clients):
         assert page in find_pages(message)[:_FEW], message
+
+
+def test_an_error_of_the_protocol_has_its_number_and_a_name_that_a_client_uses():
+    """kafka-python names each error by its number; Kafka's own names are compared with its classes."""
+    of_client = {(error.errno, error.__name__) for error in vars(kafka.errors).values() if getattr(error, "errno", None)}
+    listed = [(code, names, page) for page in PAGES.values() for code, names in page.errors.items()]
+    assert len({code for code, _, _ in listed}) == len(listed) > 30
+    for code, names, page in listed:
+        assert {(code, spelling) for name in names for spelling in spellings(name)} & of_client, code
+        for name in names:
+            assert all(find_pages(spelling)[0] is page for spelling in spellings(name)), name
+
+
+@pytest.mark.parametrize(
+    ("name", "spelled"),
+    [
+        ("NOT_COORDINATOR", ("NOT_COORDINATOR", "NotCoordinatorException", "NotCoordinatorError")),
+        ("KAFKA_STORAGE_ERROR", ("KAFKA_STORAGE_ERROR", "KafkaStorageException", "KafkaStorageError")),
+        ("NETWORK_EXCEPTION", ("NETWORK_EXCEPTION", "NetworkException", "NetworkExceptionError")),
+        (
+            "TOPIC_AUTHORIZATION_FAILED",
+            ("TOPIC_AUTHORIZATION_FAILED", "TopicAuthorizationException", "TopicAuthorizationFailedError"),
+        ),
+    ],
+)
+def test_an_error_is_spelled_as_tools_java_and_python_do(name, spelled):
+    assert spellings(name) == spelled
 
 
 def test_the_index_lists_every_page_once_below_its_section():
