@@ -79,10 +79,15 @@ def symptom_pages() -> Mapping[str, SymptomPage]:
     return found
 
 
-def spellings(name: str) -> tuple[str, str, str]:
-    """Return an error of Kafka's protocol as tools, Java and Python name it: FOO_BAR, FooBarException, FooBarError."""
-    words = "".join(word.capitalize() for word in name.removesuffix("_ERROR").split("_"))
-    return name, f"{words.removesuffix('Exception').removesuffix('Failed')}Exception", f"{words}Error"
+def spellings(name: str) -> tuple[str, ...]:
+    """Return an error of Kafka's protocol as tools, clients in Go and Node.js, Java and Python spell it: FOO_BAR, FooBar, ….
+
+    Java drops what says that it is an error: TopicAuthorizationException is TOPIC_AUTHORIZATION_FAILED.
+    """
+    words = "".join(word.capitalize() for word in name.split("_"))
+    bare = words.removesuffix("Error")
+    java = f"{bare.removesuffix('Exception').removesuffix('Failed')}Exception"
+    return tuple(dict.fromkeys((name, words, java, f"{bare}Error")))
 
 
 def decision(tree: Tree, names: Mapping[str, str], indent: str = "") -> Iterator[str]:

@@ -29,6 +29,10 @@ _COMMON = frozenset(
         that the their then there this to via warn was we what when which while why will with you your""",
     )
 )
+_PLACES = ("chart", "client", "cluster", "compose", "container", "docker", "helm", "image", "kubernetes", "minikube", "pod", "server")
+"""Words that people add to any message, because they say where it appears. They count less."""
+
+_PLACE = 2 / 3
 _MESSAGE, _PROSE = 3.0, 1.0
 _LENGTH = 0.1
 """The part of a score that depends on how many words the messages of a page have: by chance, many have more of those typed."""
@@ -106,7 +110,8 @@ def _index() -> Mapping[str, _Indexed]:
 @cache
 def _rarity() -> Mapping[str, float]:
     counts = Counter(word for page in _index().values() for word in page.words)
-    return {word: math.log(1 + len(_index()) / count) for word, count in counts.items()}
+    places = {_stem(word) for word in _PLACES}
+    return {word: math.log(1 + len(_index()) / count) * (_PLACE if word in places else 1) for word, count in counts.items()}
 
 
 @cache
