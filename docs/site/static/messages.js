@@ -22,18 +22,8 @@ document.addEventListener("DOMContentLoaded", () => {
   const words = [...new Set(asked)];
   const pairs = [...new Set(asked.slice(1).map((word, at) => `${asked[at]} ${word}`))];
   const names = [...new Set(named)];
-  const rare = (text) => sum(text.split(" ").map((word) => data.rarity[word] || 0));
-  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
-  const score = (page) => {
-    const [all, messages, beside, whole] = [page.words, page.messages, page.pairs, page.names].map((list) => new Set(list));
-    const found = words.filter((word) => all.has(word));
-    return (
-      (sum(found.map((word) => rare(word) * data.weights[messages.has(word) ? 0 : 1])) +
-        sum(pairs.filter((pair) => beside.has(pair)).map(rare)) +
-        sum(names.filter((name) => whole.has(name)).map(rare)) * data.weights[0]) /
-      page.length
-    );
-  };
+  const sum = (parts, weights) => parts.reduce((total, part) => total + (Object.hasOwn(weights, part) ? weights[part] : 0), 0);
+  const score = (page) => sum(words, page.words) + sum(pairs, page.pairs) + sum(names, page.names);
   const enough = data.enough[words.length > 1 ? 0 : 1];
   const best = data.pages
     .map((page) => ({ page, score: score(page) }))

@@ -6,7 +6,7 @@ The documentation site searches the same data by the same rules, in docs/site/st
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -29,15 +29,20 @@ _COMMON = frozenset(
         that the their then there this to via warn was we what when which while why will with you your""",
     )
 )
-_PLACES = ("chart", "client", "cluster", "compose", "container", "docker", "helm", "image", "kubernetes", "minikube", "pod", "server")
+_PLACES = frozenset(
+    ["chart", "client", "cluster", "compose", "container", "docker", "helm", "image", "kubernetes", "minikube", "pod", "server"]
+)
 """Words that people add to any message, because they say where it appears. They count less."""
 
 _PLACE = 2 / 3
-_MESSAGE, _PROSE = 3.0, 1.0
-_LENGTH = 0.1
-"""The part of a score that depends on how many words the messages of a page have: by chance, many have more of those typed."""
+_TITLE, _MESSAGE, _TYPED, _PROSE = 2.0, 2.0, 3.0, 0.5
+_NAME = 3.0
+"""What a word counts in the parts of a page: people's own words most, because they say what a message leads to."""
 
-_ENOUGH, _ENOUGH_OF_ONE = 9.0, 6.0
+_ENOUGH_TIMES, _BY_LENGTH = 1.0, 0.5
+"""How soon a word that is in many lines of a part counts no more, and how much a long part needs more of it (BM25)."""
+
+_ENOUGH, _ENOUGH_OF_ONE = 7.0, 5.0
 """The score that a page needs: one word of a message that is rare, or several; less if one word is all that was typed."""
 
 
@@ -45,9 +50,12 @@ def find_pages(typed: str) -> tuple[SymptomPage, ...]:
     """Return the pages that have the words, the best first; none if none has enough of them."""
     pages = symptom_pages()
     asked = list(_words(typed[:_LONGEST]))
-    named = set(_names(typed[:_LONGEST]))
-    scores = {slug: _score(asked, named, slug) for slug in pages}
-    enough = _ENOUGH if len(set(asked)) > 1 else _ENOUGH_OF_ONE
+    parts = (set(asked), set(pairwise(asked)), set(_names(typed[:_LONGEST])))
+    scores = {
+        slug: sum(weights.get(part, 0.0) for weights, typed_parts in zip(page.all, parts, strict=True) for part in typed_parts)
+        for slug, page in _index().items()
+    }
+    enough = _ENOUGH if len(parts[0]) > 1 else _ENOUGH_OF_ONE
     found = sorted((slug for slug in pages if scores[slug] >= enough), key=lambda slug: -scores[slug])
     return tuple(pages[slug] for slug in found)
 
@@ -70,78 +78,93 @@ def _names(text: str) -> Iterator[tuple[str, ...]]:
         yield tuple(_stem(word) for word in words if word not in _SUFFIXES)
 
 
-def _score(asked: list[str], named: set[tuple[str, ...]], slug: str) -> float:
-    """Return how well a page fits: its rare words, more if in a message, pairs that are side by side there, and whole names.
-
-    A page with more words than others needs a little more of them.
-    """
-    page, rarity = _index()[slug], _rarity()
-    words = sum(rarity[word] * (_MESSAGE if word in page.messages else _PROSE) for word in set(asked) & page.words)
-    pairs = sum(rarity[one] + rarity[two] for one, two in set(pairwise(asked)) & page.pairs)
-    names = sum(_MESSAGE * rarity.get(word, 0) for name in named & page.names for word in name)
-    return (words + pairs + names) / _lengths()[slug]
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Indexed:
-    """The words of a page, those of its messages, pairs of words of its messages, and messages that are one name."""
+    """What words, pairs of words side by side in a message, and messages that are one name count for a page."""
 
-    words: frozenset[str]
-    messages: frozenset[str]
-    pairs: frozenset[tuple[str, str]]
-    names: frozenset[tuple[str, ...]]
+    words: Mapping[str, float]
+    pairs: Mapping[tuple[str, str], float]
+    names: Mapping[tuple[str, ...], float]
+
+    @property
+    def all(self) -> tuple[Mapping[Any, float], ...]:
+        return self.words, self.pairs, self.names
 
 
 @cache
 def _index() -> Mapping[str, _Indexed]:
+    """Return the weights of all pages: the rarer among pages, the more."""
+    lines = {slug: _lines(page) for slug, page in symptom_pages().items()}
+    parts = {
+        slug: [Counter(word for line in part for word in set(_words(line))) for part in page] for slug, page in lines.items()
+    }
+    average = [mean(part.total() for part in column) for column in zip(*parts.values(), strict=True)]
+    rarity = _rarity({slug: {word for part in page for word in part} for slug, page in parts.items()})
+    places = {_stem(word) for word in _PLACES}
+    pairs = {
+        slug: {pair for part in page[:3] for line in part for pair in pairwise(_words(line))} for slug, page in lines.items()
+    }
+    pair_rarity = _rarity(pairs)
+    names = {slug: _names_of(page) for slug, page in symptom_pages().items()}
+    name_rarity = _rarity(names)
     found: dict[str, _Indexed] = {}
-    for slug, page in symptom_pages().items():
-        messages = [list(_words(message)) for message in (*page.messages, *page.clients.values(), slug.replace("-", " "))]
-        words = frozenset(word for message in messages for word in message)
-        prose = frozenset(_words(f"{page.means} {page.normal} {page.disagree} {page.decide}"))
-        pairs = frozenset(pair for message in messages for pair in pairwise(message))
-        errors = (spelling for names in page.errors.values() for name in names for spelling in spellings(name))
-        whole = (text for text in (*page.messages, *errors) if _NAME_OF_ERROR.fullmatch(text))
-        names = frozenset(name for text in whole for name in _names(text))
-        found[slug] = _Indexed(words=words | prose, messages=words, pairs=pairs, names=names)
+    for slug in lines:
+        words: dict[str, float] = {}
+        for part, weight, usual in zip(parts[slug], (_TITLE, _MESSAGE, _TYPED, _PROSE), average, strict=True):
+            long = _ENOUGH_TIMES * (1 - _BY_LENGTH + _BY_LENGTH * part.total() / usual)
+            for word, times in part.items():
+                counted = weight * times * (1 + _ENOUGH_TIMES) / (times + long)
+                words[word] = words.get(word, 0.0) + counted * rarity[word] * (_PLACE if word in places else 1)
+        found[slug] = _Indexed(
+            words=words,
+            pairs={pair: pair_rarity[pair] for pair in sorted(pairs[slug])},
+            names={name: _NAME * name_rarity[name] for name in names[slug]},
+        )
     return found
 
 
-@cache
-def _rarity() -> Mapping[str, float]:
-    counts = Counter(word for page in _index().values() for word in page.words)
-    places = {_stem(word) for word in _PLACES}
-    return {word: math.log(1 + len(_index()) / count) * (_PLACE if word in places else 1) for word, count in counts.items()}
+def _lines(page: SymptomPage) -> tuple[list[str], ...]:
+    """Return the parts of a page: its title, its messages, what else people type, and its prose."""
+    names = (name for names in page.errors.values() for name in names)
+    typed = [words for line in page.typed for words in re.split("[,;] ", line)]
+    prose = [page.means, page.normal, page.disagree, str(page.decide)]
+    return (
+        [page.title, page.slug.replace("-", " ")],
+        [*page.kafka, *page.clients, *names],
+        [*typed, *page.clients.values()],
+        prose,
+    )
 
 
-@cache
-def _lengths() -> Mapping[str, float]:
-    average = mean(len(page.messages) for page in _index().values())
-    return {slug: 1 - _LENGTH + _LENGTH * len(page.messages) / average for slug, page in _index().items()}
+def _names_of(page: SymptomPage) -> set[tuple[str, ...]]:
+    errors = (spelling for names in page.errors.values() for name in names for spelling in spellings(name))
+    return {name for text in (*page.messages, *errors) if _NAME_OF_ERROR.fullmatch(text) for name in _names(text)}
+
+
+def _rarity(parts: Mapping[str, Collection[Any]]) -> Mapping[Any, float]:
+    """Return how rare each part is among the pages that have it, as BM25 does."""
+    counts = Counter(part for page in parts.values() for part in page)
+    return {part: math.log(1 + (len(parts) - count + 0.5) / (count + 0.5)) for part, count in counts.items()}
 
 
 def search_data() -> dict[str, Any]:
     """Return the index and the rules as values of JSON, for the site."""
     return {
         "word": _WORD.pattern,
-        "common": sorted(_COMMON),
-        "longest": _LONGEST,
         "ending": _ENDING.pattern,
         "name": _NAME_OF_ERROR.pattern,
         "suffixes": _SUFFIXES,
+        "common": sorted(_COMMON),
+        "longest": _LONGEST,
         "stem": _STEM,
-        "weights": [_MESSAGE, _PROSE],
         "enough": [_ENOUGH, _ENOUGH_OF_ONE],
-        "rarity": _rarity(),
         "pages": [
             {
                 "slug": slug,
                 "title": symptom_pages()[slug].title,
-                "length": _lengths()[slug],
-                "words": sorted(page.words),
-                "messages": sorted(page.messages),
-                "pairs": sorted(map(" ".join, page.pairs)),
-                "names": sorted(map(" ".join, page.names)),
+                "words": page.words,
+                "pairs": {" ".join(pair): weight for pair, weight in page.pairs.items()},
+                "names": {" ".join(name): weight for name, weight in page.names.items()},
             }
             for slug, page in _index().items()
         ],
