@@ -36,7 +36,7 @@ _PLACES = frozenset(
 
 _PLACE = 2 / 3
 _TITLE, _MESSAGE, _TYPED, _PROSE = 2.0, 2.0, 3.0, 0.5
-_NAME = 3.0
+_NAME = 6.0
 """What a word counts in the parts of a page: people's own words most, because they say what a message leads to."""
 
 _ENOUGH_TIMES, _BY_LENGTH = 1.0, 0.5
