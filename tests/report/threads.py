@@ -25,11 +25,11 @@ BEFORE = {"chosen": (19, 19), "held_out": (7, None), "worked": (29, 15), "seen":
 
 LISTS = {
     "chosen": "The pages were written for them.",
-    "held_out": """Chosen with the first twenty, and measured when the pages were written: 7. No words were added for them. The ranking
-was chosen over these, too.""",
-    "worked": """Words were added and the ranking was changed after they were measured. Of the 22 that were collected last, the search
-found 10 when they were first measured, and 12 before: words that had been added for others led away from the right
-page. That is why messages are ranked by BM25 now.""",
+    "held_out": """Chosen with the first twenty, and measured when the pages were written: 7. Later the ranking was chosen over
+them, too, and the message of one (dpkp/kafka-python#1324) was added with those of other clients.""",
+    "worked": """Words were added and the ranking was changed after they were measured. Of the 22 that were collected last, the
+search found 10 when they were first measured, and 12 before: words that had been added for others led away from the
+right page. That is why messages are ranked by BM25 now.""",
     "seen": """Drawn by lot with a part of these: 12 when they were first measured. Their words were known while words were
 added, and the ranking was chosen over them, too.""",
     "last": "Collected after words and ranking were final, and measured once. What misses stays.",
