@@ -36,7 +36,7 @@ _PLACES = frozenset(
 
 _PLACE = 2 / 3
 _TITLE, _MESSAGE, _TYPED, _PROSE = 2.0, 2.0, 3.0, 0.5
-_NAME = 6.0
+_PAIR, _NAME = 1.2, 6.0
 """What a word counts in the parts of a page: people's own words most, because they say what a message leads to."""
 
 _ENOUGH_TIMES, _BY_LENGTH = 1.0, 0.5
@@ -49,13 +49,15 @@ _ENOUGH, _ENOUGH_OF_ONE = 7.0, 5.0
 def find_pages(typed: str) -> tuple[SymptomPage, ...]:
     """Return the pages that have the words, the best first; none if none has enough of them."""
     pages = symptom_pages()
-    asked = list(_words(typed[:_LONGEST]))
-    parts = (set(asked), set(pairwise(asked)), set(_names(typed[:_LONGEST])))
+    asked, names = list(_words(typed[:_LONGEST])), set(_names(typed[:_LONGEST]))
+    words, pairs = set(asked), set(pairwise(asked))
     scores = {
-        slug: sum(weights.get(part, 0.0) for weights, typed_parts in zip(page.all, parts, strict=True) for part in typed_parts)
+        slug: sum(page.words.get(word, 0.0) for word in words)
+        + sum(page.pairs.get(pair, 0.0) for pair in pairs)
+        + sum(page.names.get(name, 0.0) for name in names)
         for slug, page in _index().items()
     }
-    enough = _ENOUGH if len(parts[0]) > 1 else _ENOUGH_OF_ONE
+    enough = _ENOUGH if len(words) > 1 else _ENOUGH_OF_ONE
     found = sorted((slug for slug in pages if scores[slug] >= enough), key=lambda slug: -scores[slug])
     return tuple(pages[slug] for slug in found)
 
@@ -86,10 +88,6 @@ class _Indexed:
     pairs: Mapping[tuple[str, str], float]
     names: Mapping[tuple[str, ...], float]
 
-    @property
-    def all(self) -> tuple[Mapping[Any, float], ...]:
-        return self.words, self.pairs, self.names
-
 
 @cache
 def _index() -> Mapping[str, _Indexed]:
@@ -117,7 +115,7 @@ def _index() -> Mapping[str, _Indexed]:
                 words[word] = words.get(word, 0.0) + counted * rarity[word] * (_PLACE if word in places else 1)
         found[slug] = _Indexed(
             words=words,
-            pairs={pair: pair_rarity[pair] for pair in sorted(pairs[slug])},
+            pairs={pair: _PAIR * pair_rarity[pair] for pair in sorted(pairs[slug])},
             names={name: _NAME * name_rarity[name] for name in names[slug]},
         )
     return found
