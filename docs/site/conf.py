@@ -40,6 +40,7 @@ NAVIGATION = {
         "/docs/versions",
         "/docs/corpus",
         "/docs/puzzles",
+        "/docs/threads",
         "/docs/peers",
         "/docs/performance",
         "Release notes </CHANGELOG>",

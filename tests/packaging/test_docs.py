@@ -338,11 +338,12 @@ def test_a_common_word_does_not_lead_everywhere(word):
 @pytest.mark.bed
 def test_what_kafka_is_quoted_with_is_what_it_says():
     """Every message of the symptoms that is called Kafka's, taken apart at its variables, stands in the classes of a release."""
-    quoted = [line for page in symptom_pages().values() for line in page.kafka]
+    pages = symptom_pages().values()
+    quoted = [*(line for page in pages for line in page.kafka), *(names[0] for page in pages for names in page.errors.values())]
     wanted = {part.strip(" :") for line in quoted for part in line.split("…") if len(part.strip(" :")) > 5}
     assert len(wanted) > 30
     found = set()
-    for version in ("3.9.1", "2.8.2"):
+    for version in ("4.3.0", "3.9.1", "2.8.2"):
         for jar in kafka_jars(version).glob("*.jar"):
             if not jar.name.startswith(("kafka", "zookeeper-3")):
                 continue

@@ -6,21 +6,24 @@ document.addEventListener("DOMContentLoaded", () => {
   const results = document.getElementById("search-results");
   if (!data || !results) return;
   const common = new Set(data.common);
-  const asked = [...typed.slice(0, data.longest).matchAll(new RegExp(data.word, "g"))]
-    .map((match) => match[0].toLowerCase())
+  const ending = new RegExp(data.ending);
+  const read = typed.slice(0, data.longest);
+  const parts = (text) => [...text.matchAll(new RegExp(data.word, "g"))].map((match) => match[0].toLowerCase());
+  const stem = (word) => word.replace(ending, "").slice(0, data.stem);
+  const asked = parts(read)
     .filter((word) => !common.has(word) && (word.length > 1 || /\d/.test(word)))
-    .map((word) => word.slice(0, data.stem));
+    .map(stem);
+  const named = [...read.matchAll(new RegExp(data.name, "g"))].map((match) =>
+    parts(match[0])
+      .filter((word) => !data.suffixes.includes(word))
+      .map(stem)
+      .join(" "),
+  );
   const words = [...new Set(asked)];
   const pairs = [...new Set(asked.slice(1).map((word, at) => `${asked[at]} ${word}`))];
-  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
-  const score = (page) => {
-    const [all, messages, beside] = [page.words, page.messages, page.pairs].map((list) => new Set(list));
-    const found = words.filter((word) => all.has(word));
-    return (
-      sum(found.map((word) => data.rarity[word] * data.weights[messages.has(word) ? 0 : 1])) +
-      sum(pairs.filter((pair) => beside.has(pair)).map((pair) => sum(pair.split(" ").map((word) => data.rarity[word]))))
-    );
-  };
+  const names = [...new Set(named)];
+  const sum = (parts, weights) => parts.reduce((total, part) => total + (Object.hasOwn(weights, part) ? weights[part] : 0), 0);
+  const score = (page) => sum(words, page.words) + sum(pairs, page.pairs) + sum(names, page.names);
   const enough = data.enough[words.length > 1 ? 0 : 1];
   const best = data.pages
     .map((page) => ({ page, score: score(page) }))

@@ -5,6 +5,7 @@
 | `title` | the message, or the symptom in words |
 | `kafka` | messages of Kafka's own classes, `…` for names and numbers |
 | `clients` | messages of clients and tools, and whose they are |
+| `errors` | error codes of Kafka's protocol, each with its name and the names that it had, or has in clients |
 | `log` | ids of signatures of brokers' logs (`model/log_signatures.py`) |
 | `typed` | other words that people type |
 | `means`, `normal`, `disagree` | what it means, whether it is normal, which views differ |
@@ -43,6 +44,7 @@ class SymptomPage:
     first: Mapping[str, str]
     kafka: tuple[str, ...] = ()
     clients: Mapping[str, str]
+    errors: Mapping[int, tuple[str, ...]]
     log: tuple[str, ...] = ()
     typed: tuple[str, ...] = ()
     disagree: str = ""
@@ -51,7 +53,8 @@ class SymptomPage:
     @property
     def messages(self) -> tuple[str, ...]:
         """All that people type for it."""
-        return (self.title, *self.kafka, *self.clients, *self.typed)
+        names = (name for names in self.errors.values() for name in names)
+        return (self.title, *self.kafka, *self.clients, *names, *self.typed)
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -72,8 +75,19 @@ def symptom_pages() -> Mapping[str, SymptomPage]:
         data: Mapping[str, Any] = package_yaml(__name__, f"{name}.yaml")
         for slug, page in data["pages"].items():
             fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in page.items()}
-            found[slug] = SymptomPage(slug=slug, section=data["section"], **({"clients": {}} | fields))
+            found[slug] = SymptomPage(slug=slug, section=data["section"], **({"clients": {}, "errors": {}} | fields))
     return found
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """Return an error of Kafka's protocol as tools, clients in Go and Node.js, Java and Python spell it: FOO_BAR, FooBar, ….
+
+    Java drops what says that it is an error: TopicAuthorizationException is TOPIC_AUTHORIZATION_FAILED.
+    """
+    words = "".join(word.capitalize() for word in name.split("_"))
+    bare = words.removesuffix("Error")
+    java = f"{bare.removesuffix('Exception').removesuffix('Failed')}Exception"
+    return tuple(dict.fromkeys((name, words, java, f"{bare}Error")))
 
 
 def decision(tree: Tree, names: Mapping[str, str], indent: str = "") -> Iterator[str]:

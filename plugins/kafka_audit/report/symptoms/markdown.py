@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_audit.checks import Check
 from kafka_audit.model.log_signatures import BY_ID
-from kafka_audit.report.symptoms import SymptomPage, decision
+from kafka_audit.report.symptoms import SymptomPage, decision, spellings
 
 _WIDTH = 130
 HEAD = """# By symptom
@@ -45,6 +45,9 @@ def _messages(page: SymptomPage) -> Iterator[str]:
     )
     for signature in (BY_ID[name] for name in page.log):
         yield f"- `{signature.marker.strip()}` in `{signature.log}` of a broker, Kafka {signature.versions}: {signature.means}"
+    for code, names in page.errors.items():
+        listed = ", ".join(f"`{spelling}`" for name in names for spelling in spellings(name))
+        yield f"- Error {code} of Kafka's protocol: {listed}"
     if page.typed:
         yield f"- Also typed: {', '.join(page.typed)}"
 
