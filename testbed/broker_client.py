@@ -148,8 +148,8 @@ def produce(options: dict[str, Any], *, addresses: list[str], topic: str, partit
     try:
         for _ in range(0, megabytes * 10, AT_ONCE):
             sent = [producer.send(topic, record, partition=partition) for _ in range(AT_ONCE)]
-            for one in sent:
-                one.get(REQUEST_MS / 1000)
+            for future in sent:
+                future.get(REQUEST_MS / 1000)
                 taken += 1
     except (KafkaError, OSError) as error:
         return {"taken": taken, "refused": f"{type(error).__name__}: {error}"}

@@ -148,7 +148,11 @@ class Clients:
         Raises:
             BedError: it refused.
         """
-        arguments = {"address": address, "name": name, "assignment": {str(one): list(at) for one, at in assignment.items()}}
+        arguments = {
+            "address": address,
+            "name": name,
+            "assignment": {str(partition): list(at) for partition, at in assignment.items()},
+        }
         if refusal := self._ask_brokers("create-topic", options, arguments):
             message = f"topic {name} was refused: {refusal}"
             raise BedError(message)

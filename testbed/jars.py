@@ -256,7 +256,7 @@ def _maven(maven: str, coordinates: tuple[str, ...], without: tuple[str, ...], w
     )
     dependencies = "".join(
         f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
-        f"{''.join(f'<classifier>{one}</classifier>' for one in classifier)}<exclusions>{left_out}</exclusions></dependency>"
+        f"{''.join(f'<classifier>{name}</classifier>' for name in classifier)}<exclusions>{left_out}</exclusions></dependency>"
         for group, artifact, version, *classifier in (coordinate.split(":") for coordinate in coordinates)
     )
     (work / "pom.xml").write_text(

@@ -74,7 +74,9 @@ def tls_versions(broker: int) -> Preset:
     """Three brokers with SSL between them, of which one has TLSv1.3 alone and the others TLSv1.2 alone."""
     security = Security(listeners=(SSL,), inter_broker=SSL.label)
     versions = {number: "TLSv1.3" if number == broker else "TLSv1.2" for number in range(BROKERS)}
-    own: dict[int, Properties] = {one: {"ssl.enabled.protocols": name, "ssl.protocol": name} for one, name in versions.items()}
+    own: dict[int, Properties] = {
+        version: {"ssl.enabled.protocols": name, "ssl.protocol": name} for version, name in versions.items()
+    }
     return {"security": security, "per_broker": own, **_aside(broker)}
 
 
@@ -165,6 +167,6 @@ def named(text: str) -> Preset:
         return WHOLE[name]()
     if name in AT_ONE and at in map(str, range(BROKERS)):
         return AT_ONE[name](int(at))
-    known = ", ".join([*WHOLE, *(f"{one}:2" for one in AT_ONE)])
+    known = ", ".join([*WHOLE, *(f"{preset}:2" for preset in AT_ONE)])
     message = f"no security {text!r}; there are {known} (or another broker's id)"
     raise BedError(message)

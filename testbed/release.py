@@ -110,7 +110,7 @@ def same_bytes(archive: bytes, epoch: int) -> bytes:
         gzip.GzipFile(fileobj=packed, mode="wb", filename="", mtime=epoch) as zipped,
         tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as new,
     ):
-        for member in sorted(old.getmembers(), key=lambda one: one.name):
+        for member in sorted(old.getmembers(), key=lambda member: member.name):
             content = old.extractfile(member)
             member.mtime, member.uid, member.gid, member.uname, member.gname = epoch, 0, 0, "", ""
             member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644

@@ -89,9 +89,11 @@ class Secured:
         """Return a broker's properties without any of the faults; its certificate is issued again."""
         self.security = replace(
             self.security,
-            certificates={one: wanted for one, wanted in self.security.certificates.items() if one != broker},
-            forgets={one: users for one, users in self.security.forgets.items() if one != broker},
-            mistypes=tuple(one for one in self.security.mistypes if one != broker),
+            certificates={
+                certificate: wanted for certificate, wanted in self.security.certificates.items() if certificate != broker
+            },
+            forgets={file: users for file, users in self.security.forgets.items() if file != broker},
+            mistypes=tuple(file for file in self.security.mistypes if file != broker),
         )
         self.parties.pop(f"broker-{broker}", None)
         return self.broker_properties(broker, address)

@@ -68,7 +68,7 @@ class History:
         if dead:
             judged.append(Judgement(snapshot_id=snapshot_id, code="KA001", resource="cluster", status=Status.FAIL))
         judged += [Judgement(snapshot_id=snapshot_id, code=c, resource=r, status=Status.UNKNOWN) for c, r in unknown]
-        spoken = {one.code for one in judged}
+        spoken = {finding.code for finding in judged}
         judged += [
             Judgement(snapshot_id=snapshot_id, code=code, resource="cluster", status=Status.PASS)
             for code in sorted(self._codes - spoken if not dead else ())

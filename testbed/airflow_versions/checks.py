@@ -201,7 +201,8 @@ def mounted(room: Room) -> None:
 
 
 CHECKS: Mapping[str, Callable[[Room], None]] = {
-    one.__name__: one for one in (provider, plugin, installed_dags, mounted_beside, connection, audit, own_dag, page, mounted)
+    check.__name__: check
+    for check in (provider, plugin, installed_dags, mounted_beside, connection, audit, own_dag, page, mounted)
 }
 """In their order: the last one removes the wheel."""
 

@@ -106,7 +106,7 @@ class Environment:
     def packages(self) -> dict[str, str]:
         """Return the version of each installed package."""
         listed = run([_uv(), "pip", "list", "--quiet", "--format", "json", "--python", self.python])
-        return {one["name"]: one["version"] for one in json.loads(listed)}
+        return {load["name"]: load["version"] for load in json.loads(listed)}
 
     def variables(self, home: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment of a process of this Airflow: nothing of another Airflow and of this checkout is in it."""

@@ -727,9 +727,9 @@ def second_process(scene: Scene, broker: int, host: int) -> None:
 @action
 def put_acl(scene: Scene, **acl: str) -> None:
     """Add an ACL; `revert` takes it away."""
-    one = Acl(**acl)
-    _acl(scene, one, "--add")
-    scene.undo.append(lambda: _acl(scene, one, "--remove"))
+    bound = Acl(**acl)
+    _acl(scene, bound, "--add")
+    scene.undo.append(lambda: _acl(scene, bound, "--remove"))
 
 
 @action
@@ -1111,7 +1111,7 @@ def printed(  # noqa: PLR0913 - a step's arguments
         if finding["code"] == code and finding["status"] == "FAIL" and resource in {None, finding["resource"]["name"]}
     )
     shown = printed_commands(finding["remediation"])
-    chosen = next((one for one in shown if command in one), None)
+    chosen = next((printed for printed in shown if command in printed), None)
     if chosen is None:
         message = f"{code} prints no command with {command!r}: {shown}"
         raise BedError(message)
@@ -1153,16 +1153,16 @@ def _write_files(scene: Scene, files: Mapping[str, Any] | None) -> None:
         (scene.tools.folder / name).write_text(text)
 
 
-def _acl(scene: Scene, one: Acl, change: str) -> None:
+def _acl(scene: Scene, acl: Acl, change: str) -> None:
     if scene.cluster.zookeeper_connect is not None:
-        (scene.zookeeper.put_acls if change == "--add" else scene.zookeeper.drop_acls)([one])
+        (scene.zookeeper.put_acls if change == "--add" else scene.zookeeper.drop_acls)([acl])
         time.sleep(1)
         return
-    resource = "--cluster" if one.resource == "Cluster" else f"--{one.resource.lower()} {one.name}"
-    whom = f"--{one.permission.lower()}-principal {one.principal}"
+    resource = "--cluster" if acl.resource == "Cluster" else f"--{acl.resource.lower()} {acl.name}"
+    whom = f"--{acl.permission.lower()}-principal {acl.principal}"
     force = " --force" if change == "--remove" else ""
     scene.tools.demand_as_admin(
-        f"kafka-acls.sh --bootstrap-server {scene.tools.bootstrap} {change} {whom} --operation {one.operation} {resource}{force}"
+        f"kafka-acls.sh --bootstrap-server {scene.tools.bootstrap} {change} {whom} --operation {acl.operation} {resource}{force}"
     )
 
 

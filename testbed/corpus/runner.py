@@ -198,7 +198,7 @@ def _ordered(wanted: Iterable[tuple[Fault, str]]) -> list[tuple[Fault, str]]:
     versions = list(VERSIONS)
     return sorted(
         chosen,
-        key=lambda one: (versions.index(one[1]), one[0].alone, -many[one[1], one[0].preset], one[0].preset),
+        key=lambda entry: (versions.index(entry[1]), entry[0].alone, -many[entry[1], entry[0].preset], entry[0].preset),
     )
 
 
@@ -255,7 +255,7 @@ def _instead(missing: Iterable[str], report: dict[str, Any]) -> dict[str, str]:
     found = {
         finding["code"]: finding for finding in report["findings"] if finding["code"] in codes and finding["status"] != "FAIL"
     }
-    return {code: f"{one['status']} {one['resource']['name']}: {one['message']}" for code, one in found.items()}
+    return {code: f"{finding['status']} {finding['resource']['name']}: {finding['message']}" for code, finding in found.items()}
 
 
 def _healed(  # noqa: PLR0913, PLR0917 - what a repair is judged by
@@ -355,8 +355,8 @@ def run_control(stage: Stage, control: Control, version: str, rounds: int) -> di
         "engine": stage.engine,
         "audits": len(reports),
         "exits": [evaluate_gate(report, "high", 1.0)[0] for report in reports],
-        "asked": sum(one["asked"] for one in coverage),
-        "answered": sum(one["answered"] for one in coverage),
+        "asked": sum(audit["asked"] for audit in coverage),
+        "answered": sum(audit["answered"] for audit in coverage),
         "alarms": score.alarms(reports),
         "unread": score.unread(reports),
         "seconds": round(time.monotonic() - began),
@@ -370,7 +370,7 @@ def told(result: dict[str, Any]) -> str:
     parts += [f"FALSE {', '.join(result['false'])}"] if result["false"] else []
     parts += [f"{len(result['commands'])} printed"] if result["commands"] else []
     parts += ["healed" if result["healed"] else f"NOT HEALED: {'; '.join(result['left'])}"]
-    parts += [f"{tool} {one['verdict']}" for tool, one in result["peers"].items()]
+    parts += [f"{tool} {peer['verdict']}" for tool, peer in result["peers"].items()]
     for name in ("lost", "twin"):
         if seen := result.get(name):
             parts.append(f"{name}: {'no leader' if seen['seconds'] is None else seen['seconds']} after {seen['killed']}")

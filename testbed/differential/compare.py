@@ -72,13 +72,13 @@ def compare(version: str, cases: Sequence[Mapping[str, str]]) -> Outcome:
         said[shape(kafka)] += kafka is not None
         if kafka == ours:
             continue
-        one = Difference(properties=properties, kafka=kafka, ours=ours)
+        difference = Difference(properties=properties, kafka=kafka, ours=ours)
         if kafka is None or ours is None:
-            verdicts.append(one)
+            verdicts.append(difference)
         elif sorted(_PARTS.findall(kafka)) == sorted(_PARTS.findall(ours)):
             reordered += 1
         else:
-            messages.append(one)
+            messages.append(difference)
     return Outcome(
         cases=len(cases),
         accepted=accepted,

@@ -17,7 +17,7 @@ LISTS = ("listeners", "advertised.listeners", "listener.security.protocol.map", 
 
 def put_in(draft: Draft) -> None:
     """Put one fault in."""
-    draft.dice.choices([one for one, _ in _FAULTS], weights=[weight for _, weight in _FAULTS])[0](draft)
+    draft.dice.choices([fault for fault, _ in _FAULTS], weights=[weight for _, weight in _FAULTS])[0](draft)
 
 
 def _port_twice(draft: Draft) -> None:
@@ -116,9 +116,9 @@ def _controllers(draft: Draft) -> None:
 
 
 def _voters(draft: Draft) -> None:
-    one = draft.properties.get("node.id", "1")
+    node = draft.properties.get("node.id", "1")
     entries = (
-        f"{one}@c:9093",
+        f"{node}@c:9093",
         "1@c:9093",
         "7@c:9093",
         "2@0.0.0.0:9093",

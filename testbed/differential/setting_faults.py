@@ -148,16 +148,18 @@ def _class(draft: Draft) -> None:
 
 
 def _any_key(draft: Draft) -> None:
-    one = draft.dice.choice([known for known in definitions(draft.version).values() if known.type not in {"CLASS", "PASSWORD"}])
-    draft.properties[one.name] = _value(draft, one)
+    definition = draft.dice.choice(
+        [known for known in definitions(draft.version).values() if known.type not in {"CLASS", "PASSWORD"}]
+    )
+    draft.properties[definition.name] = _value(draft, definition)
 
 
-def _value(draft: Draft, one: Definition) -> str:
+def _value(draft: Draft, definition: Definition) -> str:
     dice = draft.dice
     if draft.chance(0.25):
         return dice.choice(_WORDS)
-    if one.type in {"INT", "LONG", "SHORT", "DOUBLE"}:
-        near = one.default if isinstance(one.default, int | float) else 1
+    if definition.type in {"INT", "LONG", "SHORT", "DOUBLE"}:
+        near = definition.default if isinstance(definition.default, int | float) else 1
         return dice.choice((*_NUMBERS, str(near), str(near - 1), str(near + 1)))
     return dice.choice(
         (*_WORDS, "false", "true", "none", "required", "compact", "delete,compact", "CreateTime", "classic", *PROTOCOLS)

@@ -88,7 +88,7 @@ def _wanted(cluster: BaseCluster, contents: Contents) -> dict[str, Any]:
         "quiet": quiet,
         "replayed_age_ms": _DAY_MS if contents.replays else 0,
         "quotas": QUOTAS,
-        "acls": [one.as_list() for one in (*auditor_grants(), *acls(contents.acls))] if security and security.authorizer else [],
+        "acls": [acl.as_list() for acl in (*auditor_grants(), *acls(contents.acls))] if security and security.authorizer else [],
         "scram_users": SCRAM_USERS if security and security.scram_mechanisms else [],
         "groups": GROUPS,
         "kinds": () if cluster.plan.release.zookeeper else KINDS,

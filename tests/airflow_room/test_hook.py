@@ -151,9 +151,9 @@ def test_no_broker_at_all_does_not_pass():
 def test_a_reason_is_named_once_for_the_brokers_that_have_it():
     login = ("SASL_AUTHENTICATION_FAILED", "a user and password")
     reads = [
-        SourceRead(sample=1, observer=f"broker@b{one}:9092", operation="ApiVersions", target=f"b{one}:9092", outcome="failed",
-                   error=login[0] if one < 3 else "timeout", needs=login[1] if one < 3 else None)
-        for one in (1, 2, 3)
+        SourceRead(sample=1, observer=f"broker@b{node}:9092", operation="ApiVersions", target=f"b{node}:9092", outcome="failed",
+                   error=login[0] if node < 3 else "timeout", needs=login[1] if node < 3 else None)
+        for node in (1, 2, 3)
     ]  # fmt: skip
     passed, text = result(reads)
     assert not passed

@@ -33,6 +33,6 @@ def judged(request) -> Judged:
     for name in worlds | near:
         own = checks if name in WORLDS else {code: check for code, check in checks.items() if name.startswith(f"{code}-")}
         for kind in ("audit", "gate"):
-            for one in judge(views[name], own, kind=kind):
-                judged.told[one.snapshot_id, one.code].append(one)
+            for judgement in judge(views[name], own, kind=kind):
+                judged.told[judgement.snapshot_id, judgement.code].append(judgement)
     return judged

@@ -106,12 +106,14 @@ def needed(check: Check, views: Mapping[str, ClusterView]) -> tuple[type[Row], .
         view = views[f"{check.code}-{name}"]
         with recorded() as tables:
             said = judgements(check, fresh(view))
-        for table in tables - COMMON - {one.table for one in found if one.kraft == view.kraft}:
+        for table in tables - COMMON - {required_row.table for required_row in found if required_row.kraft == view.kraft}:
             if judgements(check, without(view, table)) != said:
                 found.add(Dependence(table=table, kraft=view.kraft))
         found |= {Dependence(table=table, kraft=view.kraft) for table in INNOCENT if _fails_by(table, check, view, said)}
-    registered = REGISTERED & {table for one in found if not one.kraft for table in required(one, Tables())}
-    needs = {table for one in found for table in required(one, registered)}
+    registered = REGISTERED & {
+        table for required_row in found if not required_row.kraft for table in required(required_row, Tables())
+    }
+    needs = {table for required_row in found for table in required(required_row, registered)}
     return tuple(sorted(needs, key=lambda table: table.__name__))
 
 
@@ -121,7 +123,7 @@ def _fails_by(table: type[Row], check: Check, view: ClusterView, said: Iterable[
 
 
 def _failures(said: Iterable[Judgement]) -> set[str]:
-    return {one.resource for one in said if one.status is Status.FAIL}
+    return {judgement.resource for judgement in said if judgement.status is Status.FAIL}
 
 
 @contextmanager
@@ -161,14 +163,14 @@ def required(found: Dependence, registered: Tables) -> Iterator[type[Row]]:
     tables = stored_tables(table)
     if table in {ReplicaState, ReplicaFault, ReplicaGap}:
         tables -= {TopicConfig, BrokerConfig}  # min.insync.replicas, which not every check looks at; and which replicas observe
-    for one in tables:
-        if one is Registry and registered:
+    for name in tables:
+        if name is Registry and registered:
             continue
-        if kraft and registered and one in stand_ins | OF_VIEWS:
+        if kraft and registered and name in stand_ins | OF_VIEWS:
             continue
-        if table in DIFFERENCES and one in (REGISTERED if kraft else OF_VIEWS) and table not in compared:
+        if table in DIFFERENCES and name in (REGISTERED if kraft else OF_VIEWS) and table not in compared:
             continue  # the SQL of the other mode
-        yield one
+        yield name
 
 
 def as_text(needs: Mapping[str, Iterable[type[Row]]]) -> str:

@@ -45,7 +45,7 @@ def quorum_rows(sample: int, world: World) -> Iterator[Row]:
     for asked, fenced in world["fenced"].items():
         at = {"observer": f"broker@{asked}", "broker_id": -1}
         reporter = {"observer": f"broker:{asked}", "broker_id": asked} if isinstance(asked, int) else at
-        yield from (FencedBroker(sample=sample, **reporter, fenced_id=one) for one in fenced)
+        yield from (FencedBroker(sample=sample, **reporter, fenced_id=broker) for broker in fenced)
     for address, told in world["controllers"].items():
         row = {"node_id": None, "layer": "api", "outcome": "ok", "error": None, "needs": None}
         row |= {"node_id" if key == "node" else key: value for key, value in told.items()}

@@ -72,10 +72,14 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
 
 
 def _transactions(head: World, world: World) -> Iterator[Row]:
-    for one in world["transactions"]:
-        topic, _, number = one["of"].rpartition("-")
+    for transaction in world["transactions"]:
+        topic, _, number = transaction["of"].rpartition("-")
         if world["topics"][topic]["partitions"][int(number)]["leader"] == head["broker_id"]:
-            offsets = {"stable_offset": one["stable"], "end_offset": one["end"], "older_than_ms": 1000 * one["older_s"]}
+            offsets = {
+                "stable_offset": transaction["stable"],
+                "end_offset": transaction["end"],
+                "older_than_ms": 1000 * transaction["older_s"],
+            }
             yield OldTransaction(**head, topic=topic, partition=int(number), **offsets)
 
 
@@ -102,24 +106,28 @@ def _leadership(head: World, world: World) -> Iterator[Row]:
     states = {
         f"{topic}-{number}": state for topic, held in world["topics"].items() for number, state in held["partitions"].items()
     }
-    mine = [one for one in world["leadership"].get("answers", ()) if one["broker"] == broker]
-    for one in mine:
-        topic, _, number = one["of"].rpartition("-")
-        state = states[one["of"]]
+    mine = [answer for answer in world["leadership"].get("answers", ()) if answer["broker"] == broker]
+    for partition in mine:
+        topic, _, number = partition["of"].rpartition("-")
+        state = states[partition["of"]]
         yield LeadershipAnswer(
             **head,
             topic=topic,
             partition=int(number),
             asked_as="leader" if state["leader"] == broker else "former",
-            error=one["error"],
+            error=partition["error"],
             leader=state["leader"],
             leader_epoch=state["leader_epoch"],
             preferred=state["replicas"][0] == broker,
-            listed_offline=one.get("listed", False),
+            listed_offline=partition.get("listed", False),
         )
     leading = sum(state["leader"] == broker for state in states.values())
     preferred = sum(state["replicas"][0] == broker != state["leader"] for state in states.values())
-    counts = {"as_leader": leading, "as_former": preferred, "listed_offline": sum(one.get("listed", False) for one in mine)}
+    counts = {
+        "as_leader": leading,
+        "as_former": preferred,
+        "listed_offline": sum(partition.get("listed", False) for partition in mine),
+    }
     counts |= world["leadership"].get("asked", {}).get(broker, {})
     if any(counts.values()):
         yield LeadershipAsked(**head, **counts)

@@ -188,7 +188,7 @@ def _look(sample: int, world: World) -> Iterator[Row]:
     yield from (PlannedNode(node_id=number) for number in world["planned_nodes"])
     if world["planned_upgrade"]:
         yield PlannedUpgrade(**{"version": None, "oldest_client": None} | world["planned_upgrade"])
-    yield from (Verdict(**{"error": None, "needs": None} | one) for one in world["verdicts"])
+    yield from (Verdict(**{"error": None, "needs": None} | verdict) for verdict in world["verdicts"])
 
 
 def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
@@ -217,9 +217,9 @@ def _replication(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
     for topic, held in world["topics"].items():
         for key, value in (held.get("config") or {}).items() if settings not in unread else ():
             yield TopicConfig(observer=observer, topic=topic, key=key, value=value)
-    for one in world["reassigning"]:
-        replicas = tuple(world["topics"][one["topic"]]["partitions"][one["partition"]]["replicas"])
-        moves = {"adding": (), "removing": ()} | _tuples(one)
+    for partition in world["reassigning"]:
+        replicas = tuple(world["topics"][partition["topic"]]["partitions"][partition["partition"]]["replicas"])
+        moves = {"adding": (), "removing": ()} | _tuples(partition)
         yield Reassignment(sample=sample, observer=observer, replicas=replicas, **moves)
 
 
@@ -306,8 +306,8 @@ def _views(sample: int, observed: list[Observed]) -> Iterator[Row]:
         if (brokers_digest, topics_digest) in listed:  # most observers list the same
             continue
         listed.add((brokers_digest, topics_digest))
-        for one, told in view["brokers"].items():
-            yield ViewBroker(brokers_digest=brokers_digest, broker_id=one, **{"rack": None} | told)
+        for listed_id, told in view["brokers"].items():
+            yield ViewBroker(brokers_digest=brokers_digest, broker_id=listed_id, **{"rack": None} | told)
         for topic, told in view["topics"].items():
             digest = _digest((topic, told["partitions"]))
             head = {"topic": topic, "topic_digest": digest}
@@ -407,7 +407,7 @@ def _each_address(head: World, each: World) -> Iterator[Row]:
 
 
 def _identities(sample: int, world: World, observed: list[Observed]) -> Iterator[Row]:
-    patches = {one["to"]: one for one in world["identities"]}
+    patches = {identity["to"]: identity for identity in world["identities"]}
     told = {(broker, listener, address): view for _, broker, listener, address, view in observed if view["answers"]}
     for (broker, listener, address), view in told.items():
         patch = patches.get(broker if broker >= 0 else address, {})

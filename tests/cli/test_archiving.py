@@ -73,7 +73,7 @@ def test_a_run_uses_what_the_command_made(cache, tmp_path):
     put(tmp_path / "store", "r1", {"whole": {"previous": {}}})
     with SparkBehind() as spark:
         spark.answer(str(tmp_path / "store"), "r1")
-        mapped = [one for one in Path("/proc").glob("[0-9]*/maps") if _maps(one, path)]
+        mapped = [maps for maps in Path("/proc").glob("[0-9]*/maps") if _maps(maps, path)]
     assert mapped != []
     assert (tmp_path / "store/runs/r1/answer.json").is_file()
 

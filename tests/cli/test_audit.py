@@ -334,14 +334,14 @@ def test_the_gate_knows_its_severities():
 def test_what_was_wrong_before_audits_that_were_killed_is_not_new_after_them(tmp_path, killed):
     store = Store(tmp_path)
     ids = [f"20260131T{8 + hour:02}0000Z-prod-00aa" for hour in range(killed + 2)]
-    for one in ids:
-        store.write(_snapshot(one))
+    for snapshot_id in ids:
+        store.write(_snapshot(snapshot_id))
     reports = {}
-    for one in (ids[0], ids[-1]):  # those between have no report
-        asked = audit.prepare_request(store, [one], None, f"run-{one[9:11]}")
-        broken = Judgement(snapshot_id=one, code="KA303", resource="broker/1/listener/X", status=Status.FAIL)
+    for snapshot_id in (ids[0], ids[-1]):  # those between have no report
+        asked = audit.prepare_request(store, [snapshot_id], None, f"run-{snapshot_id[9:11]}")
+        broken = Judgement(snapshot_id=snapshot_id, code="KA303", resource="broker/1/listener/X", status=Status.FAIL)
         answer_with(store, asked.run_id, [broken])
-        (reports[one],) = audit.write_reports(store, asked.run_id, {"prod": PROD})
+        (reports[snapshot_id],) = audit.write_reports(store, asked.run_id, {"prod": PROD})
     lifecycles = {(f["code"], f["lifecycle"]) for f in reports[ids[-1]]["findings"] if f["status"] == "FAIL"}
     assert lifecycles == {("KA303", "ongoing")}
     assert reports[ids[-1]]["previous_snapshot_id"] == ids[-2]

@@ -46,15 +46,19 @@ def files(tmp_path, monkeypatch):
 
 def linted(capsys, *arguments):
     code = main(["lint", *arguments, "--format", "json"])
-    return code, {one["path"]: one for one in json.loads(capsys.readouterr().out)["files"]}
+    return code, {file["path"]: file for file in json.loads(capsys.readouterr().out)["files"]}
 
 
 def failed(file):
-    return {one["code"]: one for one in file["findings"] if one["status"] == "FAIL"}
+    return {finding["code"]: finding for finding in file["findings"] if finding["status"] == "FAIL"}
 
 
 def worst(file):
-    return {(one["code"], one["resource"]["name"], one["severity"]) for one in file["findings"] if one["status"] == "FAIL"}
+    return {
+        (finding["code"], finding["resource"]["name"], finding["severity"])
+        for finding in file["findings"]
+        if finding["status"] == "FAIL"
+    }
 
 
 def test_a_sound_file_starts(files, capsys):
@@ -69,12 +73,12 @@ def test_a_sound_file_starts(files, capsys):
 def test_a_refusal_is_told_once_in_kafkas_words_with_its_line(files, capsys):
     files(a=REFUSED)
     code, told = linted(capsys, "a.properties", "--kafka-version", "3.9.1")
-    one = told["a.properties"]
-    assert (code, one["starts"]) == (3, False)
-    assert one["kafka_says"].startswith(f"requirement failed: {NOT_ADVERTISED}") or one["kafka_says"].startswith(NOT_ADVERTISED)
-    assert "KA310" not in failed(one)
-    assert failed(one)["KA311"]["evidence"]["kafka_says"] == one["kafka_says"]
-    assert (failed(one)["KA311"]["evidence"]["key"], failed(one)["KA311"]["evidence"]["line"]) == ("advertised.listeners", 4)
+    file = told["a.properties"]
+    assert (code, file["starts"]) == (3, False)
+    assert file["kafka_says"].startswith(f"requirement failed: {NOT_ADVERTISED}") or file["kafka_says"].startswith(NOT_ADVERTISED)
+    assert "KA310" not in failed(file)
+    assert failed(file)["KA311"]["evidence"]["kafka_says"] == file["kafka_says"]
+    assert (failed(file)["KA311"]["evidence"]["key"], failed(file)["KA311"]["evidence"]["line"]) == ("advertised.listeners", 4)
 
 
 def test_another_refusal_is_told_once_too(files, capsys):
@@ -124,7 +128,7 @@ def test_brokers_of_several_clusters_are_not_compared(files, capsys, change, sai
     files(a=GOOD.format(id=1), b=other)
     code, told = linted(capsys, "a.properties", "b.properties")
     found = failed(told["a.properties"]) | failed(told["b.properties"])
-    assert (code, {one for one in found if found[one]["severity"] in {"HIGH", "CRITICAL"}}) == said
+    assert (code, {code for code in found if found[code]["severity"] in {"HIGH", "CRITICAL"}}) == said
     assert "KA312" not in found
 
 
@@ -179,7 +183,7 @@ def test_a_node_whose_id_is_filled_in_is_taken_for_one_that_fits_its_roles(files
     text += "listeners={}\nlistener.security.protocol.map=C:PLAINTEXT,P:PLAINTEXT\ninter.broker.listener.name=P\n"
     files(a=text.format("broker,controller", "C://:9093,P://:9092"), b=text.format("broker", "P://:9092"))
     _, told = linted(capsys, "a.properties", "b.properties")
-    assert [one["starts"] for one in told.values()] == [True, True]
+    assert [file["starts"] for file in told.values()] == [True, True]
 
 
 def test_a_comment_mutes_with_its_reason(files, capsys):
@@ -276,9 +280,9 @@ def test_neither_a_name_nor_a_content_gives_an_order(files, capsys, form, name):
         ET.fromstring(shown)  # noqa: S314 -- our own
     if form == "sarif":
         (run,) = json.loads(shown)["runs"]
-        uris = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in run["results"]}
+        uris = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in run["results"]}
         assert all(re.fullmatch(r"[\w%./~-]+", uri) for uri in uris)
-        assert not [one for one in run["results"] if re.search(r"(?<!\\)\[[^\]]*[^\]\\]\]\(", one["message"]["text"])]
+        assert not [result for result in run["results"] if re.search(r"(?<!\\)\[[^\]]*[^\]\\]\]\(", result["message"]["text"])]
 
 
 def test_what_cannot_be_read_gives_no_order_on_stderr(files, capsys):
@@ -300,11 +304,11 @@ def test_sarif_has_a_rule_and_a_place_for_each_result(files, capsys):
     main(["lint", "a.properties", "--format", "sarif"])
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     rules = run["tool"]["driver"]["rules"]
-    assert [rules[one["ruleIndex"]]["id"] for one in run["results"]] == [one["ruleId"] for one in run["results"]]
-    one = next(result for result in run["results"] if result["ruleId"] == "KA311")
-    assert (one["level"], one["kind"]) == ("error", "fail")
-    assert one["suppressions"] == [{"kind": "inSource", "status": "accepted", "justification": "lab"}]
-    place = one["locations"][0]["physicalLocation"]
+    assert [rules[result["ruleIndex"]]["id"] for result in run["results"]] == [result["ruleId"] for result in run["results"]]
+    refused = next(result for result in run["results"] if result["ruleId"] == "KA311")
+    assert (refused["level"], refused["kind"]) == ("error", "fail")
+    assert refused["suppressions"] == [{"kind": "inSource", "status": "accepted", "justification": "lab"}]
+    place = refused["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "a.properties"}, "region": {"startLine": 4}}
     assert all((result["kind"] == "fail") == (result["level"] != "none") for result in run["results"])
 

@@ -103,7 +103,7 @@ def test_bash_knows_the_same_kinds():
         .joinpath("probe_script.sh")
         .read_text(encoding="utf-8")
     )
-    asked = "".join(f"KIND=; never '{one}'; echo \"$KIND\"\n" for one in [*NEVER, *HONEST])
+    asked = "".join(f"KIND=; never '{address}'; echo \"$KIND\"\n" for address in [*NEVER, *HONEST])
     done = subprocess.run(["bash", "-s"], input=f"{script}\n{asked}", capture_output=True, text=True, check=True)
     assert dict(zip([*NEVER, *HONEST], done.stdout.splitlines(), strict=True)) == NEVER | dict.fromkeys(HONEST, "")
 
@@ -119,7 +119,7 @@ def resolving(monkeypatch, **names):
         if told is None:
             return real(host, port, *given, **more)
         now = told.pop(0) if isinstance(told, list) else told
-        return [info for one in now.split() for info in real(one, port, 0, socket.SOCK_STREAM)]
+        return [info for address in now.split() for info in real(address, port, 0, socket.SOCK_STREAM)]
 
     with monkeypatch.context() as patch:
         patch.setattr(socket, "getaddrinfo", answer)
@@ -147,8 +147,8 @@ def target(host, port=9092, broker_id=0, via=None):
     return Target(broker_id=broker_id, listener="L", protocol="PLAINTEXT", host=host, port=port, via=via)
 
 
-def asked(one, budget=None):
-    return BrokerAsker([one], 1, ClientOptions(read_s=1.0, budget=budget or Budget()), ViewBook()).ask().rows
+def asked(endpoint, budget=None):
+    return BrokerAsker([endpoint], 1, ClientOptions(read_s=1.0, budget=budget or Budget()), ViewBook()).ask().rows
 
 
 def steps(rows):
@@ -248,12 +248,12 @@ def test_a_vantage_with_bash_dials_what_it_looked_at(tmp_path):
     (tmp_path / "getent").write_text(f"#!/bin/sh\necho >>{tmp_path}/asked\necho '127.0.0.1 STREAM broker.example'\n")
     (tmp_path / "getent").chmod(0o755)
     with server(FakeBroker(5)) as (_, port):
-        one = target("broker.example", port)
+        endpoint = target("broker.example", port)
         done = subprocess.run(
             ["env", f"PATH={tmp_path}:/usr/bin:/bin", "bash", "-s"],
-            input=bash_text([one], 2.0), capture_output=True, text=True, check=True,
+            input=bash_text([endpoint], 2.0), capture_output=True, text=True, check=True,
         )  # fmt: skip
-    (found,) = command_vantages.parse_probe_output(done.stdout, [one]).values()
+    (found,) = command_vantages.parse_probe_output(done.stdout, [endpoint]).values()
     assert found[-1][:4] == ("identity", "ok", None, "5")
     assert (tmp_path / "asked").read_text() == "\n"
 
@@ -261,11 +261,11 @@ def test_a_vantage_with_bash_dials_what_it_looked_at(tmp_path):
 def test_bash_without_a_resolver_to_ask_does_not_guess(tmp_path):
     for name in ("bash", "sort"):
         (tmp_path / name).symlink_to(f"/usr/bin/{name}")
-    one = target("broker.example")
+    endpoint = target("broker.example")
     done = subprocess.run(
-        ["env", f"PATH={tmp_path}", "bash", "-s"], input=bash_text([one], 1.0), capture_output=True, text=True, check=True
+        ["env", f"PATH={tmp_path}", "bash", "-s"], input=bash_text([endpoint], 1.0), capture_output=True, text=True, check=True
     )
-    (found,) = command_vantages.parse_probe_output(done.stdout, [one]).values()
+    (found,) = command_vantages.parse_probe_output(done.stdout, [endpoint]).values()
     assert [(step.layer, step.outcome, step.needs) for step in found] == [("dns", "unknown", "getent or python3")]
 
 

@@ -121,11 +121,11 @@ def test_the_watch_proves_itself_once_at_an_address_and_reading_and_computes_on_
         watched, proofs = Watched(broker, 20), []
 
         def count():
-            proofs.append(sum(",p=" in one for one in broker.scram_messages))
+            proofs.append(sum(",p=" in message for message in broker.scram_messages))
             broker.scram_messages.clear()
 
         first, second = watched.read(2, count)
-    assert [sum(one.metadata.answered for one in reading.brokers) for reading in (first, second)] == [20, 20]
+    assert [sum(broker.metadata.answered for broker in reading.brokers) for reading in (first, second)] == [20, 20]
     assert proofs == [1, 1]
     assert len(computed) == 2  # the fake's salt is another with each login
     assert not any(on_loop for on_loop, _ in computed)

@@ -111,7 +111,7 @@ class SecuredBroker(FakeBroker):
         text = sent.decode()
         self.scram_messages.append(text)
         if talk["scram"] is None:
-            fields = dict(one.split("=", 1) for one in text.removeprefix("n,,").split(","))
+            fields = dict(item.split("=", 1) for item in text.removeprefix("n,,").split(","))
             self.logins.append(fields["n"])
             salt = self.salt or os.urandom(8)
             first = f"r={fields['r']}{os.urandom(4).hex()},s={base64.b64encode(salt).decode()},i={self.iterations}"

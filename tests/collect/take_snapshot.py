@@ -13,7 +13,7 @@ from kafka_audit.model.tables import TABLES
 
 def main():
     given = json.loads(sys.argv[1])
-    vantages = tuple(Vantage(**{**one, "command": tuple(one["command"])}) for one in given.pop("vantages", []))
+    vantages = tuple(Vantage(**{**vantage, "command": tuple(vantage["command"])}) for vantage in given.pop("vantages", []))
     connect = given.pop("zookeeper")
     zookeeper = None if connect is None else ZookeeperAccess(connect=connect)
     limits = Limits(**given.pop("limits", {}))

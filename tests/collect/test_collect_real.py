@@ -105,9 +105,9 @@ def test_a_healthy_cluster_is_told_completely_in_one_look(audited):
     assert registry["controller_id"] == audited.cluster.controller_id()
     assert snapshot.cluster_id == registry["kafka_cluster_id"]
     views = snapshot.of("BrokerView")
-    assert {one["observer"] for one in views} == {"broker:0", "broker:1", "broker:2"}
-    assert len({(one["brokers_digest"], one["topics_digest"], one["controller_id"]) for one in views}) == 1
-    assert {one["controller_id"] for one in views} == {registry["controller_id"]}
+    assert {view["observer"] for view in views} == {"broker:0", "broker:1", "broker:2"}
+    assert len({(view["brokers_digest"], view["topics_digest"], view["controller_id"]) for view in views}) == 1
+    assert {view["controller_id"] for view in views} == {registry["controller_id"]}
     names = {row["topic_digest"]: row["topic"] for row in snapshot.of("ViewTopic")}
     shown = {
         f"{names[row['topic_digest']]}/{row['partition']}": (row["leader"], row["leader_epoch"], row["isr"], row["replicas"])
@@ -199,7 +199,9 @@ def test_a_broker_that_hangs_costs_its_own_rows(whole):
     # Of three samples (ISRs shrink while a busy host asks) the last two are kept.
     kept = [row["sample"] for row in snapshot.of("Sample")]
     first = [row for row in snapshot.of("SourceRead") if row["sample"] == kept[0] and row["outcome"] == "failed"]
-    assert [(row["observer"], row["operation"], row["error"]) for row in first] == [("broker:1", one, "timeout") for one in asked]
+    assert [(row["observer"], row["operation"], row["error"]) for row in first] == [
+        ("broker:1", operation, "timeout") for operation in asked
+    ]
     assert {row["observer"] for row in snapshot.of("BrokerView")} == {"broker:0", "broker:2"}
     assert {row["error"] for row in snapshot.of("Probe") if row["outcome"] == "failed"} == {"timeout"}
     assert snapshot.seconds < kept[-1] * (1.0 + 0.5) + 4.0  # four reads one after the other took 9 s in two samples

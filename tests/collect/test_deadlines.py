@@ -256,8 +256,8 @@ def test_nothing_is_asked_after_the_end():
     assert late.fileno() == -1
     with pytest.raises(ReadError, match="time limit of the audit was reached"):
         budget.demand_time()
-    for one in (ours, theirs, other):
-        one.close()
+    for connection in (ours, theirs, other):
+        connection.close()
 
 
 def test_a_frame_after_frame_flood_leaves_time_outs_their_turn():

@@ -33,7 +33,7 @@ LONG = "h" * 32_000
 
 def snap(parties, *, zookeeper=True):
     access = ZookeeperAccess(connect=parties.zookeeper.address) if zookeeper else None
-    cluster = Cluster(name="c", zookeeper=access, bootstrap=tuple(one.address for one in parties.brokers), limits=QUICK)
+    cluster = Cluster(name="c", zookeeper=access, bootstrap=tuple(broker.address for broker in parties.brokers), limits=QUICK)
     return take_snapshot(cluster, snapshot_id="s", say=lambda _: None, secrets={})
 
 

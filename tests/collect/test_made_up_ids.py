@@ -52,7 +52,7 @@ def snap(parties, tmp_path, *, zookeeper=True, **limits):
     cluster = Cluster(
         name="c",
         zookeeper=access,
-        bootstrap=tuple(one.address for one in parties.brokers),
+        bootstrap=tuple(broker.address for broker in parties.brokers),
         properties=(f"{tmp_path}/{{broker_id}}.properties",),
         logs=Logs(command=("echo", "{broker_id}")),
         vantages=(Vantage(name="v", role="broker", command=("false", "{broker_id}")),),

@@ -34,7 +34,10 @@ def registration(broker_id=0, mzxid=7):
 
 def errand(targets, registered):
     written = {row.broker_id: row.mzxid for row in registered}
-    endpoints = [[one.broker_id, one.listener, one.protocol, one.host, one.port, written.get(one.broker_id)] for one in targets]
+    endpoints = [
+        [target.broker_id, target.listener, target.protocol, target.host, target.port, written.get(target.broker_id)]
+        for target in targets
+    ]
     asked = {"read_s": 1.0, "settle_s": 0.2, "endpoints": endpoints, "script": command_vantages.asked(targets, NOBODY)}
     return json.loads(json.dumps(asked))  # as XCom does
 

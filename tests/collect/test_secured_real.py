@@ -40,7 +40,7 @@ LISTENERS = (
     Listener(protocol="SASL_PLAINTEXT", port=BROKER_PORT + 1, mechanisms=("SCRAM-SHA-512", "SCRAM-SHA-256")),
     Listener(protocol="SASL_SSL", name="EXTERNAL", port=BROKER_PORT + 2, mechanisms=("PLAIN",)),
 )
-NAMES = [one.label for one in LISTENERS]
+NAMES = [listener.label for listener in LISTENERS]
 WRONG = "no-such-password"
 # A vantage that notes what it was given, and every command line that runs while it does.
 NOTING = """#!/bin/sh
@@ -64,10 +64,10 @@ class Audited:
         self.number = 0
 
     def entry(self, names=NAMES, ca_file=None):
-        found = {one: self.secured.audit_settings(label=one) for one in names}
+        found = {label: self.secured.audit_settings(label=label) for label in names}
         if ca_file is not None:
-            for one in ("SSL", "EXTERNAL"):
-                found[one]["ca_file"] = str(ca_file)
+            for label in ("SSL", "EXTERNAL"):
+                found[label]["ca_file"] = str(ca_file)
         return {
             "zookeeper": self.secured.audit_zookeeper(self.cluster.zookeeper_connect),
             "listeners": found,
@@ -145,8 +145,8 @@ def test_every_listener_is_read_as_the_auditor_and_zookeeper_too(audited):
     kafka = {key: row for key, row in failed(snapshot).items() if row.observer == "broker:0"}
     assert kafka == {}
     assert [row.broker_id for row in snapshot.of(RegisteredBroker)] == [0]
-    assert {(row.listener, row.topics_listed) for row in snapshot.of(BrokerView)} == {(one, 1) for one in NAMES}
-    assert {(row.listener, row.answered_by) for row in snapshot.of(BrokerIdentity)} == {(one, 0) for one in NAMES}
+    assert {(row.listener, row.topics_listed) for row in snapshot.of(BrokerView)} == {(label, 1) for label in NAMES}
+    assert {(row.listener, row.answered_by) for row in snapshot.of(BrokerIdentity)} == {(label, 0) for label in NAMES}
     assert log_of(audited, "ERROR") == errors
 
 
@@ -163,7 +163,7 @@ def test_probes_see_tls_and_mechanisms_from_here_and_from_a_vantage(audited):
     authorities = {row.subject for row in snapshot.of(AuthorityCertificate)}
     assert {row.issuer for row in snapshot.of(Certificate)} == authorities != set()
     shown = {(row.vantage, row.listener, row.trusted, row.name_matches) for row in snapshot.of(Certificate)}
-    assert shown == {(place, one, True, True) for place in ("worker", "here") for one in ("SSL", "EXTERNAL")}
+    assert shown == {(place, label, True, True) for place in ("worker", "here") for label in ("SSL", "EXTERNAL")}
 
 
 def test_a_wrong_password_is_a_refused_login_and_the_broker_is_reachable(audited):
@@ -257,7 +257,7 @@ def test_a_broker_that_only_zookeeper_lists_gets_no_login_until_the_file_trusts_
         }
         assert metadata["broker:1"].needs == f'trusted_hosts: ["{hosts[1]}"]'
         refused = [
-            broker.id for broker in audited.cluster.brokers.values() for one in said_by(broker) if "invalid credentials" in one
+            broker.id for broker in audited.cluster.brokers.values() for line in said_by(broker) if "invalid credentials" in line
         ]
         assert refused == [0]  # broker 1 heard of no login, not even of a wrong one
         snapshot = audited.snapshot(entry)
@@ -306,7 +306,7 @@ def test_one_of_three_brokers_that_refuses_the_right_password_is_named_and_the_o
             audit.prepare_request(store, [snapshot.snapshot_id], None, "run")
             embedded_job.answer(store, "run")
             (document,) = audit.write_reports(store, "run", {})
-            incident = next(one for one in document["incidents"] if one["cause"] == "KA001")
+            incident = next(incident for incident in document["incidents"] if incident["cause"] == "KA001")
             assert incident["headline"] == "Broker 0 refuses the login that brokers 1 and 2 accept"
         refusals = {
             broker.id: sum("ailed authentication" in line for line in said_by(broker)) for broker in cluster.brokers.values()

@@ -38,7 +38,9 @@ def taken(command):
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_comes_out_as_it_is(name):
     line = shell(acl_command(name, "Read", ("Topic", name), tool=command("kafka-acls.sh")))
-    words = [part for one in taken(line) for part in (one.split("=", 1) if one.startswith(("--allow-p", "--topic=")) else [one])]
+    words = [
+        part for word in taken(line) for part in (word.split("=", 1) if word.startswith(("--allow-p", "--topic=")) else [word])
+    ]
     assert words == ["--add", "--allow-principal", name, "--operation", "Read", "--topic", name]
     assert line.isprintable()
     assert "\u202e" not in line

@@ -233,8 +233,8 @@ def gates():
 
 
 def test_the_dags_around_a_migration_run_by_hand_only(gates):
-    assert [(one.schedule, one.max_active_runs) for one in gates] == [(None, 1), (None, 1)]
-    assert all("kafka-audit" in one.doc_md for one in gates)
+    assert [(gate.schedule, gate.max_active_runs) for gate in gates] == [(None, 1), (None, 1)]
+    assert all("kafka-audit" in gate.doc_md for gate in gates)
 
 
 def test_a_change_that_nobody_approves_is_rejected(gates):

@@ -151,7 +151,7 @@ def test_it_is_made_once(environ):
     path = made(environ)
     assert make(lambda _: pytest.fail("made again"), environ=environ) == path
     again = make(lambda new: new.write_bytes(b"more"), environ=environ, again=True)
-    assert [one.name for one in path.parent.glob("*.jsa")] == [again.name]
+    assert [archive.name for archive in path.parent.glob("*.jsa")] == [again.name]
     assert again.read_bytes() == b"more"
 
 
@@ -175,12 +175,12 @@ def test_one_that_others_could_have_written_is_not_used(environ, reachable):
     path = made(environ)
     (reachable / "cache").chmod(0o755)
     path.parent.chmod(0o755)
-    for one in (path, path.parent, reachable / "cache"):
-        mode = one.stat().st_mode
+    for created in (path, path.parent, reachable / "cache"):
+        mode = created.stat().st_mode
         for others in (0o020, 0o002):
-            one.chmod(mode | others)
-            assert archive_java_options(environ) == "", one
-        one.chmod(mode)
+            created.chmod(mode | others)
+            assert archive_java_options(environ) == "", created
+        created.chmod(mode)
         assert archive_java_options(environ) != ""
 
 
@@ -231,7 +231,7 @@ def test_two_at_once_make_one(environ):
     threading.Timer(0.2, done.set).start()
     path = make(lambda _: pytest.fail("made twice"), environ=environ)
     first.join()
-    assert [one.name for one in path.parent.glob("*.jsa")] == [path.name]
+    assert [archive.name for archive in path.parent.glob("*.jsa")] == [path.name]
 
 
 def test_a_failed_try_leaves_nothing(environ):
@@ -242,7 +242,7 @@ def test_a_failed_try_leaves_nothing(environ):
 
     with pytest.raises(EngineError, match="no memory"):
         make(fail, environ=environ)
-    assert [one.name for one in class_archive_path(environ).folder.iterdir()] == ["lock"]
+    assert [path.name for path in class_archive_path(environ).folder.iterdir()] == ["lock"]
 
 
 def test_what_is_refused_gets_no_name(environ, monkeypatch):
@@ -262,7 +262,7 @@ def test_what_a_killed_try_left_is_removed(environ):
     folder.mkdir(parents=True, mode=0o700)
     (folder / ".new-1.jsa").write_bytes(b"half")
     path = made(environ)
-    assert {one.name for one in folder.iterdir()} == {path.name, "lock"}
+    assert {path.name for path in folder.iterdir()} == {path.name, "lock"}
 
 
 def test_archives_that_were_not_used_for_longest_are_removed(environ):
@@ -274,7 +274,7 @@ def test_archives_that_were_not_used_for_longest_are_removed(environ):
         os.utime(other, (time.time() - 1000 - age,) * 2)
     (where.folder / "foreign").touch()
     path = made(environ)
-    assert {one.name for one in where.folder.iterdir()} == {path.name, "young.1.jsa", "middle.1.jsa", "foreign", "lock"}
+    assert {path.name for path in where.folder.iterdir()} == {path.name, "young.1.jsa", "middle.1.jsa", "foreign", "lock"}
 
 
 def test_the_time_of_the_last_use_is_kept(environ):
@@ -290,7 +290,7 @@ def test_a_folder_that_others_may_write_gets_none(environ):
     folder.chmod(0o777)
     with pytest.raises(EngineError, match="other users can write this folder"):
         made(environ)
-    assert {one.name for one in folder.iterdir()} == {"lock"}
+    assert {path.name for path in folder.iterdir()} == {"lock"}
 
 
 def test_a_place_that_takes_no_file_is_an_error_in_a_line(environ, tmp_path):

@@ -49,7 +49,7 @@ def test_submitted(tmp_path, master):
 
 
 def failed(judged):
-    return {one["code"] for one in judged.document["findings"] if one["status"] == "FAIL"}
+    return {finding["code"] for finding in judged.document["findings"] if finding["status"] == "FAIL"}
 
 
 @pytest.mark.spark

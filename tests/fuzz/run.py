@@ -54,13 +54,13 @@ def main(arguments=None):
         told = _fuzzed(name, count, options.seed + number, options, _until(options, began))
         total += told["inputs"]
         slow = told["failures"].get("slow", {}).get("inputs", ())
-        if slow and not any(_is_slow(name, bytes.fromhex(one)) for one in slow):
+        if slow and not any(_is_slow(name, bytes.fromhex(data)) for data in slow):
             del told["failures"]["slow"]
         failed += len(told["failures"])
         figures = f"{told['inputs']:>10,}{told['seconds']:>9.1f}{told['slowest_ms']:>8.0f} ms{told['peak_mb']:>6.0f} MB"
         print(f"{name:20}{figures}  {len(told['failures']) or ''}", flush=True)
-        for kind, one in told["failures"].items():
-            _tell(name, kind, one)
+        for kind, failure in told["failures"].items():
+            _tell(name, kind, failure)
     print(f"{total:,} inputs in {time.monotonic() - began:.0f} s, {failed} failures", flush=True)
     return min(failed, 1)
 
@@ -209,20 +209,20 @@ def _is_slow(name, content):
         file.write(content)
         file.flush()
         command = [sys.executable, "-m", "fuzz.watch", name, file.name]
-        paths = os.pathsep.join(str(watch.ROOT / one) for one in ("plugins", "tests"))
+        paths = os.pathsep.join(str(watch.ROOT / folder) for folder in ("plugins", "tests"))
         done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, check=False)
     return done.returncode != 0
 
 
-def _tell(name, kind, one):
+def _tell(name, kind, result):
     folder = watch.REGRESSIONS / name
     folder.mkdir(parents=True, exist_ok=True)
     print(f"  {kind}")
-    for content in map(bytes.fromhex, one["inputs"]):
+    for content in map(bytes.fromhex, result["inputs"]):
         path = folder / hashlib.sha256(content).hexdigest()[:16]
         path.write_bytes(content)
         print(f"    {path.relative_to(watch.ROOT)} ({len(content)} bytes): {content[:60]!r}")
-    print("\n".join(f"    | {line}" for line in one["text"].splitlines()), flush=True)
+    print("\n".join(f"    | {line}" for line in result["text"].splitlines()), flush=True)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ def test_an_error_that_is_not_documented_is_found(fuzz):
     assert code == 1
     assert "UnicodeDecodeError at " in told
     assert kept
-    assert not any(one.isascii() for one in kept)
+    assert not any(data.isascii() for data in kept)
     assert watch.failure(READERS["planted"], kept[0]).kind.startswith("UnicodeDecodeError")
 
 
@@ -102,7 +102,7 @@ def test_what_ends_or_blocks_the_process_is_found_from_outside(fuzz, function, k
     assert code == 1
     assert kind in told
     assert kept
-    assert all(b"\xff" in one for one in kept)
+    assert all(b"\xff" in data for data in kept)
 
 
 _PROGRAM = """
@@ -121,7 +121,7 @@ sys.exit(run.main(["--reader", "planted", "--count", "120000", "--seed", "5", "-
 @pytest.mark.skipif(run.atheris is None, reason="atheris has no wheel for this machine")
 @pytest.mark.parametrize(("engine", "finds"), [("atheris", 1), ("plain", 0)])
 def test_coverage_leads_to_what_dice_alone_do_not_find(tmp_path, engine, finds):
-    paths = {"PYTHONPATH": os.pathsep.join(str(ROOT / one) for one in ("plugins", "tests"))}
+    paths = {"PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("plugins", "tests"))}
     command = [sys.executable, "-c", _PROGRAM, engine, tmp_path]
     done = subprocess.run(command, env=os.environ | paths, capture_output=True, text=True, check=False)
     assert done.returncode == finds, done.stdout + done.stderr

@@ -108,7 +108,7 @@ class Worker:
             "peak_mb": watch.peak_mb(),
             "failures": {
                 kind: {
-                    "inputs": [one.hex() for one in kept],
+                    "inputs": [data.hex() for data in kept],
                     "text": (Path(self._job.folder) / f"{hashlib.sha256(kind.encode()).hexdigest()[:8]}.txt").read_text(),
                 }
                 for kind, kept in self._failures.items()
@@ -145,7 +145,7 @@ def _guided(job, reader, worker, seeds, atheris):
 
 def _unguided(job, reader, worker, seeds):
     dice = random.Random(job.seed)  # noqa: S311 -- no secret
-    for one in seeds:
-        worker.take(one)
+    for seed in seeds:
+        worker.take(seed)
     while True:
         worker.take(mutated(dice.choice(seeds), seeds, reader.words, dice, _MOST_SEED))

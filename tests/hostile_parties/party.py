@@ -78,7 +78,7 @@ class Party:
         self.drop()
         for thread in self._threads:
             thread.join(5)
-        self._threads = [one for one in self._threads if one.is_alive()]
+        self._threads = [thread for thread in self._threads if thread.is_alive()]
 
     def drop(self):
         """End the connections that are open, and listen on."""
@@ -105,7 +105,7 @@ class Party:
 
     def _spawn(self, target, *given):
         thread = threading.Thread(target=target, args=given, daemon=True)
-        self._threads = [*(one for one in self._threads if one.is_alive()), thread]
+        self._threads = [*(thread for thread in self._threads if thread.is_alive()), thread]
         thread.start()
 
     def _accept(self, listener):
@@ -252,4 +252,4 @@ NAMED = {
 def named(text):
     """Return a behaviour by its name and numbers, as "drip 2"."""
     name, *given = text.split()
-    return partial(NAMED[name], *(int(one) if one.isdigit() else one for one in given))()
+    return partial(NAMED[name], *(int(argument) if argument.isdigit() else argument for argument in given))()

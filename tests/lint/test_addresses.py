@@ -61,7 +61,7 @@ def test_a_placeholder_is_not_the_address_that_a_broker_binds(lint, tmp_path, ca
 
 
 def test_names_of_a_chart_and_combined_roles_are_mentioned(lint, tmp_path, capsys):
-    code, said = lint(*(f"PLAINTEXT://kafka-{one}.kafka-headless.ns.svc.cluster.local:9092" for one in range(2)))
+    code, said = lint(*(f"PLAINTEXT://kafka-{broker}.kafka-headless.ns.svc.cluster.local:9092" for broker in range(2)))
     assert code == 0
     flat = " ".join(said.split())
     assert "LOW KA316 Clients outside Kubernetes cannot resolve any advertised name of broker 0 (PLAINTEXT)" in flat

@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
 def linted(capsys, *arguments):
     code = main(["lint", *arguments, "--format", "json"])
     told = capsys.readouterr()
-    return code, [one["path"] for one in json.loads(told.out)["files"]], told.err
+    return code, [file["path"] for file in json.loads(told.out)["files"]], told.err
 
 
 def test_a_rule_that_is_endless_elsewhere_is_judged(folder, capsys):

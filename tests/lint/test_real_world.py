@@ -23,10 +23,12 @@ def test_a_file_as_it_stands(name, capsys):
     case = CASES[name]
     main(["lint", str(FOLDER / name), "--kafka-version", case["version"], "--format", "json"])
     (told,) = json.loads(capsys.readouterr().out)["files"]
-    fails = sorted(one["code"] for one in told["findings"] if one["status"] == "FAIL" and one["severity"] in GRAVE)
+    fails = sorted(
+        finding["code"] for finding in told["findings"] if finding["status"] == "FAIL" and finding["severity"] in GRAVE
+    )
     assert fails == case.get("fails", [])
     assert told["starts"] is REFUSALS.isdisjoint(fails)
-    unknown = [one["message"] for one in told["findings"] if (one["code"], one["status"]) == ("KA414", "UNKNOWN")]
+    unknown = [finding["message"] for finding in told["findings"] if (finding["code"], finding["status"]) == ("KA414", "UNKNOWN")]
     assert len(unknown) == ("unknown" in case)
     assert all(case["unknown"] in message for message in unknown)
     assert "secret" not in json.dumps(told).replace("secrets/", "")

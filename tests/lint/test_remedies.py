@@ -219,7 +219,9 @@ def test_commands_log_in_at_the_listeners_of_the_file(protocol, login, form, tmp
     (tmp_path / form).write_text(text)
     main(["lint", str(tmp_path / form), "--kafka-version", "3.9.1", "--format", "json"])
     (file,) = json.loads(capsys.readouterr().out)["files"]
-    (found,) = [one["remediation"] for one in file["findings"] if one["code"] == "KA408" and one["status"] == "FAIL"]
+    (found,) = [
+        finding["remediation"] for finding in file["findings"] if finding["code"] == "KA408" and finding["status"] == "FAIL"
+    ]
     assert f"kafka-configs.sh --bootstrap-server BROKER:9092{login} --alter" in found
 
 

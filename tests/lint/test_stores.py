@@ -27,7 +27,7 @@ def told(tmp_path, capsys):
         (tmp_path / "server.properties").write_text(FILE.format(data=tmp_path / "data", store=tmp_path / store))
         main(["lint", str(tmp_path / "server.properties"), "--format", "json", *options])
         (file,) = json.loads(capsys.readouterr().out)["files"]
-        (found,) = [one for one in file["findings"] if one["code"] == "KA414"]
+        (found,) = [finding for finding in file["findings"] if finding["code"] == "KA414"]
         return found
 
     return lint

@@ -93,7 +93,7 @@ def test_an_assigned_address_is_not_known(lint):
     code, said = lint(text, "--format", "json", "--all")
     files = json.loads(said)["files"]
     assert (code, [file["starts"] for file in files]) == (0, [True] * 3)
-    unknown = {one["code"] for file in files for one in file["findings"] if one["status"] == "UNKNOWN"}
+    unknown = {finding["code"] for file in files for finding in file["findings"] if finding["status"] == "UNKNOWN"}
     assert {"KA303", "KA304", "KA316"} <= unknown
 
 

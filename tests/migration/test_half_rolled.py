@@ -81,7 +81,7 @@ def test_a_report_has_each_state_and_what_to_do_instead(tmp_path):
     assert told["order"] is None
     assert [state["changed"] for state in told["states"]] == [[0], [0, 1], [0, 1, 2]]
     assert told["states"][0]["broken"][0] == {"from": 0, "to": 1, "why": "broker 1 has no listener INNER"}
-    assert {(one["from"], one["to"]) for one in told["states"][1]["broken"]} == {(0, 2), (1, 2)}
+    assert {(edge["from"], edge["to"]) for edge in told["states"][1]["broken"]} == {(0, 2), (1, 2)}
     assert told["states"][2]["broken"] == []
     items = [item for heading, item in half_rolled.roll_items(roll) if heading == "blockers"]
     assert items[0].message.startswith("No order keeps all brokers connected: while only broker 0 has its new file")

@@ -104,10 +104,10 @@ def test_the_list_of_components_names_what_the_image_installs(tmp_path):
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     told = json.loads(text)
     hashes = {
-        (one["name"].lower().replace("_", "-").replace(".", "-"), one["version"]): {
-            found["content"] for reference in one["externalReferences"] for found in reference.get("hashes", [])
+        (component["name"].lower().replace("_", "-").replace(".", "-"), component["version"]): {
+            found["content"] for reference in component["externalReferences"] for found in reference.get("hashes", [])
         }
-        for one in told["components"]
+        for component in told["components"]
     }
     locked = {}
     for name in ("requirements.txt", "requirements/image.txt"):

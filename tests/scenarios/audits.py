@@ -98,12 +98,12 @@ def from_host(host):
 
 def evidence_of(incident):
     """Return what speaks for an incident as lines."""
-    return [f"{one['observer']}: {one['text']}" for one in incident["evidence_for"]]
+    return [f"{evidence['observer']}: {evidence['text']}" for evidence in incident["evidence_for"]]
 
 
 def finding_of(report, code, resource):
     """Return the only finding of a code at a resource."""
-    (found,) = [one for one in report["findings"] if (one["code"], one["resource"]["name"]) == (code, resource)]
+    (found,) = [finding for finding in report["findings"] if (finding["code"], finding["resource"]["name"]) == (code, resource)]
     return found
 
 

@@ -111,7 +111,7 @@ class FiftyClusters:
         while len(tasks) < found["total_entries"]:
             more = f"/api/v2/dags/{DAG}/dagRuns/{run}/taskInstances?limit=100&offset={len(tasks)}"
             tasks += self.airflow.call("GET", more)["task_instances"]
-        return state, seconds, {(one["task_id"], one["rendered_map_index"]): one for one in tasks}
+        return state, seconds, {(task["task_id"], task["rendered_map_index"]): task for task in tasks}
 
     def reports(self):
         """Return the newest report of each cluster."""

@@ -75,7 +75,7 @@ class Site:
         """Start a broker with a file until it is up and stays so, or ends; stop it; return what it did."""
         case = CASES[file.name]
         (described,) = forms.read_described(file.read_bytes(), file.name)
-        properties = {key: one.value for key, one in described.properties.items()}
+        properties = {key: setting.value for key, setting in described.properties.items()}
         server = Server(
             name=file.stem,
             host=self._host,

@@ -82,9 +82,9 @@ def flat(page):
 def whole(report):
     """Assert that the three real brokers were judged, and nothing of weight was found at them."""
     judged = {f["resource"]["name"] for f in report["findings"] if f["code"] == "KA110" and f["status"] == "PASS"}
-    assert judged >= {f"broker/{one}" for one in (0, 1, 2)}
+    assert judged >= {f"broker/{broker}" for broker in (0, 1, 2)}
     heavy = failing(report, at_least="HIGH")
-    assert not [one for one in heavy if re.match(r"broker/[012]\b", one[1])], heavy
+    assert not [failure for failure in heavy if re.match(r"broker/[012]\b", failure[1])], heavy
 
 
 @pytest.fixture
@@ -98,10 +98,10 @@ def fakes(bed, cluster):
     endpoints = {"version": 5, "features": {}, "listener_security_protocol_map": {label: label}, "jmx_port": -1, "port": -1}
     endpoints |= {"host": None, "timestamp": "1789408782000"}
     cluster.write_znodes(
-        {f"/brokers/ids/{one}": json.dumps(endpoints | {"endpoints": [f"{label}://{at}"]}) for one, at in found.values()}
+        {f"/brokers/ids/{broker}": json.dumps(endpoints | {"endpoints": [f"{label}://{at}"]}) for broker, at in found.values()}
     )
     yield found
-    cluster.write_znodes({f"/brokers/ids/{one}": None for one, _ in found.values()})
+    cluster.write_znodes({f"/brokers/ids/{broker}": None for broker, _ in found.values()})
     process.communicate()
     cluster.await_settled()
 
@@ -119,15 +119,15 @@ def test_brokers_that_misbehave_cost_their_own_answers_and_their_deadline(audit,
     assert done.code == 3, done.said
     assert seconds(done.report) <= LIMITS["audit_s"]
     failed = {f["resource"]["name"]: f for f in done.report["findings"] if f["code"] == "KA001" and f["status"] == "FAIL"}
-    assert set(failed) == {f"broker/{one}" for one, _ in fakes.values()}
+    assert set(failed) == {f"broker/{fake}" for fake, _ in fakes.values()}
     reads = unanswered(done.report)
-    assert {observer for observer, _ in reads} == {f"broker:{one}" for one, _ in fakes.values()}
+    assert {observer for observer, _ in reads} == {f"broker:{fake}" for fake, _ in fakes.values()}
     for name, (broker, address) in fakes.items():
         assert re.search(rf"{ERRORS[name]}: api to {address}: {ERRORS[name]}", failed[f"broker/{broker}"]["message"])
         assert f"Required: a Kafka broker that answers at {address} within limits" in failed[f"broker/{broker}"]["remediation"]
         assert f"{address} (broker {broker}, {LOGIN.label})" in flat(done.out)
     whole(done.report)
-    assert not {one for one in failing(done.report) if one[0] == "KA312"}
+    assert not {failure for failure in failing(done.report) if failure[0] == "KA312"}
 
 
 DAMAGED = {
@@ -182,7 +182,9 @@ def test_a_wrong_zookeeper_password_names_the_user_and_the_variable(audit):
 def test_a_wrong_broker_password_names_every_broker_and_the_variable(audit):
     done = audit(security=audit.entry["security"] | {"password_env": "WRONG"})
     assert done.code == 3, done.said
-    assert {one for code, one in failing(done.report) if code == "KA001"} == {f"broker/{one}" for one in (0, 1, 2)}
+    assert {failure for code, failure in failing(done.report) if code == "KA001"} == {
+        f"broker/{failure}" for failure in (0, 1, 2)
+    }
     assert "invalid credentials" in flat(done.out)
     assert "WRONG" in flat(done.out)
     assert {read["observer"] for read in done.report["coverage"]["unknown"]} == {"zookeeper", *(f"broker:{n}" for n in (0, 1, 2))}

@@ -52,8 +52,8 @@ def home(tmp_path, brokers):
 @pytest.fixture
 def brokers():
     with honest_brokers() as made:
-        for one in made:
-            one.topics = {"orders": {number: (number, [0, 1, 2]) for number in range(3)}}
+        for broker in made:
+            broker.topics = {"orders": {number: (number, [0, 1, 2]) for number in range(3)}}
         yield made
 
 
@@ -74,8 +74,8 @@ def in_bucket(s3, name):
 
 def await_readings(brokers, readings, seconds):
     """Wait until the triggerer has read every broker so many times; nothing else may connect to them meanwhile."""
-    before, end = [one.connections for one in brokers], time.monotonic() + seconds
-    while min(one.connections - count for one, count in zip(brokers, before, strict=True)) < readings:
+    before, end = [broker.connections for broker in brokers], time.monotonic() + seconds
+    while min(broker.connections - count for broker, count in zip(brokers, before, strict=True)) < readings:
         assert time.monotonic() < end, "the triggerer does not read the cluster"
         time.sleep(0.5)
 

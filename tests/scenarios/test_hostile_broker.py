@@ -91,9 +91,9 @@ def audit(bed, cluster, tmp_path_factory):
 @pytest.fixture(scope="module")
 def hostile(bed, cluster, audit, alone):
     """Broker 9 as a function that changes it, configured as broker 1; its znode is there as long as a test is."""
-    (network,) = {one.host.address.rpartition(".")[0] for one in cluster.brokers.values()}
+    (network,) = {broker.host.address.rpartition(".")[0] for broker in cluster.brokers.values()}
     host = bed.hosts.add("hostile", f"{network}.{10 + HOSTILE}")
-    brokers = {str(one.id): [one.host.address, LOGIN.port] for one in cluster.brokers.values()}
+    brokers = {str(broker.id): [broker.host.address, LOGIN.port] for broker in cluster.brokers.values()}
     honest = {"brokers": brokers | {str(HOSTILE): [host.address, LOGIN.port]}, "topics": {}, "controller_id": 0, "refuses": False}
     own = {"broker.id", "listeners", "advertised.listeners", "log.dirs"}
     configs = {row.key: row.value for row in alone.snapshot.of(BrokerConfig) if row.broker_id == 1 and row.value is not None}
@@ -147,7 +147,7 @@ def registered(cluster, hostile, alone):  # noqa: ARG001 -- taken before
 
 def registration(*endpoints):
     listed = {"version": 5, "features": {}, "jmx_port": -1, "port": -1, "host": None, "timestamp": "1789408782000"}
-    protocols = {one.partition("://")[0]: LOGIN.protocol for one in endpoints}
+    protocols = {endpoint.partition("://")[0]: LOGIN.protocol for endpoint in endpoints}
     return json.dumps(listed | {"endpoints": endpoints, "listener_security_protocol_map": protocols})
 
 
@@ -155,7 +155,7 @@ def seen(done):
     """Return what the newest snapshot has of the honest brokers, and the reads that broker 9 failed."""
     snapshot = done.store.read(done.out)
     reads = {(row.observer, row.operation): row for row in snapshot.of(SourceRead)}
-    observers = {f"broker:{one}" for one in HONEST} | {"zookeeper"}
+    observers = {f"broker:{broker}" for broker in HONEST} | {"zookeeper"}
     told = {
         table.__name__: {
             (row.observer, row.key, row.value) if table is BrokerConfig else row
@@ -169,8 +169,10 @@ def seen(done):
     }
     told["identities"] = {(row.broker_id, row.answered_by) for row in snapshot.of(BrokerIdentity) if row.broker_id in HONEST}
     told["answered"] = {key for key, row in reads.items() if key[0] in observers and row.outcome == "answered"}
-    judged = {(one.code, one.resource) for one in judge(cluster_view(snapshot)) if one.status is Status.FAIL}
-    told["failures"] = {one for one in judged if re.match(r"broker/[01]\b", one[1])}
+    judged = {
+        (judgement.code, judgement.resource) for judgement in judge(cluster_view(snapshot)) if judgement.status is Status.FAIL
+    }
+    told["failures"] = {failure for failure in judged if re.match(r"broker/[01]\b", failure[1])}
     failed = [row for row in snapshot.of(SourceRead) if row.outcome != "answered" and row.observer == f"broker:{HOSTILE}"]
     return SimpleNamespace(honest=told, failed=failed, snapshot=snapshot, megabytes=done.megabytes)
 
@@ -211,7 +213,7 @@ def test_the_honest_are_asked_in_full_and_the_hostile_one_is_named(audit, hostil
     if error is not None:
         assert told.failed, case
         words = [f"{row.error}: {row.message}" for row in told.failed]
-        assert any(re.search(error, one) for one in words), words
+        assert any(re.search(error, word) for word in words), words
 
 
 def assert_honest(told, alone):
@@ -253,7 +255,7 @@ def test_link_local_addresses_of_a_znode_are_not_dialled(audit, cluster, hostile
     assert_honest(told, alone)
     rows = [row for row in told.snapshot.rows if getattr(row, "host", None) in {"169.254.169.254", "0.0.0.0"}]  # noqa: S104 -- no bind
     words = {str(getattr(row, "error", "") or "") for row in rows}
-    assert any("not dialled" in one for one in words), rows
+    assert any("not dialled" in word for word in words), rows
 
 
 @pytest.mark.spark
@@ -280,7 +282,7 @@ def test_a_whole_run_beside_one_that_does_much_wrong(audit, cluster, hostile):
 
 def _of_honest(done):
     report = json.loads((Path(done.store.root) / "findings.json").read_text())
-    return {one for one in failing(report) if re.match(r"broker/[01]\b", one[1])}
+    return {failure for failure in failing(report) if re.match(r"broker/[01]\b", failure[1])}
 
 
 MOST_BROKERS = 20

@@ -81,7 +81,11 @@ def audit(bed, cluster, tmp_path_factory):
 def test_the_audit_says_what_is_wrong_and_fails_at_nothing_that_was_planted(audit):
     assert audit.code == 3, audit.said
     assert "Traceback" not in audit.said
-    found = {(one["code"], one["resource"]["name"]): one for one in audit.report["findings"] if one["status"] == "FAIL"}
+    found = {
+        (finding["code"], finding["resource"]["name"]): finding
+        for finding in audit.report["findings"]
+        if finding["status"] == "FAIL"
+    }
     assert any(code == "KA501" and MARKUP in name for code, name in found), sorted(found)
     assert not any(name.startswith("topic/<") for _, name in found), "no topic has such a name"
     refused = {read["operation"] for read in audit.report["coverage"]["unknown"] if read["error"].startswith("impossible names")}

@@ -97,4 +97,4 @@ def test_a_broker_that_its_followers_do_not_reach_is_cut_off(bed, cluster, audit
     healed = audits.by_command("near")
     assert healed.code == 0, healed.said
     assert finding(healed.report, "KA302", "broker/2/listener/PLAINTEXT")["status"] in {"PASS", "NOT_APPLICABLE"}
-    assert [one["cause"] for one in healed.report["resolved_incidents"]] == ["KA302"]
+    assert [incident["cause"] for incident in healed.report["resolved_incidents"]] == ["KA302"]

@@ -41,7 +41,7 @@ def gate(bed, tmp_path):
 
 
 def codes(items):
-    return {(one["code"], one["resource"]) for one in items}
+    return {(finding["code"], finding["resource"]) for finding in items}
 
 
 def test_each_blocker_is_found_and_the_migration_is_what_was_meant(bed, cluster, gate):
@@ -63,7 +63,7 @@ def test_each_blocker_is_found_and_the_migration_is_what_was_meant(bed, cluster,
 
     cluster.create_topic("disks", {number: [1, 0, 2] for number in range(4)})  # at least one of them lies on the new disk
     cluster.await_settled()
-    disk.fill(*next(one for one in disk.partitions if one[0] == "disks"))
+    disk.fill(*next(partition for partition in disk.partitions if partition[0] == "disks"))
     cluster.await_settled([0, 2])
     dead = before()
     assert dead.code == 3

@@ -96,5 +96,5 @@ def test_a_rolling_restart_raises_nothing_that_the_next_audit_takes_back(cluster
         audit = audits.by_command("near")
         wolf = {code for code, _ in failing(audit.report, at_least="HIGH") if "KA101" <= code < "KA500"} - {"KA113"}
         told.append((step, audit.code, wolf))
-    assert not [one for one in told if one[2]], told
+    assert not [change for change in told if change[2]], told
     assert told[-1][1] == 0

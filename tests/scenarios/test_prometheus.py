@@ -75,7 +75,7 @@ def prometheus(tmp_path):
 def alerts(prometheus):
     """Return the alerts that fire as (name, summary)."""
     found = prometheus("alerts")["alerts"]
-    return {(one["labels"]["alertname"], one["annotations"]["summary"]) for one in found if one["state"] == "firing"}
+    return {(alert["labels"]["alertname"], alert["annotations"]["summary"]) for alert in found if alert["state"] == "firing"}
 
 
 def panels(prometheus, cluster):
@@ -83,7 +83,7 @@ def panels(prometheus, cluster):
     shown = {}
     for title, expression in dashboard.expressions(cluster).items():
         series = prometheus("query", query=expression)["result"]
-        shown[title] = [(one["metric"], float(one["value"][1])) for one in series]
+        shown[title] = [(line["metric"], float(line["value"][1])) for line in series]
         end = time.time()
         lines = prometheus("query_range", query=expression, start=end - 5, end=end, step=1)["result"]
         assert lines or not series, title

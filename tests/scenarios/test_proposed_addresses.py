@@ -48,15 +48,15 @@ def gate(bed, cluster, tmp_path):
 
 
 def told(items):
-    return {(one["code"], one["source"], one["resource"]): one["message"] for one in items}
+    return {(finding["code"], finding["source"], finding["resource"]): finding["message"] for finding in items}
 
 
 def test_a_wrong_address_is_found_before_it_is_advertised_and_a_right_one_is_compared_with(bed, cluster, gate):
     port = cluster.listeners[0].port
     new = {broker: f"{cluster.forward_address(broker)}:{port}" for broker in cluster.brokers}
     right = [option for broker, address in new.items() for option in ("--advertised", f"{broker}: CLIENT://{address}")]
-    for broker, one in cluster.brokers.items():
-        bed.forward(cluster.forward_address(broker), port, one.host.address, port)
+    for broker, started in cluster.brokers.items():
+        bed.forward(cluster.forward_address(broker), port, started.host.address, port)
 
     wrong = gate(
         *("before-migration", "--kind", "new-network", "--vantage", "dmz"),
@@ -94,6 +94,6 @@ def test_a_wrong_address_is_found_before_it_is_advertised_and_a_right_one_is_com
     cluster.await_settled()
     done = gate("after-migration")
     assert done.report["not_done"] == []
-    changed = {one["resource"]: one["after"] for one in done.report["meant"] if one["kind"] == "endpoint"}
+    changed = {change["resource"]: change["after"] for change in done.report["meant"] if change["kind"] == "endpoint"}
     assert changed == {f"broker/{broker}/listener/CLIENT": f"PLAINTEXT://{address}" for broker, address in new.items()}
     assert done.report["not_meant"] == []

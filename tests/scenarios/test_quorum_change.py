@@ -110,7 +110,7 @@ def voter_down(change, leader, node):
     time.sleep(12)
     blocked = change.before("dynamic-quorum")
     assert blocked.code == 3
-    assert ("KA209", f"controller/{node}") in {(one["code"], one["resource"]) for one in blocked.report["blockers"]}
+    assert ("KA209", f"controller/{node}") in {(blocker["code"], blocker["resource"]) for blocker in blocked.report["blockers"]}
     restart(change.cluster, leader, {})
     followers(change.tools, 2)
     (validate,) = (line for line in commands_with(blocked.report, "kafka-features.sh") if line.endswith("--dry-run"))
@@ -184,7 +184,7 @@ def made_dynamic(change):
         cluster.await_settled()
     done = change.after(planned)
     assert (done.code, done.report["verdict"]) == (0, "as expected"), done.report
-    assert "kraft_version" in {one["kind"] for one in done.report["meant"]}
+    assert "kraft_version" in {change["kind"] for change in done.report["meant"]}
 
 
 def voter_replaced(change):
@@ -211,7 +211,7 @@ def voter_replaced(change):
     time.sleep(12)
     swapped = change.after(swap, [f"{cluster.controllers[node].host.address}:9093" for node in wanted])
     assert swapped.report["not_done"] == [], swapped.report
-    assert "quorum_voters" in {one["kind"] for one in swapped.report["meant"]}
+    assert "quorum_voters" in {change["kind"] for change in swapped.report["meant"]}
 
 
 @pytest.fixture
@@ -245,7 +245,7 @@ def test_a_controller_that_joins_by_itself_is_stopped_before_it_is_removed(dynam
 def test_a_controller_gets_another_name(bed, dynamic, tmp_path):
     cluster, tools = dynamic.cluster, dynamic.tools
     leader = followers(tools, 3)
-    node = next(one for one in cluster.controllers if one != leader)
+    node = next(controller for controller in cluster.controllers if controller != leader)
     name = "renamed.bed.example"
     for host in (*cluster.hosts().values(), bed.worker):
         own_names(host, tmp_path / "names", hosts={name: cluster.controllers[node].host.address})

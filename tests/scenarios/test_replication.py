@@ -100,7 +100,7 @@ DOOMED = partitions("doomed-0")  # with ZooKeeper its deletion is under way, and
 def assert_whole(report):
     assert failing(report, at_least="HIGH") == set()
     assert of_family(report) == {"KA606": partitions("single-0", "slow-0")}
-    told = {one["code"]: one["status"] for one in report["findings"] if one["resource"]["name"] == "cluster"}
+    told = {finding["code"]: finding["status"] for finding in report["findings"] if finding["resource"]["name"] == "cluster"}
     assert {told[code] for code in ("KA601", "KA602", "KA603", "KA604", "KA605", "KA607", "KA608")} == {"PASS"}
 
 
@@ -120,7 +120,7 @@ def assert_down(report):
     assert "KA604" not in of_family(report, at_least="HIGH")
     assert "temporary" in finding_of(report, "KA604", "topic/orders/partition/0")["message"]
     assert told["KA608"] == partitions("slow-0")
-    causes = {one["cause"]: one["headline"] for one in report["incidents"]}
+    causes = {incident["cause"]: incident["headline"] for incident in report["incidents"]}
     assert {"KA113", "KA605"} <= causes.keys(), causes
     assert not causes.keys() & {"KA601", "KA602"}, causes
 

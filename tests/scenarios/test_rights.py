@@ -92,13 +92,13 @@ def test_what_an_auditor_may_not_read_is_told_and_the_printed_commands_give_it(b
     nothing = lacking(none.report)
     controller = f"broker:{cluster.controller_id()}"
     for broker in BROKERS:
-        protected = {(one, DESCRIBE) for one in PROTECTED if one != "ListPartitionReassignments" or broker == controller}
+        protected = {(api, DESCRIBE) for api in PROTECTED if api != "ListPartitionReassignments" or broker == controller}
         assert nothing[broker] >= protected, broker
         assert nothing[broker] >= OF_TOPICS
         nothing[broker] -= OF_TOPICS
-        assert {one for one, _ in nothing[broker]} <= PROTECTED | CONFIGS
-        assert {needs for one, needs in nothing[broker] if one in CONFIGS} == {DESCRIBE_CONFIGS}
-    counted(none.report, short=sum(len(one) for one in nothing.values()) + len(BROKERS) * len(OF_TOPICS))
+        assert {api for api, _ in nothing[broker]} <= PROTECTED | CONFIGS
+        assert {needs for api, needs in nothing[broker] if api in CONFIGS} == {DESCRIBE_CONFIGS}
+    counted(none.report, short=sum(len(reads) for reads in nothing.values()) + len(BROKERS) * len(OF_TOPICS))
     assert for_want_of_rights(none.report) >= {"KA107", "KA401", "KA407"}
     assert (
         "reads were answered, first failed read: broker 0" in none.said
@@ -111,8 +111,8 @@ def test_what_an_auditor_may_not_read_is_told_and_the_printed_commands_give_it(b
     assert some.code == 4, some.said
     rest = lacking(some.report)
     assert {needs for told in rest.values() for _, needs in told} == {DESCRIBE}
-    assert {one for told in rest.values() for one, _ in told} == PROTECTED
-    counted(some.report, short=sum(len(one) for one in rest.values()))
+    assert {api for told in rest.values() for api, _ in told} == PROTECTED
+    counted(some.report, short=sum(len(reads) for reads in rest.values()))
     assert for_want_of_rights(some.report) < for_want_of_rights(none.report)
     cluster.drop_acls(SOME)
 

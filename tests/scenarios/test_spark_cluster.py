@@ -106,7 +106,7 @@ def test_two_workers_find_what_one_machine_finds(deployment, tmp_path):
     here = deployment.run(tmp_path / "alone", "alone")
     assert here.returncode == 1, here.tail()  # the gate
     alone = (tmp_path / "alone" / "findings.json").read_text()
-    assert "KA105" in {one["code"] for one in json.loads(alone)["findings"] if one["status"] == "FAIL"}
+    assert "KA105" in {finding["code"] for finding in json.loads(alone)["findings"] if finding["status"] == "FAIL"}
     with SparkCluster(tmp_path / "spark") as spark, S3Server(tmp_path) as s3:
         there = deployment.run(tmp_path / "shared", "shared", spark=on(spark))
         assert there.returncode == 1, there.tail()
@@ -126,7 +126,9 @@ def test_two_workers_find_what_one_machine_finds(deployment, tmp_path):
 
 def failures(report):
     """Return the failures of a report, and how often each is there."""
-    return Counter((one["code"], one["resource"]["name"]) for one in report["findings"] if one["status"] == "FAIL")
+    return Counter(
+        (finding["code"], finding["resource"]["name"]) for finding in report["findings"] if finding["status"] == "FAIL"
+    )
 
 
 def test_a_worker_killed_midway_costs_no_report_but_its_own(deployment, tmp_path):

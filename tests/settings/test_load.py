@@ -146,7 +146,7 @@ def test_the_sample_of_the_contract_is_accepted_with_the_catalogue_of_this_versi
     path.write_text(CONTRACT)
     with caplog.at_level(logging.WARNING):
         prod = settings.load(path, codes=catalogue())["prod"]
-    assert [one.code for one in prod.mute] == ["KA607"]
+    assert [mute.code for mute in prod.mute] == ["KA607"]
     assert prod.expect.cluster_id == "…"
     assert prod.security == SCRAM
     assert prod.listeners == {"PLAINTEXT": Security()}
@@ -187,7 +187,7 @@ def test_security_that_needs_little(tmp_path, text, expected):
 def test_a_mute_of_a_check_that_this_version_lacks_is_told_and_kept(tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         found = _cluster(tmp_path, "bootstrap: [h:1]\nmute: [{code: KA110, resource: cluster, reason: r, owner: o}]")
-    assert [one.code for one in found.mute] == ["KA110"]
+    assert [mute.code for mute in found.mute] == ["KA110"]
     (record,) = caplog.records
     assert record.getMessage() == (
         f"{tmp_path}/clusters.yaml:4: clusters.prod.mute.0.code: KA110 is not a check of this version, and the mute has no"

@@ -123,13 +123,15 @@ class Churn:
 
     def _topic(self):
         if len(self._topics) > 30 or (len(self._topics) > 3 and self._dice.random() < 0.4):
-            name = self._dice.choice([one for one in self._topics if one != "orders"])
+            name = self._dice.choice([topic for topic in self._topics if topic != "orders"])
             self._cluster.ask(do="delete", name=name)
             del self._topics[name]
             return [f"topic {name} is deleted"]
         self._number += 1
         name, count = f"topic-{self._number}", self._dice.randrange(1, 5)
-        self._cluster.ask(do="create", name=name, replicas=[[(one + step) % 3 for step in range(3)] for one in range(count)])
+        self._cluster.ask(
+            do="create", name=name, replicas=[[(broker + step) % 3 for step in range(3)] for broker in range(count)]
+        )
         self._topics[name] = count
         return [f"topic {name} is created"]
 
@@ -213,10 +215,10 @@ def say(text):
 def withdrawn(audits):
     """Return failures that the next audit does not see, though nothing was repaired between."""
     found = []
-    for one, following in itertools.pairwise(audits):
-        gone = {*filter(None, one["high"].split("; "))} - {*filter(None, following["high"].split("; "))}
+    for audit, following in itertools.pairwise(audits):
+        gone = {*filter(None, audit["high"].split("; "))} - {*filter(None, following["high"].split("; "))}
         if gone and not following["repaired"]:
-            found.append(f"minute {one['minute']:.1f}: {', '.join(sorted(gone))} ({one['done']})")
+            found.append(f"minute {audit['minute']:.1f}: {', '.join(sorted(gone))} ({audit['done']})")
     return found
 
 
@@ -227,7 +229,7 @@ def verdict(audits, folder):
     for name in ("auditor", "page"):
         for measure, unit in MEASURES.items():
             samples = [(row["minute"], row[f"{name} {measure}"]) for row in audits]
-            counted = [one for one in samples if one[0] >= begin]
+            counted = [sample for sample in samples if sample[0] >= begin]
             line = fit(*zip(*counted, strict=True))
             charts.append((f"{name} {measure}", unit, samples, line, begin))
             say(f"{name} {measure}: {line.slope:+.4g} ± {line.error:.2g} {unit} a minute, at last {samples[-1][1]:.4g}")
@@ -238,7 +240,7 @@ def verdict(audits, folder):
         say(f"{name} resident memory: {held[0]:.4g} MB at first, {max(held):.4g} MB at most")
         if max(held) > RESIDENT_GROWS * held[0]:
             wrong.append(f"{name} resident memory grew from {held[0]:.4g} to {max(held):.4g} MB")
-    wrong += [f"withdrew itself: {one}" for one in withdrawn(audits)]
+    wrong += [f"withdrew itself: {text}" for text in withdrawn(audits)]
     wrong += [f"minute {row['minute']}: the page answered {row['page']}" for row in audits if row["page"] != "200"]
     wrong += [f"minute {row['minute']}: asked for {row['collected_s']} s" for row in audits if row["collected_s"] > COLLECT_S]
     (folder / "soak.svg").write_text(picture(f"{len(audits)} audits in {audits[-1]['minute']:.0f} minutes", charts))

@@ -34,7 +34,7 @@ def fit(xs, ys):
     slope = sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys, strict=True)) / spread
     start = middle_y - slope * middle_x
     rest = [y - start - slope * x for x, y in zip(xs, ys, strict=True)]
-    squares = sum(one * one for one in rest)
+    squares = sum(value * value for value in rest)
     if squares < 1e-12 * max(1.0, middle_y * middle_y):
         return Line(start=start, slope=0.0 if abs(slope) < 1e-12 else slope, error=0.0)
     neighbours = sum(one * other for one, other in itertools.pairwise(rest)) / squares

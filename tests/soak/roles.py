@@ -90,8 +90,8 @@ class Changing:
 def cluster(_folder):
     from hostile_parties.cluster import HostileCluster  # noqa: PLC0415 -- this role alone
 
-    with HostileCluster() as one:
-        serve(Changing(one))
+    with HostileCluster() as cluster:
+        serve(Changing(cluster))
 
 
 def release_free_memory():

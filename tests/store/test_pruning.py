@@ -34,7 +34,7 @@ def publish(store, name, cluster_id="id-of-prod"):
 
 def ask(store, run, *pairs, concluded=True, age=timedelta(0)):
     """Leave a run: (judged, compared with) pairs, asked `age` ago."""
-    asked = tuple(SnapshotPair(snapshot_id=one, previous_snapshot_id=other) for one, other in pairs)
+    asked = tuple(SnapshotPair(snapshot_id=pair, previous_snapshot_id=other) for pair, other in pairs)
     store.write_request(Request(run_id=run, pairs=asked))
     store.write_for_job(run, "kafka_audit.zip", b"zip")
     if concluded:

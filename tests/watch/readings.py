@@ -130,9 +130,9 @@ def zookeeper(*, answer=ANSWERED, brokers=EVERY, controller=0, claimed=False, cl
 
 def reading(seconds, *brokers, zk="healthy", controllers=()):
     """Return a reading; brokers that are left out are healthy ones."""
-    told = {one.broker_id: one for one in brokers}
+    told = {broker.broker_id: broker for broker in brokers}
     rest = (told.get(number, broker(number)) for number in (0, 1, 2))
-    others = (one for number, one in told.items() if number not in {0, 1, 2})
+    others = (listed for number, listed in told.items() if number not in {0, 1, 2})
     return Reading(
         at_ms=1_000_000 + seconds * 1000,
         brokers=(*rest, *others),
@@ -143,7 +143,7 @@ def reading(seconds, *brokers, zk="healthy", controllers=()):
 
 def kraft(seconds, *brokers, controllers=(), nodes=()):
     """Return a reading of a cluster in KRaft mode."""
-    told = {one.broker_id: one for one in brokers}
+    told = {broker.broker_id: broker for broker in brokers}
     return Reading(
         at_ms=1_000_000 + seconds * 1000,
         brokers=tuple(told.get(number, in_kraft(number)) for number in (0, 1, 2)),
@@ -155,14 +155,14 @@ def kraft(seconds, *brokers, controllers=(), nodes=()):
 def after(*readings, **patience):
     """Return the state after readings."""
     state = WatchState()
-    for one in readings:
-        state = next_state(state, one, Patience(**patience))
+    for reading in readings:
+        state = next_state(state, reading, Patience(**patience))
     return state
 
 
 def sentences(*readings, **patience):
     """Return what is suspected after readings."""
-    return [one.sentence() for one in after(*readings, **patience).suspicions]
+    return [suspicion.sentence() for suspicion in after(*readings, **patience).suspicions]
 
 
 __all__ = [

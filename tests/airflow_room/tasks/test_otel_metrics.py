@@ -44,7 +44,7 @@ HEALTHY = BROKEN | {"cluster": "test", "incidents": [], "findings": []}
 class Receiver(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         request = ExportMetricsServiceRequest.FromString(self.rfile.read(int(self.headers["Content-Length"])))
-        metrics = [one for of in request.resource_metrics for scope in of.scope_metrics for one in scope.metrics]
+        metrics = [metric for of in request.resource_metrics for scope in of.scope_metrics for metric in scope.metrics]
         for metric in metrics:
             for point in metric.gauge.data_points:
                 labels = {attribute.key: attribute.value.string_value for attribute in point.attributes}

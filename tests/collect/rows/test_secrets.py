@@ -117,7 +117,7 @@ def test_of_kafkas_own_settings_those_are_secrets_that_kafka_hides(version):
     """Rather one too many: what is hidden besides says nothing that a check judges by."""
     found = definitions(version)
     secret = {key for key in found if is_secret(key, "")}
-    hidden = {key for key, one in found.items() if one.type == "PASSWORD"}
+    hidden = {key for key, definition in found.items() if definition.type == "PASSWORD"}
     assert hidden <= secret
     assert secret - hidden <= BESIDES
 
@@ -168,7 +168,7 @@ def planted():
 def test_what_a_broker_calls_harmless_is_in_no_row(tmp_path):
     with HostileCluster() as cluster:
         broker = cluster.brokers[2]
-        broker.configs |= {key: one for key, one in planted().items() if key not in broker.configs and len(key) <= LONGEST_KEY}
+        broker.configs |= {key: text for key, text in planted().items() if key not in broker.configs and len(key) <= LONGEST_KEY}
         for path in ("/config/brokers/0", "/config/brokers/<default>"):
             cluster.zookeeper.znodes[path] = json.dumps({"version": 1, "config": SECRETS}).encode()
         cluster.zookeeper.znodes["/config/topics/orders"] = json.dumps({"config": {"min.insync.replicas": TOKEN}}).encode()
@@ -209,7 +209,7 @@ def _refuse(message):
 
 def _log_lines():
     yield "ERROR Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)"
-    yield from (f"org.apache.kafka.common.config.ConfigException: {one}" for one in CLIENT_TEXTS[:1])
+    yield from (f"org.apache.kafka.common.config.ConfigException: {text}" for text in CLIENT_TEXTS[:1])
     yield f"ERROR Error while appending records to orders-0 in dir /x?sig={HIDDEN} password={HIDDEN} (kafka.log)"
 
 

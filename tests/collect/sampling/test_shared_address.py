@@ -7,7 +7,7 @@ from kafka_audit.model.tables import ViewBroker
 
 
 def found(*places):
-    rows = [ViewBroker(brokers_digest=digest, broker_id=one, host=host, port=9092, rack=None) for digest, one, host in places]
+    rows = [ViewBroker(brokers_digest=digest, broker_id=place, host=host, port=9092, rack=None) for digest, place, host in places]
     return sample_differences.find_sample_differences(SampleTables(collected(rows)))
 
 

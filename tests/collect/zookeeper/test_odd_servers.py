@@ -16,8 +16,8 @@ QUICK = Limits(read_s=1.0, settle_s=0.1, audit_s=10.0)
 
 def snap(cluster):
     access = ZookeeperAccess(connect=cluster.zookeeper.address)
-    one = Cluster(name="c", zookeeper=access, bootstrap=(cluster.brokers[0].address,), limits=QUICK)
-    return take_snapshot(one, snapshot_id="s", say=lambda _: None, secrets={})
+    described = Cluster(name="c", zookeeper=access, bootstrap=(cluster.brokers[0].address,), limits=QUICK)
+    return take_snapshot(described, snapshot_id="s", say=lambda _: None, secrets={})
 
 
 def failed(snapshot):

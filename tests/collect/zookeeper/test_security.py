@@ -70,12 +70,12 @@ def test_all_of_it_is_told(chroot):
     assert failed(rows) == {}
     (holder,) = of(rows, AclHolder)
     assert (holder.observer, holder.broker_id, holder.acls) == ("zookeeper", None, 3)
-    assert [tuple(vars(one).values())[1:] for one in of(rows, Acl)] == [
+    assert [tuple(vars(acl).values())[1:] for acl in of(rows, Acl)] == [
         ("Cluster", "kafka-cluster", "LITERAL", "User:eve", "10.0.0.1", "ClusterAction", "DENY"),
         ("Cluster", "kafka-cluster", "LITERAL", "User:kafka", "*", "ClusterAction", "ALLOW"),
         ("Topic", "pay", "PREFIXED", "User:a", "*", "Read", "ALLOW"),
     ]
-    assert {(one.broker_id, one.key): (one.value, one.secret) for one in of(rows, DynamicConfig)} == {
+    assert {(config.broker_id, config.key): (config.value, config.secret) for config in of(rows, DynamicConfig)} == {
         (1, "log.cleaner.threads"): ("2", False),
         (1, "listener.name.ext.ssl.keystore.password"): (None, True),
         (1, "listener.name.ext.ssl.keystore.location"): ("/k", False),
@@ -83,7 +83,7 @@ def test_all_of_it_is_told(chroot):
         (1, "sasl.jaas.config"): (None, True),
         (None, "background.threads"): ("11", False),
     }
-    assert sorted((one.user, one.mechanism) for one in of(rows, ScramUser)) == [
+    assert sorted((user.user, user.mechanism) for user in of(rows, ScramUser)) == [
         ("CN=bob,O=x", "SCRAM-SHA-256"),
         ("alice", "SCRAM-SHA-256"),
         ("alice", "SCRAM-SHA-512"),
@@ -106,7 +106,9 @@ def test_no_authorizer_and_none_that_was_given_an_acl_are_two_things():
     (holder,) = of(look(FakeZookeeper(znodes() | {"/kafka-acl/Topic": b"", "/kafka-acl/Cluster": b""})), AclHolder)
     assert holder.acls == 0
     for rows in (look(FakeZookeeper(znodes())), look(secured())):
-        assert {f"zookeeper {path}" for path in PLANNED} <= {one for one, told in outcomes(rows).items() if told[0] == "answered"}
+        assert {f"zookeeper {path}" for path in PLANNED} <= {
+            outcome for outcome, told in outcomes(rows).items() if told[0] == "answered"
+        }
 
 
 @pytest.mark.parametrize("hidden", ["/config/users", "/config/users/alice"])
@@ -184,8 +186,8 @@ def test_half_characters_do_not_get_into_a_row():
     data = rb'{"acls": [{"principal": "User:\ud800", "permissionType": "Allow", "operation": "Read", "host": "\uD83D\uDE00"}]}'
     config = b'{"config": {"a\\udfff": "b\xed\xa0\x80c"}}'
     rows = look(secured(**{"/kafka-acl/Topic/orders": data, "/config/brokers/2": config}))
-    assert ("User:\ufffd", "\U0001f600") in {(one.principal, one.host) for one in of(rows, Acl)}
-    assert ("a\ufffd", "b\ufffdc") in {(one.key, one.value) for one in of(rows, DynamicConfig)}
+    assert ("User:\ufffd", "\U0001f600") in {(acl.principal, acl.host) for acl in of(rows, Acl)}
+    assert ("a\ufffd", "b\ufffdc") in {(config.key, config.value) for config in of(rows, DynamicConfig)}
     repr(rows).encode()
 
 
@@ -194,14 +196,14 @@ def test_an_acl_that_goes_away_while_reading_is_no_failure():
     client.then["/kafka-acl/Cluster/kafka-cluster"] = lambda: client.znodes.pop("/kafka-acl/Topic/orders")
     rows = look(client)
     assert failed(rows) == {}
-    assert [one.acls for one in of(rows, AclHolder)] == [3]
+    assert [holder.acls for holder in of(rows, AclHolder)] == [3]
 
 
 def test_many_acls_take_few_requests():
     many = {f"/kafka-acl/Topic/topic-{number}": acls(acl(), acl("User:b", "Write")) for number in range(2_000)}
     client = secured(**many)
     rows = look(client)
-    assert [one.acls for one in of(rows, AclHolder)] == [4_003]
+    assert [holder.acls for holder in of(rows, AclHolder)] == [4_003]
     assert [len(paths) for paths in client.multi_reads] == [500, 500, 500, 500, 2]
     assert not any("/kafka-acl/" in path for path in client.single_reads)
 
@@ -209,6 +211,6 @@ def test_many_acls_take_few_requests():
 def test_ten_thousand_acls_are_decoded_in_no_time():
     znode = Znode(acls(acl(), acl("User:b", "Write")), None)
     started = time.monotonic()
-    entries = {one for number in range(10_000) for one in security_znodes.acls("Topic", f"t{number}", "LITERAL", znode)}
+    entries = {acl for number in range(10_000) for acl in security_znodes.acls("Topic", f"t{number}", "LITERAL", znode)}
     assert len([*acl_rows(digest(entries), entries)]) == 20_000
     assert time.monotonic() - started < 5  # 0.3 s where nothing else runs

@@ -11,9 +11,9 @@ from kafka_audit.configuration.definitions.values import decimal, integer
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_default_passes_its_own_validator(version):
-    for one in definitions(version).values():
-        if not one.required and one.default is not None and one.validator is not None:
-            assert one.validator(one.name, one.default) is None
+    for definition in definitions(version).values():
+        if not definition.required and definition.default is not None and definition.validator is not None:
+            assert definition.validator(definition.name, definition.default) is None
 
 
 @pytest.mark.parametrize(

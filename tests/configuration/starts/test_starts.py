@@ -189,6 +189,6 @@ def test_a_thousand_files_take_no_time():
     cases = list(configurations("4.3.0", "kraft", 1000, 1))
     start_refusal(cases[0], "4.3.0")
     started = time.process_time()
-    for one in cases:
-        start_refusal(one, "4.3.0")
+    for case in cases:
+        start_refusal(case, "4.3.0")
     assert time.process_time() - started < 1

@@ -71,5 +71,5 @@ class Producer:
     def await_all(self, partitions: int, seconds: float = 30) -> None:
         """Wait until every partition takes records."""
         deadline = time.monotonic() + seconds
-        while (told := self.within(1)) != {one: {"ok"} for one in range(partitions)}:
+        while (told := self.within(1)) != {partition: {"ok"} for partition in range(partitions)}:
             assert time.monotonic() < deadline, told

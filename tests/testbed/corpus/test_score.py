@@ -78,7 +78,7 @@ def test_what_a_repaired_cluster_still_fails():
 
 def report_on_a_healthy_cluster(*findings, unknown=()):
     default = {"muted": False, "resource": {"type": "cluster", "name": "cluster"}, "message": "m"}
-    return {"findings": [default | one for one in findings], "coverage": {"unknown": list(unknown)}}
+    return {"findings": [default | finding for finding in findings], "coverage": {"unknown": list(unknown)}}
 
 
 def test_a_healthy_cluster_fails_nothing_serious_and_no_read():
