@@ -1,7 +1,7 @@
-"""See it once: a real cluster with a real fault, audited by the real DAG, repaired, audited again.
+"""Start a real cluster with a fault, audit it with the DAG in a real Airflow, repair it, and audit it again.
 
-The fault is a classic. Broker 2 advertises the address of a forward: clients reach it, the other brokers do not. ZooKeeper
-and the brokers 0 and 1 call the cluster healthy.
+Broker 2 advertises the address of a forward: clients reach it, the other brokers do not. ZooKeeper, broker 0 and broker 1
+report a healthy cluster.
 """
 
 import argparse
