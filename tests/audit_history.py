@@ -27,11 +27,11 @@ DEAD = {
 
 def cut_off(*brokers, extra=()):
     """Return the judgements of brokers that the controller does not reach."""
-    told = []
+    documents = []
     for broker in brokers:
-        told.append(("KA302", f"broker/{broker}/listener/PLAINTEXT", "CRITICAL", {"from": "0"}))
-        told.append(("KA105", f"broker/{broker}", "CRITICAL", {}))
-    return [*told, *extra]
+        documents.append(("KA302", f"broker/{broker}/listener/PLAINTEXT", "CRITICAL", {"from": "0"}))
+        documents.append(("KA105", f"broker/{broker}", "CRITICAL", {}))
+    return [*documents, *extra]
 
 
 class History:
@@ -85,7 +85,7 @@ class History:
             view, judged, mutes=[Mute(**mute) for mute in mutes], previous_report=previous, today=date(2026, 9, 14)
         )
         incidents = causes.incidents(view, found, ())
-        told = document.build_document(view, previous and previous["snapshot_id"], found, incidents, (), previous)
-        told["finished_at"] = f"{self.now:%Y-%m-%dT%H:%M:%SZ}"
-        self._reports[cluster_id] = told
-        return told
+        report = document.build_document(view, previous and previous["snapshot_id"], found, incidents, (), previous)
+        report["finished_at"] = f"{self.now:%Y-%m-%dT%H:%M:%SZ}"
+        self._reports[cluster_id] = report
+        return report

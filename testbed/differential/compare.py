@@ -63,9 +63,9 @@ def compare(version: str, cases: Sequence[Mapping[str, str]]) -> Outcome:
     """Judge configurations by a release's KafkaConfig and by our rules."""
     verdicts, messages, reordered, accepted = [], [], 0, 0
     said: Counter[str] = Counter()
-    told = ask(_ORACLE, version, cases)
-    count = len(told) - len(cases)
-    for properties, kafka in zip(cases, told[count:], strict=True):
+    answers = ask(_ORACLE, version, cases)
+    count = len(answers) - len(cases)
+    for properties, kafka in zip(cases, answers[count:], strict=True):
         found = start_refusal(properties, version)
         ours = found.message if found else None
         accepted += kafka is None
@@ -86,7 +86,7 @@ def compare(version: str, cases: Sequence[Mapping[str, str]]) -> Outcome:
         messages=tuple(messages),
         reordered=reordered,
         said=+said,
-        definitions=_definitions(told[:count]),
+        definitions=_definitions(answers[:count]),
     )
 
 
@@ -95,8 +95,8 @@ def shape(message: str | None) -> str:
     return re.sub(r"'[^']*'|[0-9]+|\[[^\]]*\]", "…", message or "")[:70]
 
 
-def _definitions(told: Sequence[object]) -> str:
-    lines = (json.dumps(answer, ensure_ascii=False, separators=(",", ":")) for answer in told)
+def _definitions(rows: Sequence[object]) -> str:
+    lines = (json.dumps(answer, ensure_ascii=False, separators=(",", ":")) for answer in rows)
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 

@@ -48,8 +48,8 @@ async def _converse(asked: Iterable[str], folder: str) -> dict[str, str]:
         await session.initialize()
 
         async def ask(tool: str, **arguments: object) -> dict[str, Any]:
-            (told,) = (await session.call_tool(tool, arguments)).content
-            found: dict[str, Any] = json.loads(told.text)  # type: ignore[union-attr]
+            (answer,) = (await session.call_tool(tool, arguments)).content
+            found: dict[str, Any] = json.loads(answer.text)  # type: ignore[union-attr]
             return found
 
         said = {}

@@ -30,10 +30,12 @@ def ids_in(answer):
 
 
 def test_the_overview_has_the_headline_and_how_much_was_answered(cut_off):
-    told = answers.overview(cut_off)
-    assert [incident["headline"] for incident in told["incidents"]] == [incident["headline"] for incident in cut_off["incidents"]]
-    assert told["reads"] == {key: cut_off["coverage"][key] for key in ("asked", "answered")}
-    assert told["checks_without_data"] == cut_off["counts"]["UNKNOWN"]
+    overview = answers.overview(cut_off)
+    assert [incident["headline"] for incident in overview["incidents"]] == [
+        incident["headline"] for incident in cut_off["incidents"]
+    ]
+    assert overview["reads"] == {key: cut_off["coverage"][key] for key in ("asked", "answered")}
+    assert overview["checks_without_data"] == cut_off["counts"]["UNKNOWN"]
 
 
 def test_every_id_leads_back_to_what_was_said(some_login_fails):
@@ -87,9 +89,9 @@ def test_a_party_is_named_as_people_write_it(cut_off):
 def test_reach_says_the_same_as_the_matrix(cut_off):
     for row in cut_off["matrix"]["observers"]:
         for place, broker in enumerate(cut_off["matrix"]["brokers"]):
-            told = answers.reach(cut_off, row["name"], f"broker {broker}")
-            assert told["state"].startswith(answers.MEANING[row["reach"][place]])
-            assert told["address"] == cut_off["matrix"]["endpoints"].get(str(broker))
+            edge = answers.reach(cut_off, row["name"], f"broker {broker}")
+            assert edge["state"].startswith(answers.MEANING[row["reach"][place]])
+            assert edge["address"] == cut_off["matrix"]["endpoints"].get(str(broker))
     with pytest.raises(UsageError, match="no column 'broker 9'"):
         answers.reach(cut_off, "broker 0", "broker 9")
 

@@ -95,15 +95,15 @@ def test_what_would_stop_is_answered_as_by_the_command(store, capsys):
     assert [answer.is_error for answer in said] == [False, False, True, True]
     assert "the cluster has no controller:77" in said[2].content[0].text
     for answer, arguments in zip(said, (["broker:1"], ["broker:0", "broker:1", 2]), strict=False):
-        told = json.loads(answer.content[0].text)
+        refusal = json.loads(answer.content[0].text)
         *names, margin = [*arguments, 1] if arguments[-1] != 2 else arguments
         main(
             ["what-if", document["snapshot_id"], "--out", str(root), "--format", "json", "--margin", str(margin)]
             + [word for name in names for word in ("--without", name)]
         )
         by_command = json.loads(capsys.readouterr().out)
-        assert told.pop("cluster") == cluster
-        assert told == by_command
+        assert refusal.pop("cluster") == cluster
+        assert refusal == by_command
 
 
 def test_what_cannot_be_answered_is_said_in_one_line(store):

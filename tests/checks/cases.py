@@ -163,11 +163,11 @@ WORLDS = {
 class Judged:
     """What every check said of every case, by (snapshot, code)."""
 
-    told: dict[tuple[str, str], list[Judgement]] = field(default_factory=lambda: defaultdict(list))
+    judgements: dict[tuple[str, str], list[Judgement]] = field(default_factory=lambda: defaultdict(list))
     views: dict[str, ClusterView] = field(default_factory=dict)
 
     def of(self, code: str, name: str) -> list[Judgement]:
-        return sorted(self.told[name, code], key=lambda judgement: (judgement.resource, judgement.status))
+        return sorted(self.judgements[name, code], key=lambda judgement: (judgement.resource, judgement.status))
 
 
 def severity(check: Check, judgement: Judgement) -> Severity:

@@ -98,14 +98,14 @@ def _certificates(sample: int, world: World, endpoints: Endpoints) -> Iterator[R
             "vantage": "worker",
             "broker_id": -1,
         }
-        told = {
+        observed = {
             "subject": certificate.get("subject", "CN=other"),
             "issuer": "CN=ca",
             "sans": (certificate["host"],),
             "trusted": True,
             "error": None,
         }
-        yield Certificate(**where, **told, **_dates(world, certificate["days"]), name_matches=True)
+        yield Certificate(**where, **observed, **_dates(world, certificate["days"]), name_matches=True)
     for subject, authority in world["authorities"].items():
         for days in filter(None, (authority.get("days"), authority.get("again"))):
             names = {"file": "ca.pem", "subject": subject, "issuer": authority.get("issuer", subject)}
@@ -140,11 +140,11 @@ def files(world: World) -> Iterator[Row]:
     yield from (log_line(world["info"]["finished_ms"], **log) for log in world["logs"])
 
 
-def log_line(read_ms: int, *, broker: int, about: int, **told: Any) -> LogLine:
+def log_line(read_ms: int, *, broker: int, about: int, **fields: Any) -> LogLine:
     row = {"sample": 1, "log": "server.log", "part": None, "address": None, "detail": None, "text": "WARN it says so"}
     row |= {"written": "2026-11-22 01:02:03,456", "matches": 20, "since_start": 20, "zone": "registration", "read_ms": read_ms}
     row |= {"first_ms": read_ms - 20_000, "since_ms": read_ms - 20_000, "last_ms": read_ms - 1000}
-    return LogLine(broker_id=broker, about_broker=about, **(row | told))
+    return LogLine(broker_id=broker, about_broker=about, **(row | fields))
 
 
 def _apis(world: World) -> Iterator[Row]:

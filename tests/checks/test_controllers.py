@@ -165,7 +165,7 @@ def test_files_of_controllers_change_no_judgement_of_brokers():
     judged = {
         name: [finding for finding in judge(view, catalogue()) if finding.code not in QUORUM] for name, view in views.items()
     }
-    told = {
+    results = {
         name: {
             (judgement.code, judgement.resource, judgement.status)
             for judgement in found
@@ -173,4 +173,4 @@ def test_files_of_controllers_change_no_judgement_of_brokers():
         }
         for name, found in judged.items()
     }
-    assert told["with"] == told["without"]
+    assert results["with"] == results["without"]

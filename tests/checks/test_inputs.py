@@ -190,7 +190,7 @@ def test_nothing_passes_or_vanishes_where_a_source_is_unread(judged, check):
                 passed_over = [judgement for judgement in failing if not is_known_unknown(check, blind, said, judgement)]
                 wrong |= {source: (name, passed_over)} if passed_over else {}
     excepted = exception(check.code, "unread")
-    assert {source: told for source, told in wrong.items() if source not in excepted} == {}
+    assert {source: codes for source, codes in wrong.items() if source not in excepted} == {}
     assert SOURCES.keys() & excepted <= wrong.keys(), "exceptions that are no longer needed"
 
 

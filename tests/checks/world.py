@@ -196,16 +196,16 @@ def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
     if ZOOKEEPER_READS["ids"] not in unread:
         for broker, held in world["brokers"].items():
             own = {"rack": None, "ephemeral_owner": broker + 7, "registered_ms": world["info"]["started_ms"] - 3_600_000}
-            told = {key: value for key, value in held.items() if key != "listeners"}
-            yield RegisteredBroker(sample=sample, broker_id=broker, **(own | told))
+            kept = {key: value for key, value in held.items() if key != "listeners"}
+            yield RegisteredBroker(sample=sample, broker_id=broker, **(own | kept))
         for broker, listener, protocol, host, port in _endpoints(world):
             yield RegisteredEndpoint(sample=sample, broker_id=broker, listener=listener, protocol=protocol, host=host, port=port)
     if ZOOKEEPER_READS["topics"] in unread:
         return
     for topic, held in world["topics"].items():
-        told = {key: held.get(key) for key in ("topic_id", "czxid", "mzxid")}
-        told["content_digest"] = _content_digest(topic, held["partitions"])
-        yield RegisteredTopic(sample=sample, last_sample=sample, topic=topic, deleting=held.get("deleting", False), **told)
+        kept = {key: held.get(key) for key in ("topic_id", "czxid", "mzxid")}
+        kept["content_digest"] = _content_digest(topic, held["partitions"])
+        yield RegisteredTopic(sample=sample, last_sample=sample, topic=topic, deleting=held.get("deleting", False), **kept)
         for partition, state in held["partitions"].items():
             row = {"leader_recovery_state": 0} | _tuples(state)
             yield RegisteredPartition(sample=sample, last_sample=sample, topic=topic, partition=partition, **row)
@@ -306,13 +306,13 @@ def _views(sample: int, observed: list[Observed]) -> Iterator[Row]:
         if (brokers_digest, topics_digest) in listed:  # most observers list the same
             continue
         listed.add((brokers_digest, topics_digest))
-        for listed_id, told in view["brokers"].items():
-            yield ViewBroker(brokers_digest=brokers_digest, broker_id=listed_id, **{"rack": None} | told)
-        for topic, told in view["topics"].items():
-            digest = _digest((topic, told["partitions"]))
+        for listed_id, listed_broker in view["brokers"].items():
+            yield ViewBroker(brokers_digest=brokers_digest, broker_id=listed_id, **{"rack": None} | listed_broker)
+        for topic, listed_topic in view["topics"].items():
+            digest = _digest((topic, listed_topic["partitions"]))
             head = {"topic": topic, "topic_digest": digest}
-            yield ViewTopic(topics_digest=topics_digest, topic_id=told["topic_id"], error=told["error"], **head)
-            for number, partition in told["partitions"].items():
+            yield ViewTopic(topics_digest=topics_digest, topic_id=listed_topic["topic_id"], error=listed_topic["error"], **head)
+            for number, partition in listed_topic["partitions"].items():
                 yield ViewPartition(partition=number, **head, **_tuples(partition))
 
 
@@ -348,11 +348,11 @@ def _reads(sample: int, world: World, observed: list[Observed]) -> list[SourceRe
             observer=key[0],
             operation=key[1],
             target=key[2],
-            outcome="failed" if told else "answered",
+            outcome="failed" if asked_partition else "answered",
             elapsed_ms=world["slow"].get(int(key[0][7:]) if key[0][7:].isdigit() else key[0], {}).get(key[1], 5),
-            **with_failure(told),
+            **with_failure(asked_partition),
         )
-        for key, told in asked.items()
+        for key, asked_partition in asked.items()
     ]
 
 
@@ -408,8 +408,8 @@ def _each_address(head: World, each: World) -> Iterator[Row]:
 
 def _identities(sample: int, world: World, observed: list[Observed]) -> Iterator[Row]:
     patches = {identity["to"]: identity for identity in world["identities"]}
-    told = {(broker, listener, address): view for _, broker, listener, address, view in observed if view["answers"]}
-    for (broker, listener, address), view in told.items():
+    answering = {(broker, listener, address): view for _, broker, listener, address, view in observed if view["answers"]}
+    for (broker, listener, address), view in answering.items():
         patch = patches.get(broker if broker >= 0 else address, {})
         row = {"answered_by": broker if broker >= 0 else None, "kafka_cluster_id": view["kafka_cluster_id"]}
         if patch.get("asked", True):
@@ -419,9 +419,9 @@ def _identities(sample: int, world: World, observed: list[Observed]) -> Iterator
 
 def _configs(world: World) -> Iterator[Row]:
     for broker in world["brokers"]:
-        told = {key: value for key, value in world["configs"].items() if isinstance(key, str)}
-        told = merged(told, world["configs"].get(broker, {}))
-        for key, value in told.items():
+        configs = {key: value for key, value in world["configs"].items() if isinstance(key, str)}
+        configs = merged(configs, world["configs"].get(broker, {}))
+        for key, value in configs.items():
             if value == "absent":
                 continue
             hidden = value == "hidden"

@@ -174,9 +174,9 @@ LOGIN = "s3://AKIA123:s3/cret@bucket/audit"
 def test_no_complaint_shows_the_login_in_a_url(argv, monkeypatch, capsys):
     monkeypatch.setenv("KAFKA_AUDIT_STORE", LOGIN)
     assert main(argv) == 2
-    told = capsys.readouterr()
-    assert told.err.count("\n") == 1
-    assert not [part for part in ("AKIA123", "s3/cret", "cret@") if part in told.out + told.err]
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert not [part for part in ("AKIA123", "s3/cret", "cret@") if part in captured.out + captured.err]
 
 
 def test_the_login_of_the_environment_is_not_shown_either(monkeypatch, capsys):

@@ -120,11 +120,11 @@ def test_a_damaged_previous_snapshot_is_passed_over_for_its_own_cluster_only(tmp
     for snapshot_id in (stage, stage_now):
         store.write(_snapshot(snapshot_id, "stage", "id-of-stage"))
     damage(tmp_path / "snapshots" / SECOND)
-    told = []
-    asked = audit.prepare_request(store, [third, stage_now], None, "r1", damaged=told.append)
+    messages = []
+    asked = audit.prepare_request(store, [third, stage_now], None, "r1", damaged=messages.append)
     prod, other = asked.pairs
     assert (prod.previous_snapshot_id, other) == (FIRST, SnapshotPair(snapshot_id=stage_now, previous_snapshot_id=stage))
-    assert str(told[0]) == f"{tmp_path}/{prod.passed_over[0]}"
+    assert str(messages[0]) == f"{tmp_path}/{prod.passed_over[0]}"
     assert prod.passed_over[0].startswith(f"snapshots/{SECOND}/")
     assert store.read_request("r1") == asked
 

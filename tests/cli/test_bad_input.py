@@ -206,14 +206,14 @@ def test_no_damage_of_one_cluster_stops_conclude_of_another(tmp_path, case):
         store.write_report(snapshot_id, report_on(snapshot_id))
     name, damage, said = DAMAGE[case]
     damage(_file(tmp_path, name))
-    told = []
-    audit.prepare_request(store, [LATER, OTHER_LATER], None, "r1", damaged=lambda error: told.append(str(error)))
+    messages = []
+    audit.prepare_request(store, [LATER, OTHER_LATER], None, "r1", damaged=lambda error: messages.append(str(error)))
     answer_with(store, "r1", [_stale(LATER), _stale(OTHER_LATER)])
     prod, stage = audit.write_reports(store, "r1", {})
     assert (prod["snapshot_id"], prod["previous_snapshot_id"]) == (LATER, None)
     assert (stage["snapshot_id"], stage["previous_snapshot_id"], stage["passed_over"]) == (OTHER_LATER, OTHER, [])
     assert [finding["code"] for document in (prod, stage) for finding in document["findings"]] == ["KA101", "KA101"]
-    (line,) = told
+    (line,) = messages
     assert line.startswith(f"{_file(tmp_path, name)}: ")
     assert said in line
     assert prod["passed_over"] == [line.removeprefix(f"{store.root}/")]

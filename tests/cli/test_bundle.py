@@ -282,12 +282,12 @@ def test_an_import_that_the_store_refuses_leaves_nothing(bundle, tmp_path, monke
 
 def with_report(bundle, target, change, **manifest):
     """Write the bundle with another report, and with other values in its manifest."""
-    told = bundled.contents(bundle)
-    document = json.loads(told["snapshot/findings.json"])
+    contents = bundled.contents(bundle)
+    document = json.loads(contents["snapshot/findings.json"])
     change(document)
     changes = {"snapshot/findings.json": json.dumps(document).encode()}
     if manifest:
-        changes["snapshot/manifest.json"] = json.dumps(json.loads(told["snapshot/manifest.json"]) | manifest).encode()
+        changes["snapshot/manifest.json"] = json.dumps(json.loads(contents["snapshot/manifest.json"]) | manifest).encode()
     return bundled.rewritten(bundle, target, changes)
 
 

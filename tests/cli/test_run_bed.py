@@ -121,10 +121,10 @@ def test_snapshot_and_diff_tell_what_changed_and_leave_the_current_reports(audit
     assert (before.returncode, before.stderr) == (0, "")
     ids = before.stdout.strip(), after.stdout.strip()
     assert list(ids) == _snapshots(tmp_path)
-    told = audit("diff", *ids)
-    assert told.returncode == 0, told.stderr
-    assert "topic created: topic/refunds" in told.stdout
-    assert told.stdout.startswith(f"bed: {ids[0]} -> {ids[1]}\n")
+    process = audit("diff", *ids)
+    assert process.returncode == 0, process.stderr
+    assert "topic created: topic/refunds" in process.stdout
+    assert process.stdout.startswith(f"bed: {ids[0]} -> {ids[1]}\n")
     assert not (tmp_path / "store" / "findings.json").exists()
     assert Store(tmp_path / "store").read_report(ids[0])["previous_snapshot_id"] is None  # judged along
     wrong = audit("diff", *reversed(ids))

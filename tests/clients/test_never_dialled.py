@@ -115,10 +115,10 @@ def resolving(monkeypatch, **names):
 
     def answer(host, port, *given, **more):
         asked.append(host)
-        told = names.get(host.replace(".", "_"))
-        if told is None:
+        answer = names.get(host.replace(".", "_"))
+        if answer is None:
             return real(host, port, *given, **more)
-        now = told.pop(0) if isinstance(told, list) else told
+        now = answer.pop(0) if isinstance(answer, list) else answer
         return [info for address in now.split() for info in real(address, port, 0, socket.SOCK_STREAM)]
 
     with monkeypatch.context() as patch:

@@ -203,11 +203,11 @@ def test_what_a_broker_does_not_say_never_settles():
 
 
 def test_partitions_count_by_kind_and_what_is_settled_hides_what_is_not():
-    told = {"leader": 1, "leader_epoch": 6, "view_leader": 2, "view_leader_epoch": 5}
+    counted = {"leader": 1, "leader_epoch": 6, "view_leader": 2, "view_leader_epoch": 5}
     rows = (
-        difference("leader", partitions=12, first=("orders-2", "orders-10"), **told),
-        difference("leader", repeated=False, partitions=3, first=("a-0",), **told),
-        difference("leader_ahead", partitions=1, first=("z-0",), **told),
+        difference("leader", partitions=12, first=("orders-2", "orders-10"), **counted),
+        difference("leader", repeated=False, partitions=3, first=("a-0",), **counted),
+        difference("leader_ahead", partitions=1, first=("z-0",), **counted),
     )
     matter = view_of({}, *rows).disagreement("2", "leader")
     assert (matter.settled, matter.count, matter.first) == (True, 12, ("orders-2", "orders-10"))

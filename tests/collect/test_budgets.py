@@ -592,10 +592,10 @@ def assignment(topic, partitions):
     return struct.pack("!hih", 0, 1, len(topic)) + topic.encode() + listed + struct.pack("!i", -1)
 
 
-def grouped(told, **limits):
+def grouped(groups, **limits):
     budget = Budget(Cluster(name="c", limits=Limits(**limits)))
     with HostileBroker(0) as broker:
-        broker.groups = told
+        broker.groups = groups
         where = target((broker.host, broker.port))
         with Conversation(broker.host, broker.port, ClientOptions(read_s=5.0, budget=budget)) as talk:
             rows = GroupReads(talk, where, Asking(sample=1, observer="broker:0", target=where.address)).rows()

@@ -213,14 +213,14 @@ def test_files_have_their_own_time_when_samples_took_all_they_could(tmp_path):
     assert read.outcome == "answered"
 
 
-@pytest.mark.parametrize("told", ["999999999", "9" * 5000])
-def test_a_session_time_that_no_broker_has_is_not_waited_for(told):
+@pytest.mark.parametrize("reported", ["999999999", "9" * 5000])
+def test_a_session_time_that_no_broker_has_is_not_waited_for(reported):
     refused = Probe(
         sample=1, vantage="worker", role="client", from_broker=None, broker_id=0, listener="L", protocol="PLAINTEXT", host="h",
         port=1, via=None, layer="tcp", outcome="failed", error="connection refused", detail=None,
     )  # fmt: skip
     config = BrokerConfig(
-        observer="broker:1", broker_id=1, key="broker.session.timeout.ms", value=told, source=4, sensitive=False
+        observer="broker:1", broker_id=1, key="broker.session.timeout.ms", value=reported, source=4, sensitive=False
     )
     assert sample_again.session_wait(collected([refused, config])) <= sample_again.MOST_SESSION_S + sample_again.TICK_S
     honest = replace(config, value="40000")

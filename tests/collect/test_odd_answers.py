@@ -88,8 +88,8 @@ def newest(snapshot, table):
 
 def honest(snapshot, brokers):
     """Count what honest brokers told, in every table of theirs, of the newest look."""
-    told = (row for table in OWN for row in newest(snapshot, table) if row.broker_id in brokers)
-    return Counter((type(row).__name__, row.broker_id) for row in told)
+    rows = (row for table in OWN for row in newest(snapshot, table) if row.broker_id in brokers)
+    return Counter((type(row).__name__, row.broker_id) for row in rows)
 
 
 def in_full(brokers):

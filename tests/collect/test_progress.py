@@ -51,10 +51,10 @@ def test_how_many_answered_is_told_now_and_then(monkeypatch):
     now = iter(range(0, 1000, 2))
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
     said = asked(20, lambda _: (VIEW, FAILED[0]))
-    told = [line for line in said if line.endswith("answered")]
+    answered = [line for line in said if line.endswith("answered")]
     assert said[0] == "asking 20 brokers …"
-    assert told[:2] == ["3 of 20 brokers answered", "6 of 20 brokers answered"]
-    assert len(told) < 20 / 2
+    assert answered[:2] == ["3 of 20 brokers answered", "6 of 20 brokers answered"]
+    assert len(answered) < 20 / 2
 
 
 @pytest.mark.parametrize("rows", [(), (VIEW,)])

@@ -238,8 +238,8 @@ def test_an_old_broker_is_read_by_scram_and_plain(tmp_path):
         entry = audited.entry([]) | {"security": security, "listeners": {"OTHER": other}}
         snapshot = audited.snapshot(entry)
         assert {row.listener for row in snapshot.of(BrokerView)} == {"SASL_PLAINTEXT"}
-        told = failed(snapshot)["Metadata", f"{address}:{BROKER_PORT + 1}"]
-        assert (told.error, "PLAIN without TLS sends the password in clear text" in told.message) == ("not trusted", True)
+        read = failed(snapshot)["Metadata", f"{address}:{BROKER_PORT + 1}"]
+        assert (read.error, "PLAIN without TLS sends the password in clear text" in read.message) == ("not trusted", True)
         snapshot = audited.snapshot(entry | {"bootstrap": [f"{address}:{BROKER_PORT + 1}"]})
         assert {(row.listener, row.topics_listed) for row in snapshot.of(BrokerView)} == {("SASL_PLAINTEXT", 1), ("OTHER", 1)}
 
@@ -329,8 +329,8 @@ def test_zookeeper_by_tls_and_a_listener_that_wants_a_certificate(tmp_path):
         without = {"protocol": "SSL", "ca_file": entry["listeners"]["SSL"]["ca_file"]}
         snapshot = audited.snapshot(entry | {"listeners": {"SSL": without}})
         assert layers(snapshot, "worker", "SSL")["api"] == ("unknown", "client certificate required")
-        told = next(row for (operation, _), row in failed(snapshot).items() if operation == "Metadata")
-        assert told.needs == "cert_file and key_file for SSL in the cluster file"
+        read = next(row for (operation, _), row in failed(snapshot).items() if operation == "Metadata")
+        assert read.needs == "cert_file and key_file for SSL in the cluster file"
         tls = entry["zookeeper"]["tls"]
         for wrong, error in (
             (tls | {"ca_file": str(Authority(tmp_path, "other").ca_file)}, "certificate of an unknown issuer"),

@@ -47,18 +47,18 @@ def test_a_name_comes_out_as_it_is(name):
 
 
 def test_the_command_of_incident_004():
-    told = shell(
+    output = shell(
         acl_command("User:ANONYMOUS", "ClusterAction", CLUSTER, tool=command("kafka-acls.sh --bootstrap-server b0:9093"))
     )
     assert (
-        told
+        output
         == "kafka-acls.sh --bootstrap-server b0:9093 --add --allow-principal User:ANONYMOUS --operation ClusterAction --cluster"
     )
 
 
 def test_a_denial_is_taken_away_as_it_is_listed():
-    told = shell(acl_command("User:*", "All", CLUSTER, tool=command("kafka-acls.sh"), permission="DENY", remove=True))
-    assert told == "kafka-acls.sh --remove --deny-principal 'User:*' --deny-host '*' --operation All --cluster"
+    output = shell(acl_command("User:*", "All", CLUSTER, tool=command("kafka-acls.sh"), permission="DENY", remove=True))
+    assert output == "kafka-acls.sh --remove --deny-principal 'User:*' --deny-host '*' --operation All --cluster"
 
 
 @pytest.mark.parametrize(

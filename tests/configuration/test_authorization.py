@@ -11,9 +11,9 @@ KAFKA, OTHER = "User:kafka", "User:other"
 TOPIC = ("Topic", "orders")
 
 
-def acl(resource=CLUSTER, pattern="LITERAL", **told):
+def acl(resource=CLUSTER, pattern="LITERAL", **fields):
     kind, name = resource
-    row = {"principal": KAFKA, "operation": "ClusterAction", "permission": "ALLOW", "host": "*"} | told
+    row = {"principal": KAFKA, "operation": "ClusterAction", "permission": "ALLOW", "host": "*"} | fields
     return Acl(acls_digest="d", resource_type=kind, resource_name=name, pattern_type=pattern, **row)
 
 

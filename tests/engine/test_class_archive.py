@@ -70,7 +70,7 @@ def test_its_name_says_java_and_spark(environ, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("told", "folder"),
+    ("variables", "folder"),
     [
         ({"XDG_CACHE_HOME": "/x"}, "/x/kafka-audit/spark-classes"),
         ({"XDG_CACHE_HOME": "/x", "KAFKA_AUDIT_CACHE": "/mine"}, "/mine/spark-classes"),
@@ -78,8 +78,8 @@ def test_its_name_says_java_and_spark(environ, tmp_path):
         ({}, "~/.cache/kafka-audit/spark-classes"),
     ],
 )
-def test_where_caches_are(environ, told, folder):
-    assert class_archive_path({**environ, "KAFKA_AUDIT_CACHE": "", **told}).folder == Path(folder).expanduser()
+def test_where_caches_are(environ, variables, folder):
+    assert class_archive_path({**environ, "KAFKA_AUDIT_CACHE": "", **variables}).folder == Path(folder).expanduser()
 
 
 def _touched(path):
@@ -120,9 +120,9 @@ NOWHERE = {
 }
 
 
-@pytest.mark.parametrize(("told", "why"), NOWHERE.values(), ids=NOWHERE)
-def test_where_there_cannot_be_one_that_is_said_to_who_asks_and_to_no_run(environ, told, why):
-    environ |= told
+@pytest.mark.parametrize(("variables", "why"), NOWHERE.values(), ids=NOWHERE)
+def test_where_there_cannot_be_one_that_is_said_to_who_asks_and_to_no_run(environ, variables, why):
+    environ |= variables
     assert archive_java_options(environ) == ""
     with pytest.raises(EngineError) as error:
         made(environ)

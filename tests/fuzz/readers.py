@@ -600,8 +600,8 @@ def _token_or_error(status, body, client):
 @_reader(words=words.LOGS)
 def log_text(data):
     tail = log_rows.Tail(log="server.log", scan=log_lines.scan(_text(data), 0), read_ms=0)
-    told = log_rows.zone([tail], None)
-    _stored(log_rows.log_rows(0, [tail], told, {}, 1))
+    zone = log_rows.zone([tail], None)
+    _stored(log_rows.log_rows(0, [tail], zone, {}, 1))
 
 
 @_reader(words=words.LOGS)

@@ -69,26 +69,26 @@ def fuzz(monkeypatch, tmp_path, capsys):
 
 
 def test_an_error_that_is_not_documented_is_found(fuzz):
-    code, told, kept = fuzz(honest)
+    code, printed, kept = fuzz(honest)
     assert code == 1
-    assert "UnicodeDecodeError at " in told
+    assert "UnicodeDecodeError at " in printed
     assert kept
     assert not any(data.isascii() for data in kept)
     assert watch.failure(READERS["planted"], kept[0]).kind.startswith("UnicodeDecodeError")
 
 
 def test_one_that_is_documented_is_none(fuzz):
-    code, told, kept = fuzz(honest, ValueError)
+    code, printed, kept = fuzz(honest, ValueError)
     assert (code, kept) == (0, [])
-    assert "3,000 inputs" in told
-    assert told.rstrip().endswith("0 failures")
+    assert "3,000 inputs" in printed
+    assert printed.rstrip().endswith("0 failures")
 
 
 def test_an_input_that_takes_more_than_a_second_is_found_by_its_length(fuzz, monkeypatch):
     monkeypatch.setattr(run, "HANG_SECONDS", 60.0)
-    code, told, kept = fuzz(slow, count=1300, longest=1 << 18)
+    code, printed, kept = fuzz(slow, count=1300, longest=1 << 18)
     assert code == 1
-    assert "  slow\n" in told
+    assert "  slow\n" in printed
     assert max(map(len, kept)) > 1 << 16
 
 
@@ -98,9 +98,9 @@ def test_an_input_that_takes_more_than_a_second_is_found_by_its_length(fuzz, mon
     ids=["hang", "memory", "death"],
 )
 def test_what_ends_or_blocks_the_process_is_found_from_outside(fuzz, function, kind):
-    code, told, kept = fuzz(function, count=250)
+    code, printed, kept = fuzz(function, count=250)
     assert code == 1
-    assert kind in told
+    assert kind in printed
     assert kept
     assert all(b"\xff" in data for data in kept)
 

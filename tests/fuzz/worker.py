@@ -100,7 +100,7 @@ class Worker:
 
     def _tell(self):
         seconds = time.monotonic() - self._started
-        told = {
+        result = {
             "inputs": self._done,
             "seconds": seconds,
             "slowest_ms": self._slowest[0] * 1000,
@@ -114,7 +114,7 @@ class Worker:
                 for kind, kept in self._failures.items()
             },
         }
-        self._job.told.write_text(json.dumps(told))
+        self._job.told.write_text(json.dumps(result))
 
 
 def main(job, atheris):

@@ -86,11 +86,11 @@ class HostileCluster:
     def stop(self, number):
         """Stop a broker as Kafka does under SIGTERM: others lead what it led, and its registration ends."""
         for name, partitions in [*self.topics.items()]:
-            told = {}
+            described = {}
             for partition, (leader, held, epoch, isr) in partitions.items():
                 left = [other for other in isr if other != number] or isr
-                told[partition] = (left[0] if leader == number else leader, held, epoch + (left != isr), left)
-            self._write(name, told)
+                described[partition] = (left[0] if leader == number else leader, held, epoch + (left != isr), left)
+            self._write(name, described)
         for broker in self.brokers:
             broker.brokers = {other: where for other, where in broker.brokers.items() if other != number}
         self._registration = self.zookeeper.znodes[f"/brokers/ids/{number}"]
@@ -104,11 +104,11 @@ class HostileCluster:
             other.brokers = {**other.brokers, number: (broker.host, broker.port)}
         self.zookeeper.znodes[f"/brokers/ids/{number}"] = self._registration
         for name, partitions in [*self.topics.items()]:
-            told = {}
+            described = {}
             for partition, (leader, held, epoch, isr) in partitions.items():
                 back = number in held and number not in isr
-                told[partition] = (held[0] if back else leader, held, epoch + back, list(held) if back else isr)
-            self._write(name, told)
+                described[partition] = (held[0] if back else leader, held, epoch + back, list(held) if back else isr)
+            self._write(name, described)
 
     def _write(self, name, partitions):
         self.topics[name] = partitions
@@ -122,7 +122,7 @@ class HostileCluster:
         for broker in self.brokers:
             held = {}
             for name, partitions in self.topics.items():
-                mine = [number for number, told in partitions.items() if broker.id in told[1]]
+                mine = [number for number, partition in partitions.items() if broker.id in partition[1]]
                 held |= {name: mine} if mine else {}
             broker.log_dirs = {"/var/lib/kafka": (0, held)}
 

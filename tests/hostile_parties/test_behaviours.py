@@ -193,8 +193,8 @@ def test_zookeepers_word():
 
 
 def test_a_broker_in_a_process_of_its_own():
-    told = {"broker_id": 9, "script": {"18": "raw x"}, "fields": {"brokers": {"9": ["127.0.0.1", 1]}}}
-    command = [sys.executable, "-m", "hostile_parties.serve", json.dumps(told)]
+    described = {"broker_id": 9, "script": {"18": "raw x"}, "fields": {"brokers": {"9": ["127.0.0.1", 1]}}}
+    command = [sys.executable, "-m", "hostile_parties.serve", json.dumps(described)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=TESTS) as process:
         where = SimpleNamespace(host="127.0.0.1", port=json.loads(process.stdout.readline())["port"])
         answers = [_told_first(where, versions())]

@@ -34,8 +34,10 @@ def broken(tmp_path):
             text = FILE.format(id=broker, listeners=listeners, advertised=advertised, more=more)
             (tmp_path / f"{number}.properties").write_text(text)
         rules = Rules(checks=catalogue(), mutes=(), today=date(2026, 1, 1), against=ClusterView.of_files(snapshot))
-        told = [finding.finding for file in files.lint_files([str(tmp_path)], rules).files for finding in file.linted_findings]
-        return {(judgement.code, judgement.resource.name, judgement.status.value): judgement for judgement in told}
+        findings = [
+            finding.finding for file in files.lint_files([str(tmp_path)], rules).files for finding in file.linted_findings
+        ]
+        return {(judgement.code, judgement.resource.name, judgement.status.value): judgement for judgement in findings}
 
     return judged
 

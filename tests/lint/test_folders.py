@@ -33,8 +33,8 @@ log.dirs={dirs}
 """
 
 
-def old(host="b1.example.com", zookeeper="zk1:2181", dirs="/data", port=9092, **told):
-    return OLD.format(host=host, zookeeper=zookeeper, dirs=dirs, port=port, **told)
+def old(host="b1.example.com", zookeeper="zk1:2181", dirs="/data", port=9092, **fields):
+    return OLD.format(host=host, zookeeper=zookeeper, dirs=dirs, port=port, **fields)
 
 
 @pytest.fixture

@@ -42,8 +42,8 @@ def folder(tmp_path, monkeypatch):
 
 def linted(capsys, *arguments):
     code = main(["lint", *arguments, "--format", "json"])
-    told = capsys.readouterr()
-    return code, [file["path"] for file in json.loads(told.out)["files"]], told.err
+    captured = capsys.readouterr()
+    return code, [file["path"] for file in json.loads(captured.out)["files"]], captured.err
 
 
 def test_a_rule_that_is_endless_elsewhere_is_judged(folder, capsys):
@@ -124,12 +124,12 @@ def test_only_regular_files_are_opened(folder, capsys):
     names = [f"{name}.properties" for name in ("pipe", "socket", "zero", "kernel", "messages", "loop", "good")]
     code, paths, said = linted(capsys, *names)
     assert (code, paths) == (2, ["good.properties"])
-    told = dict(line.removeprefix("kafka-audit: ").split(".properties: ") for line in said.splitlines())
-    assert (told["pipe"], told["socket"]) == ("is not a regular file",) * 2
-    assert {told[name] for name in ("zero", "kernel", "messages")} == {
+    errors = dict(line.removeprefix("kafka-audit: ").split(".properties: ") for line in said.splitlines())
+    assert (errors["pipe"], errors["socket"]) == ("is not a regular file",) * 2
+    assert {errors[name] for name in ("zero", "kernel", "messages")} == {
         "a link leads out of the folder that is linted; name the file itself"
     }
-    assert told["loop"].startswith("cannot be read: Too many levels of symbolic links")
+    assert errors["loop"].startswith("cannot be read: Too many levels of symbolic links")
 
 
 def test_a_folder_with_all_of_them_is_searched(folder, capsys):
@@ -197,8 +197,8 @@ def tree(tmp_path, monkeypatch):
 
 def answer(capsys, *arguments):
     code = main(["lint", *arguments, "--format", "json"])
-    told = capsys.readouterr()
-    return code, told.out, told.err
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
 
 
 @pytest.mark.parametrize("argument", ["conf/x.properties", "conf", "conf/*.properties", "."])

@@ -153,10 +153,10 @@ def test_what_is_not_judged_is_one_line_and_exit_code_2(tmp_path, capsys):
     (tmp_path / "old.yaml").write_text(old)
     (tmp_path / "kafka.yaml").write_text(RESOURCES)
     assert main(["lint", str(tmp_path)]) == 2
-    told = capsys.readouterr()
+    captured = capsys.readouterr()
     problem = "not judged: Kafka of kafka.strimzi.io/v1beta1; lint reads v1beta2 and v1"
-    assert told.err == f"kafka-audit: {tmp_path}/old.yaml:10: {problem}\n"
-    assert "kafka.yaml (Kafka my-cluster, pool dual-role, node 0): starts" in told.out
+    assert captured.err == f"kafka-audit: {tmp_path}/old.yaml:10: {problem}\n"
+    assert "kafka.yaml (Kafka my-cluster, pool dual-role, node 0): starts" in captured.out
 
 
 def test_hostile_names_are_escaped(lint):

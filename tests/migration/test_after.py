@@ -54,8 +54,8 @@ def test_what_changed_besides_is_not(compare):
     )
     assert report["verdict"] == "not as expected"
     assert [change["resource"] for change in report["not_meant"]] == ["broker/1/config/log.retention.hours", "cluster"]
-    told = plain_text.after_change_text(report, width=100)
-    assert "NOT EXPECTED (2)\n    config broker/1/config/log.retention.hours: 168 -> 1" in told
+    text = plain_text.after_change_text(report, width=100)
+    assert "NOT EXPECTED (2)\n    config broker/1/config/log.retention.hours: 168 -> 1" in text
 
 
 def test_a_new_failure_is_not_as_meant(compare):

@@ -144,11 +144,11 @@ def test_a_proposed_file_that_is_not_there_is_wrong_usage(decide):
 
 def test_the_text_has_blockers_first_and_obeys_nobody(decide):
     report = decide(("KA101", "broker/1", "CRITICAL", {"topic": "\x1b[2J<b>\u202e"}), node_ids=[])
-    told = plain_text.before_change_text(report, width=80)
-    lines = told.splitlines()
+    text = plain_text.before_change_text(report, width=80)
+    lines = text.splitlines()
     assert lines[0].startswith("NO-GO for prod")
     assert lines.index("BLOCKERS (2)") < next(n for n, line in enumerate(lines) if line.startswith("NOT KNOWN"))
-    assert not {"\x1b", "\u202e"} & set(told)
+    assert not {"\x1b", "\u202e"} & set(text)
 
 
 def test_a_report_is_json(decide):

@@ -13,8 +13,8 @@ def item(code, resource, message="m", remedy="Mend it.", source="audit"):
 
 @pytest.fixture
 def report():
-    def of(**told):
-        return {name: told.get(name, []) for name in ("blockers", "warnings", "not_known", "information")}
+    def of(**fields):
+        return {name: fields.get(name, []) for name in ("blockers", "warnings", "not_known", "information")}
 
     return of
 

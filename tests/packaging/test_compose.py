@@ -304,9 +304,9 @@ def test_kafka_accepts_the_brokers_to_play_with():
         start, _, *words = broker["command"]
         assert start.endswith("kafka-server-start.sh")
         assert words[::2] == ["--override"] * (len(words) // 2)
-        told = dict(word.split("=", 1) for word in words[1::2])
-        assert start_refusal(told, broker["image"].partition("@")[0].partition(":")[2]) is None
-        assert (told["broker.id"], told["advertised.listeners"]) == (str(number), f"PLAINTEXT://{name}:9092")
+        settings = dict(word.split("=", 1) for word in words[1::2])
+        assert start_refusal(settings, broker["image"].partition("@")[0].partition(":")[2]) is None
+        assert (settings["broker.id"], settings["advertised.listeners"]) == (str(number), f"PLAINTEXT://{name}:9092")
 
 
 def test_the_cluster_to_play_with_is_described():

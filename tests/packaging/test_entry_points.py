@@ -92,8 +92,8 @@ def test_nothing_runs_where_something_is_not_pinned(checkout, tmp_path):
 
 def test_scenarios_run_in_the_order_of_the_list_and_none_is_forgotten(checkout):
     done = checkout("tests/scenarios/test_b.py  # first\n")
-    (told,) = pytest_calls(done)
-    assert told[-2:] == ["tests/scenarios/test_b.py", "tests/scenarios/test_a.py"]
+    (call,) = pytest_calls(done)
+    assert call[-2:] == ["tests/scenarios/test_b.py", "tests/scenarios/test_a.py"]
     assert done.returncode == 0
 
 

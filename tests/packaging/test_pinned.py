@@ -102,12 +102,12 @@ def test_the_list_of_components_names_what_the_image_installs(tmp_path):
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "sbom.json").read_text(encoding="utf-8")
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
-    told = json.loads(text)
+    bom = json.loads(text)
     hashes = {
         (component["name"].lower().replace("_", "-").replace(".", "-"), component["version"]): {
             found["content"] for reference in component["externalReferences"] for found in reference.get("hashes", [])
         }
-        for component in told["components"]
+        for component in bom["components"]
     }
     locked = {}
     for name in ("requirements.txt", "requirements/image.txt"):
@@ -116,4 +116,4 @@ def test_the_list_of_components_names_what_the_image_installs(tmp_path):
     assert len(locked) > 150
     assert hashes == locked
     version = re.search(r'__version__ = "(.*)"', (ROOT / "plugins" / "kafka_audit" / "__init__.py").read_text())[1]
-    assert (told["metadata"]["component"]["name"], told["metadata"]["component"]["version"]) == ("kafka-audit", version)
+    assert (bom["metadata"]["component"]["name"], bom["metadata"]["component"]["version"]) == ("kafka-audit", version)

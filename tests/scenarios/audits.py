@@ -39,16 +39,16 @@ class Audits:
             entry["security"] = cluster.secured.audit_settings(user)
         optional = {part for parts in PARTS.values() for part in parts}
         for name, parts in PARTS.items():
-            told = {key: value for key, value in entry.items() if key in parts or key not in optional}
+            described = {key: value for key, value in entry.items() if key in parts or key not in optional}
             self._file(name).parent.mkdir(parents=True)
-            self._file(name).write_text(json.dumps({"clusters": {name: told}}))
+            self._file(name).write_text(json.dumps({"clusters": {name: described}}))
 
     def describe(self, name, **more):
         """Write, or write anew, the cluster file of a name: that of «far», and what is said here (None takes a key away)."""
-        told = json.loads(self._file("far").read_text())["clusters"]["far"] | more
+        entry = json.loads(self._file("far").read_text())["clusters"]["far"] | more
         self._file(name).parent.mkdir(parents=True, exist_ok=True)
-        told = {key: value for key, value in told.items() if value is not None}
-        self._file(name).write_text(json.dumps({"clusters": {name: told}}))
+        entry = {key: value for key, value in entry.items() if value is not None}
+        self._file(name).write_text(json.dumps({"clusters": {name: entry}}))
 
     def config(self, name):
         """Return the options that name a cluster file."""

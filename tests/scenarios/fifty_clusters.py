@@ -79,11 +79,11 @@ class FiftyClusters:
         )
         stack.enter_context(process)
         stack.enter_context(closing(process.stdin))
-        told = json.loads(process.stdout.readline())
+        described = json.loads(process.stdout.readline())
         names = [f"fake-{number:02}" for number in range(FAKES)]
-        self.expected |= dict(zip(names, told["ids"], strict=True))
-        self.places = {DEAD: f"127.0.0.1:{free_port()}", DRIPS: told["drips"]}
-        return dict(zip(names, told["entries"], strict=True)) | {
+        self.expected |= dict(zip(names, described["ids"], strict=True))
+        self.places = {DEAD: f"127.0.0.1:{free_port()}", DRIPS: described["drips"]}
+        return dict(zip(names, described["entries"], strict=True)) | {
             name: {"bootstrap": [place]} for name, place in self.places.items()
         }
 

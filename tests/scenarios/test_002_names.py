@@ -165,8 +165,8 @@ def test_a_name_that_means_something_else_elsewhere_is_told_with_both_answers(au
     assert audit.code == 3, audit.said
     (incident,) = audit.report["incidents"]
     assert incident["headline"] == "Clients at office cannot reach brokers 0, 1 and 2: 3 of 3 advertised endpoints fail at tcp"
-    told = f"resolves to 10.98.77.1 at office (hosts file), 10.99.0.10 at worker (nameserver {inside.host.address})"
-    assert f"name {NAMES[0]}: {told}" in evidence_of(incident)
+    resolves = f"resolves to 10.98.77.1 at office (hosts file), 10.99.0.10 at worker (nameserver {inside.host.address})"
+    assert f"name {NAMES[0]}: {resolves}" in evidence_of(incident)
 
 
 @pytest.mark.usefixtures("names")

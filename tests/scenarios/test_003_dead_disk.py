@@ -232,7 +232,7 @@ def test_what_the_audit_says_of_clients_is_what_they_do(bed, audits, disk):
         assert_dead(dead.report, disk, held, led)
         now = {name: producer.within(5) for name, producer in producers.items()}
         assert now[NEW_SARAMA] == now[KAFKA_PYTHON] == everything, now
-        assert {partition for partition, told in now[OLD_SARAMA].items() if "ok" not in told} == moved, now
+        assert {partition for partition, results in now[OLD_SARAMA].items() if "ok" not in results} == moved, now
         assert all("Disk error" in str(now[OLD_SARAMA][partition]) for partition in moved), now
 
         # The quick repair of the incident.

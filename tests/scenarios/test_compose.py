@@ -67,8 +67,8 @@ class Services:
 
     def environment(self, name):
         outside = {key: value for key, value in os.environ.items() if not key.startswith(("AIRFLOW", "_AIRFLOW", "KAFKA_AUDIT_"))}
-        told = {**compose_file.image_environment(), **SERVICES[name].get("environment", {})}
-        own = {key: self.natively(value) for key, value in told.items()}
+        environment = {**compose_file.image_environment(), **SERVICES[name].get("environment", {})}
+        own = {key: self.natively(value) for key, value in environment.items()}
         database = os.environ.get("KAFKA_AUDIT_TESTS_DATABASE") or f"sqlite:///{self.folder}/airflow/airflow.db"
         if "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN" in own:
             own["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] = database

@@ -112,8 +112,8 @@ def test_dynamic_settings_on_one_broker_and_against_the_files(split):
     assert not [failure for failure in failing(audit.report) if failure[0] == "KA701"]  # the dynamic setting is the same for all
     assert failing(audit.report, at_least="HIGH") == set()
     # What the page says takes it away.
-    told = finding(audit.report, "KA702", "broker/2/config/log.cleaner.threads")["remediation"]
-    assert "--alter --entity-type brokers --entity-name 2 --delete-config log.cleaner.threads`" in told
+    remediation = finding(audit.report, "KA702", "broker/2/config/log.cleaner.threads")["remediation"]
+    assert "--alter --entity-type brokers --entity-name 2 --delete-config log.cleaner.threads`" in remediation
     configs(bed, cluster, "--alter", "--entity-type", "brokers", "--entity-name", "2", "--delete-config", "log.cleaner.threads")
     configs(bed, cluster, "--alter", "--entity-type", "brokers", "--entity-default", "--delete-config", key)
     cluster.restart_brokers({1: {key: None}})

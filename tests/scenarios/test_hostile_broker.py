@@ -99,12 +99,12 @@ def hostile(bed, cluster, audit, alone):
     configs = {row.key: row.value for row in alone.snapshot.of(BrokerConfig) if row.broker_id == 1 and row.value is not None}
     honest |= {"configs": {key: value for key, value in configs.items() if key not in own}}
     (password,) = audit.passwords.values()
-    told = {"broker_id": HOSTILE, "host": host.address, "port": LOGIN.port, "mechanisms": ["SCRAM-SHA-512"]}
+    described = {"broker_id": HOSTILE, "host": host.address, "port": LOGIN.port, "mechanisms": ["SCRAM-SHA-512"]}
     honest |= {"users": {audit.user: password}}
-    told |= {"cluster_id": cluster_id(cluster), "users": {}, "fields": honest}
+    described |= {"cluster_id": cluster_id(cluster), "users": {}, "fields": honest}
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent / "plugins")])
     process = host.popen(
-        [sys.executable, "-m", "hostile_parties.serve", json.dumps(told)],
+        [sys.executable, "-m", "hostile_parties.serve", json.dumps(described)],
         cwd=TESTS,
         env={**os.environ, "PYTHONPATH": paths},
         stdin=subprocess.PIPE,
@@ -156,7 +156,7 @@ def seen(done):
     snapshot = done.store.read(done.out)
     reads = {(row.observer, row.operation): row for row in snapshot.of(SourceRead)}
     observers = {f"broker:{broker}" for broker in HONEST} | {"zookeeper"}
-    told = {
+    results = {
         table.__name__: {
             (row.observer, row.key, row.value) if table is BrokerConfig else row
             for row in snapshot.of(table)
@@ -164,17 +164,17 @@ def seen(done):
         }
         for table in (BrokerConfig, BrokerApi)
     }
-    told["log_dirs"] = {
+    results["log_dirs"] = {
         (row.broker_id, row.path, row.error, row.replicas) for row in snapshot.of(LogDir) if row.broker_id in HONEST
     }
-    told["identities"] = {(row.broker_id, row.answered_by) for row in snapshot.of(BrokerIdentity) if row.broker_id in HONEST}
-    told["answered"] = {key for key, row in reads.items() if key[0] in observers and row.outcome == "answered"}
+    results["identities"] = {(row.broker_id, row.answered_by) for row in snapshot.of(BrokerIdentity) if row.broker_id in HONEST}
+    results["answered"] = {key for key, row in reads.items() if key[0] in observers and row.outcome == "answered"}
     judged = {
         (judgement.code, judgement.resource) for judgement in judge(cluster_view(snapshot)) if judgement.status is Status.FAIL
     }
-    told["failures"] = {failure for failure in judged if re.match(r"broker/[01]\b", failure[1])}
+    results["failures"] = {failure for failure in judged if re.match(r"broker/[01]\b", failure[1])}
     failed = [row for row in snapshot.of(SourceRead) if row.outcome != "answered" and row.observer == f"broker:{HOSTILE}"]
-    return SimpleNamespace(honest=told, failed=failed, snapshot=snapshot, megabytes=done.megabytes)
+    return SimpleNamespace(honest=results, failed=failed, snapshot=snapshot, megabytes=done.megabytes)
 
 
 CASES = {
@@ -207,20 +207,20 @@ def test_the_honest_are_asked_in_full_and_the_hostile_one_is_named(audit, hostil
     done = audit("snapshot", trusted_hosts=[hostile.host.address])
     assert done.code == 0, done.said
     assert done.seconds < LIMITS["audit_s"] + LATE_S
-    told = seen(done)
-    assert_honest(told, alone)
+    results = seen(done)
+    assert_honest(results, alone)
     assert (logins(hostile).count(audit.user) > before) == ("accept" not in script and VERSIONS not in script)
     if error is not None:
-        assert told.failed, case
-        words = [f"{row.error}: {row.message}" for row in told.failed]
+        assert results.failed, case
+        words = [f"{row.error}: {row.message}" for row in results.failed]
         assert any(re.search(error, word) for word in words), words
 
 
-def assert_honest(told, alone):
+def assert_honest(results, alone):
     for name, rows in alone.honest.items():
-        missing = rows - told.honest[name]
+        missing = rows - results.honest[name]
         assert not missing, (name, missing)
-    assert told.honest["failures"] == alone.honest["failures"]
+    assert results.honest["failures"] == alone.honest["failures"]
 
 
 @pytest.mark.usefixtures("registered")
@@ -229,9 +229,9 @@ def test_where_the_file_does_not_trust_its_host_no_login_is_begun(audit, hostile
     before = logins(hostile).count(audit.user)
     done = audit("snapshot")
     assert done.code == 0, done.said
-    told = seen(done)
-    assert_honest(told, alone)
-    assert any("trusted_hosts" in (row.needs or "") for row in told.failed), told.failed
+    results = seen(done)
+    assert_honest(results, alone)
+    assert any("trusted_hosts" in (row.needs or "") for row in results.failed), results.failed
     assert logins(hostile).count(audit.user) == before
 
 
@@ -251,9 +251,9 @@ def test_link_local_addresses_of_a_znode_are_not_dialled(audit, cluster, hostile
     finally:
         cluster.write_znodes({f"/brokers/ids/{HOSTILE}": None})
     assert done.code == 0, done.said
-    told = seen(done)
-    assert_honest(told, alone)
-    rows = [row for row in told.snapshot.rows if getattr(row, "host", None) in {"169.254.169.254", "0.0.0.0"}]  # noqa: S104 -- no bind
+    results = seen(done)
+    assert_honest(results, alone)
+    rows = [row for row in results.snapshot.rows if getattr(row, "host", None) in {"169.254.169.254", "0.0.0.0"}]  # noqa: S104 -- no bind
     words = {str(getattr(row, "error", "") or "") for row in rows}
     assert any("not dialled" in word for word in words), rows
 
@@ -276,8 +276,8 @@ def test_a_whole_run_beside_one_that_does_much_wrong(audit, cluster, hostile):
     assert done.code in {3, 4}, done.said
     assert _of_honest(done) == expected
     report = json.loads((Path(done.store.root) / "findings.json").read_text())
-    told = json.dumps([*report["coverage"]["unknown"], *(f for f in report["findings"] if f["status"] == "FAIL")])
-    assert f"broker:{HOSTILE}" in told or f"broker/{HOSTILE}" in told
+    text = json.dumps([*report["coverage"]["unknown"], *(f for f in report["findings"] if f["status"] == "FAIL")])
+    assert f"broker:{HOSTILE}" in text or f"broker/{HOSTILE}" in text
 
 
 def _of_honest(done):
@@ -320,17 +320,17 @@ def test_claims_of_a_broker_and_of_znodes_start_and_keep_no_more_than_the_limits
     assert done.code == 0, done.said
     assert done.seconds < limits["audit_s"] + LATE_S
     assert done.megabytes < alone.megabytes + 150, (done.megabytes, alone.megabytes)
-    told = seen(done)
+    results = seen(done)
     for name, rows in alone.honest.items():  # that they miss the made-up replicas is their failure
-        missing = rows - told.honest[name] - {("zookeeper", "zookeeper /brokers/ids")}  # of which a part is left out
+        missing = rows - results.honest[name] - {("zookeeper", "zookeeper /brokers/ids")}  # of which a part is left out
         assert name == "failures" or not missing, (name, missing)
     started = shown.read_text().split()
     assert {"0", "1"} <= {*started}
     assert len({*started}) <= MOST_BROKERS
-    files = {row.observer for row in told.snapshot.of(SourceRead) if row.observer.startswith("properties:")}
+    files = {row.observer for row in results.snapshot.of(SourceRead) if row.observer.startswith("properties:")}
     assert {"properties:0", "properties:1"} <= files
     assert len(files) <= MOST_BROKERS
-    failed = {row.operation: row for row in told.snapshot.of(SourceRead) if row.outcome == "failed"}
+    failed = {row.operation: row for row in results.snapshot.of(SourceRead) if row.outcome == "failed"}
     assert "broker ids are left out" in failed["read the files of all brokers"].message
     assert "registered brokers are left out" in failed["zookeeper /brokers/ids"].message
     assert "more than 65536" in failed["zookeeper /brokers/ids/91"].message

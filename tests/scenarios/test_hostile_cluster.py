@@ -64,8 +64,8 @@ def _planted():
     yield f"/admin/delete_topics/{DELETED}", ""
     yield "/cluster/id", json.dumps({"version": "1", "id": hostile.LONG})
     endpoints = [f"SASL_PLAINTEXT://{ELSEWHERE}:9092", f"{LONG_NAME}://{ELSEWHERE}:9093", hostile.LONG]
-    told = {"version": 5, "host": None, "port": -1, "rack": hostile.PLANTED, "timestamp": MARKUP, "endpoints": endpoints}
-    yield "/brokers/ids/99", json.dumps(told | {"listener_security_protocol_map": {LONG_NAME: hostile.PLANTED}})
+    registration = {"version": 5, "host": None, "port": -1, "rack": hostile.PLANTED, "timestamp": MARKUP, "endpoints": endpoints}
+    yield "/brokers/ids/99", json.dumps(registration | {"listener_security_protocol_map": {LONG_NAME: hostile.PLANTED}})
     yield "/brokers/ids/98", hostile.LONG
 
 
@@ -73,9 +73,9 @@ def _planted():
 def audit(bed, cluster, tmp_path_factory):
     folder = tmp_path_factory.mktemp("audits")
     audits = Audits(bed, cluster, folder / "audits")
-    told = audits.by_command("files", "--format", "json,html,md,sarif")
-    told.store = folder / "audits" / "files" / "store"
-    return told
+    audit = audits.by_command("files", "--format", "json,html,md,sarif")
+    audit.store = folder / "audits" / "files" / "store"
+    return audit
 
 
 def test_the_audit_says_what_is_wrong_and_fails_at_nothing_that_was_planted(audit):
@@ -90,10 +90,10 @@ def test_the_audit_says_what_is_wrong_and_fails_at_nothing_that_was_planted(audi
     assert not any(name.startswith("topic/<") for _, name in found), "no topic has such a name"
     refused = {read["operation"] for read in audit.report["coverage"]["unknown"] if read["error"].startswith("impossible names")}
     assert any(operation.startswith(f"zookeeper /brokers/topics/{MARKUP}") for operation in refused), refused
-    told = json.dumps(audit.report)
-    assert "broker/99" in told
-    assert "onerror=alert(1)" in told
-    assert "\\\\u202e" in told
+    text = json.dumps(audit.report)
+    assert "broker/99" in text
+    assert "onerror=alert(1)" in text
+    assert "\\\\u202e" in text
 
 
 def test_the_terminal_shows_text(audit):

@@ -243,7 +243,7 @@ def test_kills_at_random_points_leave_nothing(audits, request, record_property):
     audits.whole("run")
     for step in ("compare", "report"):
         audits.whole(step, run_id=audits.asked(step))
-    told = audits.alerts.read_text()
+    alerts = audits.alerts.read_text()
     number = 0
     while sum(audits.kills.values()) < count:
         kind = KINDS[number % len(KINDS)]
@@ -254,4 +254,4 @@ def test_kills_at_random_points_leave_nothing(audits, request, record_property):
         audits.after(kind, run_id)
     record_property("kills", dict(audits.kills))
     audits.nothing_left()
-    assert audits.alerts.read_text() == told
+    assert audits.alerts.read_text() == alerts

@@ -30,7 +30,7 @@ def test_the_broker_does_what_lint_says(name, site, monkeypatch, capsys):
         monkeypatch.setenv(variable, value)
     file = site.filled(name)
     main(["lint", str(file), "--on-host", "--kafka-version", case["version"], "--format", "json"])
-    (told,) = json.loads(capsys.readouterr().out)["files"]
+    (printed,) = json.loads(capsys.readouterr().out)["files"]
     seen = site.started(file)
 
     up = case["broker"] == "up"
@@ -39,7 +39,7 @@ def test_the_broker_does_what_lint_says(name, site, monkeypatch, capsys):
     grave = {"KA720": {"CRITICAL"}}  # it reports what is weak as well
     failed = {
         finding["code"]: finding
-        for finding in told["findings"]
+        for finding in printed["findings"]
         if finding["status"] == "FAIL" and finding["severity"] in grave.get(finding["code"], {finding["severity"]})
     }
     for code in case.get("started", case).get("fails", []):
@@ -48,7 +48,9 @@ def test_the_broker_does_what_lint_says(name, site, monkeypatch, capsys):
     assert not (up and refused)
     for finding in refused:  # in Kafka's own words, where lint has them
         assert finding["evidence"].get("kafka_says", finding["evidence"].get("says", "")) in seen.log
-    unknown = [finding["message"] for finding in told["findings"] if (finding["code"], finding["status"]) == ("KA414", "UNKNOWN")]
+    unknown = [
+        finding["message"] for finding in printed["findings"] if (finding["code"], finding["status"]) == ("KA414", "UNKNOWN")
+    ]
     if not up and not refused:
         expected = case.get("started", case).get("unknown")
         assert case.get("untold") if expected is None else expected in unknown[0]

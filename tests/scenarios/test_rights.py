@@ -72,8 +72,12 @@ def execute(bed, cluster, command, folder):
     settings.touch(0o600)
     module = "org.apache.kafka.common.security.scram.ScramLoginModule"
     jaas = f'{module} required username="{login["sasl_plain_username"]}" password="{login["sasl_plain_password"]}";'
-    told = {"security.protocol": login["security_protocol"], "sasl.mechanism": login["sasl_mechanism"], "sasl.jaas.config": jaas}
-    settings.write_text("".join(f"{key}={value}\n" for key, value in told.items()))
+    client = {
+        "security.protocol": login["security_protocol"],
+        "sasl.mechanism": login["sasl_mechanism"],
+        "sasl.jaas.config": jaas,
+    }
+    settings.write_text("".join(f"{key}={value}\n" for key, value in client.items()))
     values = {"BROKER:9092": cluster.brokers[0].address, "admin.properties": str(settings), "AUDITOR": AUDITOR}
     for name, value in values.items():
         command = [word.replace(name, value) for word in command]
@@ -110,16 +114,18 @@ def test_what_an_auditor_may_not_read_is_told_and_the_printed_commands_give_it(b
     some = audits.by_command("far")
     assert some.code == 4, some.said
     rest = lacking(some.report)
-    assert {needs for told in rest.values() for _, needs in told} == {DESCRIBE}
-    assert {api for told in rest.values() for api, _ in told} == PROTECTED
+    assert {needs for needed in rest.values() for _, needs in needed} == {DESCRIBE}
+    assert {api for needed in rest.values() for api, _ in needed} == PROTECTED
     counted(some.report, short=sum(len(reads) for reads in rest.values()))
     assert for_want_of_rights(some.report) < for_want_of_rights(none.report)
     cluster.drop_acls(SOME)
 
     explained = [sys.executable, "-m", "kafka_audit.cli", "explain", "KA002"]
     page = bed.worker.run(explained, cwd=tmp_path, env=os.environ | {"COLUMNS": "80"}).stdout
-    (told,) = {f["remediation"] for f in none.report["findings"] if f["code"] == "KA002" and f["resource"]["name"] == "broker/0"}
-    assert printed(page) == printed(told)
+    (remediation,) = {
+        f["remediation"] for f in none.report["findings"] if f["code"] == "KA002" and f["resource"]["name"] == "broker/0"
+    }
+    assert printed(page) == printed(remediation)
     assert len(printed(page)) == 3
     for command in printed(page):
         execute(bed, cluster, command, tmp_path)

@@ -61,8 +61,8 @@ class Role:
         )
         self._answer()
 
-    def ask(self, **told):
-        self._process.stdin.write(json.dumps(told) + "\n")
+    def ask(self, **fields):
+        self._process.stdin.write(json.dumps(fields) + "\n")
         self._process.stdin.flush()
         return self._answer()
 
@@ -72,13 +72,13 @@ class Role:
             sys.exit(f"{self._log.name}: the process ended")
         return json.loads(line)
 
-    def sample(self, told):
+    def sample(self, measured):
         """Return memory in MB (in use, as it says, and of its own: pages of libraries come and go), open files and threads."""
         folder = Path(f"/proc/{self._process.pid}")
         status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
         files = len(list((folder / "fd").iterdir()))
         resident = int(status["RssAnon"].split()[0]) / 1024
-        return {"memory": told["in_use"], "resident": resident, "files": files, "threads": int(status["Threads"])}
+        return {"memory": measured["in_use"], "resident": resident, "files": files, "threads": int(status["Threads"])}
 
     def close(self):
         self._process.stdin.close()
@@ -169,8 +169,8 @@ def main():
         near = {"near": {"command": ["env"]}}
         muted = {"code": "KA303", "reason": "loopback addresses", "owner": "soak", "until": "2999-12-31"}
         mutes = [muted | {"resource": f"broker/{broker}/listener/PLAINTEXT"} for broker in range(3)]
-        told = {"clusters": {"soak": entry | {"keep": {"snapshots": KEEP}, "vantages": near, "mute": mutes}}}
-        (folder / "clusters.yaml").write_text(json.dumps(told))
+        clusters = {"clusters": {"soak": entry | {"keep": {"snapshots": KEEP}, "vantages": near, "mute": mutes}}}
+        (folder / "clusters.yaml").write_text(json.dumps(clusters))
         roles |= {name: Role(name, folder) for name in ("auditor", "page")}
         audits = soak(roles, Churn(roles["cluster"], given.seed), given)
     finally:
@@ -186,15 +186,15 @@ def soak(roles, churn, given):
         while time.monotonic() - began < given.minutes * 60 or len(audits) < 3:
             started = time.monotonic()
             done, repaired, faulty = churn.step()
-            told = roles["auditor"].ask(spark=not given.without_spark)
+            audit = roles["auditor"].ask(spark=not given.without_spark)
             read = roles["page"].ask()
             row = {"minute": round((time.monotonic() - began) / 60, 3)}
-            for name, answer in (("auditor", told), ("page", read)):
+            for name, answer in (("auditor", audit), ("page", read)):
                 row |= {f"{name} {key}": round(value, 3) for key, value in roles[name].sample(answer).items()}
-            row |= {"seconds": round(told["seconds"], 2), "collected_s": round(told["collected_s"], 2)}
-            row |= {"asked": told["asked"], "answered": told["answered"], "page": " ".join(map(str, read["codes"]))}
-            row |= {"high": "; ".join(told["high"]), "done": "; ".join(done), "repaired": int(repaired), "faulty": int(faulty)}
-            row["alerts"] = " | ".join(told["alerts"])
+            row |= {"seconds": round(audit["seconds"], 2), "collected_s": round(audit["collected_s"], 2)}
+            row |= {"asked": audit["asked"], "answered": audit["answered"], "page": " ".join(map(str, read["codes"]))}
+            row |= {"high": "; ".join(audit["high"]), "done": "; ".join(done), "repaired": int(repaired), "faulty": int(faulty)}
+            row["alerts"] = " | ".join(audit["alerts"])
             writer = csv.DictWriter(file, row)
             if not audits:
                 writer.writeheader()

@@ -69,8 +69,8 @@ def _chart(name, unit, samples, line, begin, top):  # noqa: PLR0913, PLR0917 -- 
     def at(x, y):
         return f"{LEFT + WIDTH * x / right:.1f},{top + HEIGHT * (1 - (y - low) / (high - low)):.1f}"
 
-    told = f"{name}: {line.slope:+.4g} ± {line.error:.2g} {unit} a minute, {'GROWS' if line.grows else 'does not grow'}"
-    yield f'<text x="{LEFT}" y="{top - 6}">{escape(told)}</text>'
+    text = f"{name}: {line.slope:+.4g} ± {line.error:.2g} {unit} a minute, {'GROWS' if line.grows else 'does not grow'}"
+    yield f'<text x="{LEFT}" y="{top - 6}">{escape(text)}</text>'
     yield f'<rect x="{LEFT}" y="{top}" width="{WIDTH}" height="{HEIGHT}" fill="#f6f7f9"/>'
     for value in (0, max(ys)):
         yield f'<text x="{LEFT - 6}" y="{at(0, value).partition(",")[2]}" text-anchor="end">{value:.4g} {escape(unit)}</text>'

@@ -49,8 +49,8 @@ class Changing:
         threading.Timer(later, self._do, kwargs=asked).start()
         return {}
 
-    def _do(self, do, **told):
-        return getattr(self, do)(**told) or {}
+    def _do(self, do, **fields):
+        return getattr(self, do)(**fields) or {}
 
     def entry(self):
         return self.cluster.entry(read_s=2, settle_s=0.5, audit_s=30)

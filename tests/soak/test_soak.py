@@ -28,5 +28,5 @@ def test_a_failure_that_goes_without_a_repair_is_told():
         {"minute": number, "high": high, "repaired": repaired, "done": ""}
         for number, (high, repaired) in enumerate([("KA101 broker/1", 0), ("", 1), ("KA105 broker/2", 0), ("", 0)])
     ]
-    (told,) = withdrawn(audits)
-    assert "KA105 broker/2" in told
+    (text,) = withdrawn(audits)
+    assert "KA105 broker/2" in text

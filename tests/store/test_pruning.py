@@ -25,8 +25,8 @@ def store(tmp_path):
 
 
 def publish(store, name, cluster_id="id-of-prod"):
-    told = {"cluster": name.split("-")[1], "cluster_id": cluster_id, "started_ms": 1, "finished_ms": 2}
-    manifest = Manifest(snapshot_id=name, **told, tool_version="0", tables={})
+    head = {"cluster": name.split("-")[1], "cluster_id": cluster_id, "started_ms": 1, "finished_ms": 2}
+    manifest = Manifest(snapshot_id=name, **head, tool_version="0", tables={})
     store._files.write(f"snapshots/{name}/sample.parquet", b"x")
     store._files.write(f"snapshots/{name}/findings.json", b"{}")
     store._files.write(f"snapshots/{name}/manifest.json", manifest.to_json().encode())

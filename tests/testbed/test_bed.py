@@ -226,8 +226,8 @@ def test_000_on_2_8_2_under_a_chroot_with_all_brokers_behind_the_forward(tmp_pat
         assert json.loads(cluster.clusters_yaml("x").splitlines()[2].split(": ", 1)[1]) == "10.99.0.2:2181/streams/kafka"
         cluster.advertise_through_forward()
         cluster.create_topic("orders", {0: [0, 1, 2], 1: [1, 2, 0]})
-        told = {broker: (view.error, view.brokers, view.controller_id) for broker, view in cluster.views().items()}
-        assert told == dict.fromkeys((0, 1, 2), (None, {}, -1))
+        views = {broker: (view.error, view.brokers, view.controller_id) for broker, view in cluster.views().items()}
+        assert views == dict.fromkeys((0, 1, 2), (None, {}, -1))
         assert {state["leader"] for state in cluster.partition_states().values()} == {0, 1}
         assert {path.split("/")[3] for path in cluster.znodes() if path.startswith("/brokers/ids/")} == {"0", "1", "2"}
         cluster.advertise_directly()

@@ -20,8 +20,8 @@ def wait_for(condition, seconds=20):
 def test_a_stale_leader_goes_on_believing_in_itself_while_all_others_follow_another(healthy, bed):
     leader = stale_leader(bed, healthy, 2)
     views = healthy.views()
-    told = {broker: view.topics["moved"][0]["leader"] for broker, view in views.items()}
-    assert told == {0: leader, 1: leader, 2: 2}
+    leaders = {broker: view.topics["moved"][0]["leader"] for broker, view in views.items()}
+    assert leaders == {0: leader, 1: leader, 2: 2}
     assert {broker: sorted(view.brokers) for broker, view in views.items()} == {0: [0, 1, 2], 1: [0, 1, 2], 2: [0, 1, 2]}
     assert healthy.partition_states()["moved/0"]["leader"] == leader
     controller = healthy.controller_id()

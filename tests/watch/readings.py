@@ -130,9 +130,9 @@ def zookeeper(*, answer=ANSWERED, brokers=EVERY, controller=0, claimed=False, cl
 
 def reading(seconds, *brokers, zk="healthy", controllers=()):
     """Return a reading; brokers that are left out are healthy ones."""
-    told = {broker.broker_id: broker for broker in brokers}
-    rest = (told.get(number, broker(number)) for number in (0, 1, 2))
-    others = (listed for number, listed in told.items() if number not in {0, 1, 2})
+    by_broker = {broker.broker_id: broker for broker in brokers}
+    rest = (by_broker.get(number, broker(number)) for number in (0, 1, 2))
+    others = (listed for number, listed in by_broker.items() if number not in {0, 1, 2})
     return Reading(
         at_ms=1_000_000 + seconds * 1000,
         brokers=(*rest, *others),
@@ -143,10 +143,10 @@ def reading(seconds, *brokers, zk="healthy", controllers=()):
 
 def kraft(seconds, *brokers, controllers=(), nodes=()):
     """Return a reading of a cluster in KRaft mode."""
-    told = {broker.broker_id: broker for broker in brokers}
+    listed = {broker.broker_id: broker for broker in brokers}
     return Reading(
         at_ms=1_000_000 + seconds * 1000,
-        brokers=tuple(told.get(number, in_kraft(number)) for number in (0, 1, 2)),
+        brokers=tuple(listed.get(number, in_kraft(number)) for number in (0, 1, 2)),
         controllers=controllers,
         replicas=nodes,
     )

@@ -70,10 +70,10 @@ def test_with_the_right_everything_is_told(broker):
         ("Cluster", "kafka-cluster", "LITERAL", "User:kafka", "*", "ClusterAction", "ALLOW"),
         ("Topic", "pay", "PREFIXED", "User:a", "*", "Read", "ALLOW"),
     ]
-    told = {
+    log_dirs = {
         (log_dir.path, log_dir.error, log_dir.replicas, log_dir.total_bytes, log_dir.usable_bytes) for log_dir in of(rows, LogDir)
     }
-    assert told == {("/a", 0, 3, 1000, None), ("/b", 56, 0, 1000, None)}
+    assert log_dirs == {("/a", 0, 3, 1000, None), ("/b", 56, 0, 1000, None)}
     (moved,) = of(rows, Reassignment)
     assert (moved.topic, moved.partition, moved.replicas, moved.adding, moved.removing) == ("orders", 1, (0, 1, 2), (2,), (0,))
 

@@ -64,10 +64,10 @@ def test_a_broker_tells_the_leader_voters_and_observers_of_each_version(version)
     rows = ask_broker(QuorumNode(2, {55: (0, version)}))
     (view,) = of(rows, QuorumView)
     assert (view.observer, view.node_id, view.leader_id, view.leader_epoch, view.high_watermark) == ("broker:2", 2, 200, 7, 90)
-    told = {row.replica_id: row for row in of(rows, QuorumReplica)}
-    assert {voter for voter, row in told.items() if row.voter} == set(VOTERS)
-    assert told[2].log_end_offset == 40
-    assert told[2].last_caught_up_ms == (CLOCK - 30_000 if version else None)
+    replicas = {row.replica_id: row for row in of(rows, QuorumReplica)}
+    assert {voter for voter, row in replicas.items() if row.voter} == set(VOTERS)
+    assert replicas[2].log_end_offset == 40
+    assert replicas[2].last_caught_up_ms == (CLOCK - 30_000 if version else None)
     assert outcomes(rows)["DescribeQuorum"] == "answered"
     addresses = {(row.voter_id, row.listener, row.host, row.port) for row in of(rows, QuorumVoter)}
     assert addresses == ({(200, "CONTROLLER", "c0", 9093), (201, "CONTROLLER", "c1", 9093)} if version > 1 else set())
@@ -318,8 +318,8 @@ def scram_rows(keeper, *logins):
             topics_digest="t",
             metadata_version=12,
         )
-        told = {"leader_id": 200, "leader_epoch": 7, "high_watermark": 9}
-        led = QuorumView(sample=1, observer="broker:2", node_id=2, **told)
+        quorum = {"leader_id": 200, "leader_epoch": 7, "high_watermark": 9}
+        led = QuorumView(sample=1, observer="broker:2", node_id=2, **quorum)
         return scram_users.read_scram_users([view, led, *logins], "PLAINTEXT", 1, ClientOptions(read_s=2.0))
 
 

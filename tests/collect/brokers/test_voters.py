@@ -75,10 +75,10 @@ def test_the_protocol_is_what_the_file_or_the_brokers_say_and_else_no_byte_is_se
     rows = [view("broker:0", 7), voter(200, "c0")]
     assert found(*rows, security=Security(protocol="SASL_SSL"))[0][2] == ""
     assert found(*rows, listeners={"CONTROLLER": Security(protocol="SSL")})[0][2] == "SSL"
-    told = [NAMES, config("listener.security.protocol.map", MAP)]
-    assert found(*rows, *told)[0][2] == "SASL_SSL"
+    settings = [NAMES, config("listener.security.protocol.map", MAP)]
+    assert found(*rows, *settings)[0][2] == "SASL_SSL"
     other = [config("controller.listener.names", "CONTROLLER", 1), config("listener.security.protocol.map", "CONTROLLER:SSL", 1)]
-    assert found(*rows, *told, *other)[0][2] == ""
+    assert found(*rows, *settings, *other)[0][2] == ""
 
 
 def test_of_several_listeners_the_one_counts_that_nodes_name_first():

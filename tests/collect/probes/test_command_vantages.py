@@ -448,7 +448,7 @@ def test_python_and_bash_name_who_resolves(monkeypatch, tmp_path):
     servers.write_text("search example\nnameserver 10.0.0.2\nNAMESERVER fd00::53\nnameserver $(id)\nnameserver 1\nnameserver 2\n")
     monkeypatch.setattr(sockets, "HOSTS", str(hosts))
     monkeypatch.setattr(sockets, "RESOLV_CONF", str(servers))
-    told = {
+    kinds = {
         "kafka-0.EXAMPLE.": "by hosts file",
         "kafka-0": "by hosts file",
         "kafka-1": "by nameserver 10.0.0.2,fd00::53,1",
@@ -457,12 +457,12 @@ def test_python_and_bash_name_who_resolves(monkeypatch, tmp_path):
         "10.0.0.7": None,
         "fd00::1": None,
     }
-    assert {host: sockets.resolver(host) for host in told} == told
+    assert {host: sockets.resolver(host) for host in kinds} == kinds
     script = bash_text([], 1.0).replace("/etc/hosts", str(hosts)).replace("/etc/resolv.conf", str(servers))
     functions = script.partition("\nmain() {")[0]
-    asked = "\n".join(f"resolver {host}; echo ${{RESOLVER:-nobody}}" for host in told)
+    asked = "\n".join(f"resolver {host}; echo ${{RESOLVER:-nobody}}" for host in kinds)
     said = subprocess.run(["bash"], input=f"{functions}\n{asked}\n", capture_output=True, text=True, check=True)
-    assert said.stdout.splitlines() == [kind or "nobody" for kind in told.values()]
+    assert said.stdout.splitlines() == [kind or "nobody" for kind in kinds.values()]
     servers.unlink()
     assert sockets.resolver("kafka-1") == "by no nameserver"
 

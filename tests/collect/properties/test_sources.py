@@ -148,8 +148,8 @@ def test_logins_show_who_and_whether_passwords_are_equal(files):
     two = f'{key}={PLAIN} username="kafka" \\\n  password="b" user_kafka="a";'
     rows = read(files(a=text(0, jaas), b=text(1, two)))
     logins = of(rows, PropertyLogin)
-    told = [(row.broker_id, row.listener, row.mechanism, row.side, row.username) for row in logins]
-    assert told == [
+    clients = [(row.broker_id, row.listener, row.mechanism, row.side, row.username) for row in logins]
+    assert clients == [
         (0, "SASL_PLAINTEXT", "PLAIN", "client", "kafka"),
         (0, "SASL_PLAINTEXT", "PLAIN", "server", "kafka"),
         (0, "SASL_PLAINTEXT", "PLAIN", "server", "eve"),

@@ -190,8 +190,8 @@ def test_what_a_broker_calls_harmless_is_in_no_row(tmp_path):
         )
     for row in rows_of(snapshot):
         assert HIDDEN not in repr(row), row
-    told = {row.key: row.value for row in snapshot.of(BrokerConfig) if row.broker_id == 2}
-    assert {key: told[key] for key in READABLE if key not in cluster.brokers[0].configs} == {
+    settings = {row.key: row.value for row in snapshot.of(BrokerConfig) if row.broker_id == 2}
+    assert {key: settings[key] for key in READABLE if key not in cluster.brokers[0].configs} == {
         key: value for key, value in READABLE.items() if key not in cluster.brokers[0].configs
     }
     assert {row.sensitive for row in snapshot.of(BrokerConfig) if row.key in SECRETS} == {True}
@@ -380,6 +380,6 @@ def test_an_exception_s_text_stays_out():
     try:
         int(HIDDEN)
     except ValueError as error:
-        told = unexpected_failure(error)
-    assert isinstance(told, ReadError)
-    assert HIDDEN not in str(told)
+        message = unexpected_failure(error)
+    assert isinstance(message, ReadError)
+    assert HIDDEN not in str(message)

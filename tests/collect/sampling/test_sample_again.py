@@ -300,9 +300,9 @@ def test_another_topic_id_than_that_of_zookeeper_is_a_reason():
 
 def test_another_cluster_than_the_expected_one_is_a_reason():
     reason = "broker 0, broker 1, broker 2 report another cluster id than the expected one"
-    told = {row.kafka_cluster_id for row in healthy() if isinstance(row, BrokerView)}
+    cluster_ids = {row.kafka_cluster_id for row in healthy() if isinstance(row, BrokerView)}
     assert why_again(healthy(), cluster_id="other") == reason
-    assert [why_again(healthy(), cluster_id=cluster_id) for cluster_id in told] == [None]
+    assert [why_again(healthy(), cluster_id=cluster_id) for cluster_id in cluster_ids] == [None]
 
 
 def test_a_registration_that_cannot_be_read_is_no_absence():

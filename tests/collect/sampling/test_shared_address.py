@@ -12,8 +12,8 @@ def found(*places):
 
 
 def test_two_brokers_at_one_address_are_looked_at_again():
-    told = found(("a", 0, "k0"), ("a", 1, "k1"), ("a", 2, "K1"))
-    assert told.reasons == ("brokers 1, 2 are listed at k1:9092",)
+    differences = found(("a", 0, "k0"), ("a", 1, "k1"), ("a", 2, "K1"))
+    assert differences.reasons == ("brokers 1, 2 are listed at k1:9092",)
 
 
 def test_lists_that_differ_are_no_shared_address():

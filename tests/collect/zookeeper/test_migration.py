@@ -123,8 +123,8 @@ def held_by_zookeeper(*registered, claim=None, is_read=True):
 
 
 def quorum(broker):
-    told = {"leader_id": broker, "leader_epoch": 1, "high_watermark": 1}
-    return QuorumView(sample=1, observer=f"broker:{broker}", node_id=broker, **told)
+    quorum = {"leader_id": broker, "leader_epoch": 1, "high_watermark": 1}
+    return QuorumView(sample=1, observer=f"broker:{broker}", node_id=broker, **quorum)
 
 
 def assert_zookeeper_stays(rows, *contradicting):

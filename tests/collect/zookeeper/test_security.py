@@ -91,9 +91,9 @@ def test_all_of_it_is_told(chroot):
 
 
 def test_no_secret_is_in_any_row():
-    told = repr(look(secured()))
+    printed = repr(look(secured()))
     for secret in ("hunter2", "aHVudGVyMg", "c2FsdHNhbHQ", "stored_key", "salt="):
-        assert secret not in told
+        assert secret not in printed
 
 
 def test_the_same_acls_have_the_same_digest_in_zookeeper_and_at_a_broker():
@@ -107,7 +107,7 @@ def test_no_authorizer_and_none_that_was_given_an_acl_are_two_things():
     assert holder.acls == 0
     for rows in (look(FakeZookeeper(znodes())), look(secured())):
         assert {f"zookeeper {path}" for path in PLANNED} <= {
-            outcome for outcome, told in outcomes(rows).items() if told[0] == "answered"
+            outcome for outcome, reads in outcomes(rows).items() if reads[0] == "answered"
         }
 
 
@@ -149,15 +149,15 @@ BROKEN = [
 def test_a_broken_acl_znode_is_named_and_its_set_is_not_judged_by(data, words):
     path = "/kafka-acl/Topic/orders"
     rows = look(secured(**{path: data}))
-    told = failed(rows)
-    assert set(told) == {f"zookeeper {path}", "zookeeper /kafka-acl"}
-    row = told[f"zookeeper {path}"]
+    failures = failed(rows)
+    assert set(failures) == {f"zookeeper {path}", "zookeeper /kafka-acl"}
+    row = failures[f"zookeeper {path}"]
     assert (row.error, row.needs) == ("unreadable", f"a {path} that Kafka can read")
     assert words in row.message
     assert len(row.message) <= 300
     assert (
-        told["zookeeper /kafka-acl"].message == "1 of 2 znodes below /kafka-acl could not be read"
-        or "of 3 znodes" in told["zookeeper /kafka-acl"].message
+        failures["zookeeper /kafka-acl"].message == "1 of 2 znodes below /kafka-acl could not be read"
+        or "of 3 znodes" in failures["zookeeper /kafka-acl"].message
     )
     assert of(rows, AclHolder) == []
     assert len(of(rows, DynamicConfig)) == 6

@@ -41,8 +41,8 @@ def test_decimals_are_read_and_shown_as_java_does():
         *(1.5, 1000.0, 0.5, 16.0, math.inf),
         *(None, None, None),
     ]
-    told = [shown(number) for number in (0.5, 12.0, 1e7, 2147483647.0, 1e-4, math.nan)]
-    assert told == ["0.5", "12.0", "1.0E7", "2.147483647E9", "1.0E-4", "NaN"]
+    numbers = [shown(number) for number in (0.5, 12.0, 1e7, 2147483647.0, 1e-4, math.nan)]
+    assert numbers == ["0.5", "12.0", "1.0E7", "2.147483647E9", "1.0E-4", "NaN"]
 
 
 def test_a_refused_value_names_its_key():

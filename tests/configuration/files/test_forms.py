@@ -69,7 +69,7 @@ spec:
 
 
 def _values(node):
-    return {key: (told.value, told.line) for key, told in node.properties.items()}
+    return {key: (setting.value, setting.line) for key, setting in node.properties.items()}
 
 
 def test_each_text_of_a_config_map_is_a_broker_with_the_lines_of_the_file():

@@ -59,17 +59,17 @@ class Producer:
         already = self._lines.stat().st_size
         time.sleep(seconds)
         assert self._process.poll() is None, self._lines.read_text()
-        told = defaultdict(set)
+        results = defaultdict(set)
         with self._lines.open() as lines:
             lines.seek(already)
             for line in lines:
                 partition, _, what = line.strip().partition(" ")
                 if partition.isdigit():
-                    told[int(partition)].add(what)
-        return dict(told)
+                    results[int(partition)].add(what)
+        return dict(results)
 
     def await_all(self, partitions: int, seconds: float = 30) -> None:
         """Wait until every partition takes records."""
         deadline = time.monotonic() + seconds
-        while (told := self.within(1)) != {partition: {"ok"} for partition in range(partitions)}:
-            assert time.monotonic() < deadline, told
+        while (results := self.within(1)) != {partition: {"ok"} for partition in range(partitions)}:
+            assert time.monotonic() < deadline, results

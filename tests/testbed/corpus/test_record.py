@@ -69,8 +69,8 @@ def test_runs_without_their_texts_are_run_again_if_that_is_wanted(tmp_path, monk
 
 def test_the_page_tells_what_the_record_has():
     wrong = RESULT | {"version": "4.3.0 KRaft", "verdict": "wrong", "healed": False, "left": ["KA711 cluster"], "passing": []}
-    told = {OWN: "1 topic allows unclean leader elections: orders", "kcat": ""}
-    text = page.page([RESULT, wrong], "", {("unclean_topic", "3.9.1 ZooKeeper"): told})
+    texts = {OWN: "1 topic allows unclean leader elections: orders", "kcat": ""}
+    text = page.page([RESULT, wrong], "", {("unclean_topic", "3.9.1 ZooKeeper"): texts})
     assert "2 runs of 1 faults. By the codes of its findings, kafka-audit reported the cause in 1 (50%)" in text
     assert "| kafka-audit | 1 | 0 | 0 | 0 | 0 | 1 | 0 |" in text
     assert "| kcat | 0 | 0 | 0 | 1 | 0 | 1 | 0 |" in text

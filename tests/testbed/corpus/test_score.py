@@ -20,13 +20,13 @@ FAULT = fault(
 
 
 def finding(code, resource="cluster", severity="HIGH", **more):
-    told = {"code": code, "resource": {"name": resource}, "severity": severity, "status": "FAIL", "muted": False}
-    return told | {"message": f"{code} fails"} | more
+    finding = {"code": code, "resource": {"name": resource}, "severity": severity, "status": "FAIL", "muted": False}
+    return finding | {"message": f"{code} fails"} | more
 
 
 def report(*findings, incidents=()):
-    told = [{"cause": cause, "confidence": how, "headline": f"about {cause}"} for cause, how in incidents]
-    return {"findings": list(findings), "incidents": told}
+    found = [{"cause": cause, "confidence": how, "headline": f"about {cause}"} for cause, how in incidents]
+    return {"findings": list(findings), "incidents": found}
 
 
 CUT = (finding("KA302", "broker/2/listener/PLAINTEXT"), finding("KA105", "broker/2"))

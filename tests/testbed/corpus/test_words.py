@@ -85,8 +85,8 @@ def test_the_rule_is_that_of_all_tools(text, verdict):
 
 
 def test_codes_are_taken_away_before():
-    told = words.without_codes("HIGH  KA302, measured. A path (KA501): KA718 fails")
-    assert told == "HIGH  , measured. A path:  fails"
+    text = words.without_codes("HIGH  KA302, measured. A path (KA501): KA718 fails")
+    assert text == "HIGH  , measured. A path:  fails"
     assert words.names(Demands(cause="KA302", resource="cluster"), "KA302 fails") == ""
 
 
