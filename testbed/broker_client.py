@@ -104,9 +104,9 @@ def ask_views(
     deadline = time.monotonic() + seconds
     while True:
         views = {broker: view(address, options) for broker, address in addresses.items()}
-        done = not settled or is_settled(views, settled, one_controller=one_controller)
-        if done or time.monotonic() > deadline:
-            return {"settled": done, "views": views}
+        settled_now = not settled or is_settled(views, settled, one_controller=one_controller)
+        if settled_now or time.monotonic() > deadline:
+            return {"settled": settled_now, "views": views}
         time.sleep(POLL_S)
 
 

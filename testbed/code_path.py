@@ -121,17 +121,17 @@ def way(name: str, resource: str, code: str, checkout: Path) -> tuple[Mapping[st
     check = importlib.import_module(f"{PACKAGE}.checks").catalogue()[code]
     pair = snapshots(name)
     (view,) = _views()({pair[0].snapshot_id: pair}).values()
-    said: list[str] = []
+    lines: list[str] = []
 
     def judge() -> None:
-        said.extend(
+        lines.extend(
             f"{judgement.status}: {judgement.evidence.get('why') or judgement.evidence}"
             for judgement in check.function(view)
             if judgement.resource == resource
         )
 
     package = checkout / "plugins" / PACKAGE
-    return counted(executed(judge, package), package), "; ".join(said) or "no judgement of this resource"
+    return counted(executed(judge, package), package), "; ".join(lines) or "no judgement of this resource"
 
 
 def main() -> None:

@@ -118,8 +118,8 @@ def _failing(document: Mapping[str, Any], code: str) -> bool:
 
 
 def _disappointed(expected: str, run: DagRun, document: Mapping[str, Any] | None) -> str:
-    said = "nothing" if document is None else json.dumps([incident["headline"] for incident in document["incidents"]])
-    return f"{run.tail()}\n\n{expected}; it ended with {run.returncode}, incidents: {said}. Its whole log: {run.log}"
+    headlines = "nothing" if document is None else json.dumps([incident["headline"] for incident in document["incidents"]])
+    return f"{run.tail()}\n\n{expected}; it ended with {run.returncode}, incidents: {headlines}. Its whole log: {run.log}"
 
 
 def _print(text: str) -> None:

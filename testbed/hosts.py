@@ -92,11 +92,11 @@ class Host:
         Raises:
             BedError: it failed; carries what it said.
         """
-        done = self.run(command, **options)
-        if done.returncode:
-            message = f"{command[0]} failed on {self.name}: {(done.stderr or done.stdout or '').strip()}"
+        completed = self.run(command, **options)
+        if completed.returncode:
+            message = f"{command[0]} failed on {self.name}: {(completed.stderr or completed.stdout or '').strip()}"
             raise BedError(message)
-        return done.stdout
+        return completed.stdout
 
     @property
     def namespace(self) -> str:

@@ -239,12 +239,12 @@ def _resolve(coordinates: tuple[str, ...], without: tuple[str, ...], work: Path,
     command = _maven(maven, coordinates, without, work, jars) if maven else _ivy(coordinates, without, work, jars)
     tool = "Maven" if maven else "Ivy"
     try:
-        done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=RESOLVE_SECONDS, check=False)
+        completed = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=RESOLVE_SECONDS, check=False)
     except subprocess.TimeoutExpired:
         message = f"{tool} did not resolve {coordinates[0]} within {RESOLVE_SECONDS} s: is its repository reachable?"
         raise BedError(message) from None
-    if done.returncode:
-        said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
+    if completed.returncode:
+        said = "\n".join((completed.stdout + completed.stderr).strip().splitlines()[-15:])
         message = f"{tool} could not resolve {coordinates[0]}: is its repository reachable?\n{said}"
         raise BedError(message)
 

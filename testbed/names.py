@@ -64,8 +64,8 @@ def await_listening(host: Host, port: int, process: subprocess.Popen[str]) -> No
     deadline = time.monotonic() + START_SECONDS
     while not host.run(["ss", "-Hltn", "sport", "=", f":{port}"], cwd="/").stdout.strip():
         if process.poll() is not None or time.monotonic() > deadline:
-            said = process.stderr.read().strip() if process.poll() is not None and process.stderr else "nothing"
-            message = f"nothing listens on port {port} of {host.name}; the server said: {said}"
+            output = process.stderr.read().strip() if process.poll() is not None and process.stderr else "nothing"
+            message = f"nothing listens on port {port} of {host.name}; the server said: {output}"
             raise BedError(message)
         time.sleep(LOOK_SECONDS)
 

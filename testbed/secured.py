@@ -89,11 +89,9 @@ class Secured:
         """Return a broker's properties without any of the faults; its certificate is issued again."""
         self.security = replace(
             self.security,
-            certificates={
-                certificate: wanted for certificate, wanted in self.security.certificates.items() if certificate != broker
-            },
-            forgets={file: users for file, users in self.security.forgets.items() if file != broker},
-            mistypes=tuple(file for file in self.security.mistypes if file != broker),
+            certificates={holder: wanted for holder, wanted in self.security.certificates.items() if holder != broker},
+            forgets={forgetting: users for forgetting, users in self.security.forgets.items() if forgetting != broker},
+            mistypes=tuple(mistyping for mistyping in self.security.mistypes if mistyping != broker),
         )
         self.parties.pop(f"broker-{broker}", None)
         return self.broker_properties(broker, address)

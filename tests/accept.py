@@ -38,15 +38,15 @@ def edits_of_check(check: Check, views: Mapping[str, ClusterView]) -> Iterator[E
     path, _ = case_files()[check.code]
     for name, case in cases(check.code).items():
         view = views[f"{check.code}-{name}"]
-        said = judge(view, {check.code: check}, kind=check.kind)
+        found = judge(view, {check.code: check}, kind=check.kind)
         before = case.get("expect", [])
         printed = {}
         if any(TEXTS.keys() & expected.keys() for expected in before):
-            printed = {finding.resource.name: finding.remediation for finding in findings_of(view, said)}
-        now = expected_judgements(check, before, said, printed)
+            printed = {finding.resource.name: finding.remediation for finding in findings_of(view, found)}
+        now = expected_judgements(check, before, found, printed)
         if now != [{key: value for key, value in expected.items() if value} for expected in before]:
             yield path, ("cases", name, "expect"), now
-        passed = sorted(judgement.resource for judgement in said if judgement.status is Status.PASS)
+        passed = sorted(judgement.resource for judgement in found if judgement.status is Status.PASS)
         if sorted(case.get("pass", passed)) != passed:
             yield path, ("cases", name, "pass"), passed
 

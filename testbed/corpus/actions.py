@@ -119,8 +119,8 @@ def revert(scene: Scene, *, says: str = "", settle: bool | list[int] = True) -> 
     """Take back everything that was done, newest first. `says`: the repair that the finding describes in these words."""
     if says:
         scene.followed.append(says)
-    done, scene.undo = scene.undo, []
-    for undo in reversed(done):
+    undone, scene.undo = scene.undo, []
+    for undo in reversed(undone):
         undo()
     scene.undo = []  # what undoes may be actions that note how they are undone
     await_settled(scene, settle)

@@ -34,8 +34,8 @@ def commit() -> str:
     """Return the commit of this checkout; with a plus where files of the package or the bed differ from it."""
 
     def git(*arguments: str) -> str:
-        done = subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True, check=False)
-        return done.stdout.strip()
+        completed = subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True, check=False)
+        return completed.stdout.strip()
 
     return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--", "../../plugins", "..") else "")
 

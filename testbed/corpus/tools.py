@@ -114,11 +114,11 @@ class Tools:
         except subprocess.TimeoutExpired:
             message = f"{command}: no end after {seconds:.0f} s"
             raise BedError(message) from None
-        said = done.stdout + done.stderr
-        if done.returncode or "Exception" in said or "Error while executing" in said:
-            message = f"{command}: {said.strip()[-500:]}"
+        output = done.stdout + done.stderr
+        if done.returncode or "Exception" in output or "Error while executing" in output:
+            message = f"{command}: {output.strip()[-500:]}"
             raise BedError(message)
-        return said
+        return output
 
     def demand_as_admin(self, command: str) -> str:
         """Run a command of the bed's own with the administrator's login, where the cluster is secured.

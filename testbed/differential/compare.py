@@ -62,14 +62,14 @@ class Outcome:
 def compare(version: str, cases: Sequence[Mapping[str, str]]) -> Outcome:
     """Judge configurations by a release's KafkaConfig and by our rules."""
     verdicts, messages, reordered, accepted = [], [], 0, 0
-    said: Counter[str] = Counter()
+    refusals: Counter[str] = Counter()
     answers = ask(_ORACLE, version, cases)
     count = len(answers) - len(cases)
     for properties, kafka in zip(cases, answers[count:], strict=True):
         found = start_refusal(properties, version)
         ours = found.message if found else None
         accepted += kafka is None
-        said[shape(kafka)] += kafka is not None
+        refusals[shape(kafka)] += kafka is not None
         if kafka == ours:
             continue
         difference = Difference(properties=properties, kafka=kafka, ours=ours)
@@ -85,7 +85,7 @@ def compare(version: str, cases: Sequence[Mapping[str, str]]) -> Outcome:
         verdicts=tuple(verdicts),
         messages=tuple(messages),
         reordered=reordered,
-        said=+said,
+        said=+refusals,
         definitions=_definitions(answers[:count]),
     )
 

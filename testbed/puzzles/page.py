@@ -74,8 +74,8 @@ def page(given: Iterable[Puzzle], answers: Mapping[str, str], size: int = 0) -> 
     every = list(given)
     alone = {puzzle.number: "\n\n".join(tool(puzzle) for tool in TOOLS.values()) for puzzle in every}
     rows = [
-        _row(name, some, every, said)
-        for name, said in (("kafka-audit mcp", answers), ("kafka-topics and kcat", alone))
+        _row(name, some, every, named)
+        for name, named in (("kafka-audit mcp", answers), ("kafka-topics and kcat", alone))
         for some in PARTS
     ]
     return _PAGE.format(
@@ -87,7 +87,7 @@ def page(given: Iterable[Puzzle], answers: Mapping[str, str], size: int = 0) -> 
     )
 
 
-def _row(name: str, wanted: str, every: Sequence[Puzzle], said: Mapping[str, str]) -> str:
+def _row(name: str, wanted: str, every: Sequence[Puzzle], named: Mapping[str, str]) -> str:
     some = [puzzle for puzzle in every if part(puzzle) == wanted]
-    found = judge.shares(some, said)
+    found = judge.shares(some, named)
     return f"| {name} | {wanted} ({len(some)}) | {' | '.join(str(found.get(column, 0)) for column in _COLUMNS)} |"

@@ -40,12 +40,12 @@ def test_the_overview_has_the_headline_and_how_much_was_answered(cut_off):
 
 def test_every_id_leads_back_to_what_was_said(some_login_fails):
     report = some_login_fails
-    said = [answers.why(report), answers.findings(report, status=None), answers.not_known(report), answers.overview(report)]
-    ids = [pointer for answer in said for pointer in ids_in(answer)]
+    served = [answers.why(report), answers.findings(report, status=None), answers.not_known(report), answers.overview(report)]
+    ids = [pointer for answer in served for pointer in ids_in(answer)]
     assert len(ids) > 10
     for pointer in ids:
         assert answers.cited(report, pointer)["content"]
-    evidence = said[0]["incidents"][0]["evidence_for"][0]
+    evidence = served[0]["incidents"][0]["evidence_for"][0]
     assert answers.cited(report, evidence["id"])["content"]["text"] == evidence["text"]
 
 
@@ -104,8 +104,8 @@ def test_what_would_decide_begins_with_the_incidents(some_login_fails):
     unknown = {
         f"/findings/{place}" for place, finding in enumerate(some_login_fails["findings"]) if finding["status"] == "UNKNOWN"
     }
-    assert unknown & {gap for each in inputs for gap in each["waiting"]} == {
-        gap for gap in unknown if answers.cited(some_login_fails, gap)["content"]["evidence"].get("needs")
+    assert unknown & {pointer for each in inputs for pointer in each["waiting"]} == {
+        pointer for pointer in unknown if answers.cited(some_login_fails, pointer)["content"]["evidence"].get("needs")
     }
 
 

@@ -231,7 +231,7 @@ def test_a_password_is_in_no_text_even_if_a_broker_repeats_it(tested):
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({}, "Bootstrap servers is empty: set at least one host:port"),
         (
@@ -240,8 +240,8 @@ def test_a_password_is_in_no_text_even_if_a_broker_repeats_it(tested):
         ),
     ],
 )
-def test_a_form_that_is_incomplete_is_one_line(tested, values, said):
+def test_a_form_that_is_incomplete_is_one_line(tested, values, message):
     passed, text = tested(**values)
     assert not passed
-    assert text.startswith(said)
+    assert text.startswith(message)
     assert "hush" not in text

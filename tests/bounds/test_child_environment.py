@@ -67,7 +67,7 @@ def test_spark_s_process_has_no_password(monkeypatch, tmp_path):
 
 
 def test_a_shell_starts_with_it():
-    done = subprocess.run(
+    completed = subprocess.run(
         ["sh", "-c", "echo $HOME"], env=child_environment.of_command(os.environ), capture_output=True, check=True
     )
-    assert done.stdout.strip()
+    assert completed.stdout.strip()

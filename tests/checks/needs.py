@@ -105,25 +105,23 @@ def needed(check: Check, views: Mapping[str, ClusterView]) -> tuple[type[Row], .
     for name in cases(check.code):
         view = views[f"{check.code}-{name}"]
         with recorded() as tables:
-            said = judgements(check, fresh(view))
-        for table in tables - COMMON - {required_row.table for required_row in found if required_row.kraft == view.kraft}:
-            if judgements(check, without(view, table)) != said:
+            judged = judgements(check, fresh(view))
+        for table in tables - COMMON - {dependence.table for dependence in found if dependence.kraft == view.kraft}:
+            if judgements(check, without(view, table)) != judged:
                 found.add(Dependence(table=table, kraft=view.kraft))
-        found |= {Dependence(table=table, kraft=view.kraft) for table in INNOCENT if _fails_by(table, check, view, said)}
-    registered = REGISTERED & {
-        table for required_row in found if not required_row.kraft for table in required(required_row, Tables())
-    }
-    needs = {table for required_row in found for table in required(required_row, registered)}
+        found |= {Dependence(table=table, kraft=view.kraft) for table in INNOCENT if _fails_by(table, check, view, judged)}
+    registered = REGISTERED & {table for dependence in found if not dependence.kraft for table in required(dependence, Tables())}
+    needs = {table for dependence in found for table in required(dependence, registered)}
     return tuple(sorted(needs, key=lambda table: table.__name__))
 
 
-def _fails_by(table: type[Row], check: Check, view: ClusterView, said: Iterable[Judgement]) -> bool:
+def _fails_by(table: type[Row], check: Check, view: ClusterView, found: Iterable[Judgement]) -> bool:
     rows = [replace(row, **INNOCENT[table]) if type(row) is table else row for row in view.snapshot.rows]
-    return _failures(said) != _failures(judgements(check, fresh(view, rows)))
+    return _failures(found) != _failures(judgements(check, fresh(view, rows)))
 
 
-def _failures(said: Iterable[Judgement]) -> set[str]:
-    return {judgement.resource for judgement in said if judgement.status is Status.FAIL}
+def _failures(found: Iterable[Judgement]) -> set[str]:
+    return {judgement.resource for judgement in found if judgement.status is Status.FAIL}
 
 
 @contextmanager

@@ -119,13 +119,13 @@ def judged(world):
 @pytest.mark.parametrize("authorizer", [True, False])
 @pytest.mark.parametrize("protocol", OF_PROTOCOL)
 def test_a_healthy_cluster_of_dedicated_controllers_has_no_finding(protocol, authorizer):
-    said = judged(dedicated(protocol, authorizer=authorizer))
+    found = judged(dedicated(protocol, authorizer=authorizer))
     assert [
-        (judgement.code, judgement.resource, judgement.evidence) for judgement in said if judgement.status is Status.FAIL
+        (judgement.code, judgement.resource, judgement.evidence) for judgement in found if judgement.status is Status.FAIL
     ] == []
     as_brokers = tuple(f"broker/{node}" for node in CONTROLLERS)
-    assert [(judgement.code, judgement.resource) for judgement in said if judgement.resource.startswith(as_brokers)] == []
-    unknown = [(judgement.code, judgement.resource) for judgement in said if judgement.status is Status.UNKNOWN]
+    assert [(judgement.code, judgement.resource) for judgement in found if judgement.resource.startswith(as_brokers)] == []
+    unknown = [(judgement.code, judgement.resource) for judgement in found if judgement.status is Status.UNKNOWN]
     # A file does not say which name a certificate has, and whether super.users hold it.
     by_certificate = [("KA714", f"controller/{node}") for node in CONTROLLERS] if protocol == "SSL" and authorizer else []
     assert [name for name in unknown if name[1].startswith("controller/")] == by_certificate
@@ -163,7 +163,8 @@ def test_files_of_controllers_change_no_judgement_of_brokers():
     views = cluster_views({name: snapshots(base(), name, world) for name, world in (("with", case), ("without", without))})
     assert views["with"].settings.controllers == {200, 201, 202}
     judged = {
-        name: [finding for finding in judge(view, catalogue()) if finding.code not in QUORUM] for name, view in views.items()
+        name: [judgement for judgement in judge(view, catalogue()) if judgement.code not in QUORUM]
+        for name, view in views.items()
     }
     results = {
         name: {

@@ -186,8 +186,8 @@ def test_nothing_passes_or_vanishes_where_a_source_is_unread(judged, check):
         for source in SOURCES if failing else ():
             if speaks(SOURCES[source], view):
                 blind = blinded(view, SOURCES[source])
-                said = judgements(check, blind)
-                passed_over = [judgement for judgement in failing if not is_known_unknown(check, blind, said, judgement)]
+                found = judgements(check, blind)
+                passed_over = [judgement for judgement in failing if not is_known_unknown(check, blind, found, judgement)]
                 wrong |= {source: (name, passed_over)} if passed_over else {}
     excepted = exception(check.code, "unread")
     assert {source: codes for source, codes in wrong.items() if source not in excepted} == {}
@@ -217,14 +217,14 @@ def blinded(view: ClusterView, source: Source) -> ClusterView:
     return fresh(view, rows, source.lost(kraft=view.kraft))
 
 
-def is_known_unknown(check: Check, view: ClusterView, said: Iterable[Judgement], resource: str) -> bool:
+def is_known_unknown(check: Check, view: ClusterView, found: Iterable[Judgement], resource: str) -> bool:
     """Return whether a resource is neither passed over in silence nor passed."""
-    by_resource: dict[str, Status] = {judgement.resource: judgement.status for judgement in said}
+    by_resource: dict[str, Status] = {judgement.resource: judgement.status for judgement in found}
     if resource in by_resource:
         return by_resource[resource] in {Status.FAIL, Status.UNKNOWN}
     about = (
         judgement
-        for judgement in said
+        for judgement in found
         if judgement.status is Status.UNKNOWN and Resource.of(judgement.resource).concerns(Resource.of(resource))
     )
     return any(about) or bool(failed_inputs(view, check.needs, resource))

@@ -53,12 +53,12 @@ def test_collect_publishes_what_the_collector_took_under_an_id_that_sorts_by_tim
         taken.update(cluster=cluster, secrets=secrets)
         return _snapshot(snapshot_id)
 
-    said = []
+    lines = []
     store = Store(tmp_path)
-    snapshot_id = audit.publish_snapshot(PROD, store, said.append, secrets={"A": "b"}, take=take)
+    snapshot_id = audit.publish_snapshot(PROD, store, lines.append, secrets={"A": "b"}, take=take)
     assert re.fullmatch(r"20\d{6}T\d{6}Z-prod-[0-9a-f]{4}", snapshot_id)
     assert taken == {"cluster": PROD, "secrets": {"A": "b"}}
-    assert said == ["asking"]
+    assert lines == ["asking"]
     assert [manifest.snapshot_id for manifest in store.manifests()] == [snapshot_id]
 
 
@@ -318,10 +318,10 @@ GATES = {
 
 @pytest.mark.parametrize("case", GATES.values(), ids=GATES)
 def test_the_gate(case):
-    *arguments, code, said = case
+    *arguments, code, message = case
     verdict, sentence = gate.evaluate_gate(*arguments)
     assert verdict == code
-    assert said in sentence
+    assert message in sentence
     assert sentence.isprintable()
 
 

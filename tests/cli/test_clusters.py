@@ -73,9 +73,9 @@ def test_run_takes_the_folder(capsys, monkeypatch, tmp_path):
 )
 def test_addresses_in_place_of_a_cluster_file_are_checked(capsys, options, expected):
     assert main(["run", *options]) == 2
-    said = capsys.readouterr().err
-    assert expected in said
-    assert said.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert expected in printed
+    assert printed.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -118,17 +118,17 @@ def test_brokers_of_one_cluster_are_compared(files, capsys):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [(("/kafka", "/other"), (0, set())), (("broker.id=2", "broker.id=1"), (3, {"KA715"}))],
     ids=["chroot", "id"],
 )
-def test_brokers_of_several_clusters_are_not_compared(files, capsys, change, said):
+def test_brokers_of_several_clusters_are_not_compared(files, capsys, change, expected):
     other = GOOD.format(id=2).replace("PLAINTEXT://", "INNER://").replace(*change)
     other += "listener.security.protocol.map=INNER:PLAINTEXT\ninter.broker.listener.name=INNER\n"
     files(a=GOOD.format(id=1), b=other)
     code, linted_files = linted(capsys, "a.properties", "b.properties")
     found = failed(linted_files["a.properties"]) | failed(linted_files["b.properties"])
-    assert (code, {code for code in found if found[code]["severity"] in {"HIGH", "CRITICAL"}}) == said
+    assert (code, {code for code in found if found[code]["severity"] in {"HIGH", "CRITICAL"}}) == expected
     assert "KA312" not in found
 
 
@@ -159,8 +159,8 @@ def test_the_version_of_an_image_without_rules_is_named(tmp_path, capsys, tag, n
     variables = "KAFKA_BROKER_ID: 1, KAFKA_ZOOKEEPER_CONNECT: zk:2181"
     (tmp_path / "a.yaml").write_text(f"services: {{k: {{image: 'apache/kafka:{tag}', environment: {{{variables}}}}}}}\n")
     main(["lint", "a.yaml"])
-    said = " ".join(capsys.readouterr().out.split())
-    assert f"as Kafka 3.9.1 (the image is apache/kafka:{tag}{neighbour})" in said
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"as Kafka 3.9.1 (the image is apache/kafka:{tag}{neighbour})" in printed
     main(["lint", "a.yaml", "--format", "sarif"])
     (result, *_) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
     assert result["properties"].get("neighbourOf") == (tag if neighbour else None)

@@ -34,9 +34,9 @@ def report(store, *arguments):
 
 def test_without_a_form_it_is_the_page_of_the_terminal(store, capsys):
     assert report(store, ID) == 0
-    said = capsys.readouterr()
-    assert store.read_report(ID)["incidents"][0]["headline"] in said.out
-    assert said.err == ""
+    captured = capsys.readouterr()
+    assert store.read_report(ID)["incidents"][0]["headline"] in captured.out
+    assert captured.err == ""
 
 
 def test_json_is_the_report_as_it_was(store, capsys):

@@ -62,9 +62,9 @@ def test_changes_add_up_and_failures_are_compared(reported, capsys):
 def test_two_in_a_row_have_the_changes_of_the_later_one(reported, capsys):
     store, ids = reported
     assert diff(store, ids[0], ids[1]) == 0
-    said = capsys.readouterr().out
-    assert "2 changes" in said
-    assert "Ongoing (2)" in said
+    printed = capsys.readouterr().out
+    assert "2 changes" in printed
+    assert "Ongoing (2)" in printed
 
 
 def test_a_snapshot_without_a_report_is_named(reported, capsys):

@@ -104,8 +104,8 @@ def test_bash_knows_the_same_kinds():
         .read_text(encoding="utf-8")
     )
     asked = "".join(f"KIND=; never '{address}'; echo \"$KIND\"\n" for address in [*NEVER, *HONEST])
-    done = subprocess.run(["bash", "-s"], input=f"{script}\n{asked}", capture_output=True, text=True, check=True)
-    assert dict(zip([*NEVER, *HONEST], done.stdout.splitlines(), strict=True)) == NEVER | dict.fromkeys(HONEST, "")
+    completed = subprocess.run(["bash", "-s"], input=f"{script}\n{asked}", capture_output=True, text=True, check=True)
+    assert dict(zip([*NEVER, *HONEST], completed.stdout.splitlines(), strict=True)) == NEVER | dict.fromkeys(HONEST, "")
 
 
 @contextmanager
@@ -225,8 +225,8 @@ def test_a_vantage_with_python_does_not_dial_it():
     text = python_text([target(LINK_LOCAL), target("127.0.0.1", 1)], 1.0, NOBODY)
     guard = "def refuse(self, address):\n    raise OSError(22, 'dialled ' + address[0])\n"
     guard = f"import socket\n{guard}socket.socket.connect = refuse\n"
-    done = subprocess.run(["python3", "-"], input=guard + text, capture_output=True, text=True, check=True)
-    found = command_vantages.parse_probe_output(done.stdout, [target(LINK_LOCAL), target("127.0.0.1", 1)])
+    completed = subprocess.run(["python3", "-"], input=guard + text, capture_output=True, text=True, check=True)
+    found = command_vantages.parse_probe_output(completed.stdout, [target(LINK_LOCAL), target("127.0.0.1", 1)])
     assert found[0][-1][:3] == ("tcp", "unknown", SAID)
     assert found[1][-1].error == "dialled 127.0.0.1"
 
@@ -235,10 +235,10 @@ def test_a_vantage_with_python_does_not_dial_it():
 def test_a_vantage_with_bash_does_not_dial_it(host):
     """In a network of its own without any way out, so that even a broken script dials nothing."""
     text = bash_text([target(host)], 1.0)
-    done = subprocess.run(["unshare", "-rn", "bash", "-s"], input=text, capture_output=True, text=True, check=False)
-    if "unshare" in done.stderr:
+    completed = subprocess.run(["unshare", "-rn", "bash", "-s"], input=text, capture_output=True, text=True, check=False)
+    if "unshare" in completed.stderr:
         pytest.skip("no namespaces here")
-    (found,) = command_vantages.parse_probe_output(done.stdout, [target(host)]).values()
+    (found,) = command_vantages.parse_probe_output(completed.stdout, [target(host)]).values()
     assert [step[:3] for step in found] == [("dns", "ok", None), ("tcp", "unknown", SAID)]
     assert found[-1].needs == MEANT
 
@@ -249,11 +249,11 @@ def test_a_vantage_with_bash_dials_what_it_looked_at(tmp_path):
     (tmp_path / "getent").chmod(0o755)
     with server(FakeBroker(5)) as (_, port):
         endpoint = target("broker.example", port)
-        done = subprocess.run(
+        completed = subprocess.run(
             ["env", f"PATH={tmp_path}:/usr/bin:/bin", "bash", "-s"],
             input=bash_text([endpoint], 2.0), capture_output=True, text=True, check=True,
         )  # fmt: skip
-    (found,) = command_vantages.parse_probe_output(done.stdout, [endpoint]).values()
+    (found,) = command_vantages.parse_probe_output(completed.stdout, [endpoint]).values()
     assert found[-1][:4] == ("identity", "ok", None, "5")
     assert (tmp_path / "asked").read_text() == "\n"
 
@@ -262,10 +262,10 @@ def test_bash_without_a_resolver_to_ask_does_not_guess(tmp_path):
     for name in ("bash", "sort"):
         (tmp_path / name).symlink_to(f"/usr/bin/{name}")
     endpoint = target("broker.example")
-    done = subprocess.run(
+    completed = subprocess.run(
         ["env", f"PATH={tmp_path}", "bash", "-s"], input=bash_text([endpoint], 1.0), capture_output=True, text=True, check=True
     )
-    (found,) = command_vantages.parse_probe_output(done.stdout, [endpoint]).values()
+    (found,) = command_vantages.parse_probe_output(completed.stdout, [endpoint]).values()
     assert [(step.layer, step.outcome, step.needs) for step in found] == [("dns", "unknown", "getent or python3")]
 
 

@@ -118,12 +118,12 @@ def test_what_only_the_cluster_lists_is_probed_and_gets_no_password(authority, m
     assert probed["sasl"][1] == mechanism
     assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1"}
     assert failed(snapshot, "broker:0") == failed(snapshot, "broker:1") == {}
-    said = [
+    found = [
         (judgement.resource, judgement.evidence["needs"])
         for judgement in source_not_collected(ClusterView.of_files(snapshot))
         if judgement.status is Status.FAIL
     ]
-    assert said == [("broker/9", f'trusted_hosts: ["{HOSTILE}"]')]
+    assert found == [("broker/9", f'trusted_hosts: ["{HOSTILE}"]')]
 
 
 @pytest.mark.parametrize("pattern", [HOSTILE, "127.0.0.16/28", f"{HOSTILE}:PORT"])

@@ -198,8 +198,8 @@ def test_what_a_broker_does_not_say_never_settles():
     view = view_of(case)
     for matter in ("controller", "cluster"):
         assert view.disagreement("2", matter).doubt == "it reports none"
-    said = view_of({"now": {"views": {2: {"controller_id": -1}}}}).disagreement("2", "controller")
-    assert (said.settled, said.reference, said.view) == (True, "controller 0", "controller -1")
+    difference = view_of({"now": {"views": {2: {"controller_id": -1}}}}).disagreement("2", "controller")
+    assert (difference.settled, difference.reference, difference.view) == (True, "controller 0", "controller -1")
 
 
 def test_partitions_count_by_kind_and_what_is_settled_hides_what_is_not():

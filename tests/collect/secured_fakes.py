@@ -89,13 +89,13 @@ class SecuredBroker(FakeBroker):
 
     def _authenticate(self, talk, version, request):
         sent = bytes(SaslAuthenticateRequest.decode(request, version=version, header=True).auth_bytes)
-        said = self._scram(talk, sent) if talk["mechanism"].startswith("SCRAM-") else self._plain(talk["mechanism"], sent)
-        if said is None:
+        answer = self._scram(talk, sent) if talk["mechanism"].startswith("SCRAM-") else self._plain(talk["mechanism"], sent)
+        if answer is None:
             message = f"{SAID} {sent.decode()}" if self.echo else SAID
             return _authenticated(version, 58, message, b"")
         if not talk["mechanism"].startswith("SCRAM-") or talk["scram"] == "done":
             talk["state"] = "in"
-        return _authenticated(version, 0, None, said)
+        return _authenticated(version, 0, None, answer)
 
     def _plain(self, mechanism, sent):
         if mechanism != "PLAIN":

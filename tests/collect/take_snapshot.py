@@ -18,17 +18,17 @@ def main():
     zookeeper = None if connect is None else ZookeeperAccess(connect=connect)
     limits = Limits(**given.pop("limits", {}))
     cluster = Cluster(name="bed", zookeeper=zookeeper, vantages=vantages, limits=limits, **given)
-    said = []
+    lines = []
     started = time.monotonic()
     try:
-        snapshot = take_snapshot(cluster, snapshot_id="s", say=said.append)
+        snapshot = take_snapshot(cluster, snapshot_id="s", say=lines.append)
     except UsageError as error:
         sys.exit(f"usage: {error}")
     seconds = time.monotonic() - started
     rows = {}
     for table in TABLES:
         rows[table.__name__] = [asdict(row) for row in snapshot.of(table)]
-    json.dump({"cluster_id": snapshot.cluster_id, "seconds": seconds, "said": said, "rows": rows}, sys.stdout)
+    json.dump({"cluster_id": snapshot.cluster_id, "seconds": seconds, "said": lines, "rows": rows}, sys.stdout)
 
 
 if __name__ == "__main__":

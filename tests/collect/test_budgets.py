@@ -81,9 +81,9 @@ def measured(cluster):
     print(json.dumps([peak() - before, time.monotonic() - began]))
     return snapshot
 {text}"""
-    done = subprocess.run([sys.executable, "-c", frame], capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return tuple(map(max, *map(json.loads, done.stdout.splitlines()), (0, 0)))
+    completed = subprocess.run([sys.executable, "-c", frame], capture_output=True, text=True, timeout=120, check=False)
+    assert completed.returncode == 0, completed.stderr[-2000:]
+    return tuple(map(max, *map(json.loads, completed.stdout.splitlines()), (0, 0)))
 
 
 def test_a_size_that_is_only_announced_takes_no_memory():

@@ -49,10 +49,10 @@ def ended(process):
     return SimpleNamespace(returncode=process.returncode, stdout=stdout, stderr=stderr)
 
 
-def told(done):
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    content = json.loads(done.stdout)
+def told(completed):
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stderr == ""
+    content = json.loads(completed.stdout)
     return SimpleNamespace(**content, of=lambda table: content["rows"].get(table, []))
 
 
@@ -152,9 +152,9 @@ def test_asking_leaves_no_warning_in_any_log(audited):
 
 def test_a_chroot_without_kafka_is_a_usage_error(audited):
     wrong = f"{audited.cluster.zookeeper_connect.partition('/')[0]}/nowhere"
-    done = audited.run(zookeeper=wrong)
-    assert done.returncode == 1
-    assert "there is no /brokers/ids below the chroot /nowhere" in done.stderr
+    completed = audited.run(zookeeper=wrong)
+    assert completed.returncode == 1
+    assert "there is no /brokers/ids below the chroot /nowhere" in completed.stderr
 
 
 def test_python_and_bash_see_the_same_from_each_broker(audited, tmp_path):

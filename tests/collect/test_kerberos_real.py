@@ -58,9 +58,9 @@ class Audited:
         given = {"PYTHONPATH": str(PLUGINS), "KRB5_CONFIG": str(self.kdc.configuration), **environment}
         own = {name: value for name, value in os.environ.items() if not name.startswith("KRB5")}
         command = [str(config) if part == "CONFIG" else part for part in command]
-        done = self.bed.worker.run([sys.executable, *command], env=own | given, timeout=200)
-        assert done.returncode == code, done.stderr
-        return done.stdout
+        completed = self.bed.worker.run([sys.executable, *command], env=own | given, timeout=200)
+        assert completed.returncode == code, completed.stderr
+        return completed.stdout
 
     def audit(self, **environment):
         """Audit by the console, and return the report."""

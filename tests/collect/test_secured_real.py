@@ -95,7 +95,7 @@ class Audited:
             snapshot_id=snapshot_id, rows=rows, of=lambda table: [row for row in rows if isinstance(row, table)]
         )
 
-    def _demand_secrecy(self, out, said, used):
+    def _demand_secrecy(self, out, log, used):
         secrets = {used, *self.secured.security.users.values()}
         files = {str(path): path.read_bytes() for path in out.rglob("*") if path.is_file()}
         assert files
@@ -103,7 +103,7 @@ class Audited:
         assert "HOME=" in noted
         assert "kafka_audit.cli" in noted
         for secret in secrets:
-            assert secret not in said
+            assert secret not in log
             assert secret not in noted
             assert [path for path, content in files.items() if secret.encode() in content] == []
 

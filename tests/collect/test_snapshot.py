@@ -61,14 +61,14 @@ def cluster(*bootstrap, **options):
     return Cluster(**{"name": "c", "bootstrap": tuple(bootstrap), "limits": QUICK, **options})
 
 
-def snap(described, said=None):
-    return take_snapshot(described, snapshot_id="s", say=(said if said is not None else []).append, secrets={})
+def snap(described, lines=None):
+    return take_snapshot(described, snapshot_id="s", say=(lines if lines is not None else []).append, secrets={})
 
 
 def test_brokers_that_agree_are_asked_once(brokers):
-    said = []
+    lines = []
     started = time.monotonic()
-    snapshot = snap(cluster(brokers[0].address), said)
+    snapshot = snap(cluster(brokers[0].address), lines)
     assert time.monotonic() - started < 1.0
     (info,) = snapshot.of(SnapshotInfo)
     assert (info.mode, info.samples, info.cluster, info.client_vantages) == ("kraft", 1, "c", 1)
@@ -80,18 +80,18 @@ def test_brokers_that_agree_are_asked_once(brokers):
     assert len(snapshot.of(ViewBroker)) == 3
     assert len(snapshot.of(ViewTopic)) == 1
     assert {row.outcome for row in snapshot.of(SourceRead)} == {"answered"}
-    assert any("asking broker 2 at" in line for line in said)
+    assert any("asking broker 2 at" in line for line in lines)
     assert {type(row) for row in snapshot.rows} <= {*TABLES} - {*LARGE}
     assert snapshot.large.keys() == {*LARGE}
 
 
 def test_a_view_that_differs_is_looked_at_again_and_kept_twice(brokers):
     brokers[2].topics, brokers[2].brokers, brokers[2].controller_id = {}, {}, -1
-    said = []
-    snapshot = snap(cluster(brokers[0].address), said)
+    lines = []
+    snapshot = snap(cluster(brokers[0].address), lines)
     assert [sample.sample for sample in snapshot.of(Sample)] == [1, 2]
     assert "broker 2 and the other brokers show different views" in snapshot.of(Sample)[1].reason
-    assert any(line.startswith("sample 2 in 0 s because") for line in said)
+    assert any(line.startswith("sample 2 in 0 s because") for line in lines)
     assert [(view.sample, view.brokers_listed) for view in snapshot.of(BrokerView) if view.broker_id == 2] == [(1, 0), (2, 0)]
     assert snapshot.of(Sample)[1].started_ms - snapshot.of(Sample)[0].started_ms >= 200
     assert len(snapshot.of(BrokerConfig)) == 3
@@ -131,11 +131,11 @@ def test_what_never_settles_is_given_up_after_four_looks_and_two_are_kept(broker
 
 def test_time_that_is_over_ends_the_looking(brokers):
     brokers[2].topics = {}
-    said = []
+    lines = []
     limits = Limits(read_s=1.0, settle_s=60.0, audit_s=5.0)
-    snapshot = snap(cluster(brokers[0].address, limits=limits), said)
+    snapshot = snap(cluster(brokers[0].address, limits=limits), lines)
     assert snapshot.of(SnapshotInfo)[0].samples == 1
-    assert any("audit_s leaves no time" in line for line in said)
+    assert any("audit_s leaves no time" in line for line in lines)
 
 
 def test_an_address_that_answers_late_is_not_waited_for_and_its_brokers_are_asked_all_the_same(brokers, monkeypatch):

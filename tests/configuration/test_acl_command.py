@@ -29,10 +29,10 @@ HOSTILE = [
 def taken(command):
     """Return the words that bash makes of a command."""
     script = f'kafka-acls.sh() {{ printf "%s\\0" "$@"; }}; {command}'
-    done = subprocess.run(
+    completed = subprocess.run(
         ["bash", "-c", script], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8", "HOME": "/h", "PATH": "/usr/bin"}
     )
-    return done.stdout.decode().split("\0")[:-1]
+    return completed.stdout.decode().split("\0")[:-1]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

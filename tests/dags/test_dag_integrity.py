@@ -33,9 +33,9 @@ def parsed(airflow_python):
     """Return a function that returns what a script finds where the DAGs were not yet imported, in this environment."""
 
     def run(script, **environment):
-        done = airflow_python.run(script, str(ROOT / "dags"), environment={**os.environ, **environment})
-        assert done.returncode == 0, done.stderr
-        (line,) = (line for line in done.stdout.splitlines() if line.startswith("RESULT "))
+        completed = airflow_python.run(script, str(ROOT / "dags"), environment={**os.environ, **environment})
+        assert completed.returncode == 0, completed.stderr
+        (line,) = (line for line in completed.stdout.splitlines() if line.startswith("RESULT "))
         return json.loads(line.removeprefix("RESULT "))
 
     return run

@@ -218,17 +218,17 @@ def test_a_link_leads_to_what_is_looked_at(environ, tmp_path):
 
 
 def test_two_at_once_make_one(environ):
-    begun, done = threading.Event(), threading.Event()
+    begun, completed = threading.Event(), threading.Event()
 
     def load(path):
         begun.set()
-        done.wait(10)
+        completed.wait(10)
         path.write_bytes(CONTENT)
 
     first = threading.Thread(target=lambda: make(load, environ=environ))
     first.start()
     begun.wait(10)
-    threading.Timer(0.2, done.set).start()
+    threading.Timer(0.2, completed.set).start()
     path = make(lambda _: pytest.fail("made twice"), environ=environ)
     first.join()
     assert [archive.name for archive in path.parent.glob("*.jsa")] == [path.name]
@@ -329,10 +329,10 @@ def test_java_uses_what_it_wrote(real, tmp_path):
     path = make(load, environ=real)
     assert f"-spark-{pyspark.__version__}-" in path.name
     assert path.stat().st_size > 10_000_000
-    done = version(real, f"{archive_java_options(real)} -Xlog:class+load:file={tmp_path / 'loaded'}")
-    assert done.returncode == 0, done.stderr
+    completed = version(real, f"{archive_java_options(real)} -Xlog:class+load:file={tmp_path / 'loaded'}")
+    assert completed.returncode == 0, completed.stderr
     assert "org.apache.spark.deploy.SparkSubmit source: shared objects file (top)" in (tmp_path / "loaded").read_text()
-    assert "[cds" not in done.stdout + done.stderr
+    assert "[cds" not in completed.stdout + completed.stderr
 
 
 @pytest.mark.spark
@@ -352,7 +352,7 @@ def test_java_goes_on_without_one_that_it_refuses_and_says_nothing(real):
             class_archive.verify_archive(new, SPARK_HOME, real)
         path = new.rename(where.folder / f"{where.stem}.{new.stat().st_size}.jsa")
         assert str(path) in archive_java_options(real)
-        done = version(real, archive_java_options(real))
-        assert (done.returncode, done.stdout) == (0, "")
-        assert "archive" not in done.stderr.lower()
+        completed = version(real, archive_java_options(real))
+        assert (completed.returncode, completed.stdout) == (0, "")
+        assert "archive" not in completed.stderr.lower()
         path.unlink()

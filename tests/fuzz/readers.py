@@ -362,12 +362,12 @@ def znode_sizes(data):
     if len(content) <= most:
         decode(content)
         return
-    said = ""
+    text = ""
     try:
         decode(content)
     except znodes.ZnodeError as error:
-        said = str(error)
-    assert said == f"{len(content)} bytes, more than {most}"
+        text = str(error)
+    assert text == f"{len(content)} bytes, more than {most}"
 
 
 @_reader(words=words.NAMES)

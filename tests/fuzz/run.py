@@ -210,8 +210,8 @@ def _is_slow(name, content):
         file.flush()
         command = [sys.executable, "-m", "fuzz.watch", name, file.name]
         paths = os.pathsep.join(str(watch.ROOT / folder) for folder in ("plugins", "tests"))
-        done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, check=False)
-    return done.returncode != 0
+        completed = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, check=False)
+    return completed.returncode != 0
 
 
 def _tell(name, kind, result):

@@ -123,9 +123,9 @@ sys.exit(run.main(["--reader", "planted", "--count", "120000", "--seed", "5", "-
 def test_coverage_leads_to_what_dice_alone_do_not_find(tmp_path, engine, finds):
     paths = {"PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("plugins", "tests"))}
     command = [sys.executable, "-c", _PROGRAM, engine, tmp_path]
-    done = subprocess.run(command, env=os.environ | paths, capture_output=True, text=True, check=False)
-    assert done.returncode == finds, done.stdout + done.stderr
-    assert ("KeyError at test_engine.py" in done.stdout) == finds
+    completed = subprocess.run(command, env=os.environ | paths, capture_output=True, text=True, check=False)
+    assert completed.returncode == finds, completed.stdout + completed.stderr
+    assert ("KeyError at test_engine.py" in completed.stdout) == finds
 
 
 @pytest.mark.usefixtures("fuzz")

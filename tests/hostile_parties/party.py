@@ -99,9 +99,9 @@ class Party:
 
     def act(self, behaviour, exchange):
         """Send what a script wants; bytes and messages that a behaviour returns are sent in a frame."""
-        said = behaviour(exchange) if callable(behaviour) else behaviour
-        if said is not None:
-            exchange.send_body(said)
+        answer = behaviour(exchange) if callable(behaviour) else behaviour
+        if answer is not None:
+            exchange.send_body(answer)
 
     def _spawn(self, target, *given):
         thread = threading.Thread(target=target, args=given, daemon=True)

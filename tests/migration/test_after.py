@@ -111,7 +111,7 @@ def test_a_proposed_address_that_nobody_advertises_was_not_done(compare):
     assert report["not_done"] == ["Broker 1 does not advertise the proposed PLAINTEXT://Kafka-1:9092."]
 
     now = CLUSTER | {"brokers": CLUSTER["brokers"] | {1: "kafka-1:9092"}}
-    done = change("endpoint", "broker/1/listener/PLAINTEXT", "PLAINTEXT://10.99.0.11:9092", "PLAINTEXT://kafka-1:9092")
-    done["addresses_after"] = [{"host": "kafka-1", "port": 9092}]
-    report = compare("new-network", done, advertised=proposed, now=now)
-    assert (report["verdict"], report["meant"]) == ("as expected", [done])
+    change_made = change("endpoint", "broker/1/listener/PLAINTEXT", "PLAINTEXT://10.99.0.11:9092", "PLAINTEXT://kafka-1:9092")
+    change_made["addresses_after"] = [{"host": "kafka-1", "port": 9092}]
+    report = compare("new-network", change_made, advertised=proposed, now=now)
+    assert (report["verdict"], report["meant"]) == ("as expected", [change_made])

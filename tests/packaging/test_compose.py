@@ -57,11 +57,11 @@ def read_by_the_product():
 def version_of(command):
     """Return the version of a Compose as numbers, None where there is none."""
     try:
-        done = subprocess.run([*command, "version", "--short"], capture_output=True, text=True, check=False)
+        completed = subprocess.run([*command, "version", "--short"], capture_output=True, text=True, check=False)
     except OSError:
         return None
-    found = re.match(r"v?(\d+)\.(\d+)\.(\d+)", done.stdout)
-    return tuple(int(number) for number in found.groups()) if found and done.returncode == 0 else None
+    found = re.match(r"v?(\d+)\.(\d+)\.(\d+)", completed.stdout)
+    return tuple(int(number) for number in found.groups()) if found and completed.returncode == 0 else None
 
 
 def compose():
@@ -107,15 +107,15 @@ def test_compose_itself_reads_the_file(tmp_path):
     refused = subprocess.run([*base, "config"], env=environ, capture_output=True, text=True, check=False)
     assert refused.returncode != 0
     assert "set it in .env" in refused.stderr
-    done = subprocess.run(
+    completed = subprocess.run(
         [*base, "--profile", "play", "config", "--format", "json"],
         env=environ | compose_file.SECRETS,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    theirs, ours = json.loads(done.stdout)["services"], compose_file.read(compose_file.SECRETS)["services"]
+    assert completed.returncode == 0, completed.stderr
+    theirs, ours = json.loads(completed.stdout)["services"], compose_file.read(compose_file.SECRETS)["services"]
     assert set(theirs) == set(ours)
     for name, service in ours.items():
         # In what it prints a dollar sign is doubled, so that it can be read again.
@@ -156,18 +156,18 @@ def test_every_variable_that_the_product_reads_is_known_and_documented():
 def test_a_default_is_that_of_the_code(monkeypatch):
     for name in read_by_the_product():
         monkeypatch.delenv(name, raising=False)
-    said = environment_of("airflow-scheduler")
-    assert said["KAFKA_AUDIT_SCHEDULE"] == deployment.schedule()
-    assert said["KAFKA_AUDIT_FAIL_ON"] == deployment.fail_on()
-    assert float(said["KAFKA_AUDIT_MIN_COVERAGE"]) == deployment.min_coverage()
-    assert said["KAFKA_AUDIT_SPARK_MEMORY"] == deployment.spark_memory()
-    assert float(said["KAFKA_AUDIT_REMIND_HOURS"]) == deployment.remind().total_seconds() / 3600
-    assert float(said["KAFKA_AUDIT_APPROVAL_HOURS"]) == deployment.approval().total_seconds() / 3600
-    assert json.loads(said["KAFKA_AUDIT_NOTIFIERS"]) == []
-    assert said["KAFKA_AUDIT_WATCH"] == "off"
+    environment = environment_of("airflow-scheduler")
+    assert environment["KAFKA_AUDIT_SCHEDULE"] == deployment.schedule()
+    assert environment["KAFKA_AUDIT_FAIL_ON"] == deployment.fail_on()
+    assert float(environment["KAFKA_AUDIT_MIN_COVERAGE"]) == deployment.min_coverage()
+    assert environment["KAFKA_AUDIT_SPARK_MEMORY"] == deployment.spark_memory()
+    assert float(environment["KAFKA_AUDIT_REMIND_HOURS"]) == deployment.remind().total_seconds() / 3600
+    assert float(environment["KAFKA_AUDIT_APPROVAL_HOURS"]) == deployment.approval().total_seconds() / 3600
+    assert json.loads(environment["KAFKA_AUDIT_NOTIFIERS"]) == []
+    assert environment["KAFKA_AUDIT_WATCH"] == "off"
     assert deployment.watch_every() is None
-    assert float(said["KAFKA_AUDIT_WATCH_GRACE_SECONDS"]) == deployment.watch_grace()
-    assert float(said["KAFKA_AUDIT_WATCH_MINUTES"]) * 60 == deployment.watch_distance()
+    assert float(environment["KAFKA_AUDIT_WATCH_GRACE_SECONDS"]) == deployment.watch_grace()
+    assert float(environment["KAFKA_AUDIT_WATCH_MINUTES"]) * 60 == deployment.watch_distance()
 
 
 def test_airflow_is_set_as_in_the_tests(tmp_path):
@@ -175,9 +175,9 @@ def test_airflow_is_set_as_in_the_tests(tmp_path):
     natively = {name for name in home.environment if name.startswith(("AIRFLOW", "KAFKA_AUDIT_"))}
     natively |= set(re.findall(r'"(AIRFLOW__\w+)"', inspect.getsource(airflow_server))) - OF_TESTS_ALONE
     for name in OF_AIRFLOW:
-        said = environment_of(name)
-        assert natively <= set(said), name
-        folders = {key: value.replace("/opt/kafka-audit", str(airflow_home.ROOT)) for key, value in said.items()}
+        environment = environment_of(name)
+        assert natively <= set(environment), name
+        folders = {key: value.replace("/opt/kafka-audit", str(airflow_home.ROOT)) for key, value in environment.items()}
         for key in ("AIRFLOW__CORE__DAGS_FOLDER", "AIRFLOW__CORE__PLUGINS_FOLDER", "AIRFLOW__CORE__LOAD_EXAMPLES"):
             assert folders[key] == home.environment[key]
 
@@ -206,8 +206,8 @@ def test_the_parts_share_what_they_must():
     for name in OF_AIRFLOW:
         service = compose_file.services()[name]
         targets = {volume["target"] if isinstance(volume, dict) else volume.split(":")[1] for volume in service["volumes"]}
-        said = environment_of(name)
-        assert {said["AIRFLOW_HOME"], said["KAFKA_AUDIT_STORE"], said["KAFKA_AUDIT_CLUSTERS"]} == targets
+        environment = environment_of(name)
+        assert {environment["AIRFLOW_HOME"], environment["KAFKA_AUDIT_STORE"], environment["KAFKA_AUDIT_CLUSTERS"]} == targets
     spark = compose_file.services()["spark-worker"]
     assert spark["volumes"] == [f"store:{compose_file.image_environment()['KAFKA_AUDIT_STORE']}"]
 

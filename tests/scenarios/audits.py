@@ -66,9 +66,9 @@ class Audits:
         """Run `kafka-audit run`; return what it said with its exit code and the report that it wrote."""
         where = ["--config", str(self._file(name)), "--out", str(self._store(name))]
         command = [sys.executable, "-m", "kafka_audit.cli", "run", name, *where, *options]
-        done = self._bed.worker.run(command, cwd=self._folder, env=self.environment())
-        said = done.stdout + done.stderr
-        return SimpleNamespace(code=done.returncode, stdout=done.stdout, said=said, report=self._report(name))
+        completed = self._bed.worker.run(command, cwd=self._folder, env=self.environment())
+        said = completed.stdout + completed.stderr
+        return SimpleNamespace(code=completed.returncode, stdout=completed.stdout, said=said, report=self._report(name))
 
     def by_dag(self, name, log):
         """Run the DAG; return its exit code, its log and the report."""

@@ -125,9 +125,9 @@ class FiftyClusters:
         found = {}
         for name, cluster_id in self.expected.items():
             report = reports.get(name)
-            said = "no report" if report is None else self._wrong(name, cluster_id, report)
-            if said:
-                found[name] = said
+            fault = "no report" if report is None else self._wrong(name, cluster_id, report)
+            if fault:
+                found[name] = fault
         return found
 
     @staticmethod

@@ -114,9 +114,9 @@ def test_seven_audits_give_five_messages_by_dags_test(dags_test, cluster, arrive
         cluster.only(*up)
         log = tmp_path / f"{number}.log"
         code = dags_test(log)
-        said = log.read_text()
-        assert code == (1 if name in FAILS else 0), said[-5000:]
-        assert "Failed to run task callback" not in said
+        text = log.read_text()
+        assert code == (1 if name in FAILS else 0), text[-5000:]
+        assert "Failed to run task callback" not in text
     check(arrived.messages())
 
 

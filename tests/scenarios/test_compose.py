@@ -118,11 +118,11 @@ class Services:
 
     def call(self, method, path, body=None):
         host = self.hosts["airflow-apiserver"]
-        said = host.run(
+        completed = host.run(
             [sys.executable, "-c", CALL, method, path, self._token], input=json.dumps(body) if body is not None else "", cwd="/"
         )
-        assert said.returncode == 0, said.stderr
-        return said.stdout
+        assert completed.returncode == 0, completed.stderr
+        return completed.stdout
 
     def log_in(self):
         answer = self.call("POST", "/auth/token", {"username": "admin", "password": ENVIRONMENT["AIRFLOW_ADMIN_PASSWORD"]})
@@ -178,6 +178,6 @@ def test_the_log_of_a_task_is_read_by_the_api_server(services):
     services.log_in()
     run = json.loads(services.call("GET", "/api/v2/dags/kafka_audit/dagRuns"))["dag_runs"][0]["dag_run_id"]
     log = services.call("GET", f"/api/v2/dags/kafka_audit/dagRuns/{run}/taskInstances/clusters/logs/1?full_content=true")
-    said = [str(line.get("event", "")) for line in json.loads(log)["content"]]
-    assert len(said) > 1, log[:1000]
-    assert not [line for line in said if "Could not read served logs" in line]
+    lines = [str(line.get("event", "")) for line in json.loads(log)["content"]]
+    assert len(lines) > 1, log[:1000]
+    assert not [line for line in lines if "Could not read served logs" in line]

@@ -67,17 +67,17 @@ def audit(bed, cluster, tmp_path_factory):
         where = ["--config", str(folder / "clusters.yaml"), "--out", store.root]
         began = time.monotonic()
         audit = [sys.executable, "-m", "kafka_audit.cli", command, "c", *where, *options]
-        done = bed.worker.run([sys.executable, "-c", MEASURED, str(folder / "peak"), *audit], cwd=folder, env=environ)
-        said = done.stdout + done.stderr
+        completed = bed.worker.run([sys.executable, "-c", MEASURED, str(folder / "peak"), *audit], cwd=folder, env=environ)
+        said = completed.stdout + completed.stderr
         assert "Traceback" not in said
         kept = b"".join(path.read_bytes() for path in Path(store.root).rglob("*") if path.is_file())
         for password in passwords.values():
             assert password not in said
             assert password.encode() not in kept
         return SimpleNamespace(
-            code=done.returncode,
+            code=completed.returncode,
             said=said,
-            out=done.stdout.strip(),
+            out=completed.stdout.strip(),
             seconds=time.monotonic() - began,
             store=store,
             megabytes=int((folder / "peak").read_text()) / 1024,
@@ -132,9 +132,9 @@ def cluster_id(cluster):
 def alone(audit, cluster):
     """The two honest brokers without broker 9."""
     cluster.await_settled()
-    done = audit("snapshot")
-    assert done.code == 0, done.said
-    return seen(done)
+    result = audit("snapshot")
+    assert result.code == 0, result.said
+    return seen(result)
 
 
 @pytest.fixture
@@ -151,9 +151,9 @@ def registration(*endpoints):
     return json.dumps(listed | {"endpoints": endpoints, "listener_security_protocol_map": protocols})
 
 
-def seen(done):
+def seen(result):
     """Return what the newest snapshot has of the honest brokers, and the reads that broker 9 failed."""
-    snapshot = done.store.read(done.out)
+    snapshot = result.store.read(result.out)
     reads = {(row.observer, row.operation): row for row in snapshot.of(SourceRead)}
     observers = {f"broker:{broker}" for broker in HONEST} | {"zookeeper"}
     results = {
@@ -174,7 +174,7 @@ def seen(done):
     }
     results["failures"] = {failure for failure in judged if re.match(r"broker/[01]\b", failure[1])}
     failed = [row for row in snapshot.of(SourceRead) if row.outcome != "answered" and row.observer == f"broker:{HOSTILE}"]
-    return SimpleNamespace(honest=results, failed=failed, snapshot=snapshot, megabytes=done.megabytes)
+    return SimpleNamespace(honest=results, failed=failed, snapshot=snapshot, megabytes=result.megabytes)
 
 
 CASES = {
@@ -204,10 +204,10 @@ def test_the_honest_are_asked_in_full_and_the_hostile_one_is_named(audit, hostil
     script, fields, error = CASES[case]
     hostile(script, **fields)
     before = logins(hostile).count(audit.user)
-    done = audit("snapshot", trusted_hosts=[hostile.host.address])
-    assert done.code == 0, done.said
-    assert done.seconds < LIMITS["audit_s"] + LATE_S
-    results = seen(done)
+    result = audit("snapshot", trusted_hosts=[hostile.host.address])
+    assert result.code == 0, result.said
+    assert result.seconds < LIMITS["audit_s"] + LATE_S
+    results = seen(result)
     assert_honest(results, alone)
     assert (logins(hostile).count(audit.user) > before) == ("accept" not in script and VERSIONS not in script)
     if error is not None:
@@ -227,9 +227,9 @@ def assert_honest(results, alone):
 def test_where_the_file_does_not_trust_its_host_no_login_is_begun(audit, hostile, alone):
     hostile({})
     before = logins(hostile).count(audit.user)
-    done = audit("snapshot")
-    assert done.code == 0, done.said
-    results = seen(done)
+    result = audit("snapshot")
+    assert result.code == 0, result.said
+    results = seen(result)
     assert_honest(results, alone)
     assert any("trusted_hosts" in (row.needs or "") for row in results.failed), results.failed
     assert logins(hostile).count(audit.user) == before
@@ -247,11 +247,11 @@ def test_link_local_addresses_of_a_znode_are_not_dialled(audit, cluster, hostile
     endpoints = [f"{LOGIN.label}://{hostile.host.address}:{LOGIN.port}", "METADATA://169.254.169.254:80", "ALL://0.0.0.0:9092"]
     cluster.write_znodes({f"/brokers/ids/{HOSTILE}": registration(*endpoints)})
     try:
-        done = audit("snapshot", trusted_hosts=[hostile.host.address])
+        result = audit("snapshot", trusted_hosts=[hostile.host.address])
     finally:
         cluster.write_znodes({f"/brokers/ids/{HOSTILE}": None})
-    assert done.code == 0, done.said
-    results = seen(done)
+    assert result.code == 0, result.said
+    results = seen(result)
     assert_honest(results, alone)
     rows = [row for row in results.snapshot.rows if getattr(row, "host", None) in {"169.254.169.254", "0.0.0.0"}]  # noqa: S104 -- no bind
     words = {str(getattr(row, "error", "") or "") for row in rows}
@@ -270,18 +270,18 @@ def test_a_whole_run_beside_one_that_does_much_wrong(audit, cluster, hostile):
     cluster.write_znodes({f"/brokers/ids/{HOSTILE}": registration(endpoint, "METADATA://169.254.169.254:80")})
     time.sleep(1)
     try:
-        done = audit("run", "--format", "json,html,md,sarif", trusted_hosts=[hostile.host.address])
+        result = audit("run", "--format", "json,html,md,sarif", trusted_hosts=[hostile.host.address])
     finally:
         cluster.write_znodes({f"/brokers/ids/{HOSTILE}": None})
-    assert done.code in {3, 4}, done.said
-    assert _of_honest(done) == expected
-    report = json.loads((Path(done.store.root) / "findings.json").read_text())
+    assert result.code in {3, 4}, result.said
+    assert _of_honest(result) == expected
+    report = json.loads((Path(result.store.root) / "findings.json").read_text())
     text = json.dumps([*report["coverage"]["unknown"], *(f for f in report["findings"] if f["status"] == "FAIL")])
     assert f"broker:{HOSTILE}" in text or f"broker/{HOSTILE}" in text
 
 
-def _of_honest(done):
-    report = json.loads((Path(done.store.root) / "findings.json").read_text())
+def _of_honest(result):
+    report = json.loads((Path(result.store.root) / "findings.json").read_text())
     return {failure for failure in failing(report) if re.match(r"broker/[01]\b", failure[1])}
 
 
@@ -316,11 +316,11 @@ def test_claims_of_a_broker_and_of_znodes_start_and_keep_no_more_than_the_limits
     hostile({}, brokers={**HOSTS, **MADE_UP, **SHELL, "0": [cluster.brokers[0].host.address, LOGIN.port]})
     cluster.write_znodes(dict(_claims(f"{LOGIN.label}://{hostile.host.address}:{LOGIN.port}")))
     time.sleep(1)
-    done = audit("snapshot", trusted_hosts=[hostile.host.address], **keys)
-    assert done.code == 0, done.said
-    assert done.seconds < limits["audit_s"] + LATE_S
-    assert done.megabytes < alone.megabytes + 150, (done.megabytes, alone.megabytes)
-    results = seen(done)
+    result = audit("snapshot", trusted_hosts=[hostile.host.address], **keys)
+    assert result.code == 0, result.said
+    assert result.seconds < limits["audit_s"] + LATE_S
+    assert result.megabytes < alone.megabytes + 150, (result.megabytes, alone.megabytes)
+    results = seen(result)
     for name, rows in alone.honest.items():  # that they miss the made-up replicas is their failure
         missing = rows - results.honest[name] - {("zookeeper", "zookeeper /brokers/ids")}  # of which a part is left out
         assert name == "failures" or not missing, (name, missing)

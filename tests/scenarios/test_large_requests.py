@@ -41,8 +41,8 @@ def probed(cluster, *, protocol="PLAINTEXT", identity=True):
         via=None,
     )
     script = command_vantages.python_text([end], 10.0, ClusterLogins(Cluster(name="none"), {}))
-    said = cluster.brokers[0].host.run(["python3", "-"], input=script, cwd="/").stdout
-    steps = {step.layer: step for step in command_vantages.parse_probe_output(said, [end])[0]}
+    output = cluster.brokers[0].host.run(["python3", "-"], input=script, cwd="/").stdout
+    steps = {step.layer: step for step in command_vantages.parse_probe_output(output, [end])[0]}
     assert {step.outcome for step in steps.values()} == {"ok"}, steps
     return tuple(map(int, SENT.fullmatch(steps["packets"].detail).groups())) if "packets" in steps else None
 

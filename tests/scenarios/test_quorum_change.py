@@ -51,19 +51,19 @@ def followers(tools, least):
     """Wait until the leader reports at least so many voters without a lag; returns the leader."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        done = tools.run(f"kafka-metadata-quorum.sh --bootstrap-server {tools.bootstrap} describe --replication")
-        rows = [line.split() for line in done.stdout.splitlines()[1:]]
+        completed = tools.run(f"kafka-metadata-quorum.sh --bootstrap-server {tools.bootstrap} describe --replication")
+        rows = [line.split() for line in completed.stdout.splitlines()[1:]]
         leaders = [int(row[0]) for row in rows if row[-1] == "Leader"]
         if leaders and sum(row[-1] in {"Leader", "Follower"} and int(row[3]) <= 2 for row in rows) >= least:
             return leaders[0]
         time.sleep(1)
-    pytest.fail(f"{done.stdout}{done.stderr}")
+    pytest.fail(f"{completed.stdout}{completed.stderr}")
 
 
 def leads(tools):
     """Return whether the quorum has a leader that answers."""
-    done = tools.run(f"kafka-metadata-quorum.sh --bootstrap-server {tools.bootstrap} describe --status", seconds=100)
-    return not done.returncode and "LeaderId" in done.stdout
+    completed = tools.run(f"kafka-metadata-quorum.sh --bootstrap-server {tools.bootstrap} describe --status", seconds=100)
+    return not completed.returncode and "LeaderId" in completed.stdout
 
 
 def commands_with(report, part):
@@ -182,9 +182,9 @@ def made_dynamic(change):
     for node in cluster.brokers:
         restart(cluster, node, {VOTERS: None, SERVERS: line})
         cluster.await_settled()
-    done = change.after(planned)
-    assert (done.code, done.report["verdict"]) == (0, "as expected"), done.report
-    assert "kraft_version" in {change["kind"] for change in done.report["meant"]}
+    result = change.after(planned)
+    assert (result.code, result.report["verdict"]) == (0, "as expected"), result.report
+    assert "kraft_version" in {change["kind"] for change in result.report["meant"]}
 
 
 def voter_replaced(change):
@@ -260,9 +260,9 @@ def test_a_controller_gets_another_name(bed, dynamic, tmp_path):
     followers(tools, 3)
     (status, *_) = commands_with(planned.report, "describe --status")
     deadline = time.monotonic() + 30
-    while f"CONTROLLER://{name}:9093" not in (said := tools.demand(status)) and time.monotonic() < deadline:
+    while f"CONTROLLER://{name}:9093" not in (output := tools.demand(status)) and time.monotonic() < deadline:
         time.sleep(1)
-    assert f"CONTROLLER://{name}:9093" in said
+    assert f"CONTROLLER://{name}:9093" in output
     kill(cluster, leader)
     assert leads(tools), "the others reach it by its new name"
     cluster.controllers[leader].launch()

@@ -82,8 +82,8 @@ def execute(bed, cluster, command, folder):
     for name, value in values.items():
         command = [word.replace(name, value) for word in command]
     kafka_acls = [java(), "-cp", f"{cluster.brokers[0].server.jars}/*", "kafka.admin.AclCommand"]
-    done = bed.worker.run([*kafka_acls, *command[1:]], cwd=folder)
-    assert (done.returncode, "Adding ACLs" in done.stdout) == (0, True), done.stdout + done.stderr
+    completed = bed.worker.run([*kafka_acls, *command[1:]], cwd=folder)
+    assert (completed.returncode, "Adding ACLs" in completed.stdout) == (0, True), completed.stdout + completed.stderr
 
 
 def test_what_an_auditor_may_not_read_is_told_and_the_printed_commands_give_it(bed, cluster, tmp_path):

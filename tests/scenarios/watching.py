@@ -47,7 +47,8 @@ class Watching:
     def await_all_answer(self, seconds=60):
         """Wait until every broker of three answers, lists all, and nothing is suspected."""
         return self.await_reading(
-            lambda said: not said["suspicions"] and [broker["lists"] for broker in said["brokers"]] == [[0, 1, 2]] * 3, seconds
+            lambda reading: not reading["suspicions"] and [broker["lists"] for broker in reading["brokers"]] == [[0, 1, 2]] * 3,
+            seconds,
         )
 
     def suspected(self, since=0.0):
@@ -62,7 +63,9 @@ class Watching:
         fault()
         caused = time.monotonic()
         found = self.await_reading(
-            lambda said: any(suspicion["what"] in what and suspicion["broker"] == broker for suspicion in said["suspicions"]),
+            lambda reading: any(
+                suspicion["what"] in what and suspicion["broker"] == broker for suspicion in reading["suspicions"]
+            ),
             90 + caused - began,
         )
         sys.stdout.write(f"suspected {found.at - began:.1f} s after the fault: {found.said['suspicions']}\n")

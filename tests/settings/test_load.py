@@ -485,12 +485,12 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("keys", "said"), WRONG.values(), ids=WRONG)
-def test_a_slip_in_a_cluster_is_one_line_with_file_line_key_and_way_out(tmp_path, keys, said):
+@pytest.mark.parametrize(("keys", "message"), WRONG.values(), ids=WRONG)
+def test_a_slip_in_a_cluster_is_one_line_with_file_line_key_and_way_out(tmp_path, keys, message):
     with pytest.raises(UsageError) as error:
         _cluster(tmp_path, keys)
     assert str(error.value).startswith(f"{tmp_path}/clusters.yaml:")
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
     assert error.value.exit_code == 2
 
@@ -514,11 +514,11 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize(("text", "said"), FILES.values(), ids=FILES)
-def test_a_slip_in_the_file_is_one_line(tmp_path, text, said):
+@pytest.mark.parametrize(("text", "message"), FILES.values(), ids=FILES)
+def test_a_slip_in_the_file_is_one_line(tmp_path, text, message):
     with pytest.raises(UsageError) as error:
         _load(tmp_path, text)
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 

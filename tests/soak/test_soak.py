@@ -14,12 +14,12 @@ from soak.__main__ import TESTS, withdrawn
 @pytest.mark.timeout(0)  # it ends by itself
 def test_a_short_soak_runs_and_draws(tmp_path):
     command = [sys.executable, "-m", "soak", "--minutes", "0.2", "--every", "1", "--out", str(tmp_path)]
-    done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False)
-    assert done.returncode in {0, 1}, done.stderr
+    completed = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False)
+    assert completed.returncode in {0, 1}, completed.stderr
     rows = list(csv.DictReader((tmp_path / "soak.csv").open()))
     assert len(rows) >= 3
     assert {row["page"] for row in rows} == {"200"}
-    assert "auditor files" in done.stdout
+    assert "auditor files" in completed.stdout
     assert (tmp_path / "soak.svg").read_text().startswith("<svg")
 
 

@@ -179,8 +179,8 @@ def test_a_restart_changes_properties_and_keeps_data(healthy):
 
 def test_a_vantage_command_runs_a_script_on_that_brokers_host(healthy, bed):
     command = [part.format(broker_id=2) for part in healthy.vantage_command()]
-    done = bed.worker.run([*command, "bash", "-s"], input="ip -brief address show eth0")
-    assert healthy.brokers[2].host.address in done.stdout
+    completed = bed.worker.run([*command, "bash", "-s"], input="ip -brief address show eth0")
+    assert healthy.brokers[2].host.address in completed.stdout
 
 
 def test_a_start_that_fails_says_kafkas_own_words_and_keeps_the_logs(tmp_path):

@@ -40,11 +40,11 @@ def test_a_scram_credential_opens_with_the_proof_of_rfc_7677():
     credential = dict(field.split("=", 1) for field in scram_credential("SCRAM-SHA-256", "pencil", salt).split(","))
     stored, server = (base64.b64decode(credential[key]) for key in ("stored_key", "server_key"))
     nonce = "rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
-    said = f"n=user,r=rOprNGfwEbeRWgbNEkqO,r={nonce},s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096,c=biws,r={nonce}".encode()
+    auth_message = f"n=user,r=rOprNGfwEbeRWgbNEkqO,r={nonce},s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096,c=biws,r={nonce}".encode()
     proof = base64.b64decode("dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=")
-    client_key = bytes(one ^ two for one, two in zip(proof, hmac.digest(stored, said, "sha256"), strict=True))
+    client_key = bytes(one ^ two for one, two in zip(proof, hmac.digest(stored, auth_message, "sha256"), strict=True))
     assert hashlib.sha256(client_key).digest() == stored
-    signature = base64.b64encode(hmac.digest(server, said, "sha256")).decode()
+    signature = base64.b64encode(hmac.digest(server, auth_message, "sha256")).decode()
     assert signature == "6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
     assert credential["iterations"] == "4096"
 
@@ -85,8 +85,8 @@ def test_a_preset_that_there_is_not_is_named_beside_those_there_are():
 def test_004_the_only_broker_knows_nothing_until_it_speaks_to_itself_as_a_super_user(tmp_path, version):
     with Bed(tmp_path) as bed:
         cluster = bed.cluster(version, **presets.incident_004())
-        said = "Received error CLUSTER_AUTHORIZATION_FAILED in UpdateMetadata response"
-        wait_for(lambda: said in log_of(cluster, 0, "state-change"))
+        line = "Received error CLUSTER_AUTHORIZATION_FAILED in UpdateMetadata response"
+        wait_for(lambda: line in log_of(cluster, 0, "state-change"))
         assert {user: picture(cluster.views(user=user)[0]) for user in ("admin", "auditor")} == dict.fromkeys(
             ("admin", "auditor"), EMPTY
         )
@@ -122,14 +122,14 @@ def test_one_broker_without_the_inter_broker_user_and_an_auditor_who_gets_its_ri
 @pytest.mark.bed
 @pytest.mark.scenario
 @pytest.mark.parametrize(
-    ("preset", "said"),
+    ("preset", "message"),
     [
         ("wrong-san:2", "No subject alternative names matching IP address 10.99.0.12 found"),
         ("expired:2", "java.security.cert.CertificateExpiredException: NotAfter"),
         ("unknown-password:2", "Authentication failed: Invalid username or password"),
     ],
 )
-def test_a_broker_that_the_controller_cannot_talk_to_knows_nothing_and_heals(tmp_path, preset, said):
+def test_a_broker_that_the_controller_cannot_talk_to_knows_nothing_and_heals(tmp_path, preset, message):
     with Bed(tmp_path) as bed:
         cluster = bed.cluster("3.9.1", **presets.named(preset))
         cluster.create_topic("orders", {0: [2, 0, 1]})
@@ -137,7 +137,7 @@ def test_a_broker_that_the_controller_cannot_talk_to_knows_nothing_and_heals(tmp
         assert picture(views[2]) == EMPTY
         assert {broker: sorted(views[broker].brokers) for broker in (0, 1)} == {0: [0, 1, 2], 1: [0, 1, 2]}
         assert sorted(cluster.partition_states()["orders/0"]["isr"]) == [0, 1, 2]
-        wait_for(lambda: said in log_of(cluster, 0, "server"))
+        wait_for(lambda: message in log_of(cluster, 0, "server"))
         cluster.heal_security(2)
 
 

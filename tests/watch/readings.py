@@ -37,7 +37,7 @@ def listed(ids, **elsewhere):
     return ReadList(digest=digest, rows=tuple(rows))
 
 
-def broker(number, lists=EVERY, **said):
+def broker(number, lists=EVERY, **fields):
     return BrokerReading(
         **{
             "broker_id": number,
@@ -49,7 +49,7 @@ def broker(number, lists=EVERY, **said):
             "listed": None if lists is None else listed(lists),
             "cluster_id": "abc",
             "controller_id": 0,
-            **said,
+            **fields,
         }
     )
 
@@ -63,10 +63,10 @@ def led(party, leader=0, epoch=7, committed=None):
     return QuorumView(sample=1, observer=party, node_id=None, leader_id=leader, leader_epoch=epoch, high_watermark=committed)
 
 
-def in_kraft(number, leader=0, epoch=7, committed=None, **said):
+def in_kraft(number, leader=0, epoch=7, committed=None, **fields):
     """Return a broker in KRaft mode, which says of the quorum's leader nothing if that is None."""
     word = None if leader is None else led(f"broker:{number}", leader, epoch, committed)
-    return broker(number, **{"kraft": True, "controller_id": number, "quorum": ANSWERED, "led": word, **said})
+    return broker(number, **{"kraft": True, "controller_id": number, "quorum": ANSWERED, "led": word, **fields})
 
 
 def controller(address, leader=None, epoch=7):

@@ -212,10 +212,10 @@ def test_spark_itself_refuses_that_mode(tmp_path):
         "cluster",
         tmp_path / "job.py",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode != 0
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert completed.returncode != 0
     said = "Cluster deploy mode is currently not supported for python applications on standalone clusters."
-    assert said in done.stdout + done.stderr
+    assert said in completed.stdout + completed.stderr
 
 
 AWS = {
@@ -347,8 +347,8 @@ def test_without_connection_and_without_path_a_real_spark_runs_here(monkeypatch,
     venv_bin = str(Path(sys.executable).parent)
     monkeypatch.setenv("PATH", os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep) if p != venv_bin))
     compare(str(job)).execute({"run_id": "manual__1"})
-    said = json.loads((tmp_path / "store" / "run-1.json").read_text())
-    assert said == {
+    stored = json.loads((tmp_path / "store" / "run-1.json").read_text())
+    assert stored == {
         "master": "local[*]",
         "ui": None,
         "package": kafka_audit.__file__,

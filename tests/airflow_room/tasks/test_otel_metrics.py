@@ -77,8 +77,8 @@ def run_task(airflow_python, collector):
             "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
         }
         documents = json.dumps([BROKEN, HEALTHY])
-        done = airflow_python.run(TASK, environment={**os.environ, **settings, **environment}, given=documents)
-        assert done.returncode == 0, done.stderr
+        completed = airflow_python.run(TASK, environment={**os.environ, **settings, **environment}, given=documents)
+        assert completed.returncode == 0, completed.stderr
 
     return run
 

@@ -461,8 +461,8 @@ def test_python_and_bash_name_who_resolves(monkeypatch, tmp_path):
     script = bash_text([], 1.0).replace("/etc/hosts", str(hosts)).replace("/etc/resolv.conf", str(servers))
     functions = script.partition("\nmain() {")[0]
     asked = "\n".join(f"resolver {host}; echo ${{RESOLVER:-nobody}}" for host in kinds)
-    said = subprocess.run(["bash"], input=f"{functions}\n{asked}\n", capture_output=True, text=True, check=True)
-    assert said.stdout.splitlines() == [kind or "nobody" for kind in kinds.values()]
+    output = subprocess.run(["bash"], input=f"{functions}\n{asked}\n", capture_output=True, text=True, check=True)
+    assert output.stdout.splitlines() == [kind or "nobody" for kind in kinds.values()]
     servers.unlink()
     assert sockets.resolver("kafka-1") == "by no nameserver"
 

@@ -279,15 +279,15 @@ def test_no_form_of_the_auditor_s_password_is_in_any_value(secret):
         *(base64.b64encode(b"\0" * n + secret.encode()).decode()[4:-4] for n in range(3)),
     ]
     for form in encoded(secret):
-        said = f"we know {form}, do we"
+        text = f"we know {form}, do we"
         rows = (
-            BrokerConfig(observer="broker:1", broker_id=1, key="broker.motto", value=said, source=4, sensitive=False),
-            SourceRead(sample=1, observer="broker:1", operation="Metadata", target="b", outcome="failed", message=said),
+            BrokerConfig(observer="broker:1", broker_id=1, key="broker.motto", value=text, source=4, sensitive=False),
+            SourceRead(sample=1, observer="broker:1", operation="Metadata", target="b", outcome="failed", message=text),
             RegisteredEndpoint(sample=1, broker_id=1, listener="P", protocol="PLAINTEXT", host=form, port=9092),
             Acl(acls_digest="d", resource_type="Topic", resource_name=form, pattern_type="LITERAL", principal=f"User:{form}",
                 host="*", operation="Read", permission="ALLOW"),
         )  # fmt: skip
-        table = pa.table({"observer": ["zookeeper"], "topic": [form], "key": ["x.motto"], "value": [said]})
+        table = pa.table({"observer": ["zookeeper"], "topic": [form], "key": ["x.motto"], "value": [text]})
         found = filtered(Collected(rows=rows, large={TopicConfig: table}), {secret})
         shown = repr(found.rows) + repr(found.large[TopicConfig].to_pylist())
         assert MASK in shown, form

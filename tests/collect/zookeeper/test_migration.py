@@ -275,12 +275,12 @@ def test_a_hostile_broker_does_not_take_zookeeper_out_of_an_audit(hostile):
         access = ZookeeperAccess(connect=zookeeper.address)
         # The session's end is not waited for: there is no time for another sample.
         cluster = Cluster(name="c", zookeeper=access, limits=Limits(read_s=2.0, settle_s=0.1, audit_s=12.0))
-        said = []
-        snapshot = take_snapshot(cluster, snapshot_id="s", say=said.append, secrets={})
+        lines = []
+        snapshot = take_snapshot(cluster, snapshot_id="s", say=lines.append, secrets={})
     assert [row.mode for row in snapshot.of(SnapshotInfo)] == ["zookeeper"]
     assert {row.broker_id for row in snapshot.of(RegisteredBroker)} == {0, 1, 2, hostile}
     assert snapshot.of(Registry)
-    assert any(f"broker {hostile} at {parties[hostile].address} contradicts ZooKeeper" in line for line in said)
+    assert any(f"broker {hostile} at {parties[hostile].address} contradicts ZooKeeper" in line for line in lines)
     judged = {
         judgement.resource: judgement
         for judgement in source_not_collected(ClusterView.of_files(snapshot))

@@ -10,9 +10,9 @@ EOF = -1
 def _asked(kind, cases):
     data = struct.pack("!i", len(cases)) + b"".join(struct.pack("!i", len(case)) + case for case in cases)
     command = ["java", "-Xshare:auto", str(Path(__file__).with_name("Oracle.java")), kind]
-    done = subprocess.run(command, input=data, capture_output=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return _Reader(done.stdout)
+    completed = subprocess.run(command, input=data, capture_output=True, timeout=120, check=False)
+    assert completed.returncode == 0, completed.stderr.decode()
+    return _Reader(completed.stdout)
 
 
 class _Reader:

@@ -25,9 +25,9 @@ def command(name: str, folder: Path) -> list[str]:
         pytest.fail(f"{name} cannot be built: there is no go on PATH; install Go 1.21 or later (Debian: golang-go)")
     built = folder / name
     build = [go, "build", "-mod=readonly", "-o", str(built), "."]
-    done = subprocess.run(build, cwd=HERE / name, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
-    if done.returncode:
-        pytest.fail(f"{name} cannot be built: {done.stderr.strip()}")
+    completed = subprocess.run(build, cwd=HERE / name, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
+    if completed.returncode:
+        pytest.fail(f"{name} cannot be built: {completed.stderr.strip()}")
     return [str(built)]
 
 
