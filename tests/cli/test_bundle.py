@@ -18,7 +18,8 @@ from bundled import ID
 from collect.fakes import server
 from collect.secured_fakes import SecuredBroker
 from kafka_audit import audit, settings
-from kafka_audit.cli import bundle_reading, main
+from kafka_audit.cli import main
+from kafka_audit.cli.bundling import bundle_reading
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.job import embedded_job
 from kafka_audit.model.errors import StoreError

@@ -1,6 +1,6 @@
 """The run with which the class archive is created."""
 
-from kafka_audit.cli import small_run
+from kafka_audit.cli.archiving import small_run
 from kafka_audit.model.tables import RegisteredPartition, ViewPartition
 from kafka_audit.store import Store
 
