@@ -142,7 +142,7 @@ def ports(_options: dict[str, Any], *, addresses: list[str], seconds: float) -> 
 
 
 def produce(options: dict[str, Any], *, addresses: list[str], topic: str, partition: int, megabytes: int) -> dict[str, Any]:
-    """Produce records of 100 kB to the leader alone until it refuses one; return how many it took, and why it took no more."""
+    """Produce records of 100 kB to the leader alone until it refuses one; return how many it accepted, and its refusal."""
     producer = KafkaProducer(bootstrap_servers=addresses, acks=1, retries=0, max_request_size=2_000_000, **options)
     record, taken = os.urandom(100_000), 0
     try:
@@ -154,7 +154,7 @@ def produce(options: dict[str, Any], *, addresses: list[str], topic: str, partit
     except (KafkaError, OSError) as error:
         return {"taken": taken, "refused": f"{type(error).__name__}: {error}"}
     finally:
-        with contextlib.suppress(KafkaError):  # what it still holds nobody wants
+        with contextlib.suppress(KafkaError):  # its unsent records are not needed
             producer.close(0)
     return {"taken": taken, "refused": None}
 

@@ -1,4 +1,4 @@
-"""Questions to a cluster, asked from the worker host by scripts, because the bed's owner lives outside of its network."""
+"""Questions to a cluster, asked from the worker host by scripts, because the owner of the bed is outside of its network."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Clients:
         unsent: str | None = json.dumps(request)
         while True:
             try:
-                # Python sends no more of a long input after a time-out, so nobody looks up without a reason.
+                # Python sends no more of a long input after a time-out, so no lookup starts without a reason.
                 answer, complaint = process.communicate(unsent, timeout=LOOK_SECONDS if watched else None)
                 break
             except subprocess.TimeoutExpired:

@@ -47,7 +47,7 @@ class Demo:
         self._store = Store(work / "store")
 
     def say(self, step: str) -> None:
-        """Tell a step with the time since the start."""
+        """Print a step with the time since the start."""
         _print(f"[{time.monotonic() - self._began:3.0f} s] {step}")
 
     def run(self, scratch: Path) -> None:

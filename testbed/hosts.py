@@ -71,7 +71,7 @@ class Host:
         return [*self.enter, "sh", "-c", 'cd "$0" && exec "$@"', folder, *command]
 
     def run(self, command: Sequence[str], *, cwd: str | Path | None = None, **options: Any) -> CompletedProcess[str]:  # noqa: ANN401 - subprocess's
-        """Run a command here to its end; options as for `subprocess.run`, text and captured unless told otherwise."""
+        """Run a command here to its end; options as for `subprocess.run`, by default text, and captured."""
         options.setdefault("text", True)
         if "stdout" not in options and "stderr" not in options:
             options.setdefault("capture_output", True)

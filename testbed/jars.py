@@ -216,7 +216,7 @@ def _is_complete(folder: Path) -> bool:
 
 
 def _publish(jars: Path, target: Path, main: str) -> None:
-    """Move a finished folder to its place; whoever comes second keeps what is there."""
+    """Move a finished folder to its place; if another process was faster, its folder stays."""
     names = sorted(jar.name for jar in jars.glob("*.jar"))
     if not any(name.startswith(main) for name in names):
         message = f"resolving {target.name} brought no jar {main}*"

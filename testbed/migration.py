@@ -36,7 +36,7 @@ _TAKEN_OVER = re.compile(r"Transitioning ZK migration state from \w+ to DUAL_WRI
 
 
 class Migration:
-    """A cluster with ZooKeeper on its way to KRaft; every step waits until it has come about.
+    """A cluster with ZooKeeper on its way to KRaft; every step waits until it has taken effect.
 
     Attributes:
         controllers: the KRaft controllers by node id.

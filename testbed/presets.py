@@ -71,7 +71,7 @@ def foreign_issuer(broker: int) -> Preset:
 
 
 def tls_versions(broker: int) -> Preset:
-    """Three brokers with SSL between them, of which one has TLSv1.3 alone and the others TLSv1.2 alone."""
+    """Three brokers with SSL between them, of which one has only TLSv1.3 and the others only TLSv1.2."""
     security = Security(listeners=(SSL,), inter_broker=SSL.label)
     versions = {number: "TLSv1.3" if number == broker else "TLSv1.2" for number in range(BROKERS)}
     own: dict[int, Properties] = {
@@ -81,14 +81,14 @@ def tls_versions(broker: int) -> Preset:
 
 
 def for_servers(broker: int) -> Preset:
-    """Three brokers with SSL between them, of which one demands certificates that the others have for servers alone."""
+    """Three brokers with SSL between them, of which one demands client certificates, and the others have only server certificates."""
     certificates = {other: Certificate(for_servers=True) for other in range(BROKERS) if other != broker}
     security = Security(listeners=(SSL,), inter_broker=SSL.label, certificates=certificates)
     return {"security": security, "per_broker": {broker: {"ssl.client.auth": "required"}}, **_aside(broker)}
 
 
 def other_mechanism(broker: int) -> Preset:
-    """Three brokers with SCRAM-SHA-512 between them, of which one has SCRAM-SHA-256 alone on that listener."""
+    """Three brokers with SCRAM-SHA-512 between them, of which one has only SCRAM-SHA-256 on that listener."""
     both = ("SCRAM-SHA-512", "SCRAM-SHA-256")
     client, internal = replace(SCRAM, name="CLIENT"), replace(SCRAM, name="INTERNAL", port=SCRAM.port + 2, mechanisms=both)
     only = {"listener.name.internal.sasl.enabled.mechanisms": both[1], "sasl.mechanism.inter.broker.protocol": both[1]}

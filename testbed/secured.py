@@ -1,4 +1,4 @@
-"""A cluster's `Security` made real: its certificate files, and what servers and clients are told."""
+"""A cluster's `Security` made real: its certificate files, and the settings of servers and clients."""
 
 from __future__ import annotations
 

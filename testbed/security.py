@@ -136,7 +136,7 @@ class Security:
         inter_broker: label of the inter-broker listener; None leaves inter.broker.listener.name out, which means PLAINTEXT.
         asked: label of the listener that the bed itself asks; None for the first with a login, else the first.
         users: password by user; `BROKER` is who brokers log in as, `ADMIN` who the bed logs in as.
-        authorizer: whether there is one. Without an ACL it then denies everybody but super users.
+        authorizer: whether there is one. Without an ACL, it then denies all principals except super users.
         super_users: principals, on every broker (``per_broker`` of `Bed.cluster` changes ``super.users`` on one).
         acls: put in before brokers start.
         client_auth: ssl.client.auth of SSL listeners: ``none``, ``requested`` or ``required``.

@@ -139,7 +139,7 @@ def quorum_leader(options: dict[str, Any], *, address: str) -> int:
 
 
 def await_voters(options: dict[str, Any], *, address: str, count: int, seconds: float) -> int:
-    """Wait until so many voters are caught up with the metadata log, or the time is over; return how many are."""
+    """Wait until this many voters are caught up with the metadata log, or the time is over; return how many are."""
     deadline = time.monotonic() + seconds
     while True:
         try:

@@ -205,7 +205,7 @@ def write(client: KazooClient, _deadline: float, *, znodes: dict[str, str | None
 
 
 def load(client: KazooClient, _deadline: float, *, writes: int) -> None:
-    """Write a znode so many times at once, and remove it."""
+    """Write a znode this many times at once, and remove it."""
     path = client.create("/load", b"", ephemeral=True)
     for answer in [client.set_async(path, str(number).encode()) for number in range(writes)]:
         answer.get()

@@ -22,7 +22,7 @@ _BEGAN = time.monotonic()
 
 
 def say(line: str) -> None:
-    """Tell a step with the time since the start."""
+    """Print a step with the time since the start."""
     sys.stdout.write(f"[{time.monotonic() - _BEGAN:5.0f} s] {line}\n")
     sys.stdout.flush()
 

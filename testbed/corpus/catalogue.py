@@ -72,7 +72,7 @@ class Expected:
     resource: str | None = None
 
     def matches(self, code: str, resource: str) -> bool:
-        """Tell whether a failing finding is this one."""
+        """Return whether a failing finding is this one."""
         return self.code == code and self.resource in {None, resource}
 
 

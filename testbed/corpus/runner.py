@@ -54,7 +54,7 @@ class Stage:
 
         Args:
             auditor: audits the clusters.
-            say: told of each step in one line.
+            say: receives one line for each step.
             reports: a folder for the reports on broken clusters and on repaired ones.
             properties: of all brokers, below those of the preset.
         """
@@ -77,7 +77,7 @@ class Stage:
         return self._auditor.engine
 
     def prepare(self, preset: str, version: str, *, audited: bool = True) -> Scene:
-        """Return a whole cluster of a preset and version, the running one if it is such; audit a new one unless told not to."""
+        """Return a whole cluster of a preset and version, the running one if it is such; and audit a new one by default."""
         if self.scene is None or self.made != (preset, version):
             self.clear()
             self._say(f"starting {preset} on {version}")

@@ -104,7 +104,7 @@ class Tools:
         return self._bed.worker.run(line, cwd=self.folder, timeout=seconds)
 
     def demand(self, command: str, seconds: float = TOOL_SECONDS) -> str:
-        """Run a command that must succeed and return what it said.
+        """Run a command that must succeed, and return what it printed.
 
         Raises:
             BedError: it failed, or took too long.

@@ -1,4 +1,4 @@
-"""Ask KafkaConfig and ourselves about the same configurations, and tell where we differ."""
+"""Ask KafkaConfig and our rules about the same configurations, and return where they differ."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PARTS = re.compile(r"[^\s,()\[\]]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """One configuration about which we and Kafka do not say the same; None for "accepted"."""
+    """One configuration that Kafka and our rules judge differently; None for "accepted"."""
 
     properties: Mapping[str, str]
     kafka: str | None
@@ -31,7 +31,7 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How far we agree, and the release's definitions as Kafka told them now.
+    """How far we agree, and the definitions of the release, as Kafka reports them now.
 
     `reordered` counts messages that list the same things in another order; `said` Kafka's messages by their beginnings.
     """

@@ -1,4 +1,4 @@
-"""Faults around listeners that people put into configurations, and some that only a generator thinks of."""
+"""Faults of listeners as in real configurations, and some that only a generator makes."""
 
 from __future__ import annotations
 

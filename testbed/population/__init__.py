@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PROGRAM = Path(__file__).parent / "Population.java"
 KINDS = ("consumer", "share", "streams")
-"""Of groups, that releases have from 4 on unless they are told otherwise. Consumers of the bed may not use earlier previews."""
+"""Of groups, that releases have from 4 on by default. Consumers of the bed may not use earlier previews."""
 _SETTLE_SECONDS, _DAY_MS = 60.0, 86_400_000
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 BEFORE = "before:"
 """Begins a question about the snapshot that was taken before the fault."""
-_HELD_OUT = 3  # one puzzle of so many
+_HELD_OUT = 3  # one in this many puzzles
 _OF_ZOOKEEPER = (
     *(Registry, RegisteredBroker, RegisteredEndpoint, RegisteredTopic, RegisteredPartition, DynamicConfig, ScramUser, Migration),
     *(ZookeeperMember, ZookeeperNode, EnsembleServer),
