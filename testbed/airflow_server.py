@@ -135,8 +135,8 @@ class AirflowServer:
             self._door = self._host.popen([*command, "127.0.0.1", str(self._port)], pass_fds=[here.fileno()])
 
     def _answers(self) -> bool:
-        # Airflow 3.3 builds the API for tasks at its first request, and answers no request meanwhile: 5 s alone, over 30 s on a busy
-        # machine. The first task does not wait that long.
+        # Airflow 3.3 builds the API for tasks at its first request, and answers no request meanwhile: 5 s alone, over 30 s on a
+        # busy machine. The first task does not wait that long.
         return self._is_up("api/v2/monitor/health", 5) and self._is_up("execution/health", START_SECONDS)
 
     def _is_up(self, path: str, seconds: float) -> bool:

@@ -81,7 +81,7 @@ def tls_versions(broker: int) -> Preset:
 
 
 def for_servers(broker: int) -> Preset:
-    """Three brokers with SSL between them, of which one demands client certificates, and the others have only server certificates."""
+    """Three brokers with SSL between them, of which one demands client certificates; the others have server certificates only."""
     certificates = {other: Certificate(for_servers=True) for other in range(BROKERS) if other != broker}
     security = Security(listeners=(SSL,), inter_broker=SSL.label, certificates=certificates)
     return {"security": security, "per_broker": {broker: {"ssl.client.auth": "required"}}, **_aside(broker)}

@@ -1,4 +1,4 @@
-"""What somebody may plant in a cluster so that a report harms who reads it, put into every text of a snapshot and of findings."""
+"""Texts with which an attacker harms the readers of a report, put into every text of a snapshot and of findings."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Every regular expression of the package takes time in proportion to the text, for the text comes from anybody.
+"""Every regular expression of the package takes time in proportion to the text, because any party writes the text.
 
 The patterns are collected from the sources, with the methods by which each is used, so that a new one is covered when it is
 written. What is measured is processor time of this thread, so that a busy machine changes nothing.

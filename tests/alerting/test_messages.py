@@ -1,4 +1,4 @@
-"""What an alert says, and that nothing a cluster says is obeyed by whoever shows it."""
+"""The text of alerts, and that no receiver interprets a text of a cluster as markup or a command."""
 
 import dataclasses
 from datetime import timedelta

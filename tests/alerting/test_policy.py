@@ -238,7 +238,7 @@ def test_each_open_thing_has_a_key_that_stays(history):
     "text", ["", "[]", "{", '{"version": 2, "open_alerts": []}', '{"version": 1}', '{"version": 1, "open_alerts": [{}]}']
 )
 def test_a_state_that_is_none_is_refused(text):
-    with pytest.raises(ValueError):  # noqa: PT011 -- its text is whoever damaged the file's
+    with pytest.raises(ValueError):  # noqa: PT011 -- its text depends on the damage of the file
         DedupeState.from_json(text)
 
 

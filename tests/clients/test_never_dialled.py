@@ -1,4 +1,4 @@
-"""Addresses that are never dialled, whoever lists them: no socket is opened, and the rows say so. None is dialled here."""
+"""Addresses that are never dialled, whichever party lists them: no socket is opened, and the rows say so."""
 
 import io
 import socket
@@ -244,7 +244,7 @@ def test_a_vantage_with_bash_does_not_dial_it(host):
 
 
 def test_a_vantage_with_bash_dials_what_it_looked_at(tmp_path):
-    """A resolver that has another answer for whoever asks again: there is no other question."""
+    """A resolver that answers a second query with another address: there is no second query."""
     (tmp_path / "getent").write_text(f"#!/bin/sh\necho >>{tmp_path}/asked\necho '127.0.0.1 STREAM broker.example'\n")
     (tmp_path / "getent").chmod(0o755)
     with server(FakeBroker(5)) as (_, port):

@@ -1,4 +1,4 @@
-"""Salted passwords: once for an audit, in no event loop, and not as many as somebody likes."""
+"""Salted passwords: computed once for an audit, outside of event loops, and with a limit on their number."""
 
 import asyncio
 import hashlib

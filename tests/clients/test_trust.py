@@ -42,7 +42,7 @@ def authority(tmp_path_factory):
 
 
 class Brokers:
-    """Honest brokers 0 and 1, and broker 9, which is whoever somebody listed: with a certificate that is trusted, taking all."""
+    """Honest brokers 0 and 1, and broker 9, which an attacker listed: its certificate is trusted, and it accepts every login."""
 
     def __init__(self, authority, mechanism, stack, host=HOSTILE, **hostile):
         self.authority, self.mechanism = authority, mechanism
@@ -402,7 +402,7 @@ def test_what_a_login_sends_has_no_face():
         assert f"{sent!r} {sent}" == "*** ***"
         assert b"auditor" in sent
         usual = sasl.SASL_MECHANISMS[mechanism](**options | {"client_id": "another"}, sasl_mechanism=mechanism)
-        assert type(usual).__module__.startswith("kafka.")  # whoever else uses kafka-python here keeps what they had
+        assert type(usual).__module__.startswith("kafka.")  # other users of kafka-python in this process keep theirs
 
 
 def test_a_hostile_broker_that_refuses_the_login_costs_itself_only(authority):

@@ -65,7 +65,7 @@ class Audited:
         return told(ended(self.bed.worker.popen(command, env={**os.environ, "PYTHONPATH": str(PLUGINS)}, **pipes)))
 
     def put(self, znodes):
-        """Write znodes behind the brokers' backs."""
+        """Write znodes without a notification of brokers."""
         command = [sys.executable, "-c", PUT, self.cluster.zookeeper_connect]
         process = self.bed.worker.popen(command, stdin=subprocess.PIPE)
         process.communicate(json.dumps(znodes), timeout=120)

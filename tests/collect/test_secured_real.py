@@ -167,8 +167,8 @@ def test_probes_see_tls_and_mechanisms_from_here_and_from_a_vantage(audited):
 
 
 def test_a_wrong_password_is_a_refused_login_and_the_broker_is_reachable(audited):
-    anybody = {"zookeeper": audited.cluster.zookeeper_connect}
-    snapshot = audited.snapshot(audited.entry() | anybody, password=WRONG)
+    without_login = {"zookeeper": audited.cluster.zookeeper_connect}
+    snapshot = audited.snapshot(audited.entry() | without_login, password=WRONG)
     metadata = {
         target.rpartition(":")[2]: row for (operation, target), row in failed(snapshot).items() if operation == "Metadata"
     }

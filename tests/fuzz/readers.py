@@ -1,4 +1,4 @@
-"""Every reader of bytes that somebody else wrote, as a function of one input.
+"""Every reader of bytes from outside the process, as a function of one input.
 
 The first bytes of an input choose among versions and relatives where a reader has several. Rows that a reader makes must be such
 that a table takes them.

@@ -90,7 +90,7 @@ def bind(watching, reading, working):
 def _options(arguments):
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     parser.add_argument("--count", type=int, default=100_000, help="inputs over all readers (100,000)")
-    parser.add_argument("--seconds", type=float, help="stop after so many seconds")
+    parser.add_argument("--seconds", type=float, help="stop after this many seconds")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1 << 31), help="of all dice; another one each time")
     parser.add_argument("--reader", action="append", help="this reader alone; may stand several times")
     parser.add_argument("--keep", action="store_true", help="add inputs that reach new lines to the corpus")

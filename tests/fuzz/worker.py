@@ -1,8 +1,8 @@
 """Feeds inputs to one reader, in a process that `fuzz.run` has forked for it.
 
 With atheris (libFuzzer), inputs that reach new code are kept and changed further; without it, inputs are changes of those in the
-corpus. What it did stands in the job's `told` file. The input under way stands in `now`, so that whoever watches knows which one
-hangs, or ended the process.
+corpus. The results are in the job's `told` file. The current input is in `now`, so that the parent process knows which one hangs,
+or ended the process.
 """
 
 import hashlib

@@ -153,7 +153,7 @@ class Recorded:
         """A party has all the time: it ends with `close`."""
 
     def exactly(self, size):
-        """Return so many bytes, b"" where the connection ends before."""
+        """Return this many bytes, or b"" if the connection ends before."""
         parts, left = [], size
         while left > 0:
             part = self.recv(min(left, 1 << 20))

@@ -1,4 +1,4 @@
-"""Files that were written against whoever lints them: each is refused in one line, and the others are judged."""
+"""Files that attack the linting process: each is refused in one line, and the others are judged."""
 
 import json
 import os

@@ -90,7 +90,7 @@ def test_the_demo_of_an_installed_wheel_asks_for_a_clone_in_one_line(installed, 
 
 
 def test_no_other_package_of_that_name_is_run(installed, tmp_path):
-    """A module `testbed` in the working directory or on the path is somebody else's."""
+    """A module `testbed` in the working directory or on the path is not ours."""
     stranger = tmp_path / "testbed"
     stranger.mkdir()
     (stranger / "__init__.py").touch()

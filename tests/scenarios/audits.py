@@ -23,7 +23,7 @@ class Audits:
     """Audits of one cluster: «near» has a command vantage on the brokers' hosts, «files» their server.properties,
     «written» their logs, «far» neither.
 
-    Each has a store, and so a history, of its own: the snapshot before is the newest of the same cluster, whoever took it.
+    Each has a store, and so a history, of its own: the previous snapshot is the newest one of the same cluster in any of them.
     """
 
     NAMES = ("far", "near")

@@ -22,7 +22,7 @@ def exit_code():
 
 
 def main_loop():
-    """Serve until stdin ends; what Airflow and its tasks write goes to the log, whoever holds which stream."""
+    """Serve until stdin ends; what Airflow and its tasks write goes to the log, to whichever stream they write."""
     stdout = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         with open(line.strip(), "wb") as log:  # noqa: PTH123 -- nothing but its descriptor is wanted

@@ -73,7 +73,7 @@ def in_bucket(s3, name):
 
 
 def await_readings(brokers, readings, seconds):
-    """Wait until the triggerer has read every broker so many times; nothing else may connect to them meanwhile."""
+    """Wait until the triggerer has read every broker this many times; nothing else may connect to them meanwhile."""
     before, end = [broker.connections for broker in brokers], time.monotonic() + seconds
     while min(broker.connections - count for broker, count in zip(brokers, before, strict=True)) < readings:
         assert time.monotonic() < end, "the triggerer does not read the cluster"

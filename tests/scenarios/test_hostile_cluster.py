@@ -1,4 +1,4 @@
-"""A real cluster whose names, principals, log dirs and znodes are attacks on whoever reads its report: all is shown as text."""
+"""A real cluster whose names, principals, log dirs and znodes are attacks on the readers of its report: all are shown as text."""
 
 import json
 from datetime import UTC, datetime

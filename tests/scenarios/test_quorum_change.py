@@ -48,7 +48,7 @@ def restart(cluster, node, changed):
 
 
 def followers(tools, least):
-    """Wait until the leader reports at least so many voters without a lag; returns the leader."""
+    """Wait until the leader reports at least this many voters without a lag; returns the leader."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         completed = tools.run(f"kafka-metadata-quorum.sh --bootstrap-server {tools.bootstrap} describe --replication")

@@ -37,7 +37,7 @@ def cluster(request, tmp_path):
         cluster = bed.cluster(request.param, **options) if zookeeper else bed.kraft(request.param, controllers=1, **options)
         for name, assignment in TOPICS.items():
             cluster.create_topic(name, assignment)
-        # Since 4.1 (KIP-966) the static setting of brokers counts no more: the controllers make one of their own for the cluster.
+        # Since 4.1 (KIP-966) the static setting of brokers no longer counts: the controllers set one for the cluster.
         configure_topic(cluster, "orders", {"min.insync.replicas": "2"})
         for name in ("pair", "slow", "dead", "doomed"):
             configure_topic(cluster, name, {"min.insync.replicas": "1"})

@@ -31,7 +31,7 @@ class Watching:
             self._came.notify_all()
 
     def await_reading(self, wanted, seconds):
-        """Return the first reading for which `wanted` holds; fails after so many seconds."""
+        """Return the first reading for which `wanted` holds; fails after this many seconds."""
         end, seen = time.monotonic() + seconds, 0
         with self._came:
             while True:

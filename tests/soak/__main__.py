@@ -30,7 +30,7 @@ from pathlib import Path
 from soak.line import fit, picture
 
 TESTS = Path(__file__).resolve().parents[1]
-WARM_UP = 6  # the first of so many parts: caches fill
+WARM_UP = 6  # samples are divided into this many parts; in the first one caches fill
 KEEP = 20  # snapshots: the store is full after as many audits
 COLLECT_S = 45.0  # `audit_s` of the cluster file, and what a machine with other work takes
 MEASURABLE = {"PYTHONMALLOC": "malloc", "ARROW_DEFAULT_MEMORY_POOL": "system"}

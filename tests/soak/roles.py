@@ -138,7 +138,7 @@ def grow_table_of_interned_strings():
 
 
 _CACHED_BYTES, _CACHED_BLOCKS = 1024, 7
-"""NumPy keeps so many freed blocks of each size below so many bytes (`datacache` in its alloc.c)."""
+"""Numbers of freed blocks of each size, and sizes, that NumPy keeps (`datacache` in its alloc.c)."""
 
 
 def fill_cache_of_numpy():

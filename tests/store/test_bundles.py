@@ -1,4 +1,4 @@
-"""Bundles: what is written, and what becomes of one that is damaged or was made to harm whoever reads it."""
+"""Bundles: what is written, and how one that is damaged, or made to harm its reader, is refused."""
 
 import json
 import os

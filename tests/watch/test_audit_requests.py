@@ -32,7 +32,7 @@ def empty(broker):
 
 
 def requests(brokers, folder, seconds, settings=QUICK, described=None):
-    """Return what is requested within so many seconds."""
+    """Return what is requested within this many seconds."""
 
     async def known():
         return Cluster(name="prod", bootstrap=(brokers[0].address,), limits=Limits(read_s=4)), {}

@@ -59,7 +59,7 @@ def others():
 
 
 def watched(cluster, times, between=lambda _: None, seconds=20):
-    """Return readings and the states after them; the time of each reading is so many seconds after the one before."""
+    """Return readings and the states after them; the time of each reading is this many seconds after the one before."""
 
     async def readings():
         reader, state, found = Reader(cluster, {}), WatchState(), []

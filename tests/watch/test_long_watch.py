@@ -88,7 +88,7 @@ def errors_alone():
 
 
 def watched(run, folder, readings, monkeypatch):
-    """Watch for so many readings, and then until the honest broker with the highest id, which ends, is suspected."""
+    """Watch for this many readings, and then until the honest broker with the highest id, which ends, is suspected."""
     monkeypatch.setattr(reader, "now_ms", lambda: run.now_ms)
     monkeypatch.setattr(loop, "pause_s", lambda state, _: run.after(state))
     monkeypatch.setattr(requests_module, "RELOAD_S", 5.0)

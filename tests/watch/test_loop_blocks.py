@@ -22,7 +22,7 @@ METADATA, VERSIONS, QUORUM = 3, 18, 55
 
 
 def brokers_listed(count):
-    """A body of Metadata version 4 that lists so many brokers, other ones each time."""
+    """A body of Metadata version 4 that lists this many brokers, other ones each time."""
     numbers = iter(range(10, 2**30))
 
     def body(_exchange):
@@ -39,7 +39,7 @@ def topics_listed(count):
 
 @cache
 def quorum_of(count):
-    """The body of DescribeQuorum that lists so many voters; kafka-python takes a second for a large one."""
+    """The body of DescribeQuorum that lists this many voters; kafka-python takes a second for a large one."""
     kind = DescribeQuorumResponse.TopicData
     replica = kind.PartitionData.ReplicaState
     voters = [replica(replica_id=number, log_end_offset=1) for number in range(count)]

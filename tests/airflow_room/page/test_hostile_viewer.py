@@ -43,7 +43,7 @@ def test_the_one_redirect_is_relative_whatever_the_host(viewer):
 
 
 @pytest.fixture
-def served(viewer):  # noqa: ARG001 -- somebody is logged in
+def served(viewer):  # noqa: ARG001 -- a user is logged in
     """Return the port of a real server that mounts the pages as Airflow does."""
     outer = FastAPI()
     outer.mount("/kafka-audit", app)

@@ -1,4 +1,4 @@
-"""No secret is in any column, whoever says that it is none; and what the audit stands on stays readable."""
+"""No secret is in any column, even if a broker reports that it is none; and what the audit needs stays readable."""
 
 import base64
 import json

@@ -163,7 +163,7 @@ def test_one_registered_broker_of_three_that_claims_kraft_decides_nothing():
     assert_zookeeper_stays([*rows, *every], "broker:0", "broker:1", "broker:2")
 
 
-@pytest.mark.parametrize("owner", [7, 0], ids=["with a session", "a znode that somebody wrote"])
+@pytest.mark.parametrize("owner", [7, 0], ids=["with a session", "a znode without a session"])
 @pytest.mark.parametrize("claim", [None, -1, 3000], ids=["no migration", "prepared", "dual write"])
 def test_a_fourth_broker_that_only_a_znode_lists_decides_nothing(owner, claim):
     rows = [*held_by_zookeeper(session(0), session(1), session(2), session(9, owner), claim=claim)]

@@ -113,7 +113,7 @@ def test_no_authorizer_and_none_that_was_given_an_acl_are_two_things():
 
 @pytest.mark.parametrize("hidden", ["/config/users", "/config/users/alice"])
 def test_what_zookeeper_set_acl_hides_is_one_row_with_its_need(hidden):
-    """zookeeper.set.acl=true hides the set itself; where only its znodes are hidden, thousands of rows would say no more."""
+    """zookeeper.set.acl=true hides the set itself; where only its znodes are hidden, one row says the same as thousands."""
     rows = look(secured(**{hidden: NoAuthError()}))
     (row,) = failed(rows).values()
     assert (row.operation, row.error) == ("zookeeper /config/users", "NoAuthError")
