@@ -222,10 +222,10 @@ def shortest(tokens):
 
 
 def seconds(pattern, method, shown):
-    given = shown.encode() if isinstance(pattern.pattern, bytes) else shown
+    subject = shown.encode() if isinstance(pattern.pattern, bytes) else shown
     use = getattr(pattern, method)
     began = time.thread_time()
-    found = use(b"" if isinstance(given, bytes) else "", given) if method in {"sub", "subn"} else use(given)
+    found = use(b"" if isinstance(subject, bytes) else "", subject) if method in {"sub", "subn"} else use(subject)
     if method == "finditer":
         for _ in found:
             pass

@@ -293,8 +293,8 @@ def set_controllers(scene: Scene, properties: Mapping[str, str], *, at_once: boo
     password = scene.cluster.secured.security.users[BROKER] if scene.cluster.secured else ""
     more = {key: value.replace("PASSWORD", password) for key, value in properties.items()}
     wanted = {node: {**before[node], **more} for node in sorted(servers, key=lambda node: (node == leader, node))}
-    for some in [wanted] if at_once else [{node: wanted[node]} for node in wanted]:
-        _start_anew(scene, some)
+    for batch in [wanted] if at_once else [{node: wanted[node]} for node in wanted]:
+        _start_anew(scene, batch)
         await_voters(scene)
     scene.undo.append(lambda: _start_anew(scene, before))
 

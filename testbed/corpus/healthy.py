@@ -145,7 +145,7 @@ def section(results: Iterable[Result]) -> str:
     lines += ["", "| Healthy cluster | Version | Audits | Highest severity | HIGH or above |", "|---|---|---|---|---|"]
     for run in sorted(runs, key=lambda run: (list(under_load()).index(run["id"]), list(VERSIONS).index(run["version"]))):
         highest = max(Severity[audit["severity"]] for audit in run["audits"]).name
-        found = "; ".join(sorted({f"{what}: {text}" for audit in run["audits"] for what, text in audit["alarms"].items()}))
+        found = "; ".join(sorted({f"{alarm}: {text}" for audit in run["audits"] for alarm, text in audit["alarms"].items()}))
         cells = [f"`{run['id']}`", run["version"], str(len(run["audits"])), highest, found.replace("|", "\\|") or "none"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])

@@ -134,8 +134,8 @@ def _scores(broken: Sequence[Result], texts: Texts) -> list[str]:
     columns = (*VERDICTS, NOT_SCORED, NOT_INSTALLED)
     lines = [f"| Tool | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
     for tool in _tools(broken):
-        got = Counter(text_worth(run, tool, texts).verdict for run in broken)
-        lines.append(f"| {tool} | {' | '.join(str(got[verdict]) for verdict in columns)} |")
+        verdicts = Counter(text_worth(run, tool, texts).verdict for run in broken)
+        lines.append(f"| {tool} | {' | '.join(str(verdicts[verdict]) for verdict in columns)} |")
     return [*lines, "", *(f"- {tool}: {NOT_INSTALLED}: {why}." for tool, why in UNAVAILABLE.items()), ""]
 
 
@@ -259,7 +259,7 @@ def _controls(healthy: Sequence[Result]) -> list[str]:
     for control in controls().values():
         for run in healthy:
             if run["id"] == control.id:
-                found = "; ".join(f"{what}: {_plain(text)}" for what, text in run["alarms"].items()) or "none"
+                found = "; ".join(f"{alarm}: {_plain(text)}" for alarm, text in run["alarms"].items()) or "none"
                 cells = [f"`{control.id}`: {control.title}", run["version"], str(run["audits"]), _answered(run), found]
                 lines.append(f"| {' | '.join(cells)} |")
     return lines

@@ -168,17 +168,17 @@ def _value(draft: Draft, definition: Definition) -> str:
 
 def _groups(draft: Draft) -> None:
     dice = draft.dice
-    what = dice.choice(("limits", "limits", "protocols", "assignors", "directories"))
+    kind = dice.choice(("limits", "limits", "protocols", "assignors", "directories"))
     limits = [
         name for name in definitions(draft.version) if name.startswith("group.") and name.endswith((".ms", "limit", "locks"))
     ]
-    if what == "limits" and limits:
+    if kind == "limits" and limits:
         for key in dice.sample(limits, 2):
             draft.properties[key] = dice.choice(("1", "1000", "5000", "15000", "40000", "45000", "60000", "90000"))
-    elif what == "protocols":
+    elif kind == "protocols":
         values = ("consumer", "classic", "classic,consumer", "Classic", "classic,share", "streams,classic", "classic,classic", "")
         draft.properties["group.coordinator.rebalance.protocols"] = dice.choice(values)
-    elif what == "assignors":
+    elif kind == "assignors":
         key = dice.choice(("group.share.assignors", "group.consumer.assignors"))
         draft.properties[key] = dice.choice(("simple", "simple,simple", "range", "uniform,range", "nobody", ""))
     else:

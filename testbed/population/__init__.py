@@ -61,8 +61,8 @@ def populate(bed: Bed, cluster: BaseCluster, contents: Contents = WHOLE) -> Popu
     folder = cluster.folder / "population"
     folder.mkdir(exist_ok=True)
     logs = [f"-Dbed.logs={folder}", f"-Dlog4j.configuration=file:{LOG4J}"]
-    some = next(iter(cluster.brokers.values()))
-    command = [java(), *JVM, *logs, "-cp", f"{some.server.jars}/*", str(PROGRAM)]
+    broker = next(iter(cluster.brokers.values()))
+    command = [java(), *JVM, *logs, "-cp", f"{broker.server.jars}/*", str(PROGRAM)]
     process = bed.stay(bed.worker, command, cwd=folder, line=json.dumps(_wanted(cluster, contents)))
     cluster.await_settled(seconds=_SETTLE_SECONDS)
     population = Population(process=process, seconds=time.monotonic() - began)

@@ -70,8 +70,8 @@ def test_findings_are_chosen_and_the_worst_comes_first(cut_off):
     at_two = answers.findings(cut_off, resource="broker/2")["findings"]
     assert at_two
     assert {finding["resource"].split("/")[1] for finding in at_two} == {"2"}
-    some = answers.findings(cut_off, status=None, limit=1)
-    assert (len(some["findings"]), some["omitted"]) == (1, len(everything) - 1)
+    first_page = answers.findings(cut_off, status=None, limit=1)
+    assert (len(first_page["findings"]), first_page["omitted"]) == (1, len(everything) - 1)
     with pytest.raises(UsageError, match="did you mean HIGH"):
         answers.findings(cut_off, at_least="hihg")
 
@@ -104,7 +104,7 @@ def test_what_would_decide_begins_with_the_incidents(some_login_fails):
     unknown = {
         f"/findings/{place}" for place, finding in enumerate(some_login_fails["findings"]) if finding["status"] == "UNKNOWN"
     }
-    assert unknown & {pointer for each in inputs for pointer in each["waiting"]} == {
+    assert unknown & {pointer for entry in inputs for pointer in entry["waiting"]} == {
         pointer for pointer in unknown if answers.cited(some_login_fails, pointer)["content"]["evidence"].get("needs")
     }
 

@@ -42,13 +42,17 @@ def demand(parts, odd):
 @every_check
 def test_hostile_evidence_of_every_case_is_a_value(judged, check):
     written = {
-        remedy(check, judgement.status, {key: wrapped(value, odd) for key, value in judgement.evidence.items()}): odd
+        remedy(
+            check, judgement.status, {key: wrapped(value, hostile_text) for key, value in judgement.evidence.items()}
+        ): hostile_text
         for case in cases(check.code)
         for judgement in judged.of(check.code, f"{check.code}-{case}")
-        for odd in HOSTILE
+        for hostile_text in HOSTILE
     }
     tools = [Tools(release=release, zookeeper="zk:2181/kafka") for release in RELEASES]
-    printed = {shown for parts, odd in written.items() for each in tools for shown in demand(each.prose(parts), odd)}
+    printed = {
+        shown for parts, hostile_text in written.items() for tool in tools for shown in demand(tool.prose(parts), hostile_text)
+    }
     assert files_made(sorted(printed)) == []
 
 

@@ -399,9 +399,9 @@ def _probes(sample: int, world: World) -> Iterator[Row]:
                 break
 
 
-def _each_address(head: World, each: World) -> Iterator[Row]:
+def _each_address(head: World, broker: World) -> Iterator[Row]:
     head = {key: value for key, value in head.items() if key not in {"protocol", "via"}}
-    for address, found in each.items():
+    for address, found in broker.items():
         row = {"layer": "identity", "outcome": "failed" if "reason" in found else "ok", "answered_by": None, **found}
         yield AddressProbe(**head, address=address, **with_failure(row))
 

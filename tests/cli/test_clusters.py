@@ -88,7 +88,7 @@ def test_addresses_in_place_of_a_cluster_file_are_checked(capsys, options, expec
     ],
 )
 def test_a_cluster_by_its_addresses(address, name):
-    given = arguments.parse_arguments(["run", *address]).args[0]
-    cluster = clusters.cluster_without_airflow(given)
+    parsed = arguments.parse_arguments(["run", *address]).args[0]
+    cluster = clusters.cluster_without_airflow(parsed)
     assert cluster.name == name
     assert clusters.what_a_file_adds(cluster).count("{broker_id}") == 3

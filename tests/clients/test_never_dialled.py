@@ -113,11 +113,11 @@ def resolving(monkeypatch, **names):
     """Let names with dots as underscores mean these addresses; a list is one answer after the other. Yields what was asked."""
     real, asked = socket.getaddrinfo, []
 
-    def answer(host, port, *given, **more):
+    def answer(host, port, *arguments, **more):
         asked.append(host)
         answer = names.get(host.replace(".", "_"))
         if answer is None:
-            return real(host, port, *given, **more)
+            return real(host, port, *arguments, **more)
         now = answer.pop(0) if isinstance(answer, list) else answer
         return [info for address in now.split() for info in real(address, port, 0, socket.SOCK_STREAM)]
 
@@ -271,11 +271,11 @@ def test_bash_without_a_resolver_to_ask_does_not_guess(tmp_path):
 
 def test_a_vantage_dials_what_the_cluster_file_names(monkeypatch):
     seen = []
-    monkeypatch.setattr(sockets, "connect", lambda *given: seen.append(given))
+    monkeypatch.setattr(sockets, "connect", lambda *arguments: seen.append(arguments))
     monkeypatch.setattr(probe_script, "connect", lambda addresses, *_: seen.append(addresses) or pytest.fail("dialled"))
-    given = command_vantages.asked([target(LINK_LOCAL)], NOBODY, {(LINK_LOCAL, 9092)})
+    script_input = command_vantages.asked([target(LINK_LOCAL)], NOBODY, {(LINK_LOCAL, 9092)})
     with pytest.raises(pytest.fail.Exception):
-        probe_script.EndpointProbe(*_walk(given)).go(["dns", "tcp"], 1.0)
+        probe_script.EndpointProbe(*_walk(script_input)).go(["dns", "tcp"], 1.0)
     assert seen[0][0][1][0] == LINK_LOCAL
     out = io.StringIO()
     probe_script.probe_all(command_vantages.asked([target(LINK_LOCAL)], NOBODY), 1.0, out)

@@ -45,9 +45,9 @@ def keys(salted, address="b1:9092"):
     return ScramKeys(salted=salted, address=address, mechanism=MECHANISM, password=PASSWORD)
 
 
-def refused(*given, **options):
+def refused(*arguments, **options):
     with pytest.raises(sasl.ScramError) as caught:
-        keys(*given, **options).compute(b"salt" * 4, sasl.MOST_ITERATIONS)
+        keys(*arguments, **options).compute(b"salt" * 4, sasl.MOST_ITERATIONS)
     return caught.value.failure, caught.value.words
 
 

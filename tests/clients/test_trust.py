@@ -73,8 +73,8 @@ class Brokers:
             password_env="AUDITOR",  # noqa: S106 -- a variable
             tls=Tls(ca_file=str(self.authority.ca_file)),
         )
-        given = {"bootstrap": tuple(broker.address for broker in self.honest), "security": wanted, "limits": QUICK}
-        return Cluster(name="c", **given | more)
+        fields = {"bootstrap": tuple(broker.address for broker in self.honest), "security": wanted, "limits": QUICK}
+        return Cluster(name="c", **fields | more)
 
     def audit(self, *, kraft=False, **more):
         if not kraft:

@@ -197,8 +197,10 @@ class FakeBroker:
                 resource_name=name,
                 pattern_type=pattern,
                 acls=[
-                    resource.AclDescription(version=version, principal=who, host=host, operation=what, permission_type=permission)
-                    for who, host, what, permission in entries
+                    resource.AclDescription(
+                        version=version, principal=who, host=host, operation=operation, permission_type=permission
+                    )
+                    for who, host, operation, permission in entries
                 ],
             )
             for kind, name, pattern, entries in (() if code else self.acls)

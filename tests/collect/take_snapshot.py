@@ -12,12 +12,12 @@ from kafka_audit.model.tables import TABLES
 
 
 def main():
-    given = json.loads(sys.argv[1])
-    vantages = tuple(Vantage(**{**vantage, "command": tuple(vantage["command"])}) for vantage in given.pop("vantages", []))
-    connect = given.pop("zookeeper")
+    described = json.loads(sys.argv[1])
+    vantages = tuple(Vantage(**{**vantage, "command": tuple(vantage["command"])}) for vantage in described.pop("vantages", []))
+    connect = described.pop("zookeeper")
     zookeeper = None if connect is None else ZookeeperAccess(connect=connect)
-    limits = Limits(**given.pop("limits", {}))
-    cluster = Cluster(name="bed", zookeeper=zookeeper, vantages=vantages, limits=limits, **given)
+    limits = Limits(**described.pop("limits", {}))
+    cluster = Cluster(name="bed", zookeeper=zookeeper, vantages=vantages, limits=limits, **described)
     lines = []
     started = time.monotonic()
     try:

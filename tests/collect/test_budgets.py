@@ -317,7 +317,7 @@ def test_a_flood_of_brokers_does_not_push_out_those_that_were_there():
 def test_each_broker_has_one_address_before_any_has_two():
     listed = {broker: [target(("h", 1), broker, f"L{n}") for n in range(1 if broker else 100)] for broker in range(5)}
     kept = priorities.kept_targets(listed, range(5), (), 7)
-    assert {broker: len(some) for broker, some in kept.items()} == {0: 3, 1: 1, 2: 1, 3: 1, 4: 1}
+    assert {broker: len(rows) for broker, rows in kept.items()} == {0: 3, 1: 1, 2: 1, 3: 1, 4: 1}
     assert priorities.kept_targets(listed, range(3), (), 1000) == {broker: listed[broker] for broker in range(3)}
 
 

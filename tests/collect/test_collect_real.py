@@ -32,8 +32,8 @@ class Audited:
         self.cluster.await_settled()
 
     def start(self, **options):
-        given = {"zookeeper": self.cluster.zookeeper_connect, "limits": {"read_s": 4.0, "settle_s": 1.0}, **options}
-        command = [sys.executable, str(HERE / "take_snapshot.py"), json.dumps(given)]
+        described = {"zookeeper": self.cluster.zookeeper_connect, "limits": {"read_s": 4.0, "settle_s": 1.0}, **options}
+        command = [sys.executable, str(HERE / "take_snapshot.py"), json.dumps(described)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return self.bed.worker.popen(command, env={**os.environ, "PYTHONPATH": str(PLUGINS)}, **pipes)
 

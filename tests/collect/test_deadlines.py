@@ -123,11 +123,11 @@ def test_a_name_server_that_hangs_ends_with_the_audit(monkeypatch):
     """kafka-python and kazoo look names up on their own, without a bound, and so does socket.create_connection."""
     real = socket.getaddrinfo
 
-    def hanging(host, *given, **more):
+    def hanging(host, *arguments, **more):
         if host.endswith(".example"):
             time.sleep(6)  # longer than the audit
             host = "127.0.0.1"
-        return real(host, *given, **more)
+        return real(host, *arguments, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", hanging)
     with HostileBroker(0) as broker:
@@ -141,7 +141,7 @@ def test_a_name_server_that_hangs_ends_with_the_audit(monkeypatch):
 
 def test_a_conversation_waits_for_no_name_server(monkeypatch):
     real, began = socket.getaddrinfo, time.monotonic()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *given: time.sleep(9) or real(host, *given))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *arguments: time.sleep(9) or real(host, *arguments))
     with pytest.raises(ReadError, match="timeout"), Conversation("slow.example", 9092, ClientOptions(read_s=0.5)):
         pass
     assert time.monotonic() - began < 6

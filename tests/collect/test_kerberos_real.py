@@ -55,10 +55,10 @@ class Audited:
             "limits": {"read_s": 5, "settle_s": 0.5},
         }
         config.write_text(json.dumps({"clusters": {"prod": entry}}))
-        given = {"PYTHONPATH": str(PLUGINS), "KRB5_CONFIG": str(self.kdc.configuration), **environment}
+        variables = {"PYTHONPATH": str(PLUGINS), "KRB5_CONFIG": str(self.kdc.configuration), **environment}
         own = {name: value for name, value in os.environ.items() if not name.startswith("KRB5")}
         command = [str(config) if part == "CONFIG" else part for part in command]
-        completed = self.bed.worker.run([sys.executable, *command], env=own | given, timeout=200)
+        completed = self.bed.worker.run([sys.executable, *command], env=own | variables, timeout=200)
         assert completed.returncode == code, completed.stderr
         return completed.stdout
 

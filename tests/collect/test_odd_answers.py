@@ -491,9 +491,9 @@ def test_a_broker_id_in_a_log_that_no_broker_has_is_left_out():
 def test_an_odd_answer_of_a_queue_is_one_failed_row(cluster):
     vantage = Vantage(name="edge", role="client", queue="edge")
     access = ZookeeperAccess(connect=cluster.zookeeper.address)
-    odd = QueueAnswer(endpoints=[[1, 2]], samples=["", ""])
+    queue_answer = QueueAnswer(endpoints=[[1, 2]], samples=["", ""])
     audited = Cluster(name="c", zookeeper=access, limits=QUICK, vantages=(vantage,))
-    snapshot = take_snapshot(audited, snapshot_id="s", say=lambda _: None, secrets={}, answers={"edge": odd})
+    snapshot = take_snapshot(audited, snapshot_id="s", say=lambda _: None, secrets={}, answers={"edge": queue_answer})
     (read,) = failed(snapshot)
     assert (read.observer, read.error) == ("vantage:edge", ReadFailure.MALFORMED_ANSWER.words)
     assert honest(snapshot, {0, 1, 2}) == in_full({0, 1, 2})

@@ -54,14 +54,14 @@ class Audited:
         self.cluster.await_settled()
 
     def snapshot(self, **options):
-        given = {
+        described = {
             "zookeeper": self.cluster.zookeeper_connect,
             "limits": {"read_s": 4.0, "settle_s": 1.0},
             "listeners": {BETWEEN.label: None},
             **options,
         }
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        command = [sys.executable, str(HERE / "take_snapshot.py"), json.dumps(given)]
+        command = [sys.executable, str(HERE / "take_snapshot.py"), json.dumps(described)]
         return told(ended(self.bed.worker.popen(command, env={**os.environ, "PYTHONPATH": str(PLUGINS)}, **pipes)))
 
     def put(self, znodes):
@@ -90,16 +90,16 @@ def audited(request, tmp_path_factory):
 @pytest.fixture
 def granted(audited):
     """Grant the auditor ACLs for one test."""
-    given = []
+    granted = []
 
     def grant(acls):
         audited.cluster.put_acls(acls)
-        given.extend(acls)
+        granted.extend(acls)
         return audited
 
     yield grant
-    if given:
-        audited.cluster.drop_acls(given)
+    if granted:
+        audited.cluster.drop_acls(granted)
 
 
 def needs(snapshot):
@@ -245,11 +245,11 @@ def test_znodes_of_four_megabytes_are_one_row_each(tmp_path, monkeypatch):
 def test_without_zookeeper_too(tmp_path, more):
     with Bed(tmp_path) as bed:
         audited = Audited(bed, "4.3.0", brokers=2, zookeeper=None, more=more)
-        given = {
+        described = {
             "zookeeper": None,
             "bootstrap": [f"{broker.host.address}:{OPEN.port}" for broker in audited.cluster.brokers.values()],
         }
-        snapshot, errors = audited.errors_of(lambda: audited.snapshot(**given))
+        snapshot, errors = audited.errors_of(lambda: audited.snapshot(**described))
     assert errors == []
     if not more:
         assert needs(snapshot) >= {(api, REFUSED, DESCRIBE) for api in PROTECTED}

@@ -143,8 +143,8 @@ def test_an_address_that_answers_late_is_not_waited_for_and_its_brokers_are_aske
     first.brokers = {0: first.brokers[0]}
     asked = threading.Event()
     answer_first, answer_late = first._configs, late._metadata
-    monkeypatch.setattr(first, "_configs", lambda *given: asked.set() or answer_first(*given))
-    monkeypatch.setattr(late, "_metadata", lambda *given: asked.wait(20) and answer_late(*given))
+    monkeypatch.setattr(first, "_configs", lambda *arguments: asked.set() or answer_first(*arguments))
+    monkeypatch.setattr(late, "_metadata", lambda *arguments: asked.wait(20) and answer_late(*arguments))
     snapshot = snap(cluster(first.address, late.address, limits=Limits(read_s=15.0, settle_s=0.1, audit_s=60.0)))
     assert {view.broker_id for view in snapshot.of(BrokerView) if view.sample == 1} >= {0, 1, 2}
     assert {probe.broker_id for probe in snapshot.of(Probe) if probe.sample == 1} >= {0, 1, 2}

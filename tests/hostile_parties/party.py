@@ -103,8 +103,8 @@ class Party:
         if answer is not None:
             exchange.send_body(answer)
 
-    def _spawn(self, target, *given):
-        thread = threading.Thread(target=target, args=given, daemon=True)
+    def _spawn(self, target, *arguments):
+        thread = threading.Thread(target=target, args=arguments, daemon=True)
         self._threads = [*(thread for thread in self._threads if thread.is_alive()), thread]
         thread.start()
 
@@ -251,5 +251,5 @@ NAMED = {
 
 def named(text):
     """Return a behaviour by its name and numbers, as "drip 2"."""
-    name, *given = text.split()
-    return partial(NAMED[name], *(int(argument) if argument.isdigit() else argument for argument in given))()
+    name, *arguments = text.split()
+    return partial(NAMED[name], *(int(argument) if argument.isdigit() else argument for argument in arguments))()

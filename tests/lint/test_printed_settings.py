@@ -83,10 +83,10 @@ def new_failures(printed: Printed) -> set[tuple[str, str, str]]:
     file, found = dict(printed.file), set()
     before = failures(written(file))
     for block in printed.blocks:
-        given = {key: filled(value, key, file) for key, value in block}
-        if INTER_BROKER in given:  # the step says to remove it: a broker with both does not start
+        settings = {key: filled(value, key, file) for key, value in block}
+        if INTER_BROKER in settings:  # the step says to remove it: a broker with both does not start
             file.pop(INSTEAD, None)
-        file |= given
+        file |= settings
         found |= {(printed.where, *failure) for failure in failures(written(file)) - before}
     return found
 

@@ -293,8 +293,8 @@ def test_ports_are_open_to_this_machine_alone():
 
 
 def test_passwords_of_clusters_go_where_tasks_alerts_and_the_watch_run_alone():
-    given = {name for name, service in compose_file.services().items() if "env_file" in service}
-    assert given == {"airflow-scheduler", "airflow-dag-processor", "airflow-triggerer"}
+    with_env_file = {name for name, service in compose_file.services().items() if "env_file" in service}
+    assert with_env_file == {"airflow-scheduler", "airflow-dag-processor", "airflow-triggerer"}
 
 
 def test_kafka_accepts_the_brokers_to_play_with():

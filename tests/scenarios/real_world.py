@@ -126,8 +126,8 @@ def _stays_up(server):
             return server.is_running
         time.sleep(0.5)
     if server.is_running:
-        what = f"is neither up nor ended after {START_SECONDS:.0f} s"
-        raise server.failed(what)
+        ended = f"is neither up nor ended after {START_SECONDS:.0f} s"
+        raise server.failed(ended)
     return False
 
 

@@ -111,13 +111,13 @@ def test_what_an_auditor_may_not_read_is_told_and_the_printed_commands_give_it(b
     assert "commands: kafka-audit explain KA002" in " ".join(none.stdout.split())
 
     cluster.put_acls(SOME)
-    some = audits.by_command("far")
-    assert some.code == 4, some.said
-    rest = lacking(some.report)
+    audited = audits.by_command("far")
+    assert audited.code == 4, audited.said
+    rest = lacking(audited.report)
     assert {needs for needed in rest.values() for _, needs in needed} == {DESCRIBE}
     assert {api for needed in rest.values() for api, _ in needed} == PROTECTED
-    counted(some.report, short=sum(len(reads) for reads in rest.values()))
-    assert for_want_of_rights(some.report) < for_want_of_rights(none.report)
+    counted(audited.report, short=sum(len(reads) for reads in rest.values()))
+    assert for_want_of_rights(audited.report) < for_want_of_rights(none.report)
     cluster.drop_acls(SOME)
 
     explained = [sys.executable, "-m", "kafka_audit.cli", "explain", "KA002"]
@@ -135,4 +135,4 @@ def test_what_an_auditor_may_not_read_is_told_and_the_printed_commands_give_it(b
     counted(everything.report, short=0)
     assert for_want_of_rights(everything.report) == set()
     assert "KA002" not in {code for code, _ in failing(everything.report)}
-    assert everything.report["coverage"]["asked"] >= some.report["coverage"]["asked"]
+    assert everything.report["coverage"]["asked"] >= audited.report["coverage"]["asked"]

@@ -160,8 +160,8 @@ def main():
     parser.add_argument("--without-spark", action="store_true", help="many more audits, judged by the checks of rows alone")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--out", type=Path, default=TESTS.parent / "build" / "soak")
-    given = parser.parse_args()
-    folder = given.out.resolve()
+    options = parser.parse_args()
+    folder = options.out.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     roles = {"cluster": Role("cluster", folder)}
     try:
@@ -172,21 +172,21 @@ def main():
         clusters = {"clusters": {"soak": entry | {"keep": {"snapshots": KEEP}, "vantages": near, "mute": mutes}}}
         (folder / "clusters.yaml").write_text(json.dumps(clusters))
         roles |= {name: Role(name, folder) for name in ("auditor", "page")}
-        audits = soak(roles, Churn(roles["cluster"], given.seed), given)
+        audits = soak(roles, Churn(roles["cluster"], options.seed), options)
     finally:
         for role in roles.values():
             role.close()
     return verdict(audits, folder)
 
 
-def soak(roles, churn, given):
+def soak(roles, churn, options):
     """Audit until the time is over; return a row for each audit, as in the CSV."""
     audits, began = [], time.monotonic()
-    with (given.out / "soak.csv").open("w", newline="") as file:
-        while time.monotonic() - began < given.minutes * 60 or len(audits) < 3:
+    with (options.out / "soak.csv").open("w", newline="") as file:
+        while time.monotonic() - began < options.minutes * 60 or len(audits) < 3:
             started = time.monotonic()
             done, repaired, faulty = churn.step()
-            audit = roles["auditor"].ask(spark=not given.without_spark)
+            audit = roles["auditor"].ask(spark=not options.without_spark)
             read = roles["page"].ask()
             row = {"minute": round((time.monotonic() - began) / 60, 3)}
             for name, answer in (("auditor", audit), ("page", read)):
@@ -202,7 +202,7 @@ def soak(roles, churn, given):
             file.flush()
             audits.append(row)
             say(f"{row['minute']:7.1f} min  {row['auditor memory']:.0f} MB  {row['seconds']} s  {row['done']}  {row['high']}")
-            time.sleep(max(0.0, started + given.every - time.monotonic()))
+            time.sleep(max(0.0, started + options.every - time.monotonic()))
     return audits
 
 

@@ -168,9 +168,9 @@ def test_an_odd_host_is_one_row(brokers, host):
     found = watched(described(brokers[0]), 3)
     reading, state = found[-1]
     assert [broker.broker_id for broker in reading.brokers if broker.metadata.answered] == [0, 1, 2]
-    (odd,) = (broker for broker in reading.brokers if broker.broker_id == 7)
-    assert not odd.api_versions.answered
-    assert len(odd.address) < 300
+    (hostile,) = (broker for broker in reading.brokers if broker.broker_id == 7)
+    assert not hostile.api_versions.answered
+    assert len(hostile.address) < 300
     assert suspected(state) == {(WatchFault.NO_ANSWER, 7)}
 
 

@@ -396,9 +396,9 @@ def test_files_of_certificates_are_read_on_a_thread_and_one_that_is_being_replac
     monkeypatch.setattr(reader_module, "LOGINS_S", 0.0)
     threads, made_logins = [], reader_module.ClusterLogins
 
-    def logins(*given):
+    def logins(*arguments):
         threads.append(threading.current_thread() is threading.main_thread())
-        return made_logins(*given)
+        return made_logins(*arguments)
 
     monkeypatch.setattr(reader_module, "ClusterLogins", logins)
     file = tmp_path / "ca.pem"

@@ -146,8 +146,8 @@ def test_secrets_of_spark_s_configuration_are_hidden_in_logs_and_rendered_templa
     monkeypatch.setattr(compare_operator, "mask_secret", hidden.append)
     key = "spark.hadoop.fs.azure.account.key.audits.dfs.core.windows.net"
     conf = {key: "c3RvcmU=", "spark.hadoop.fs.s3a.access.key": "AKIAEXAMPLE", "spark.executor.cores": "2"}
-    _, given, _ = submitted({"host": "local[2]", "extra": {"conf": conf}})
-    assert given[key] == "c3RvcmU="
+    _, variables, _ = submitted({"host": "local[2]", "extra": {"conf": conf}})
+    assert variables[key] == "c3RvcmU="
     assert set(hidden) == {"c3RvcmU=", "AKIAEXAMPLE"}
 
 

@@ -211,7 +211,7 @@ def test_every_version_reads_the_same(version):
 
 
 def test_our_decoding_is_kafka_pythons():
-    resources = [(kind, f"n{kind}", 3, [("User:ü", "h", what, 3)]) for kind in range(2, 8) for what in range(2, 15)]
+    resources = [(kind, f"n{kind}", 3, [("User:ü", "h", operation, 3)]) for kind in range(2, 8) for operation in range(2, 15)]
     data = body(3, resources)
     theirs = DescribeAclsResponse.decode(data, version=3)
     count = sum(len(resource.acls) for resource in theirs.resources)
@@ -232,7 +232,7 @@ def test_the_order_of_an_answer_does_not_matter_and_its_content_does():
 def test_a_body_is_decoded_once(monkeypatch):
     decoded = []
     read = acls.decode_acls_answer
-    monkeypatch.setattr(acls, "decode_acls_answer", lambda *given: decoded.append(1) or read(*given))
+    monkeypatch.setattr(acls, "decode_acls_answer", lambda *arguments: decoded.append(1) or read(*arguments))
     book = AclBook()
     for _ in range(100):
         book.add(body(3, RULES), 3)

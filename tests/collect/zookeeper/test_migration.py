@@ -209,13 +209,13 @@ def test_acls_and_traces_are_kept_where_zookeeper_goes():
 @pytest.mark.parametrize("converted", [{0}, {2}, {0, 1}, {1, 2}])
 def test_midway_brokers_without_a_session_have_changed_and_the_others_have_not(converted):
     rows = held_by_zookeeper(*(session(broker) for broker in range(3) if broker not in converted), claim=3000)
-    each = [offers(broker, *(KRAFT if broker in converted else ZOOKEEPER_MODE)) for broker in range(3)]
-    for order in (each, each[::-1]):
+    offered = [offers(broker, *(KRAFT if broker in converted else ZOOKEEPER_MODE)) for broker in range(3)]
+    for order in (offered, offered[::-1]):
         assert_zookeeper_goes([*rows, *(row for answer in order for row in answer)])
     # ZooKeeper names no controller that took over, and brokers hold sessions: then it is the reference, whatever one says.
     names = [f"broker:{broker}" for broker in sorted(converted)]
     unnamed = [row for row in rows if not isinstance(row, Migration)]
-    assert_zookeeper_stays([*unnamed, *(row for answer in each for row in answer)], *names)
+    assert_zookeeper_stays([*unnamed, *(row for answer in offered for row in answer)], *names)
 
 
 def test_a_broker_that_was_just_restarted_in_kraft_mode_settles_with_the_end_of_its_session():

@@ -39,7 +39,7 @@ def test_thousands_of_unreadable_endpoints_are_one_row(monkeypatch):
     """Each was a row that replaced the one before."""
     failures = []
     fail = ZnodeReads.fail
-    monkeypatch.setattr(ZnodeReads, "fail", lambda *given: (failures.append(given), fail(*given)))
+    monkeypatch.setattr(ZnodeReads, "fail", lambda *arguments: (failures.append(arguments), fail(*arguments)))
     with HostileCluster(brokers=1) as parties:
         path = "/brokers/ids/0"
         content = json.loads(parties.zookeeper.znodes[path])

@@ -63,9 +63,9 @@ class Producer:
         with self._lines.open() as lines:
             lines.seek(already)
             for line in lines:
-                partition, _, what = line.strip().partition(" ")
+                partition, _, result = line.strip().partition(" ")
                 if partition.isdigit():
-                    results[int(partition)].add(what)
+                    results[int(partition)].add(result)
         return dict(results)
 
     def await_all(self, partitions: int, seconds: float = 30) -> None:

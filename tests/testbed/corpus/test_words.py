@@ -105,8 +105,8 @@ def own_and_others(name):
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_the_report_on_a_recorded_cluster_names_its_cause_and_no_other(texts, name):
-    got = words.worth(texts[f"{name} {ALL_INPUTS}"], *own_and_others(name), 3)
-    assert (got.verdict, got.false) == ("cause", ""), got.line
+    worth = words.worth(texts[f"{name} {ALL_INPUTS}"], *own_and_others(name), 3)
+    assert (worth.verdict, worth.false) == ("cause", ""), worth.line
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -115,9 +115,9 @@ def test_a_text_is_worth_no_less_than_the_codes_whatever_is_missing(texts, verdi
     for inputs in INPUTS:
         here = {key: demand for key, demand in others.items() if key != "auditor_lacks_rights" or inputs != METADATA_ALONE}
         by_codes = verdicts[name][inputs]
-        got = words.worth(texts[f"{name} {inputs}"], own, here, 3)
-        assert got.verdict != "wrong", (inputs, got)
-        assert ORDER.index(got.verdict) <= ORDER.index(BY_CODES.get(by_codes, by_codes)), (inputs, by_codes, got)
+        worth = words.worth(texts[f"{name} {inputs}"], own, here, 3)
+        assert worth.verdict != "wrong", (inputs, worth)
+        assert ORDER.index(worth.verdict) <= ORDER.index(BY_CODES.get(by_codes, by_codes)), (inputs, by_codes, worth)
 
 
 @pytest.mark.parametrize("inputs", INPUTS)
