@@ -244,8 +244,8 @@ def _resolve(coordinates: tuple[str, ...], without: tuple[str, ...], work: Path,
         message = f"{tool} did not resolve {coordinates[0]} within {RESOLVE_SECONDS} s: is its repository reachable?"
         raise BedError(message) from None
     if completed.returncode:
-        said = "\n".join((completed.stdout + completed.stderr).strip().splitlines()[-15:])
-        message = f"{tool} could not resolve {coordinates[0]}: is its repository reachable?\n{said}"
+        output = "\n".join((completed.stdout + completed.stderr).strip().splitlines()[-15:])
+        message = f"{tool} could not resolve {coordinates[0]}: is its repository reachable?\n{output}"
         raise BedError(message)
 
 

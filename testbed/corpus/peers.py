@@ -34,12 +34,12 @@ def kafka_topics(scene: Scene) -> str:
     for option in wanted:
         try:
             command = f"kafka-topics.sh --bootstrap-server {scene.tools.bootstrap} --describe {option}"
-            done = scene.tools.run(scene.tools.with_login(command), SECONDS)
+            completed = scene.tools.run(scene.tools.with_login(command), SECONDS)
         except subprocess.TimeoutExpired:
             lines.append(f"no end after {SECONDS} s")
             break
-        lines.append((done.stdout + done.stderr).strip())
-        if done.returncode:
+        lines.append((completed.stdout + completed.stderr).strip())
+        if completed.returncode:
             break
     return "\n".join(filter(None, lines))
 

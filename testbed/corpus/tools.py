@@ -110,12 +110,12 @@ class Tools:
             BedError: it failed, or took too long.
         """
         try:
-            done = self.run(command, seconds)
+            completed = self.run(command, seconds)
         except subprocess.TimeoutExpired:
             message = f"{command}: no end after {seconds:.0f} s"
             raise BedError(message) from None
-        output = done.stdout + done.stderr
-        if done.returncode or "Exception" in output or "Error while executing" in output:
+        output = completed.stdout + completed.stderr
+        if completed.returncode or "Exception" in output or "Error while executing" in output:
             message = f"{command}: {output.strip()[-500:]}"
             raise BedError(message)
         return output

@@ -85,9 +85,9 @@ FILES = {
 @pytest.mark.parametrize(("text", "message"), FILES.values(), ids=FILES)
 def test_a_slip_in_the_cluster_file_is_told_with_file_line_and_key(run, tmp_path, text, message):
     (tmp_path / "clusters.yaml").write_text(text)
-    done = run("run", "prod")
-    says(done, message)
-    assert "hunter2" not in done.err
+    result = run("run", "prod")
+    says(result, message)
+    assert "hunter2" not in result.err
 
 
 def test_a_missing_cluster_file_tells_how_to_get_one(run, tmp_path):

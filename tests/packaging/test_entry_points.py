@@ -38,9 +38,9 @@ def test_help_lists_every_target_with_what_it_does():
     ],
 )
 def test_what_is_missing_is_told_in_one_line(arguments, environment, message):
-    done = make(*arguments, **environment)
-    assert done.returncode != 0
-    (line, *rest) = done.stderr.splitlines()
+    completed = make(*arguments, **environment)
+    assert completed.returncode != 0
+    (line, *rest) = completed.stderr.splitlines()
     assert line.startswith(message)
     assert all(other.startswith("make: ***") for other in rest)
 

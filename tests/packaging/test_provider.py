@@ -223,5 +223,5 @@ def test_a_mounted_package_of_another_version_is_named(installed, tmp_path):
     warning = "is used, version 0.0.1 in"
     assert warning not in installed.run("-c", script, folders=folders).stdout
     source.write_text(source.read_text().replace(f'"{__version__}"', '"0.0.1"'))
-    done = installed.run("-c", script, folders=folders)
-    assert warning in done.stdout + done.stderr
+    completed = installed.run("-c", script, folders=folders)
+    assert warning in completed.stdout + completed.stderr

@@ -139,11 +139,11 @@ print("pandas" in sys.modules)
 @pytest.mark.parametrize(("whose", "message"), [("ours", "False\n"), ("pyspark's", "True\n")])
 def test_pyspark_imports_pandas_for_the_first_value_that_goes_to_the_jvm(whose, message):
     """A second of each start. When the second case fails, `session._take_nothing_of_numpy` may be superfluous."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", ASKS_CONVERTERS, whose], env={**os.environ, "PYTHONPATH": str(ROOT / "plugins")},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout == message
+    assert completed.stdout == message
 
 
 def test_no_python_function_runs_on_executors():

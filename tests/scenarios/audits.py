@@ -67,8 +67,8 @@ class Audits:
         where = ["--config", str(self._file(name)), "--out", str(self._store(name))]
         command = [sys.executable, "-m", "kafka_audit.cli", "run", name, *where, *options]
         completed = self._bed.worker.run(command, cwd=self._folder, env=self.environment())
-        said = completed.stdout + completed.stderr
-        return SimpleNamespace(code=completed.returncode, stdout=completed.stdout, said=said, report=self._report(name))
+        output = completed.stdout + completed.stderr
+        return SimpleNamespace(code=completed.returncode, stdout=completed.stdout, said=output, report=self._report(name))
 
     def by_dag(self, name, log):
         """Run the DAG; return its exit code, its log and the report."""

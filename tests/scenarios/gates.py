@@ -16,7 +16,7 @@ def gate_of(bed, folder):
         completed = bed.worker.popen(
             [sys.executable, "-m", "kafka_audit.cli", command, "prod", *where, *options], stdout=subprocess.PIPE, cwd=folder
         )
-        said, _ = completed.communicate()
-        return SimpleNamespace(code=completed.returncode, report=json.loads(said))
+        output, _ = completed.communicate()
+        return SimpleNamespace(code=completed.returncode, report=json.loads(output))
 
     return run

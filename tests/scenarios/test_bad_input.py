@@ -51,12 +51,12 @@ def audit(bed, cluster, tmp_path):
         (tmp_path / "clusters.yaml").write_text(json.dumps({"clusters": {"bad": entry | keys}}))
         command = [sys.executable, "-m", "kafka_audit.cli", "run", "bad", "--out", str(tmp_path / "store"), *options]
         completed = bed.worker.run(command, cwd=tmp_path, env=environ)
-        said = completed.stdout + completed.stderr
-        assert "Traceback" not in said
-        assert WRONG not in said
+        output = completed.stdout + completed.stderr
+        assert "Traceback" not in output
+        assert WRONG not in output
         path = tmp_path / "store" / "findings.json"
         report = json.loads(path.read_text()) if path.is_file() else None
-        return SimpleNamespace(code=completed.returncode, out=completed.stdout, err=completed.stderr, said=said, report=report)
+        return SimpleNamespace(code=completed.returncode, out=completed.stdout, err=completed.stderr, said=output, report=report)
 
     run.entry = entry
     return run

@@ -68,15 +68,15 @@ def audit(bed, cluster, tmp_path_factory):
         began = time.monotonic()
         audit = [sys.executable, "-m", "kafka_audit.cli", command, "c", *where, *options]
         completed = bed.worker.run([sys.executable, "-c", MEASURED, str(folder / "peak"), *audit], cwd=folder, env=environ)
-        said = completed.stdout + completed.stderr
-        assert "Traceback" not in said
+        output = completed.stdout + completed.stderr
+        assert "Traceback" not in output
         kept = b"".join(path.read_bytes() for path in Path(store.root).rglob("*") if path.is_file())
         for password in passwords.values():
-            assert password not in said
+            assert password not in output
             assert password.encode() not in kept
         return SimpleNamespace(
             code=completed.returncode,
-            said=said,
+            said=output,
             out=completed.stdout.strip(),
             seconds=time.monotonic() - began,
             store=store,

@@ -41,8 +41,8 @@ def gate(bed, cluster, tmp_path):
         where = ["--config", str(config), "--out", str(tmp_path / "store"), "--format", "json"]
         command = [sys.executable, "-m", "kafka_audit.cli", command, "prod", *where, *options]
         completed = bed.worker.popen(command, stdout=subprocess.PIPE, cwd=tmp_path)
-        said, _ = completed.communicate()
-        return SimpleNamespace(code=completed.returncode, report=json.loads(said))
+        output, _ = completed.communicate()
+        return SimpleNamespace(code=completed.returncode, report=json.loads(output))
 
     return run
 

@@ -99,27 +99,27 @@ class Churn:
 
     def step(self):
         """Change the cluster; return what was done, whether a fault was repaired, and whether one is there now."""
-        done, repaired = [], False
+        steps, repaired = [], False
         if self._hostile:
             self._cluster.ask(do="honest")
-            done, repaired, self._hostile = [*done, "honest again"], True, False
+            steps, repaired, self._hostile = [*steps, "honest again"], True, False
         if self._down is not None:
             self._cluster.ask(do="start", broker=self._down)
-            done, repaired, self._down = [*done, f"broker {self._down} starts"], True, None
+            steps, repaired, self._down = [*steps, f"broker {self._down} starts"], True, None
         choice = self._dice.random()
         if choice < 0.35:
-            done += self._topic()
+            steps += self._topic()
         elif choice < 0.6:
-            done += [self._move(after_s=0.2 + self._dice.random()) for _ in range(self._dice.randrange(1, 4))]
+            steps += [self._move(after_s=0.2 + self._dice.random()) for _ in range(self._dice.randrange(1, 4))]
         elif choice < 0.75:
-            done.append(self._move())
+            steps.append(self._move())
         elif choice < 0.85:
             self._down = self._dice.randrange(1, 3)
             self._cluster.ask(do="stop", broker=self._down)
-            done.append(f"broker {self._down} stops")
+            steps.append(f"broker {self._down} stops")
         else:
-            done.append(self._be_hostile())
-        return done, repaired, self._hostile or self._down is not None
+            steps.append(self._be_hostile())
+        return steps, repaired, self._hostile or self._down is not None
 
     def _topic(self):
         if len(self._topics) > 30 or (len(self._topics) > 3 and self._dice.random() < 0.4):
@@ -185,7 +185,7 @@ def soak(roles, churn, options):
     with (options.out / "soak.csv").open("w", newline="") as file:
         while time.monotonic() - began < options.minutes * 60 or len(audits) < 3:
             started = time.monotonic()
-            done, repaired, faulty = churn.step()
+            steps, repaired, faulty = churn.step()
             audit = roles["auditor"].ask(spark=not options.without_spark)
             read = roles["page"].ask()
             row = {"minute": round((time.monotonic() - began) / 60, 3)}
@@ -193,7 +193,7 @@ def soak(roles, churn, options):
                 row |= {f"{name} {key}": round(value, 3) for key, value in roles[name].sample(answer).items()}
             row |= {"seconds": round(audit["seconds"], 2), "collected_s": round(audit["collected_s"], 2)}
             row |= {"asked": audit["asked"], "answered": audit["answered"], "page": " ".join(map(str, read["codes"]))}
-            row |= {"high": "; ".join(audit["high"]), "done": "; ".join(done), "repaired": int(repaired), "faulty": int(faulty)}
+            row |= {"high": "; ".join(audit["high"]), "done": "; ".join(steps), "repaired": int(repaired), "faulty": int(faulty)}
             row["alerts"] = " | ".join(audit["alerts"])
             writer = csv.DictWriter(file, row)
             if not audits:

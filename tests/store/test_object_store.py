@@ -138,11 +138,11 @@ REFUSALS = {
 
 @pytest.mark.parametrize(("variables", "message", "kind"), REFUSALS.values(), ids=REFUSALS)
 def test_a_bucket_that_cannot_be_written_is_refused_before_an_audit(root, variables, message, kind):
-    done = program("write_snapshot.py", root, ID, **variables)
-    assert done.returncode == 2, done.stderr
-    assert done.stdout.startswith(f"{kind.__name__} {root}/.staging/tried: ")
-    assert message in done.stdout
-    assert "s3cret" not in done.stdout + done.stderr
+    completed = program("write_snapshot.py", root, ID, **variables)
+    assert completed.returncode == 2, completed.stderr
+    assert completed.stdout.startswith(f"{kind.__name__} {root}/.staging/tried: ")
+    assert message in completed.stdout
+    assert "s3cret" not in completed.stdout + completed.stderr
 
 
 @pytest.mark.usefixtures("root")

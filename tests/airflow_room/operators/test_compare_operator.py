@@ -214,8 +214,8 @@ def test_spark_itself_refuses_that_mode(tmp_path):
     ]
     completed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert completed.returncode != 0
-    said = "Cluster deploy mode is currently not supported for python applications on standalone clusters."
-    assert said in completed.stdout + completed.stderr
+    refusal = "Cluster deploy mode is currently not supported for python applications on standalone clusters."
+    assert refusal in completed.stdout + completed.stderr
 
 
 AWS = {
