@@ -46,14 +46,14 @@ def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
 
 def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[Row]:
     """Yield what one look reads; `failed` are (observer, operation) of reads that were not answered."""
-    for name, told in world["eligible"].items():
+    for name, replicas in world["eligible"].items():
         topic, _, number = name.rpartition("-")
-        who = {key: tuple(told[key]) for key in ("eligible", "last_known")}
+        who = {key: tuple(replicas[key]) for key in ("eligible", "last_known")}
         head = {"sample": sample, "observer": "broker:0", "topic": topic, "partition": int(number), "isr": ()}
-        yield EligibleReplicas(**head, leader=told.get("leader"), **who)
-    for name, told in world["groups"].items():
-        head = {"sample": sample, "observer": f"broker:{told['at']}", "broker_id": told["at"], "group": name, "state": "Stable"}
-        yield GroupMember(**head, client_id=told["client"], host=told["host"], partitions=tuple(told["partitions"]))
+        yield EligibleReplicas(**head, leader=replicas.get("leader"), **who)
+    for name, group in world["groups"].items():
+        head = {"sample": sample, "observer": f"broker:{group['at']}", "broker_id": group["at"], "group": name, "state": "Stable"}
+        yield GroupMember(**head, client_id=group["client"], host=group["host"], partitions=tuple(group["partitions"]))
     for broker in world["brokers"]:
         observer = f"broker:{broker}"
         head = {"sample": sample, "observer": observer, "broker_id": broker}
@@ -61,8 +61,8 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
             assigned = sum(
                 broker in state["replicas"] for held in world["topics"].values() for state in held["partitions"].values()
             )
-            for path, told in world["log_dirs"].get(broker, {"/data": {"replicas": assigned}}).items():
-                yield from _log_dir(head, path, told)
+            for path, log_dir in world["log_dirs"].get(broker, {"/data": {"replicas": assigned}}).items():
+                yield from _log_dir(head, path, log_dir)
         if (observer, "ListOffsets") not in failed:
             yield from _leadership(head, world)
         if "__consumer_offsets" in world["topics"] and (observer, "ListGroups") not in failed:
@@ -83,18 +83,21 @@ def _transactions(head: World, world: World) -> Iterator[Row]:
             yield OldTransaction(**head, topic=topic, partition=int(number), **offsets)
 
 
-def _log_dir(head: World, path: str, told: World) -> Iterator[Row]:
-    dead = bool(told.get("error"))
-    sizes = {"total_bytes": told.get("total", None if dead else 100), "usable_bytes": told.get("usable", None if dead else 60)}
+def _log_dir(head: World, path: str, log_dir: World) -> Iterator[Row]:
+    dead = bool(log_dir.get("error"))
+    sizes = {
+        "total_bytes": log_dir.get("total", None if dead else 100),
+        "usable_bytes": log_dir.get("usable", None if dead else 60),
+    }
     sizes = {key: None if value is None else value * GIGABYTE for key, value in sizes.items()}
-    held, future = told.get("held", 0), told.get("future", {})
-    digest = {"replicas_digest": f"of {head['broker_id']}{path}" if "holds" in told else None}
+    held, future = log_dir.get("held", 0), log_dir.get("future", {})
+    digest = {"replicas_digest": f"of {head['broker_id']}{path}" if "holds" in log_dir else None}
     sizes |= {"replica_bytes": None if held is None else held * 2**30}
-    sizes |= {"offsets_bytes": told["offsets"] * 2**20 if "offsets" in told else None}
+    sizes |= {"offsets_bytes": log_dir["offsets"] * 2**20 if "offsets" in log_dir else None}
     yield LogDir(
-        **head, path=path, error=told.get("error", 0), replicas=told.get("replicas", 0 if dead else 4), **sizes, **digest
+        **head, path=path, error=log_dir.get("error", 0), replicas=log_dir.get("replicas", 0 if dead else 4), **sizes, **digest
     )
-    for topic, partitions in told.get("holds", {}).items():
+    for topic, partitions in log_dir.get("holds", {}).items():
         yield DiskReplicas(replicas_digest=digest["replicas_digest"], topic=topic, partitions=tuple(partitions))
     for name, (lag, size) in future.items():
         topic, _, number = name.rpartition("-")
