@@ -20,11 +20,11 @@ def ensemble(sample: int, world: Mapping[str, Any]) -> Iterator[Row]:
     if world["info"]["mode"] == "kraft":
         return
     away = {} if world["zookeeper"] else {"state": "down", "error": "connection refused"}
-    for member, server in world["members"].items():
-        row = {"state": "serving", **SERVING} if (server | away).get("state", "serving") == "serving" else dict.fromkeys(SERVING)
-        yield ZookeeperMember(sample=sample, member=member, **with_failure(row | server | away))
+    for member, told in world["members"].items():
+        row = {"state": "serving", **SERVING} if (told | away).get("state", "serving") == "serving" else dict.fromkeys(SERVING)
+        yield ZookeeperMember(sample=sample, member=member, **with_failure(row | told | away))
     for number, host in world["ensemble"].items() if world["zookeeper"] else ():
         name, _, role = host.partition(" ")
         yield EnsembleServer(sample=sample, server_id=number, host=name, votes=role != "observer")
-    for path, znode in world["znodes"].items() if world["zookeeper"] else ():
-        yield ZookeeperNode(sample=sample, path=path, **({"anyone": "r", "children": 0, "bytes": 100} | znode))
+    for path, told in world["znodes"].items() if world["zookeeper"] else ():
+        yield ZookeeperNode(sample=sample, path=path, **({"anyone": "r", "children": 0, "bytes": 100} | told))

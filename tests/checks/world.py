@@ -188,7 +188,7 @@ def _look(sample: int, world: World) -> Iterator[Row]:
     yield from (PlannedNode(node_id=number) for number in world["planned_nodes"])
     if world["planned_upgrade"]:
         yield PlannedUpgrade(**{"version": None, "oldest_client": None} | world["planned_upgrade"])
-    yield from (Verdict(**{"error": None, "needs": None} | verdict) for verdict in world["verdicts"])
+    yield from (Verdict(**{"error": None, "needs": None} | one) for one in world["verdicts"])
 
 
 def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
@@ -196,16 +196,16 @@ def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
     if ZOOKEEPER_READS["ids"] not in unread:
         for broker, held in world["brokers"].items():
             own = {"rack": None, "ephemeral_owner": broker + 7, "registered_ms": world["info"]["started_ms"] - 3_600_000}
-            kept = {key: value for key, value in held.items() if key != "listeners"}
-            yield RegisteredBroker(sample=sample, broker_id=broker, **(own | kept))
+            told = {key: value for key, value in held.items() if key != "listeners"}
+            yield RegisteredBroker(sample=sample, broker_id=broker, **(own | told))
         for broker, listener, protocol, host, port in _endpoints(world):
             yield RegisteredEndpoint(sample=sample, broker_id=broker, listener=listener, protocol=protocol, host=host, port=port)
     if ZOOKEEPER_READS["topics"] in unread:
         return
     for topic, held in world["topics"].items():
-        kept = {key: held.get(key) for key in ("topic_id", "czxid", "mzxid")}
-        kept["content_digest"] = _content_digest(topic, held["partitions"])
-        yield RegisteredTopic(sample=sample, last_sample=sample, topic=topic, deleting=held.get("deleting", False), **kept)
+        told = {key: held.get(key) for key in ("topic_id", "czxid", "mzxid")}
+        told["content_digest"] = _content_digest(topic, held["partitions"])
+        yield RegisteredTopic(sample=sample, last_sample=sample, topic=topic, deleting=held.get("deleting", False), **told)
         for partition, state in held["partitions"].items():
             row = {"leader_recovery_state": 0} | _tuples(state)
             yield RegisteredPartition(sample=sample, last_sample=sample, topic=topic, partition=partition, **row)
@@ -217,9 +217,9 @@ def _replication(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
     for topic, held in world["topics"].items():
         for key, value in (held.get("config") or {}).items() if settings not in unread else ():
             yield TopicConfig(observer=observer, topic=topic, key=key, value=value)
-    for partition in world["reassigning"]:
-        replicas = tuple(world["topics"][partition["topic"]]["partitions"][partition["partition"]]["replicas"])
-        moves = {"adding": (), "removing": ()} | _tuples(partition)
+    for one in world["reassigning"]:
+        replicas = tuple(world["topics"][one["topic"]]["partitions"][one["partition"]]["replicas"])
+        moves = {"adding": (), "removing": ()} | _tuples(one)
         yield Reassignment(sample=sample, observer=observer, replicas=replicas, **moves)
 
 
@@ -306,13 +306,13 @@ def _views(sample: int, observed: list[Observed]) -> Iterator[Row]:
         if (brokers_digest, topics_digest) in listed:  # most observers list the same
             continue
         listed.add((brokers_digest, topics_digest))
-        for listed_id, listed_broker in view["brokers"].items():
-            yield ViewBroker(brokers_digest=brokers_digest, broker_id=listed_id, **{"rack": None} | listed_broker)
-        for topic, listed_topic in view["topics"].items():
-            digest = _digest((topic, listed_topic["partitions"]))
+        for one, told in view["brokers"].items():
+            yield ViewBroker(brokers_digest=brokers_digest, broker_id=one, **{"rack": None} | told)
+        for topic, told in view["topics"].items():
+            digest = _digest((topic, told["partitions"]))
             head = {"topic": topic, "topic_digest": digest}
-            yield ViewTopic(topics_digest=topics_digest, topic_id=listed_topic["topic_id"], error=listed_topic["error"], **head)
-            for number, partition in listed_topic["partitions"].items():
+            yield ViewTopic(topics_digest=topics_digest, topic_id=told["topic_id"], error=told["error"], **head)
+            for number, partition in told["partitions"].items():
                 yield ViewPartition(partition=number, **head, **_tuples(partition))
 
 
@@ -348,11 +348,11 @@ def _reads(sample: int, world: World, observed: list[Observed]) -> list[SourceRe
             observer=key[0],
             operation=key[1],
             target=key[2],
-            outcome="failed" if asked_partition else "answered",
+            outcome="failed" if told else "answered",
             elapsed_ms=world["slow"].get(int(key[0][7:]) if key[0][7:].isdigit() else key[0], {}).get(key[1], 5),
-            **with_failure(asked_partition),
+            **with_failure(told),
         )
-        for key, asked_partition in asked.items()
+        for key, told in asked.items()
     ]
 
 
@@ -399,17 +399,17 @@ def _probes(sample: int, world: World) -> Iterator[Row]:
                 break
 
 
-def _each_address(head: World, broker: World) -> Iterator[Row]:
+def _each_address(head: World, each: World) -> Iterator[Row]:
     head = {key: value for key, value in head.items() if key not in {"protocol", "via"}}
-    for address, found in broker.items():
+    for address, found in each.items():
         row = {"layer": "identity", "outcome": "failed" if "reason" in found else "ok", "answered_by": None, **found}
         yield AddressProbe(**head, address=address, **with_failure(row))
 
 
 def _identities(sample: int, world: World, observed: list[Observed]) -> Iterator[Row]:
-    patches = {identity["to"]: identity for identity in world["identities"]}
-    answering = {(broker, listener, address): view for _, broker, listener, address, view in observed if view["answers"]}
-    for (broker, listener, address), view in answering.items():
+    patches = {one["to"]: one for one in world["identities"]}
+    told = {(broker, listener, address): view for _, broker, listener, address, view in observed if view["answers"]}
+    for (broker, listener, address), view in told.items():
         patch = patches.get(broker if broker >= 0 else address, {})
         row = {"answered_by": broker if broker >= 0 else None, "kafka_cluster_id": view["kafka_cluster_id"]}
         if patch.get("asked", True):
@@ -419,9 +419,9 @@ def _identities(sample: int, world: World, observed: list[Observed]) -> Iterator
 
 def _configs(world: World) -> Iterator[Row]:
     for broker in world["brokers"]:
-        configs = {key: value for key, value in world["configs"].items() if isinstance(key, str)}
-        configs = merged(configs, world["configs"].get(broker, {}))
-        for key, value in configs.items():
+        told = {key: value for key, value in world["configs"].items() if isinstance(key, str)}
+        told = merged(told, world["configs"].get(broker, {}))
+        for key, value in told.items():
             if value == "absent":
                 continue
             hidden = value == "hidden"

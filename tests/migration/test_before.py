@@ -41,7 +41,7 @@ def in_two_samples(spec):
 
 
 def codes(items):
-    return {(finding["code"], finding["resource"]) for finding in items}
+    return {(one["code"], one["resource"]) for one in items}
 
 
 def test_an_incident_is_a_blocker_whatever_is_planned(decide):
@@ -96,21 +96,21 @@ def test_offline_partitions_of_the_audit_are_told_by_the_migration_too(decide):
 def test_a_vantage_that_must_reach_the_brokers_and_does_not_is_a_blocker(decide):
     probes = [{"to": 0, "vantage": "dmz"}, {"to": 1, "vantage": "dmz", "fails": "tcp", "error": "no route to host"}]
     report = decide(cluster=in_two_samples(WHOLE | {"probes": probes}), kind="new-network", vantages=["dmz"])
-    assert [blocker["message"] for blocker in report["blockers"]] == ["dmz does not reach 10.99.0.11:9092: tcp, no route to host"]
+    assert [one["message"] for one in report["blockers"]] == ["dmz does not reach 10.99.0.11:9092: tcp, no route to host"]
 
 
 def test_a_probe_that_failed_once_is_an_open_question_as_in_an_audit(decide):
     probes = [{"to": 0, "vantage": "dmz"}, {"to": 1, "vantage": "dmz", "fails": "tcp", "error": "no route to host"}]
     report = decide(cluster=WHOLE | {"probes": probes}, kind="new-network", vantages=["dmz"])
     assert (report["verdict"], report["blockers"]) == ("not decided", [])
-    (gap,) = report["not_known"]
-    assert gap["message"].endswith("10.99.0.11:9092 (tcp: in motion: tcp failed once with no route to host)")
+    (one,) = report["not_known"]
+    assert one["message"].endswith("10.99.0.11:9092 (tcp: in motion: tcp failed once with no route to host)")
 
 
 def test_a_vantage_that_nobody_described_is_an_open_question(decide):
     report = decide(kind="new-network", vantages=["dmz"])
     assert report["verdict"] == "not decided"
-    assert [gap["source"] for gap in report["not_known"]] == ["vantage dmz"]
+    assert [one["source"] for one in report["not_known"]] == ["vantage dmz"]
 
 
 def test_a_proposed_file_that_kafka_refuses_is_a_blocker(decide, tmp_path):
@@ -119,7 +119,7 @@ def test_a_proposed_file_that_kafka_refuses_is_a_blocker(decide, tmp_path):
     report = decide(kind="listeners-or-security", proposed=[str(file)], version="3.9.1")
     assert report["verdict"] == "no-go"
     assert ("KA310", "broker/0") in codes(report["blockers"])
-    assert {blocker["source"] for blocker in report["blockers"]} == {f"proposed {file}"}
+    assert {one["source"] for one in report["blockers"]} == {f"proposed {file}"}
 
 
 def test_proposed_files_that_change_nothing_of_weight_are_a_go(decide, tmp_path):
@@ -134,7 +134,7 @@ def test_an_address_of_a_proposed_file_is_not_told_by_the_file_and_by_the_trials
     file = tmp_path / "0.properties"
     file.write_text("broker.id=0\nzookeeper.connect=zk:2181\nadvertised.listeners=PLAINTEXT://localhost:9092\n")
     report = decide(kind="rolling-upgrade", proposed=[str(file)], version="3.9.1")  # nothing was tried here
-    assert not [finding for finding in (*report["blockers"], *report["warnings"]) if finding["code"] in {"KA303", "KA304"}]
+    assert not [one for one in (*report["blockers"], *report["warnings"]) if one["code"] in {"KA303", "KA304"}]
 
 
 def test_a_proposed_file_that_is_not_there_is_wrong_usage(decide):
@@ -144,11 +144,11 @@ def test_a_proposed_file_that_is_not_there_is_wrong_usage(decide):
 
 def test_the_text_has_blockers_first_and_obeys_nobody(decide):
     report = decide(("KA101", "broker/1", "CRITICAL", {"topic": "\x1b[2J<b>\u202e"}), node_ids=[])
-    text = plain_text.before_change_text(report, width=80)
-    lines = text.splitlines()
+    told = plain_text.before_change_text(report, width=80)
+    lines = told.splitlines()
     assert lines[0].startswith("NO-GO for prod")
     assert lines.index("BLOCKERS (2)") < next(n for n, line in enumerate(lines) if line.startswith("NOT KNOWN"))
-    assert not {"\x1b", "\u202e"} & set(text)
+    assert not {"\x1b", "\u202e"} & set(told)
 
 
 def test_a_report_is_json(decide):

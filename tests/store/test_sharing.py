@@ -65,23 +65,23 @@ def holders(store, hour):
 
 def test_only_what_differs_is_stored_again_and_every_snapshot_reads_as_it_was_written(store):
     written = [snapshot(0), snapshot(1), snapshot(2, usable=6), snapshot(3, usable=6, isr=(0,))]
-    for manifest in written:
-        store.write(manifest)
+    for one in written:
+        store.write(one)
     assert tables_in(store, 0) == ALL
     assert tables_in(store, 1) == OF_THE_RUN
     assert tables_in(store, 2) == {*OF_THE_RUN, "log_dir"}
     assert tables_in(store, 3) == {*OF_THE_RUN, "registered_partition"}
     assert holders(store, 3)["log_dir"] == snapshot_id(2)  # the one that has the file, not the one before
     assert holders(store, 3)["probe"] == snapshot_id(0)
-    for manifest in written:
-        assert contents(Store(store.root).read(manifest.snapshot_id)) == contents(manifest)
-        store.verify(manifest.snapshot_id)
+    for one in written:
+        assert contents(Store(store.root).read(one.snapshot_id)) == contents(one)
+        store.verify(one.snapshot_id)
 
 
 def test_the_same_rows_are_the_same_bytes_whatever_the_process_and_the_time(tmp_path):
     stores = [Store(tmp_path / name) for name in ("a", "b")]
-    for store in stores:
-        store.write(snapshot(0))
+    for one in stores:
+        one.write(snapshot(0))
     assert stores[0].manifest(snapshot_id(0)) == stores[1].manifest(snapshot_id(0))
 
 
