@@ -1,4 +1,4 @@
-"""ACLs as Kafka keeps them in ZooKeeper, and the grants that an auditor is told to ask for."""
+"""ACLs as Kafka keeps them in ZooKeeper, and the grants that the documentation names for an auditor."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class AirflowHome:
             log: file for everything that Airflow and its tasks say.
             dag: its id.
             conf: the run's configuration, JSON.
-            say: told the name of each task that starts.
+            say: receives the name of each task that starts.
         """
         arguments = ["dags", "test", dag, *(["--conf", conf] if conf else [])]
         with (

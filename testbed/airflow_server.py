@@ -83,7 +83,7 @@ class AirflowServer:
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(passwords),
             "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(ports[1]),
             "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(ports[2]),
-            # standalone starts its parts as `airflow`, which need not be on anybody's PATH.
+            # standalone starts its parts as `airflow`, which may not be on the PATH.
             "PATH": f"{python.parent}:{environment.get('PATH', '')}",
         }
 
@@ -127,7 +127,7 @@ class AirflowServer:
             os.killpg(process.pid, signal.SIGKILL)
 
     def _open_door(self) -> None:
-        """Lead this machine's loopback to the host's: a socket of here is served by a process there."""
+        """Forward a port of this machine's loopback to the host's: a process on the host serves a socket of here."""
         if self._host is None:
             return
         with socket.create_server(("127.0.0.1", self._port)) as here:
@@ -135,8 +135,8 @@ class AirflowServer:
             self._door = self._host.popen([*command, "127.0.0.1", str(self._port)], pass_fds=[here.fileno()])
 
     def _answers(self) -> bool:
-        # Airflow 3.3 builds the API for tasks when it is asked for the first time, and answers nobody meanwhile: 5 s alone, over
-        # 30 s on a busy machine, by which time the first task has given up.
+        # Airflow 3.3 builds the API for tasks at its first request, and answers no request meanwhile: 5 s alone, over 30 s on a
+        # busy machine. The first task does not wait that long.
         return self._is_up("api/v2/monitor/health", 5) and self._is_up("execution/health", START_SECONDS)
 
     def _is_up(self, path: str, seconds: float) -> bool:
@@ -148,7 +148,7 @@ class AirflowServer:
 
 
 def _free_ports(number: int) -> list[int]:
-    """Return ports that nobody listens on at this moment; all are held until the last is found, so that they differ."""
+    """Return ports without a listener at this moment; all are bound until the last is found, so that they differ."""
     with contextlib.ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(number)]
         for listening in sockets:

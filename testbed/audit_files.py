@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def write_on_node(folder: Path, hosts: Mapping[str, Host], variables: Mapping[str, Iterable[str]] | None = None) -> Path:
     """Write the script ``on-node ID COMMAND…``, which runs a command on the host of that broker or controller; return its path.
 
-    It is for the worker host: from there no user namespace has to be entered, whoever made the bed. `variables` has the prefix
-    of a command that gives it the environment of a node, whose clock is its host's.
+    It is for the worker host: from there no user namespace has to be entered, whichever user made the bed. `variables` has
+    the prefix of a command that gives it the environment of a node, whose clock is its host's.
     """
     cases = "".join(
         f'  {node}) shift; exec nsenter -t {host.holder.pid} -n -m -- {_words((variables or {}).get(node, ()))}"$@" ;;\n'

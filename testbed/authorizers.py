@@ -36,7 +36,7 @@ _TOLD = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What somebody wants to do."""
+    """One request: who asks for which operation on which resource, from which host."""
 
     principal: str
     host: str

@@ -53,7 +53,7 @@ class Bed:
         Args:
             folder: where servers keep configuration, data and logs; it is left behind.
             keep_logs: where `save_logs` copies the servers' logs, which also happens when a block ``with Bed(…)`` fails.
-            say: told of each step in one line.
+            say: receives one line for each step.
 
         Raises:
             BedError: tools are missing or namespaces are refused.
@@ -228,11 +228,11 @@ class Bed:
         return end
 
     def cut(self, source: Host, target: Host) -> None:
-        """Let `source` reach the services of `target` no more; see `cuts.Cuts`."""
+        """Stop `source` from reaching the services of `target`; see `cuts.Cuts`."""
         self._cuts.cut(source, target)
 
     def narrow(self, source: Host, target: Host) -> None:
-        """Let large packets from `source` to `target` get lost; see `cuts.Cuts`."""
+        """Drop large packets from `source` to `target`; see `cuts.Cuts`."""
         self._cuts.narrow(source, target)
 
     def heal(self, source: Host, target: Host) -> None:

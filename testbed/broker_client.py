@@ -104,9 +104,9 @@ def ask_views(
     deadline = time.monotonic() + seconds
     while True:
         views = {broker: view(address, options) for broker, address in addresses.items()}
-        done = not settled or is_settled(views, settled, one_controller=one_controller)
-        if done or time.monotonic() > deadline:
-            return {"settled": done, "views": views}
+        settled_now = not settled or is_settled(views, settled, one_controller=one_controller)
+        if settled_now or time.monotonic() > deadline:
+            return {"settled": settled_now, "views": views}
         time.sleep(POLL_S)
 
 
@@ -142,19 +142,19 @@ def ports(_options: dict[str, Any], *, addresses: list[str], seconds: float) -> 
 
 
 def produce(options: dict[str, Any], *, addresses: list[str], topic: str, partition: int, megabytes: int) -> dict[str, Any]:
-    """Produce records of 100 kB to the leader alone until it refuses one; return how many it took, and why it took no more."""
+    """Produce records of 100 kB to the leader alone until it refuses one; return how many it accepted, and its refusal."""
     producer = KafkaProducer(bootstrap_servers=addresses, acks=1, retries=0, max_request_size=2_000_000, **options)
     record, taken = os.urandom(100_000), 0
     try:
         for _ in range(0, megabytes * 10, AT_ONCE):
             sent = [producer.send(topic, record, partition=partition) for _ in range(AT_ONCE)]
-            for one in sent:
-                one.get(REQUEST_MS / 1000)
+            for future in sent:
+                future.get(REQUEST_MS / 1000)
                 taken += 1
     except (KafkaError, OSError) as error:
         return {"taken": taken, "refused": f"{type(error).__name__}: {error}"}
     finally:
-        with contextlib.suppress(KafkaError):  # what it still holds nobody wants
+        with contextlib.suppress(KafkaError):  # its unsent records are not needed
             producer.close(0)
     return {"taken": taken, "refused": None}
 

@@ -40,7 +40,7 @@ class Options(TypedDict, total=False):
         settle: whose views must list all brokers before a start counts; None for everyone's. A faulty cluster's never
             do: with () registration and open ports suffice.
         metadata_release: the metadata.version with which storage is formatted (KRaft); None for that of the release.
-        controller: the broker that starts before the others and so becomes the first controller; None for whoever is faster.
+        controller: the broker that starts before the others and so becomes the first controller; None: the fastest one.
         dynamic: KRaft: whether the voters are in the metadata log from the format on (3.9), and in no file.
         named_controllers: KRaft: whether controllers are known by names, which the hosts files of all hosts have.
     """
@@ -242,7 +242,7 @@ class BaseCluster(ABC):
         self.await_settled()
 
     def views(self, ids: Iterable[int] | None = None, user: str = ADMIN) -> dict[int, View]:
-        """Ask brokers (all that run, unless told which) for their own view, each at the address that it listens on.
+        """Ask brokers (default: all that run) for their own view, each at the address that it listens on.
 
         Args:
             ids: which brokers.

@@ -1,4 +1,4 @@
-"""Questions to a cluster, asked from the worker host by scripts, because the bed's owner lives outside of its network."""
+"""Questions to a cluster, asked from the worker host by scripts, because the owner of the bed is outside of its network."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Clients:
         unsent: str | None = json.dumps(request)
         while True:
             try:
-                # Python sends no more of a long input after a time-out, so nobody looks up without a reason.
+                # Python sends no more of a long input after a time-out, so no lookup starts without a reason.
                 answer, complaint = process.communicate(unsent, timeout=LOOK_SECONDS if watched else None)
                 break
             except subprocess.TimeoutExpired:
@@ -148,7 +148,11 @@ class Clients:
         Raises:
             BedError: it refused.
         """
-        arguments = {"address": address, "name": name, "assignment": {str(one): list(at) for one, at in assignment.items()}}
+        arguments = {
+            "address": address,
+            "name": name,
+            "assignment": {str(partition): list(at) for partition, at in assignment.items()},
+        }
         if refusal := self._ask_brokers("create-topic", options, arguments):
             message = f"topic {name} was refused: {refusal}"
             raise BedError(message)

@@ -92,26 +92,26 @@ class Cluster(BaseCluster):
             self.put_acls(security.acls)
 
     def put_acls(self, acls: Iterable[Acl]) -> None:
-        """Add ACL entries; running brokers are told."""
+        """Add ACL entries, and notify running brokers."""
         entries = [acl.as_arguments() for acl in acls]
         self._clients.zookeeper("acls", seconds=START_SECONDS, watched=[self.zookeeper], put_in=entries, taken=[])
 
     def drop_acls(self, acls: Iterable[Acl]) -> None:
-        """Take ACL entries away; running brokers are told."""
+        """Remove ACL entries, and notify running brokers."""
         entries = [acl.as_arguments() for acl in acls]
         self._clients.zookeeper("acls", seconds=STEP_SECONDS, put_in=[], taken=entries)
 
     def put_scram_user(self, user: str, password: str, mechanism: str = "SCRAM-SHA-512") -> None:
-        """Add a SCRAM user or change the password; running brokers are told."""
+        """Add a SCRAM user or change the password, and notify running brokers."""
         configs = {user: {mechanism: scram_credential(mechanism, password)}}
         self._clients.zookeeper("users", seconds=STEP_SECONDS, configs=configs, owner=self._owner)
 
     def drop_scram_user(self, user: str) -> None:
-        """Take a user's SCRAM credentials away; running brokers are told, who is logged in stays so."""
+        """Remove a user's SCRAM credentials, and notify running brokers; open connections stay authenticated."""
         self._clients.zookeeper("users", seconds=STEP_SECONDS, configs={user: {}}, owner=self._owner)
 
     def create_topic(self, name: str, assignment: Mapping[int, Sequence[int]]) -> None:
-        """Create a topic by its znodes, which works whoever is cut off, and wait until the controller has made its partitions.
+        """Create a topic by its znodes, also with brokers cut off, and wait until the controller has made its partitions.
 
         Args:
             name: topic name.
@@ -139,12 +139,12 @@ class Cluster(BaseCluster):
         return found
 
     def write_znodes(self, znodes: Mapping[str, str | None]) -> dict[str, str | None]:
-        """Write raw text into znodes behind the brokers' backs (None removes one) and return what undoes it."""
+        """Write raw text into znodes without a notification of brokers (None removes one), and return what undoes it."""
         before: dict[str, str | None] = self._clients.zookeeper("write", seconds=STEP_SECONDS, znodes=dict(znodes))
         return before
 
     def load_zookeeper(self, writes: int) -> None:
-        """Write a znode of the bed's own so many times, without waiting for one answer before the next request."""
+        """Write a znode of the bed's own this many times, without waiting for one answer before the next request."""
         self._clients.zookeeper("load", seconds=STEP_SECONDS, writes=writes)
 
     def partition_states(self) -> dict[str, dict[str, Any]]:
@@ -163,9 +163,9 @@ class Cluster(BaseCluster):
         return found
 
     def make_controller(self, broker: int) -> None:
-        """Hand the controller's office to a broker.
+        """Make a broker the controller.
 
-        The others are frozen while /controller is deleted, so the wanted one alone sees the vacancy: one election, no luck.
+        The other brokers are frozen while /controller is deleted, so only this broker takes part in the election.
         """
         if self.controller_id() == broker:
             return

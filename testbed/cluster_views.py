@@ -37,7 +37,7 @@ def measure(stored: Iterable[Snapshot], folder: Path) -> EmbeddedMeasure:
 def cluster_views(pairs: Mapping[str, tuple[Snapshot, Snapshot | None]]) -> dict[str, ClusterView]:
     """Return the view of each pair of a snapshot and its previous one, by the snapshot's id."""
     with tempfile.TemporaryDirectory() as folder:
-        engine = measure([one for pair in pairs.values() for one in pair if one is not None], Path(folder))
+        engine = measure([snapshot for pair in pairs.values() for snapshot in pair if snapshot is not None], Path(folder))
         rows = {name: given(*pair, ()) for name, pair in pairs.items()}
         undecided = {name: reported for name, reported in rows.items() if ages_needed(*pairs[name])}
         ages = engine.ages(undecided) if undecided else {}

@@ -121,15 +121,17 @@ def way(name: str, resource: str, code: str, checkout: Path) -> tuple[Mapping[st
     check = importlib.import_module(f"{PACKAGE}.checks").catalogue()[code]
     pair = snapshots(name)
     (view,) = _views()({pair[0].snapshot_id: pair}).values()
-    said: list[str] = []
+    lines: list[str] = []
 
     def judge() -> None:
-        said.extend(
-            f"{one.status}: {one.evidence.get('why') or one.evidence}" for one in check.function(view) if one.resource == resource
+        lines.extend(
+            f"{judgement.status}: {judgement.evidence.get('why') or judgement.evidence}"
+            for judgement in check.function(view)
+            if judgement.resource == resource
         )
 
     package = checkout / "plugins" / PACKAGE
-    return counted(executed(judge, package), package), "; ".join(said) or "no judgement of this resource"
+    return counted(executed(judge, package), package), "; ".join(lines) or "no judgement of this resource"
 
 
 def main() -> None:
@@ -148,7 +150,7 @@ def main() -> None:
     rooms = sorted({module.rpartition("/")[0] for module in found})
     every = [(room, [counts for module, counts in found.items() if module.rpartition("/")[0] == room]) for room in rooms]
     for room, counts in (*every, ("all", [*found.values()])):
-        lines.append(f"{room}: {len(counts)} modules, {sum(one for _, one in counts)} switches")
+        lines.append(f"{room}: {len(counts)} modules, {sum(count for _, count in counts)} switches")
     sys.stdout.write("\n".join([*lines, message, ""]))
 
 

@@ -16,7 +16,7 @@ SERVICE_PORTS_BELOW = 32768  # Linux gives clients ports from here on (net.ipv4.
 
 
 class Cuts:
-    """Cuts as a firewall makes them that drops without a word.
+    """Cuts as a firewall makes them that drops packets without an answer.
 
     A filter at the bridge drops what `source` sends to services of `target`, that is TCP to ports below the range for
     clients. What `target` opens to `source`, and the answers on such connections, pass. Connections that `source` holds
@@ -43,7 +43,7 @@ class Cuts:
         target.run(["ss", "-K", "dst", source.address, "and", "sport", "lt", services])
 
     def narrow(self, source: Host, target: Host) -> None:
-        """Let large packets from `source` to `target` get lost without a word, as behind a tunnel whose ICMP is filtered.
+        """Drop large packets from `source` to `target` without an ICMP error, as behind a tunnel whose ICMP is filtered.
 
         Raises:
             BedError: as for `cut`.

@@ -1,7 +1,7 @@
-"""See it once: a real cluster with a real fault, audited by the real DAG, repaired, audited again.
+"""Start a real cluster with a fault, audit it with the DAG in a real Airflow, repair it, and audit it again.
 
-The fault is a classic. Broker 2 advertises the address of a forward: clients reach it, the other brokers do not. ZooKeeper
-and the brokers 0 and 1 call the cluster healthy.
+Broker 2 advertises the address of a forward: clients reach it, the other brokers do not. ZooKeeper, broker 0 and broker 1
+report a healthy cluster.
 """
 
 import argparse
@@ -47,7 +47,7 @@ class Demo:
         self._store = Store(work / "store")
 
     def say(self, step: str) -> None:
-        """Tell a step with the time since the start."""
+        """Print a step with the time since the start."""
         _print(f"[{time.monotonic() - self._began:3.0f} s] {step}")
 
     def run(self, scratch: Path) -> None:
@@ -118,8 +118,8 @@ def _failing(document: Mapping[str, Any], code: str) -> bool:
 
 
 def _disappointed(expected: str, run: DagRun, document: Mapping[str, Any] | None) -> str:
-    said = "nothing" if document is None else json.dumps([incident["headline"] for incident in document["incidents"]])
-    return f"{run.tail()}\n\n{expected}; it ended with {run.returncode}, incidents: {said}. Its whole log: {run.log}"
+    headlines = "nothing" if document is None else json.dumps([incident["headline"] for incident in document["incidents"]])
+    return f"{run.tail()}\n\n{expected}; it ended with {run.returncode}, incidents: {headlines}. Its whole log: {run.log}"
 
 
 def _print(text: str) -> None:

@@ -70,8 +70,8 @@ class Disk:
     def make_read_only(self) -> None:
         """Let nothing more be opened for writing there, as a file system does by itself after an I/O error.
 
-        It is mounted over itself: nobody may make a file system read-only that has files open for writing. What Kafka has open
-        goes on, and it notices at its next checkpoint, some seconds later.
+        It is mounted over itself: the kernel refuses to make a file system read-only while files are open for writing.
+        Writes to files that Kafka has open continue; it notices at its next checkpoint, some seconds later.
         """
         host, path = self.broker.host, str(self.path)
         host.demand(["mount", "--bind", path, path])

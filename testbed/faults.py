@@ -183,7 +183,9 @@ def _put_with_zookeeper(bed: Bed, cluster: BaseCluster, kind: str, rest: str) ->
         raise TypeError(message)
     match kind:
         case "000":
-            ids = [cluster.controller_id() or 0] if rest == "controller" else [int(one) for one in rest.split(",") if one]
+            ids = (
+                [cluster.controller_id() or 0] if rest == "controller" else [int(broker) for broker in rest.split(",") if broker]
+            )
             cluster.advertise_through_forward(ids or None)
         case "controller":
             cluster.make_controller(int(rest))

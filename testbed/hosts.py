@@ -71,7 +71,7 @@ class Host:
         return [*self.enter, "sh", "-c", 'cd "$0" && exec "$@"', folder, *command]
 
     def run(self, command: Sequence[str], *, cwd: str | Path | None = None, **options: Any) -> CompletedProcess[str]:  # noqa: ANN401 - subprocess's
-        """Run a command here to its end; options as for `subprocess.run`, text and captured unless told otherwise."""
+        """Run a command here to its end; options as for `subprocess.run`, by default text, and captured."""
         options.setdefault("text", True)
         if "stdout" not in options and "stderr" not in options:
             options.setdefault("capture_output", True)
@@ -92,11 +92,11 @@ class Host:
         Raises:
             BedError: it failed; carries what it said.
         """
-        done = self.run(command, **options)
-        if done.returncode:
-            message = f"{command[0]} failed on {self.name}: {(done.stderr or done.stdout or '').strip()}"
+        completed = self.run(command, **options)
+        if completed.returncode:
+            message = f"{command[0]} failed on {self.name}: {(completed.stderr or completed.stdout or '').strip()}"
             raise BedError(message)
-        return done.stdout
+        return completed.stdout
 
     @property
     def namespace(self) -> str:

@@ -216,7 +216,7 @@ def _is_complete(folder: Path) -> bool:
 
 
 def _publish(jars: Path, target: Path, main: str) -> None:
-    """Move a finished folder to its place; whoever comes second keeps what is there."""
+    """Move a finished folder to its place; if another process was faster, its folder stays."""
     names = sorted(jar.name for jar in jars.glob("*.jar"))
     if not any(name.startswith(main) for name in names):
         message = f"resolving {target.name} brought no jar {main}*"
@@ -239,13 +239,13 @@ def _resolve(coordinates: tuple[str, ...], without: tuple[str, ...], work: Path,
     command = _maven(maven, coordinates, without, work, jars) if maven else _ivy(coordinates, without, work, jars)
     tool = "Maven" if maven else "Ivy"
     try:
-        done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=RESOLVE_SECONDS, check=False)
+        completed = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=RESOLVE_SECONDS, check=False)
     except subprocess.TimeoutExpired:
         message = f"{tool} did not resolve {coordinates[0]} within {RESOLVE_SECONDS} s: is its repository reachable?"
         raise BedError(message) from None
-    if done.returncode:
-        said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
-        message = f"{tool} could not resolve {coordinates[0]}: is its repository reachable?\n{said}"
+    if completed.returncode:
+        output = "\n".join((completed.stdout + completed.stderr).strip().splitlines()[-15:])
+        message = f"{tool} could not resolve {coordinates[0]}: is its repository reachable?\n{output}"
         raise BedError(message)
 
 
@@ -256,7 +256,7 @@ def _maven(maven: str, coordinates: tuple[str, ...], without: tuple[str, ...], w
     )
     dependencies = "".join(
         f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
-        f"{''.join(f'<classifier>{one}</classifier>' for one in classifier)}<exclusions>{left_out}</exclusions></dependency>"
+        f"{''.join(f'<classifier>{name}</classifier>' for name in classifier)}<exclusions>{left_out}</exclusions></dependency>"
         for group, artifact, version, *classifier in (coordinate.split(":") for coordinate in coordinates)
     )
     (work / "pom.xml").write_text(

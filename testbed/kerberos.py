@@ -142,7 +142,7 @@ class Kdc:
             self._run("kadmin.local", "-r", REALM, "-q", command)
 
     def _run(self, *command: str) -> None:
-        done = self._host.run(list(command), env=self._environment)
-        if done.returncode or "while " in done.stderr:  # kadmin.local ends with 0 also if its command failed
-            message = f"{command[0]} failed: {done.stderr.strip()}"
+        completed = self._host.run(list(command), env=self._environment)
+        if completed.returncode or "while " in completed.stderr:  # kadmin.local ends with 0 also if its command failed
+            message = f"{command[0]} failed: {completed.stderr.strip()}"
             raise BedError(message)

@@ -16,7 +16,7 @@ CHUNK = 10_000
 
 
 def write_offset_commits(path: Path, count: int) -> None:
-    """Write so many commits of one consumer group, each in a batch of its own, as of a group that commits each record."""
+    """Write this many commits of one consumer group, each in a batch of its own, as of a group that commits each record."""
     now = int(time.time() * 1000)
     key = struct.pack(">h", 1) + _text("busy") + _text("orders") + struct.pack(">i", 0)
     value = struct.pack(">hq", 1, 1) + _text("") + struct.pack(">qq", now, now + 86_400_000)

@@ -36,7 +36,7 @@ _TAKEN_OVER = re.compile(r"Transitioning ZK migration state from \w+ to DUAL_WRI
 
 
 class Migration:
-    """A cluster with ZooKeeper on its way to KRaft; every step waits until it has come about.
+    """A cluster with ZooKeeper on its way to KRaft; every step waits until it has taken effect.
 
     Attributes:
         controllers: the KRaft controllers by node id.
@@ -158,7 +158,7 @@ class Migration:
         deadline = time.monotonic() + seconds
         while not is_so():
             watched = [*self.controllers.values(), *(broker.server for broker in self._cluster.brokers.values())]
-            dead = next((one for one in watched if not one.is_running), None)
+            dead = next((server for server in watched if not server.is_running), None)
             if dead is not None:
                 ended = "ended in a migration"
                 raise dead.failed(ended)

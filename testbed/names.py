@@ -1,4 +1,4 @@
-"""Names on the hosts of a bed: hosts file and resolver of a host's own, and a nameserver (dnsmasq) that knows what it is told."""
+"""Names on the hosts of a bed: hosts file and resolver of a host's own, and a nameserver (dnsmasq) for the given names."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def require(program: str, package: str) -> str:
 
 
 def own_names(host: Host, folder: Path, *, hosts: Mapping[str, str] | None = None, nameservers: Sequence[str] = ()) -> None:
-    """Give a host a hosts file and a resolver of its own; said again, they are replaced.
+    """Give a host a hosts file and a resolver of its own; a second call replaces them.
 
     Args:
         host: where they hold; no other host sees them.
         folder: where the two files lie.
         hosts: addresses by name, separated by spaces, besides this machine's own hosts file.
-        nameservers: addresses that it asks for everything else; empty for nobody.
+        nameservers: addresses that it asks for everything else; empty: none.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lines = [Path("/etc/hosts").read_text(encoding="utf-8")]
@@ -64,14 +64,14 @@ def await_listening(host: Host, port: int, process: subprocess.Popen[str]) -> No
     deadline = time.monotonic() + START_SECONDS
     while not host.run(["ss", "-Hltn", "sport", "=", f":{port}"], cwd="/").stdout.strip():
         if process.poll() is not None or time.monotonic() > deadline:
-            said = process.stderr.read().strip() if process.poll() is not None and process.stderr else "nothing"
-            message = f"nothing listens on port {port} of {host.name}; the server said: {said}"
+            output = process.stderr.read().strip() if process.poll() is not None and process.stderr else "nothing"
+            message = f"nothing listens on port {port} of {host.name}; the server said: {output}"
             raise BedError(message)
         time.sleep(LOOK_SECONDS)
 
 
 class Nameserver:
-    """A nameserver on a host, for exactly these names: nobody is known under any other."""
+    """A nameserver on a host, for exactly these names: it knows no other name."""
 
     def __init__(self, host: Host, names: Mapping[str, str]) -> None:
         """Start it on port 53 of the host's address.
@@ -97,6 +97,6 @@ class Nameserver:
         await_listening(host, 53, self._process)
 
     def stop(self) -> None:
-        """End it; whoever asks then gets no answer."""
+        """End it; queries then get no answer."""
         self._process.kill()
         release_process(self._process)

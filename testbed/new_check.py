@@ -113,10 +113,10 @@ def used_codes(root: Path) -> dict[str, str]:
 def _git(root: Path, *words: str) -> list[str]:
     """Return the lines of a command; none where there is no repository, and nothing else to see."""
     try:
-        done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
+        completed = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
     except FileNotFoundError:
         return []
-    return done.stdout.splitlines()
+    return completed.stdout.splitlines()
 
 
 def next_code(family: str, used: Collection[str]) -> str:

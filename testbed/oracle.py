@@ -30,11 +30,11 @@ def ask(name: str, version: str, cases: Iterable[object], *arguments: str) -> li
     command = [java(), "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", path, os.fspath(source), *arguments]
     asked = "".join(f"{json.dumps(case)}\n" for case in cases)
     try:
-        done = subprocess.run(command, input=asked, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False)
+        completed = subprocess.run(command, input=asked, capture_output=True, encoding="utf-8", timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:
         message = f"{name} of Kafka {version} did not answer within {SECONDS} s"
         raise BedError(message) from None
-    if done.returncode:
-        message = f"{name} of Kafka {version} failed: {done.stderr[-_TOLD:]}"
+    if completed.returncode:
+        message = f"{name} of Kafka {version} failed: {completed.stderr[-_TOLD:]}"
         raise BedError(message)
-    return [json.loads(line) for line in done.stdout.split("\n") if line]  # answers may hold other ends of lines
+    return [json.loads(line) for line in completed.stdout.split("\n") if line]  # answers may hold other ends of lines

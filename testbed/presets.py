@@ -71,22 +71,24 @@ def foreign_issuer(broker: int) -> Preset:
 
 
 def tls_versions(broker: int) -> Preset:
-    """Three brokers with SSL between them, of which one has TLSv1.3 alone and the others TLSv1.2 alone."""
+    """Three brokers with SSL between them, of which one has only TLSv1.3 and the others only TLSv1.2."""
     security = Security(listeners=(SSL,), inter_broker=SSL.label)
     versions = {number: "TLSv1.3" if number == broker else "TLSv1.2" for number in range(BROKERS)}
-    own: dict[int, Properties] = {one: {"ssl.enabled.protocols": name, "ssl.protocol": name} for one, name in versions.items()}
+    own: dict[int, Properties] = {
+        version: {"ssl.enabled.protocols": name, "ssl.protocol": name} for version, name in versions.items()
+    }
     return {"security": security, "per_broker": own, **_aside(broker)}
 
 
 def for_servers(broker: int) -> Preset:
-    """Three brokers with SSL between them, of which one demands certificates that the others have for servers alone."""
+    """Three brokers with SSL between them, of which one demands client certificates; the others have server certificates only."""
     certificates = {other: Certificate(for_servers=True) for other in range(BROKERS) if other != broker}
     security = Security(listeners=(SSL,), inter_broker=SSL.label, certificates=certificates)
     return {"security": security, "per_broker": {broker: {"ssl.client.auth": "required"}}, **_aside(broker)}
 
 
 def other_mechanism(broker: int) -> Preset:
-    """Three brokers with SCRAM-SHA-512 between them, of which one has SCRAM-SHA-256 alone on that listener."""
+    """Three brokers with SCRAM-SHA-512 between them, of which one has only SCRAM-SHA-256 on that listener."""
     both = ("SCRAM-SHA-512", "SCRAM-SHA-256")
     client, internal = replace(SCRAM, name="CLIENT"), replace(SCRAM, name="INTERNAL", port=SCRAM.port + 2, mechanisms=both)
     only = {"listener.name.internal.sasl.enabled.mechanisms": both[1], "sasl.mechanism.inter.broker.protocol": both[1]}
@@ -165,6 +167,6 @@ def named(text: str) -> Preset:
         return WHOLE[name]()
     if name in AT_ONE and at in map(str, range(BROKERS)):
         return AT_ONE[name](int(at))
-    known = ", ".join([*WHOLE, *(f"{one}:2" for one in AT_ONE)])
+    known = ", ".join([*WHOLE, *(f"{preset}:2" for preset in AT_ONE)])
     message = f"no security {text!r}; there are {known} (or another broker's id)"
     raise BedError(message)

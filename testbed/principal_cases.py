@@ -135,7 +135,7 @@ _TARGETS = (
 _FORMATS = ("$1", "$1.$2", "$1@$0", "$0", "$2-$1", "$3", "x$1y", "$", "", "$01", "$1/$2", "$1;$2$0")
 _USERS = ("kafka/kafka1.example.com", "alice", "Bob/admin", "a.b", "zk/h", "", "a/", "/h", "a/b/c", "x y")
 _REALMS = (f"@{REALM}", "@OTHER.ORG", "", "@", "@a@b")
-_TEXT = {one: getattr(_ASN1Type, one) for one in ("UTF8String", "PrintableString", "IA5String", "T61String", "BMPString")}
+_TEXT = {name: getattr(_ASN1Type, name) for name in ("UTF8String", "PrintableString", "IA5String", "T61String", "BMPString")}
 
 
 @dataclass(frozen=True, kw_only=True)

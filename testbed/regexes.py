@@ -141,7 +141,7 @@ def _known(answer: Callable[[], dict[str, object]]) -> dict[str, object] | None:
 
 def _matched(pattern: JavaPattern, text: str, replacement: str) -> dict[str, object]:
     whole = pattern.matches(text, Effort())
-    found = [_spans(one) for one in pattern.find(text, Effort())]
+    found = [_spans(match) for match in pattern.find(text, Effort())]
     try:
         replaced = pattern.replaced(text, replacement, Effort())
     except MappingError as failed:
@@ -196,8 +196,8 @@ def compare(asked: Sequence[Case]) -> Outcome:
         unknown=mine.count(None),
         refused=sum("refused" in answer for answer in oracle_answers),
         texts=len(texts),
-        unknown_texts=sum(one is None for one, _ in texts),
-        matched=sum(bool(other["find"]) for one, other in texts if one is not None),
+        unknown_texts=sum(text is None for text, _ in texts),
+        matched=sum(bool(other["find"]) for text, other in texts if text is not None),
         differences=tuple(
             f"{case.asked()}: ours {answer}, Java's {theirs}"
             for case, answer, theirs in zip(asked, mine, oracle_answers, strict=True)

@@ -51,11 +51,11 @@ class Step:
 
 def output(*command: str) -> str:
     """Return what a command prints; StepError if it fails."""
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        message = f"{command[0]} failed: {done.stderr.strip()[-300:]}"
+    completed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if completed.returncode:
+        message = f"{command[0]} failed: {completed.stderr.strip()[-300:]}"
         raise StepError(message)
-    return done.stdout
+    return completed.stdout
 
 
 def command(*words: str, clone: bool = False) -> Callable[[Path], None]:
@@ -91,9 +91,9 @@ def clean(_log: Path) -> None:
 def built(place: Path, epoch: str, code: str = _BUILD) -> dict[str, Path]:
     """Build the archives of a folder; return them by file name. Source archives have the time of the commit, and no user."""
     environ = {**os.environ, "SOURCE_DATE_EPOCH": epoch, "PYTHONHASHSEED": "0"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=place, env=environ, capture_output=True, text=True, check=False)
-    if done.returncode:
-        message = f"the build failed: {done.stderr.strip()[-300:]}"
+    completed = subprocess.run([sys.executable, "-c", code], cwd=place, env=environ, capture_output=True, text=True, check=False)
+    if completed.returncode:
+        message = f"the build failed: {completed.stderr.strip()[-300:]}"
         raise StepError(message)
     archives = {path.name: path for path in (place / "dist").iterdir()}
     for path in archives.values():
@@ -110,7 +110,7 @@ def same_bytes(archive: bytes, epoch: int) -> bytes:
         gzip.GzipFile(fileobj=packed, mode="wb", filename="", mtime=epoch) as zipped,
         tarfile.open(fileobj=zipped, mode="w", format=tarfile.PAX_FORMAT) as new,
     ):
-        for member in sorted(old.getmembers(), key=lambda one: one.name):
+        for member in sorted(old.getmembers(), key=lambda member: member.name):
             content = old.extractfile(member)
             member.mtime, member.uid, member.gid, member.uname, member.gname = epoch, 0, 0, "", ""
             member.mode = 0o755 if member.isdir() or member.mode & 0o100 else 0o644
@@ -221,14 +221,14 @@ def main(arguments: list[str] | None = None) -> int:
     passed, elsewhere = True, []
     for step in STEPS:
         if asked and step.name not in asked:
-            passed, said = False, "NOT RUN"
+            passed, outcome = False, "NOT RUN"
         elif step.tool is not None and shutil.which(step.tool) is None:
-            said = f"NOT RUN, {step.tool} is missing"
+            outcome = f"NOT RUN, {step.tool} is missing"
             elsewhere.append(step.name)
         else:
-            said = result(step)
-            passed = passed and said.startswith("passed")
-        sys.stdout.write(f"{step.name:9} {step.shows}: {said}\n")
+            outcome = result(step)
+            passed = passed and outcome.startswith("passed")
+        sys.stdout.write(f"{step.name:9} {step.shows}: {outcome}\n")
         sys.stdout.flush()
     if elsewhere:
         sys.stdout.write(f"To be run on another machine before the release: {', '.join(elsewhere)}\n")

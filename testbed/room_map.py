@@ -54,14 +54,14 @@ def layers(found: Mapping[str, AbstractSet[str]]) -> list[list[str]]:
         return max((height(other) + 1 for other in found[room]), default=0)
 
     heights = {room: height(room) for room in found}
-    return [sorted(room for room in found if heights[room] == one) for one in sorted(set(heights.values()), reverse=True)]
+    return [sorted(room for room in found if heights[room] == height) for height in sorted(set(heights.values()), reverse=True)]
 
 
 def page(found: Mapping[str, AbstractSet[str]], modules: Mapping[str, int]) -> str:
     """Return the page; `modules` counts those of each package."""
     drawn = "\n".join("   ".join(layer).center(_WIDE).rstrip() for layer in layers(found))
     rows = [
-        f"| `{room}` | {modules[room]} | {', '.join(f'`{one}`' for one in sorted(reduced(found)[room]))} |"
+        f"| `{room}` | {modules[room]} | {', '.join(f'`{imported}`' for imported in sorted(reduced(found)[room]))} |"
         for layer in layers(found)
         for room in layer
     ]

@@ -1,4 +1,4 @@
-"""A cluster's `Security` made real: its certificate files, and what servers and clients are told."""
+"""A cluster's `Security` made real: its certificate files, and the settings of servers and clients."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ class Secured:
         """Return a broker's properties without any of the faults; its certificate is issued again."""
         self.security = replace(
             self.security,
-            certificates={one: wanted for one, wanted in self.security.certificates.items() if one != broker},
-            forgets={one: users for one, users in self.security.forgets.items() if one != broker},
-            mistypes=tuple(one for one in self.security.mistypes if one != broker),
+            certificates={holder: wanted for holder, wanted in self.security.certificates.items() if holder != broker},
+            forgets={forgetting: users for forgetting, users in self.security.forgets.items() if forgetting != broker},
+            mistypes=tuple(mistyping for mistyping in self.security.mistypes if mistyping != broker),
         )
         self.parties.pop(f"broker-{broker}", None)
         return self.broker_properties(broker, address)

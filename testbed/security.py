@@ -136,7 +136,7 @@ class Security:
         inter_broker: label of the inter-broker listener; None leaves inter.broker.listener.name out, which means PLAINTEXT.
         asked: label of the listener that the bed itself asks; None for the first with a login, else the first.
         users: password by user; `BROKER` is who brokers log in as, `ADMIN` who the bed logs in as.
-        authorizer: whether there is one. Without an ACL it then denies everybody but super users.
+        authorizer: whether there is one. Without an ACL, it then denies all principals except super users.
         super_users: principals, on every broker (``per_broker`` of `Bed.cluster` changes ``super.users`` on one).
         acls: put in before brokers start.
         client_auth: ssl.client.auth of SSL listeners: ``none``, ``requested`` or ``required``.
@@ -216,10 +216,10 @@ class Security:
                 result["sasl.mechanism.inter.broker.protocol"] = mechanisms[0]
         logins = [listener for listener in self.listeners if listener.sasl]
         alike = len({listener.mechanisms for listener in logins}) == 1
-        for one in logins:
-            prefix = f"listener.name.{one.label.lower()}."
-            result[f"{'' if alike else prefix}sasl.enabled.mechanisms"] = ",".join(one.mechanisms)
-            for mechanism in (name for name in one.mechanisms if name != "GSSAPI"):  # see `Tickets.properties`
+        for login in logins:
+            prefix = f"listener.name.{login.label.lower()}."
+            result[f"{'' if alike else prefix}sasl.enabled.mechanisms"] = ",".join(login.mechanisms)
+            for mechanism in (name for name in login.mechanisms if name != "GSSAPI"):  # see `Tickets.properties`
                 result[f"{prefix}{mechanism.lower()}.sasl.jaas.config"] = self._jaas(mechanism, broker)
                 if mechanism == "OAUTHBEARER":
                     result[f"{prefix}oauthbearer.sasl.server.callback.handler.class"] = _VALIDATOR
@@ -267,7 +267,7 @@ def jaas(mechanism: str, options: Mapping[str, str]) -> str:
 
 def without_super_user(security: Security, user: str = BROKER) -> dict[str, str | None]:
     """Return the properties, for ``per_broker``, of a broker whose super.users lacks a user."""
-    return {"super.users": ";".join(one for one in security.super_users if one != f"User:{user}")}
+    return {"super.users": ";".join(super_user for super_user in security.super_users if super_user != f"User:{user}")}
 
 
 def scram_credential(mechanism: str, password: str, salt: bytes | None = None) -> str:
@@ -283,7 +283,7 @@ def scram_credential(mechanism: str, password: str, salt: bytes | None = None) -
     salted = hashlib.pbkdf2_hmac(algorithm, password.encode(), salt, SCRAM_ITERATIONS)
     stored = hashlib.new(algorithm, hmac.digest(salted, b"Client Key", algorithm)).digest()
     server = hmac.digest(salted, b"Server Key", algorithm)
-    salt64, stored64, server64 = (base64.b64encode(one).decode() for one in (salt, stored, server))
+    salt64, stored64, server64 = (base64.b64encode(secret).decode() for secret in (salt, stored, server))
     return f"salt={salt64},stored_key={stored64},server_key={server64},iterations={SCRAM_ITERATIONS}"
 
 
@@ -291,7 +291,7 @@ def scram_argument(mechanism: str, user: str, password: str) -> str:
     """Return the value of StorageTool's ``--add-scram`` for a user; the password itself is not in it."""
     salt = secrets.token_bytes(16)
     salted = hashlib.pbkdf2_hmac(SCRAM_HASHES[mechanism], password.encode(), salt, SCRAM_ITERATIONS)
-    salt64, salted64 = (base64.b64encode(one).decode() for one in (salt, salted))
+    salt64, salted64 = (base64.b64encode(secret).decode() for secret in (salt, salted))
     return f'{mechanism}=[name="{user}",iterations={SCRAM_ITERATIONS},salt="{salt64}",saltedpassword="{salted64}"]'
 
 

@@ -43,7 +43,7 @@ def await_tiered(cluster: BaseCluster, topic: str) -> None:
     deadline, tier = time.monotonic() + AWAIT_SECONDS, cluster.folder.parent / _TIER
     data = [Path(broker.server.properties["log.dirs"].split(",")[0]) for broker in cluster.brokers.values()]
     first = [folder / f"{topic}-0" / f"{0:020}.log" for folder in data]
-    while not any(tier.rglob("*.log")) or any(one.exists() for one in first):
+    while not any(tier.rglob("*.log")) or any(segment.exists() for segment in first):
         if time.monotonic() > deadline:
             message = f"no segment of {topic} was moved to {tier} within {AWAIT_SECONDS:.0f} s; logs in {cluster.folder}"
             raise BedError(message)

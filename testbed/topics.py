@@ -71,7 +71,7 @@ def delete(cluster: BaseCluster, topic: str) -> None:
 
 
 def hang_transaction(cluster: BaseCluster, topic: str, partition: int, age_s: int = 3600) -> None:
-    """Begin a transaction in a partition that nobody ends; brokers that verify transactions refuse it (Kafka 3.6 on)."""
+    """Begin a transaction in a partition that no client ends; brokers that verify transactions refuse it (Kafka 3.6 on)."""
     place = {"topic": topic, "partition": partition}
     refused = cluster.ask_topics("hang", at=_leader(cluster, topic, partition), age_s=age_s, **place)
     _demand(refused, f"a transaction in {topic}-{partition}")
@@ -88,7 +88,7 @@ def _leader(cluster: BaseCluster, topic: str, partition: int) -> int:
 
 
 def finalize_feature(cluster: BaseCluster, feature: str, level: int, *, upgrade: bool) -> None:
-    """Finalize a level of a feature of a KRaft cluster; voters that just started have not told yet which levels they support."""
+    """Finalize a level of a feature of a KRaft cluster; voters that just started have not reported their levels yet."""
     deadline = time.monotonic() + STEP_SECONDS
     while refused := _ask(cluster, "finalize", feature=feature, level=level, upgrade=upgrade):
         if "not all of the voters support it" not in refused or time.monotonic() > deadline:

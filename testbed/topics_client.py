@@ -42,7 +42,10 @@ CAUGHT_UP_MS = 1500
 
 def refusal(answers: list[Any], *harmless: int) -> str | None:
     """Return the first error among answers, None where there is none."""
-    return next((f"error {one.error_code} {one.error_message}" for one in answers if one.error_code not in {0, *harmless}), None)
+    return next(
+        (f"error {answer.error_code} {answer.error_message}" for answer in answers if answer.error_code not in {0, *harmless}),
+        None,
+    )
 
 
 def reassign(options: dict[str, Any], *, address: str, moves: list[list[Any]]) -> str | None:
@@ -53,13 +56,13 @@ def reassign(options: dict[str, Any], *, address: str, moves: list[list[Any]]) -
         for topic, partition, replicas in moves
     ]
     answer = send(address, options, AlterPartitionReassignmentsRequest(timeout_ms=REQUEST_MS, topics=topics))
-    return refusal([answer]) or refusal([one for topic in answer.responses for one in topic.partitions])
+    return refusal([answer]) or refusal([partition for topic in answer.responses for partition in topic.partitions])
 
 
 def reassigning(options: dict[str, Any], *, address: str) -> list[list[Any]]:
     """Return [topic, partition] of what is being reassigned."""
     answer = send(address, options, ListPartitionReassignmentsRequest(version=0, timeout_ms=REQUEST_MS, topics=None))
-    return [[topic.name, one.partition_index] for topic in answer.topics for one in topic.partitions]
+    return [[topic.name, partition.partition_index] for topic in answer.topics for partition in topic.partitions]
 
 
 def configure(
@@ -87,7 +90,7 @@ def delete(options: dict[str, Any], *, address: str, topic: str) -> str | None:
 def elect(options: dict[str, Any], *, address: str) -> str | None:
     """Elect the preferred leaders of all partitions; return a refusal."""
     answer = send(address, options, ElectLeadersRequest(version=1, election_type=0, topic_partitions=None, timeout_ms=REQUEST_MS))
-    found = [one for topic in answer.replica_election_results for one in topic.partition_result]
+    found = [result for topic in answer.replica_election_results for result in topic.partition_result]
     return f"error {answer.error_code}" if answer.error_code else refusal(found, ELECTION_NOT_NEEDED)
 
 
@@ -105,7 +108,9 @@ def hang(options: dict[str, Any], *, address: str, topic: str, partition: int, a
     data = kind(name=topic, partition_data=[kind.PartitionProduceData(index=partition, records=bytes(records.buffer()))])
     request = ProduceRequest(version=7, transactional_id="unknown", acks=-1, timeout_ms=REQUEST_MS, topic_data=[data])
     answer = send(address, options, request)
-    return next((f"error {one.error_code}" for one in answer.responses[0].partition_responses if one.error_code), None)
+    return next(
+        (f"error {response.error_code}" for response in answer.responses[0].partition_responses if response.error_code), None
+    )
 
 
 def abort(options: dict[str, Any], *, address: str, topic: str, partition: int) -> str | None:
@@ -114,8 +119,8 @@ def abort(options: dict[str, Any], *, address: str, topic: str, partition: int) 
     topics = [kind.WritableTxnMarkerTopic(name=topic, partition_indexes=[partition])]
     marker = kind(producer_id=UNKNOWN_PRODUCER, producer_epoch=0, transaction_result=False, coordinator_epoch=-1, topics=topics)
     answer = send(address, options, WriteTxnMarkersRequest(version=1, markers=[marker]))
-    found = [one for marker in answer.markers for topic in marker.topics for one in topic.partitions]
-    return next((f"error {one.error_code}" for one in found if one.error_code), None)
+    found = [partition for marker in answer.markers for topic in marker.topics for partition in topic.partitions]
+    return next((f"error {result.error_code}" for result in found if result.error_code), None)
 
 
 def finalize(options: dict[str, Any], *, address: str, feature: str, level: int, upgrade: bool) -> str | None:
@@ -134,7 +139,7 @@ def quorum_leader(options: dict[str, Any], *, address: str) -> int:
 
 
 def await_voters(options: dict[str, Any], *, address: str, count: int, seconds: float) -> int:
-    """Wait until so many voters are caught up with the metadata log, or the time is over; return how many are."""
+    """Wait until this many voters are caught up with the metadata log, or the time is over; return how many are."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -157,7 +162,7 @@ def await_endpoint(options: dict[str, Any], *, address: str, node: int, endpoint
     while True:
         with contextlib.suppress(KafkaError, OSError):
             nodes = _describe_quorum(options, address).nodes
-            found = next((f"{at.host}:{at.port}" for one in nodes if one.node_id == node for at in one.listeners), None)
+            found = next((f"{at.host}:{at.port}" for listed in nodes if listed.node_id == node for at in listed.listeners), None)
         if found == endpoint or time.monotonic() > deadline:
             return found
         time.sleep(POLL_S)

@@ -10,7 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
-    """Logs nothing: nobody reads its end of the pipe."""
+    """Logs nothing: no process reads its end of the pipe."""
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

@@ -172,20 +172,20 @@ def users(client: KazooClient, _deadline: float, *, configs: dict[str, dict[str,
 def acls(client: KazooClient, _deadline: float, *, put_in: list[dict[str, str]], taken: list[dict[str, str]]) -> None:
     """Add and take away ACL entries, fields as in `acls.Acl`, and tell the brokers."""
     for changed, adding in ((put_in, True), (taken, False)):
-        for one in changed:
-            entry = {"principal": one["principal"], "permissionType": one["permission"]}
-            entry |= {"operation": one["operation"], "host": one["host"]}
-            literal = one["pattern"] == "LITERAL"
-            path = f"{'/kafka-acl' if literal else '/kafka-acl-extended/prefixed'}/{one['resource']}/{one['name']}"
+        for acl in changed:
+            entry = {"principal": acl["principal"], "permissionType": acl["permission"]}
+            entry |= {"operation": acl["operation"], "host": acl["host"]}
+            literal = acl["pattern"] == "LITERAL"
+            path = f"{'/kafka-acl' if literal else '/kafka-acl-extended/prefixed'}/{acl['resource']}/{acl['name']}"
             try:
                 held = json.loads(client.get(path)[0])["acls"]
             except NoNodeError:
                 held = []
             put(client, path, {"version": 1, "acls": [other for other in held if other != entry] + [entry] * adding})
             if literal:
-                notify(client, "/kafka-acl-changes/acl_changes_", f"{one['resource']}:{one['name']}")
+                notify(client, "/kafka-acl-changes/acl_changes_", f"{acl['resource']}:{acl['name']}")
             else:
-                change = {"version": 1, "resourceType": one["resource"], "name": one["name"], "patternType": one["pattern"]}
+                change = {"version": 1, "resourceType": acl["resource"], "name": acl["name"], "patternType": acl["pattern"]}
                 notify(client, "/kafka-acl-extended-changes/acl_changes_", json.dumps(change))
 
 
@@ -205,7 +205,7 @@ def write(client: KazooClient, _deadline: float, *, znodes: dict[str, str | None
 
 
 def load(client: KazooClient, _deadline: float, *, writes: int) -> None:
-    """Write a znode so many times at once, and remove it."""
+    """Write a znode this many times at once, and remove it."""
     path = client.create("/load", b"", ephemeral=True)
     for answer in [client.set_async(path, str(number).encode()) for number in range(writes)]:
         answer.get()

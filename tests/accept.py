@@ -38,15 +38,15 @@ def edits_of_check(check: Check, views: Mapping[str, ClusterView]) -> Iterator[E
     path, _ = case_files()[check.code]
     for name, case in cases(check.code).items():
         view = views[f"{check.code}-{name}"]
-        said = judge(view, {check.code: check}, kind=check.kind)
+        found = judge(view, {check.code: check}, kind=check.kind)
         before = case.get("expect", [])
         printed = {}
-        if any(TEXTS.keys() & one.keys() for one in before):
-            printed = {one.resource.name: one.remediation for one in findings_of(view, said)}
-        now = expected_judgements(check, before, said, printed)
-        if now != [{key: value for key, value in one.items() if value} for one in before]:
+        if any(TEXTS.keys() & expected.keys() for expected in before):
+            printed = {finding.resource.name: finding.remediation for finding in findings_of(view, found)}
+        now = expected_judgements(check, before, found, printed)
+        if now != [{key: value for key, value in expected.items() if value} for expected in before]:
             yield path, ("cases", name, "expect"), now
-        passed = sorted(one.resource for one in said if one.status is Status.PASS)
+        passed = sorted(judgement.resource for judgement in found if judgement.status is Status.PASS)
         if sorted(case.get("pass", passed)) != passed:
             yield path, ("cases", name, "pass"), passed
 
@@ -56,7 +56,7 @@ def edits_of_pictures(views: Mapping[str, ClusterView]) -> Iterator[Edit]:
     for name, picture in pictures.pictures().items():
         if name in views:
             found = pictures.incidents_of(views[name])
-            now = expected_incidents(picture.expected, found, [test_causes.text_of(one) for one in found], {})
+            now = expected_incidents(picture.expected, found, [test_causes.text_of(incident) for incident in found], {})
             for place, value in differing(("cases", picture.case, "incidents"), picture.expected, now):
                 yield picture.path, place, value
 
@@ -65,8 +65,8 @@ def edits_of_incidents() -> Iterator[Edit]:
     """Yield what changed in the cases of `tests/incidents/cases`."""
     for (family, name), case in incident_cases().items():
         findings, found = test_causes.told(f"{family}-{name}")
-        names = {one.fingerprint: f"{one.code} {one.resource.name}" for one in findings}
-        now = expected_incidents(case["incidents"], found, [test_causes.text_of(one) for one in found], names)
+        names = {finding.fingerprint: f"{finding.code} {finding.resource.name}" for finding in findings}
+        now = expected_incidents(case["incidents"], found, [test_causes.text_of(incident) for incident in found], names)
         for place, value in differing(("cases", name, "incidents"), case["incidents"], now):
             yield FOLDER / f"{family}.yaml", place, value
 
@@ -79,7 +79,7 @@ def accepted(codes: Sequence[str]) -> tuple[dict[Path, str], list[str]]:
     """
     checks = {code: check for code, check in catalogue().items() if not codes or code in codes}
     worlds = {f"{code}-{name}": cases(code)[name] for code in checks for name in cases(code)}
-    worlds |= {name: one.world for name, one in pictures.pictures().items() if not codes or one.code in codes}
+    worlds |= {name: picture.world for name, picture in pictures.pictures().items() if not codes or picture.code in codes}
     views = cluster_views({name: snapshots(base(), name, world) for name, world in worlds.items()})
     edits = [edit for check in checks.values() for edit in edits_of_check(check, views)]
     edits += [*edits_of_pictures(views), *(() if codes else edits_of_incidents())]

@@ -27,11 +27,11 @@ DEAD = {
 
 def cut_off(*brokers, extra=()):
     """Return the judgements of brokers that the controller does not reach."""
-    told = []
+    documents = []
     for broker in brokers:
-        told.append(("KA302", f"broker/{broker}/listener/PLAINTEXT", "CRITICAL", {"from": "0"}))
-        told.append(("KA105", f"broker/{broker}", "CRITICAL", {}))
-    return [*told, *extra]
+        documents.append(("KA302", f"broker/{broker}/listener/PLAINTEXT", "CRITICAL", {"from": "0"}))
+        documents.append(("KA105", f"broker/{broker}", "CRITICAL", {}))
+    return [*documents, *extra]
 
 
 class History:
@@ -68,7 +68,7 @@ class History:
         if dead:
             judged.append(Judgement(snapshot_id=snapshot_id, code="KA001", resource="cluster", status=Status.FAIL))
         judged += [Judgement(snapshot_id=snapshot_id, code=c, resource=r, status=Status.UNKNOWN) for c, r in unknown]
-        spoken = {one.code for one in judged}
+        spoken = {finding.code for finding in judged}
         judged += [
             Judgement(snapshot_id=snapshot_id, code=code, resource="cluster", status=Status.PASS)
             for code in sorted(self._codes - spoken if not dead else ())
@@ -85,7 +85,7 @@ class History:
             view, judged, mutes=[Mute(**mute) for mute in mutes], previous_report=previous, today=date(2026, 9, 14)
         )
         incidents = causes.incidents(view, found, ())
-        told = document.build_document(view, previous and previous["snapshot_id"], found, incidents, (), previous)
-        told["finished_at"] = f"{self.now:%Y-%m-%dT%H:%M:%SZ}"
-        self._reports[cluster_id] = told
-        return told
+        report = document.build_document(view, previous and previous["snapshot_id"], found, incidents, (), previous)
+        report["finished_at"] = f"{self.now:%Y-%m-%dT%H:%M:%SZ}"
+        self._reports[cluster_id] = report
+        return report

@@ -1,4 +1,4 @@
-"""Bundles for tests: a judged snapshot, its bundle, and the same file as somebody may have changed it."""
+"""Bundles for tests: a judged snapshot, its bundle, and the same file after changes of another party."""
 
 import hashlib
 import io

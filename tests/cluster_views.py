@@ -26,5 +26,7 @@ def cluster_view(snapshot: Snapshot, previous: Snapshot | None = None) -> Cluste
 
 def answer_with(store, run_id, judgements=()):
     """Answer the request of a run as if checks came to these judgements."""
-    with mock.patch.object(run, "judge", lambda view: tuple(one for one in judgements if one.snapshot_id == view.snapshot_id)):
+    with mock.patch.object(
+        run, "judge", lambda view: tuple(judgement for judgement in judgements if judgement.snapshot_id == view.snapshot_id)
+    ):
         embedded_job.answer(store, run_id)

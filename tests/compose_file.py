@@ -36,14 +36,14 @@ def read(environment: Mapping[str, str]) -> dict[str, Any]:
 def services(environment: Mapping[str, str] = SECRETS, profile: str | None = None) -> dict[str, dict[str, Any]]:
     """Return the services of a profile, or those of none."""
     found = read(environment)["services"]
-    return {name: one for name, one in found.items() if one.get("profiles", [None]) == [profile]}
+    return {name: service for name, service in found.items() if service.get("profiles", [None]) == [profile]}
 
 
 def variables() -> dict[str, tuple[str, str]]:
     """Return each variable that the file asks for, with `:-` or `:?` and what follows."""
     text = FILE.read_text(encoding="utf-8")
     lines = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
-    return {one["name"]: (one["how"] or "", one["rest"] or "") for one in _VARIABLE.finditer(lines) if one["name"]}
+    return {match["name"]: (match["how"] or "", match["rest"] or "") for match in _VARIABLE.finditer(lines) if match["name"]}
 
 
 def image_environment() -> dict[str, str]:
@@ -54,9 +54,9 @@ def image_environment() -> dict[str, str]:
 
 def _filled(value: Any, environment: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
-        return {key: _filled(one, environment) for key, one in value.items()}
+        return {key: _filled(item, environment) for key, item in value.items()}
     if isinstance(value, list):
-        return [_filled(one, environment) for one in value]
+        return [_filled(item, environment) for item in value]
     return _VARIABLE.sub(lambda match: _value(match, environment), value) if isinstance(value, str) else value
 
 

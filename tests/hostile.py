@@ -1,4 +1,4 @@
-"""What somebody may plant in a cluster so that a report harms who reads it, put into every text of a snapshot and of findings."""
+"""Texts with which an attacker harms the readers of a report, put into every text of a snapshot and of findings."""
 
 import re
 import unicodedata
@@ -73,11 +73,13 @@ def document(string, cluster="prod"):
     found = snapshot(string)
     view = small_cluster.view(found)
     judged = list(_judgements(found.snapshot_id, string))
-    told = findings.findings_with_lifecycle(view, judged, mutes=(), previous_report=None, today=date(2026, 9, 14))
+    judged_findings = findings.findings_with_lifecycle(view, judged, mutes=(), previous_report=None, today=date(2026, 9, 14))
     kinds = ("broker_came", "endpoint", "config", "acl", "topic_created", "version")
     changes = [Change(kind=kind, resource=string, before=string, after=string) for kind in kinds]
-    causes = incidents(view, told, changes)
-    return build_document(view, None, told, causes, changes, None, show_all=True, passed_over=[string]) | {"cluster": cluster}
+    causes = incidents(view, judged_findings, changes)
+    return build_document(view, None, judged_findings, causes, changes, None, show_all=True, passed_over=[string]) | {
+        "cluster": cluster
+    }
 
 
 def _judgements(snapshot_id, string):

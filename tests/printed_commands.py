@@ -30,10 +30,10 @@ def bash_words(lines):
     """Return the words that bash makes of each line, in one process; `echo` and others only print their words."""
     body = "\n".join(f"w {line}" for line in lines)
     script = 'w() { printf "%s\\0" "$#" "$@"; }\n' + body
-    done = subprocess.run(
+    completed = subprocess.run(
         ["/bin/bash", "-s"], input=script.encode(), capture_output=True, check=True, env={"LC_ALL": "C.UTF-8", "PATH": "/nowhere"}
     )
-    fields = iter(done.stdout.decode().split("\0")[:-1])
+    fields = iter(completed.stdout.decode().split("\0")[:-1])
     return [[next(fields) for _ in range(int(count))] for count in fields]
 
 

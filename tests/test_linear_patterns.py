@@ -1,4 +1,4 @@
-"""Every regular expression of the package takes time in proportion to the text, for the text comes from anybody.
+"""Every regular expression of the package takes time in proportion to the text, because any party writes the text.
 
 The patterns are collected from the sources, with the methods by which each is used, so that a new one is covered when it is
 written. What is measured is processor time of this thread, so that a busy machine changes nothing.
@@ -50,10 +50,10 @@ def collected():
         except ImportError:  # Airflow's, where that is not installed
             loaded = None
         patterns = [
-            (f"{name}{f'[{number}]' if number else ''}", name, one)
+            (f"{name}{f'[{number}]' if number else ''}", name, item)
             for name, value in (vars(loaded).items() if loaded else ())
-            for number, one in enumerate(patterns_in(value))
-            if isinstance(one.pattern, str | bytes)
+            for number, item in enumerate(patterns_in(value))
+            if isinstance(item.pattern, str | bytes)
         ]
         if not patterns and not re.search(r"\bre\.(?:" + "|".join(USED) + r")\(", text):
             continue  # parsing hundreds of files takes each of the processes that run tests seconds
@@ -61,8 +61,8 @@ def collected():
         used = {}
         for name, method in called(nodes):
             used.setdefault(name, set()).add(method)
-        for place, name, one in patterns:
-            known = found.setdefault(one, ([], set()))
+        for place, name, pattern in patterns:
+            known = found.setdefault(pattern, ([], set()))
             known[0].append(f"{module.removeprefix('kafka_audit.')}.{place}")
             known[1].update(used.get(name) or passed_on(used, loaded))
         for call in (node for node in nodes if isinstance(node, ast.Call)):
@@ -73,12 +73,12 @@ def collected():
                     known = found.setdefault(re.compile(first.value, flags), ([], set()))
                     known[0].append(f"{module.removeprefix('kafka_audit.')}:{call.lineno}")
                     known[1].add(call.func.attr)
-    return {" ".join(names): (one, sorted(methods) or ["search"]) for one, (names, methods) in found.items()}
+    return {" ".join(names): (pattern, sorted(methods) or ["search"]) for pattern, (names, methods) in found.items()}
 
 
 def passed_on(used, module):
     """Return the methods of patterns that are passed to functions: those called on what is no pattern of the module."""
-    return {one for name, methods in used.items() if not hasattr(module, name) for one in methods - {"split"}}
+    return {method for name, methods in used.items() if not hasattr(module, name) for method in methods - {"split"}}
 
 
 def is_flag(node):
@@ -90,11 +90,11 @@ def patterns_in(value, depth=2):
     if isinstance(value, re.Pattern):
         yield value
     elif depth and isinstance(value, tuple | list):
-        for one in value:
-            yield from patterns_in(one, depth - 1)
+        for item in value:
+            yield from patterns_in(item, depth - 1)
     elif depth and isinstance(value, dict):
-        for one in value.values():
-            yield from patterns_in(one, depth - 1)
+        for item in value.values():
+            yield from patterns_in(item, depth - 1)
     elif depth and isinstance(getattr(value, "pattern", None), re.Pattern):
         yield value.pattern
 
@@ -129,7 +129,7 @@ def words(pattern):
         run = ""
 
     walk(parsed(pattern))
-    return {one for one in found if one}
+    return {pattern for pattern in found if pattern}
 
 
 def parsed(pattern):
@@ -140,8 +140,8 @@ def nested(argument):
     if isinstance(argument, parser.SubPattern):
         yield argument
     elif isinstance(argument, tuple | list):
-        for one in argument:
-            yield from nested(one)
+        for item in argument:
+            yield from nested(item)
 
 
 def some_of(options):
@@ -222,10 +222,10 @@ def shortest(tokens):
 
 
 def seconds(pattern, method, shown):
-    given = shown.encode() if isinstance(pattern.pattern, bytes) else shown
+    subject = shown.encode() if isinstance(pattern.pattern, bytes) else shown
     use = getattr(pattern, method)
     began = time.thread_time()
-    found = use(b"" if isinstance(given, bytes) else "", given) if method in {"sub", "subn"} else use(given)
+    found = use(b"" if isinstance(subject, bytes) else "", subject) if method in {"sub", "subn"} else use(subject)
     if method == "finditer":
         for _ in found:
             pass
@@ -257,14 +257,14 @@ def text(unit, head, size):
 def test_there_are_patterns_and_those_that_were_slow_are_among_them(patterns):
     names = " ".join(patterns)
     assert len(patterns) > 100
-    for one in (
+    for pattern in (
         "secret_keys.USERINFO",
         "masking._PAIR",
         "znodes._ENDPOINT",
         "log_signatures.SIGNATURES",
         "zookeeper.ensemble._LINE",
     ):
-        assert one in names
+        assert pattern in names
 
 
 def test_the_time_grows_with_the_text(patterns):

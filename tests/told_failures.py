@@ -6,8 +6,8 @@ from typing import Any
 from kafka_audit.model.read_failure import ReadFailure
 
 
-def with_failure(told: Mapping[str, Any]) -> dict[str, Any]:
+def with_failure(failure: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns of a row; `error` and `reason` follow from each other."""
-    if told.get("reason"):
-        return {"error": ReadFailure[told["reason"]].words, **told}
-    return {**told, "reason": ReadFailure.of(None, told["error"]).name} if told.get("error") else {**told}
+    if failure.get("reason"):
+        return {"error": ReadFailure[failure["reason"]].words, **failure}
+    return {**failure, "reason": ReadFailure.of(None, failure["error"]).name} if failure.get("error") else {**failure}

@@ -96,7 +96,7 @@ def _written(key: str, value: Any, column: int, *, flow: bool) -> str:
     line = f"{key}: {_flow(value)}"
     if flow or not isinstance(value, list) or not value or (column + len(line) <= WIDEST and len(value) == 1):
         return line
-    if all(isinstance(one, str) for one in value):
+    if all(isinstance(item, str) for item in value):
         return line if column + len(line) <= WIDEST else _block(key, value, column)
     return _block(key, value, column)
 
@@ -104,10 +104,10 @@ def _written(key: str, value: Any, column: int, *, flow: bool) -> str:
 def _block(key: str, value: list[Any], column: int) -> str:
     indent = " " * (column + 2)
     lines = []
-    for one in value:
-        line = f"{indent}- {_flow(one)}"
-        if isinstance(one, dict) and (len(line) > WIDEST or "headline" in one):
-            parts = [_written(name, part, column + 4, flow=False) for name, part in one.items()]
+    for item in value:
+        line = f"{indent}- {_flow(item)}"
+        if isinstance(item, dict) and (len(line) > WIDEST or "headline" in item):
+            parts = [_written(name, part, column + 4, flow=False) for name, part in item.items()]
             line = f"{indent}- " + f"\n{indent}  ".join(parts)
         lines.append(line)
     return "\n".join([f"{key}:", *lines])

@@ -92,17 +92,17 @@ class Room:
         command = [str(self.environment.folder / "bin" / arguments[0]), *arguments[1:]]
         options: dict[str, Any] = {"env": self.variables(**more), "cwd": self.folder}
         if host is None:
-            done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+            completed = subprocess.run(command, capture_output=True, text=True, check=False, **options)
         else:
-            done = host.run(command, **options)
+            completed = host.run(command, **options)
         log = self.folder / "commands.log"
         with log.open("a", encoding="utf-8") as out:
-            out.write(f"\n$ {' '.join(arguments)}\n{done.stdout}{done.stderr}")
-        if done.returncode:
-            lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()][-TAIL_LINES:]
-            message = f"`{' '.join(arguments[:3])}` ended with {done.returncode}: {lines[-1] if lines else ''}"
+            out.write(f"\n$ {' '.join(arguments)}\n{completed.stdout}{completed.stderr}")
+        if completed.returncode:
+            lines = [line for line in (completed.stdout + completed.stderr).splitlines() if line.strip()][-TAIL_LINES:]
+            message = f"`{' '.join(arguments[:3])}` ended with {completed.returncode}: {lines[-1] if lines else ''}"
             raise CheckError(message)
-        return str(done.stdout)
+        return str(completed.stdout)
 
     def listed(self, *arguments: str) -> list[dict[str, str]]:
         """Return what a command of Airflow lists; warnings may precede the JSON."""
@@ -114,12 +114,12 @@ class Room:
         """Return what Airflow finds, by `asked`."""
         command = [str(self.environment.python), "-P", str(_ASKED)]
         wanted = json.dumps(names.wanted())
-        done = subprocess.run(
+        completed = subprocess.run(
             command, input=wanted, env=self.variables(**more), cwd=self.folder, capture_output=True, text=True, check=False
         )
-        lines = [line for line in done.stdout.splitlines() if line.startswith("FOUND ")]
+        lines = [line for line in completed.stdout.splitlines() if line.startswith("FOUND ")]
         if not lines:
-            message = (done.stderr.strip().splitlines() or ["no output"])[-1]
+            message = (completed.stderr.strip().splitlines() or ["no output"])[-1]
             raise CheckError(message)
         return dict(json.loads(lines[-1].removeprefix("FOUND ")))
 
@@ -157,8 +157,8 @@ def mounted_beside(room: Room) -> None:
 
 def connection(room: Room) -> None:
     """`airflow connections test` of a connection **Kafka audit** succeeds."""
-    said = room.call("airflow", "connections", "test", CONNECTION, host=room.host)
-    expect("Connection success!" in said.splitlines(), wanted=True, what="success")
+    output = room.call("airflow", "connections", "test", CONNECTION, host=room.host)
+    expect("Connection success!" in output.splitlines(), wanted=True, what="success")
 
 
 def audit(room: Room) -> None:
@@ -201,7 +201,8 @@ def mounted(room: Room) -> None:
 
 
 CHECKS: Mapping[str, Callable[[Room], None]] = {
-    one.__name__: one for one in (provider, plugin, installed_dags, mounted_beside, connection, audit, own_dag, page, mounted)
+    check.__name__: check
+    for check in (provider, plugin, installed_dags, mounted_beside, connection, audit, own_dag, page, mounted)
 }
 """In their order: the last one removes the wheel."""
 

@@ -54,12 +54,12 @@ TARGETS = (
 
 def run(command: Sequence[str | Path], **options: object) -> str:
     """Run a command and return what it printed; raises `BedError` with the end of that if it fails."""
-    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
-    if done.returncode:
-        tail = "\n".join((done.stdout + done.stderr).splitlines()[-TAIL_LINES:])
-        message = f"{' '.join(map(str, command[:4]))} … ended with {done.returncode}:\n{tail}"
+    completed = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    if completed.returncode:
+        tail = "\n".join((completed.stdout + completed.stderr).splitlines()[-TAIL_LINES:])
+        message = f"{' '.join(map(str, command[:4]))} … ended with {completed.returncode}:\n{tail}"
         raise BedError(message)
-    return str(done.stdout)
+    return str(completed.stdout)
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Environment:
     def packages(self) -> dict[str, str]:
         """Return the version of each installed package."""
         listed = run([_uv(), "pip", "list", "--quiet", "--format", "json", "--python", self.python])
-        return {one["name"]: one["version"] for one in json.loads(listed)}
+        return {package["name"]: package["version"] for package in json.loads(listed)}
 
     def variables(self, home: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment of a process of this Airflow: nothing of another Airflow and of this checkout is in it."""

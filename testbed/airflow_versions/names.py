@@ -43,7 +43,9 @@ def _below(node: ast.AST, *, optional: bool) -> Iterator[tuple[Name, bool]]:
 
 
 def _catches_import_errors(handler: ast.ExceptHandler) -> bool:
-    return handler.type is not None and "ImportError" in {one.id for one in ast.walk(handler.type) if isinstance(one, ast.Name)}
+    return handler.type is not None and "ImportError" in {
+        name.id for name in ast.walk(handler.type) if isinstance(name, ast.Name)
+    }
 
 
 def _is_airflow(module: str) -> bool:

@@ -22,7 +22,7 @@ _BEGAN = time.monotonic()
 
 
 def say(line: str) -> None:
-    """Tell a step with the time since the start."""
+    """Print a step with the time since the start."""
     sys.stdout.write(f"[{time.monotonic() - _BEGAN:5.0f} s] {line}\n")
     sys.stdout.flush()
 
@@ -30,7 +30,9 @@ def say(line: str) -> None:
 def pending(wanted: dict[str, Some], options: argparse.Namespace, kind: str) -> list[tuple[Some, str]]:
     """Return what is to be run: all that is named, on each of its versions, without what the record has already."""
     known = record.newest(record.read(options.record))
-    chosen = {version for one in options.versions or VERSIONS for version in GROUPS.get(one, (one,))}
+    chosen = {
+        version for asked_version in options.versions or VERSIONS for version in GROUPS.get(asked_version, (asked_version,))
+    }
     names = options.names or list(wanted)
     if unknown := [name for name in names if name not in wanted]:
         sys.exit(f"no {kind} {', '.join(unknown)}; `python -m testbed.corpus list` shows all")
@@ -52,17 +54,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m testbed.corpus", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, kind in (("run", "fault"), ("controls", "control"), ("healthy", "control")):
-        one = commands.add_parser(name, help=f"run {kind}s that the record does not have yet")
-        one.add_argument("names", nargs="*", metavar=kind.upper(), help="only these")
-        one.add_argument("--versions", nargs="+", choices=[*GROUPS, *VERSIONS], metavar="VERSION", help="only on these")
-        one.add_argument("--rerun", action="store_true", help="those that the record has, too")
-        one.add_argument("--unprinted", action="store_true", help="those of which the record has no printed texts, too")
-        one.add_argument("--minutes", type=float, default=float("inf"), help="begin none after so many minutes")
+        command = commands.add_parser(name, help=f"run {kind}s that the record does not have yet")
+        command.add_argument("names", nargs="*", metavar=kind.upper(), help="only these")
+        command.add_argument("--versions", nargs="+", choices=[*GROUPS, *VERSIONS], metavar="VERSION", help="only on these")
+        command.add_argument("--rerun", action="store_true", help="those that the record has, too")
+        command.add_argument("--unprinted", action="store_true", help="those of which the record has no printed texts, too")
+        command.add_argument("--minutes", type=float, default=float("inf"), help="begin none after so many minutes")
         kept = healthy.HEALTHY if name == "healthy" else record.RECORD
-        one.add_argument("--record", type=Path, default=kept, help="file of the record")
-        one.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help="what runs the queries (default duckdb)")
-        one.add_argument("--reports", type=Path, help="folder for the reports on broken and repaired clusters")
-        one.add_argument("--rounds", type=int, default=1, help="of each control")
+        command.add_argument("--record", type=Path, default=kept, help="file of the record")
+        command.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help="what runs the queries (default duckdb)")
+        command.add_argument("--reports", type=Path, help="folder for the reports on broken and repaired clusters")
+        command.add_argument("--rounds", type=int, default=1, help="of each control")
     commands.add_parser("list", help="list faults and controls")
     commands.add_parser("docs", help="write docs/corpus.md and docs/versions.md from the record").add_argument(
         "folder", nargs="?", type=Path, default=Path("docs")

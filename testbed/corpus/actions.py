@@ -119,8 +119,8 @@ def revert(scene: Scene, *, says: str = "", settle: bool | list[int] = True) -> 
     """Take back everything that was done, newest first. `says`: the repair that the finding describes in these words."""
     if says:
         scene.followed.append(says)
-    done, scene.undo = scene.undo, []
-    for undo in reversed(done):
+    undone, scene.undo = scene.undo, []
+    for undo in reversed(undone):
         undo()
     scene.undo = []  # what undoes may be actions that note how they are undone
     await_settled(scene, settle)
@@ -225,7 +225,7 @@ def hide_voter(scene: Scene) -> None:
 
 @action
 def await_voters(scene: Scene, *, down: int = 0) -> None:
-    """Wait until all voters but so many are caught up with the metadata log."""
+    """Wait until all but this number of voters are caught up with the metadata log."""
     wanted = len(scene.kraft.controllers) - down
     following = scene.cluster.ask_topics("await-voters", count=wanted, seconds=STEP_SECONDS)
     if following < wanted:
@@ -293,8 +293,8 @@ def set_controllers(scene: Scene, properties: Mapping[str, str], *, at_once: boo
     password = scene.cluster.secured.security.users[BROKER] if scene.cluster.secured else ""
     more = {key: value.replace("PASSWORD", password) for key, value in properties.items()}
     wanted = {node: {**before[node], **more} for node in sorted(servers, key=lambda node: (node == leader, node))}
-    for some in [wanted] if at_once else [{node: wanted[node]} for node in wanted]:
-        _start_anew(scene, some)
+    for batch in [wanted] if at_once else [{node: wanted[node]} for node in wanted]:
+        _start_anew(scene, batch)
         await_voters(scene)
     scene.undo.append(lambda: _start_anew(scene, before))
 
@@ -322,7 +322,7 @@ def reissue_certificate(scene: Scene, **faulty: Any) -> None:  # noqa: ANN401 - 
 
 @action
 def forget_name(scene: Scene) -> None:
-    """Let the host of a voter that follows know no name of another one; `revert` gives it all names again."""
+    """Remove the names of another voter from the hosts file of a follower's host; `revert` restores them."""
     node, other, *_ = _followers(scene)
     server, folder, names = scene.kraft.controllers[node], scene.cluster.folder / "names", scene.kraft.controller_names
 
@@ -523,7 +523,7 @@ def produce(scene: Scene, topic: str, partition: int, megabytes: int = 1) -> Non
 
 @action
 def hang_transaction(scene: Scene, topic: str, partition: int) -> None:
-    """Begin a transaction that nobody ends."""
+    """Begin a transaction that no client ends."""
     topics.hang_transaction(scene.cluster, topic, partition)
 
 
@@ -727,9 +727,9 @@ def second_process(scene: Scene, broker: int, host: int) -> None:
 @action
 def put_acl(scene: Scene, **acl: str) -> None:
     """Add an ACL; `revert` takes it away."""
-    one = Acl(**acl)
-    _acl(scene, one, "--add")
-    scene.undo.append(lambda: _acl(scene, one, "--remove"))
+    bound = Acl(**acl)
+    _acl(scene, bound, "--add")
+    scene.undo.append(lambda: _acl(scene, bound, "--remove"))
 
 
 @action
@@ -802,7 +802,7 @@ def roll_with(scene: Scene, properties: Mapping[str, str], *, says: str) -> None
 
 @action
 def write_znodes(scene: Scene, znodes: Mapping[str, Any]) -> None:
-    """Write znodes behind the brokers' backs; `revert` restores them."""
+    """Write znodes without a notification of brokers; `revert` restores them."""
     texts = {path: value if value is None or isinstance(value, str) else json.dumps(value) for path, value in znodes.items()}
     before = scene.zookeeper.write_znodes(texts)
     scene.undo.append(lambda: scene.zookeeper.write_znodes(before))
@@ -810,7 +810,7 @@ def write_znodes(scene: Scene, znodes: Mapping[str, Any]) -> None:
 
 @action
 def change_znode(scene: Scene, path: str, fields: Mapping[str, Any]) -> None:
-    """Change fields of a znode's JSON behind the brokers' backs (null takes one away); `revert` restores it."""
+    """Change fields of a znode's JSON without a notification of brokers (null removes one); `revert` restores it."""
     before = scene.zookeeper.write_znodes({path: "{}"})
     changed = json.loads(before[path] or "{}") | dict(fields)
     text = json.dumps({key: value for key, value in changed.items() if value is not None})
@@ -820,7 +820,7 @@ def change_znode(scene: Scene, path: str, fields: Mapping[str, Any]) -> None:
 
 @action
 def swell_znode(scene: Scene, path: str, kilobytes: int) -> None:
-    """Let the settings of a topic in ZooKeeper grow to that size behind the brokers' backs; `revert` restores them."""
+    """Let the settings of a topic in ZooKeeper grow to this size without a notification of brokers; `revert` restores them."""
     before = scene.zookeeper.write_znodes({path: "{}"})
     held = json.loads(before[path] or '{"version": 1}')
     held["config"] = {**held.get("config", {}), "leader.replication.throttled.replicas": ",".join(["0:0"] * (256 * kilobytes))}
@@ -961,7 +961,7 @@ def _data(scene: Scene, broker: int) -> Path:
 
 @action
 def fence_follower(scene: Scene, topic: str, broker: int) -> None:
-    """Let a follower miss two elections of its leader, so that its leader epoch is an old one; `revert` lets it hear of them."""
+    """Let a follower miss two elections of its leader, so that its leader epoch is an old one; `revert` delivers them."""
     cluster = scene.zookeeper
     leader, other = [number for number in cluster.brokers if number != broker][:2]
     cluster.make_controller(leader)
@@ -1053,7 +1053,7 @@ def describe(scene: Scene, **keys: Any) -> None:  # noqa: ANN401 - YAML
 
 @action
 def undescribe(scene: Scene, *, says: str) -> None:
-    """Take back what is said in clusters.yaml, as the finding says."""
+    """Undo the changes of clusters.yaml, as the finding says."""
     revert(scene, says=says)
 
 
@@ -1111,7 +1111,7 @@ def printed(  # noqa: PLR0913 - a step's arguments
         if finding["code"] == code and finding["status"] == "FAIL" and resource in {None, finding["resource"]["name"]}
     )
     shown = printed_commands(finding["remediation"])
-    chosen = next((one for one in shown if command in one), None)
+    chosen = next((printed for printed in shown if command in printed), None)
     if chosen is None:
         message = f"{code} prints no command with {command!r}: {shown}"
         raise BedError(message)
@@ -1153,16 +1153,16 @@ def _write_files(scene: Scene, files: Mapping[str, Any] | None) -> None:
         (scene.tools.folder / name).write_text(text)
 
 
-def _acl(scene: Scene, one: Acl, change: str) -> None:
+def _acl(scene: Scene, acl: Acl, change: str) -> None:
     if scene.cluster.zookeeper_connect is not None:
-        (scene.zookeeper.put_acls if change == "--add" else scene.zookeeper.drop_acls)([one])
+        (scene.zookeeper.put_acls if change == "--add" else scene.zookeeper.drop_acls)([acl])
         time.sleep(1)
         return
-    resource = "--cluster" if one.resource == "Cluster" else f"--{one.resource.lower()} {one.name}"
-    whom = f"--{one.permission.lower()}-principal {one.principal}"
+    resource = "--cluster" if acl.resource == "Cluster" else f"--{acl.resource.lower()} {acl.name}"
+    whom = f"--{acl.permission.lower()}-principal {acl.principal}"
     force = " --force" if change == "--remove" else ""
     scene.tools.demand_as_admin(
-        f"kafka-acls.sh --bootstrap-server {scene.tools.bootstrap} {change} {whom} --operation {one.operation} {resource}{force}"
+        f"kafka-acls.sh --bootstrap-server {scene.tools.bootstrap} {change} {whom} --operation {acl.operation} {resource}{force}"
     )
 
 

@@ -57,11 +57,11 @@ class Auditor:
         environment |= scene.cluster.secured.audit_environment() if scene.cluster.secured else {}
         where = ["--config", str(config), "--out", str(config.parent / "store")]
         command = [sys.executable, "-m", "kafka_audit.cli", "snapshot", NAME, *where]
-        done = scene.bed.worker.run(command, cwd=config.parent, env=environment, timeout=SNAPSHOT_SECONDS)
-        if done.returncode:
-            message = f"kafka-audit snapshot: {done.stderr.strip()[-500:]}"
+        completed = scene.bed.worker.run(command, cwd=config.parent, env=environment, timeout=SNAPSHOT_SECONDS)
+        if completed.returncode:
+            message = f"kafka-audit snapshot: {completed.stderr.strip()[-500:]}"
             raise BedError(message)
-        return done.stdout.strip()
+        return completed.stdout.strip()
 
     def judged(self, scene: Scene, snapshot: str, previous: str | None) -> dict[str, Any]:
         """Return the report on a snapshot, PASS findings included, compared with a previous one."""

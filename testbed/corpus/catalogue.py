@@ -72,7 +72,7 @@ class Expected:
     resource: str | None = None
 
     def matches(self, code: str, resource: str) -> bool:
-        """Tell whether a failing finding is this one."""
+        """Return whether a failing finding is this one."""
         return self.code == code and self.resource in {None, resource}
 
 
@@ -282,10 +282,10 @@ def _expected(text: str) -> Expected:
 def steps(raw: Any) -> tuple[Step, ...]:  # noqa: ANN401 - YAML
     """Return steps as a YAML file has them."""
     return tuple(
-        Step(do=one, arguments={})
-        if isinstance(one, str)
-        else Step(do=one["do"], arguments={key: value for key, value in one.items() if key != "do"})
-        for one in raw or ()
+        Step(do=step, arguments={})
+        if isinstance(step, str)
+        else Step(do=step["do"], arguments={key: value for key, value in step.items() if key != "do"})
+        for step in raw or ()
     )
 
 

@@ -155,7 +155,10 @@ def of_causes() -> tuple[str, ...]:
         for recording in recordings().values()
         if recording.broken_by and (CLUSTERS / f"{recording.name}{SUFFIX}").is_file()
     ]
-    return tuple(one.name for one in sorted(recorded, key=lambda one: (order.index(one.broken_by[0]), one.mode != "ZooKeeper")))
+    return tuple(
+        case.name
+        for case in sorted(recorded, key=lambda recording: (order.index(recording.broken_by[0]), recording.mode != "ZooKeeper"))
+    )
 
 
 _HEAD = """## Causes of a broken edge
@@ -180,7 +183,7 @@ def section(verdicts: Verdicts) -> str:
     decided = {inputs: _share(verdicts, inputs, {DECIDED}) for inputs in INPUTS}
     lines = [f"| Cause | Mode | {' | '.join(INPUTS)} |", f"|---|---|{'---|' * len(INPUTS)}"]
     for (cause, mode), clusters in rows.items():
-        cells = [_cell(one[inputs] for one in clusters) for inputs in INPUTS]
+        cells = [_cell(recording[inputs] for recording in clusters) for inputs in INPUTS]
         lines.append(f"| {_words(cause)} | {mode} | {' | '.join(cells)} |")
     lines.append(f"| **decided** | | {' | '.join(decided.values())} |")
     lines.append(f"| **true cause named** | | {' | '.join(_share(verdicts, inputs, NAMED) for inputs in INPUTS)} |")
@@ -201,7 +204,7 @@ def _cell(verdicts: Iterable[str]) -> str:
     counted = Counter(verdicts)
     if len(counted) == 1 and counted.total() == 1:
         return next(iter(counted))
-    return ", ".join(f"{number} {one}" for one, number in counted.items())
+    return ", ".join(f"{number} {name}" for name, number in counted.items())
 
 
 def _share(verdicts: Verdicts, inputs: str, wanted: set[str] | frozenset[str]) -> str:

@@ -57,7 +57,7 @@ def printed(document: Mapping[str, Any]) -> str:
 
 def _whole(view: ClusterView, *, passing: bool) -> Mapping[str, Any]:
     judgements, changed = run.judge(view), changes(view)
-    judgements = tuple(one for one in judgements if passing or one.status is not Status.PASS)
+    judgements = tuple(judgement for judgement in judgements if passing or judgement.status is not Status.PASS)
     found = findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=date(2026, 1, 1))
     previous = None if view.previous is None else view.previous.snapshot_id
     return build_document(view, previous, found, incidents(view, found, changed), changed, None, show_all=True)

@@ -38,7 +38,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 def under_load() -> dict[str, Control]:
     """Return the controls whose clusters have a load, or a quorum to be audited with each set of inputs."""
-    return {name: one for name, one in controls().items() if one.loads or one.quorum}
+    return {name: control for name, control in controls().items() if control.loads or control.quorum}
 
 
 def run_healthy(  # noqa: PLR0913 - what a run needs
@@ -124,7 +124,7 @@ that a cluster file can give, from one address to all.
 
 def section(results: Iterable[Result]) -> str:
     """Return the section of the page that lists these audits."""
-    runs = [one for (_, name, _), one in record.newest(results).items() if name in under_load()]
+    runs = [run for (_, name, _), run in record.newest(results).items() if name in under_load()]
     audits = [(run, audit) for run in runs for audit in run["audits"]]
     lines = [_HEAD, f"{len(audits)} audits of {len(runs)} clusters: {_alarms(audits)} failures of severity HIGH or above.\n"]
     lines += ["| Load | Clusters | Audits | HIGH or above |", "|---|---|---|---|"]
@@ -138,14 +138,14 @@ def section(results: Iterable[Result]) -> str:
     ]
     for inputs in dict.fromkeys((*KEYS, *(audit["inputs"] for _, audit in audits))):
         own = [(run, audit) for run, audit in audits if audit["inputs"] == inputs]
-        exits = ", ".join(f"{code} ({count})" for code, count in sorted(Counter(one["exit"] for _, one in own).items()))
-        reads = f"{sum(one['answered'] for _, one in own)} of {sum(one['asked'] for _, one in own)}"
-        unknown = ", ".join(sorted({code for _, one in own for code in one["unknown"]}))
+        exits = ", ".join(f"{code} ({count})" for code, count in sorted(Counter(audit["exit"] for _, audit in own).items()))
+        reads = f"{sum(audit['answered'] for _, audit in own)} of {sum(audit['asked'] for _, audit in own)}"
+        unknown = ", ".join(sorted({code for _, audit in own for code in audit["unknown"]}))
         lines.append(f"| {inputs} | {len(own)} | {exits} | {reads} | {unknown or 'none'} | {_alarms(own)} |")
     lines += ["", "| Healthy cluster | Version | Audits | Highest severity | HIGH or above |", "|---|---|---|---|---|"]
-    for run in sorted(runs, key=lambda one: (list(under_load()).index(one["id"]), list(VERSIONS).index(one["version"]))):
+    for run in sorted(runs, key=lambda run: (list(under_load()).index(run["id"]), list(VERSIONS).index(run["version"]))):
         highest = max(Severity[audit["severity"]] for audit in run["audits"]).name
-        found = "; ".join(sorted({f"{what}: {text}" for audit in run["audits"] for what, text in audit["alarms"].items()}))
+        found = "; ".join(sorted({f"{alarm}: {text}" for audit in run["audits"] for alarm, text in audit["alarms"].items()}))
         cells = [f"`{run['id']}`", run["version"], str(len(run["audits"])), highest, found.replace("|", "\\|") or "none"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])

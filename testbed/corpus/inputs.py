@@ -52,7 +52,7 @@ def _all(snapshot: Snapshot) -> Snapshot:
 
 
 def _without_vantages(snapshot: Snapshot) -> Snapshot:
-    """Leave the worker's own probes alone: no vantage of the cluster file starts on the host of a broker."""
+    """Keep only the worker's own probes: no vantage of the cluster file starts on the host of a broker."""
     names = {probe.vantage for probe in snapshot.of(Probe) if probe.from_broker is not None}
     names |= {probe.vantage for probe in snapshot.of(ControllerProbeFromBroker)}
     names |= {probe.vantage for probe in snapshot.of(ZookeeperProbe)}
@@ -73,12 +73,12 @@ def _without_logs(snapshot: Snapshot) -> Snapshot:
 
 
 def _default(snapshot: Snapshot) -> Snapshot:
-    """Leave what a cluster file gives that has addresses and a login alone."""
+    """Keep only what a cluster file with addresses and a login gives."""
     return _with(snapshot, (row for row in _without_vantages(snapshot).rows if not of_operator(row)))
 
 
 def _metadata_alone(snapshot: Snapshot) -> Snapshot:
-    """Leave what brokers tell an auditor without rights: Metadata, and ApiVersions, which needs none.
+    """Keep only what brokers report to an auditor without rights: Metadata, and ApiVersions, which needs none.
 
     Every other read of a broker is refused, and nothing is probed. ZooKeeper's registry is left, with which views are compared.
     """

@@ -38,8 +38,8 @@ def lose(scene: Scene, loss: Loss) -> dict[str, Any]:
     """Kill the leader, or all controllers and start them again; start the leader again after what then happens was seen.
 
     Returns:
-        `killed`: whom; `seconds` until the cluster's metadata could be written again, None where it could not; `waited`: for how
-        long that was tried; `leader`: of the quorum then; `refused`: what was answered last.
+        `killed`: the servers; `seconds` until the cluster's metadata could be written again, None where it could not; `waited`:
+        for how long that was tried; `leader`: of the quorum then; `refused`: the last answer.
     """
     servers, leader = quorum(scene)
     topic = _topic(scene)  # before the kill: brokers that never applied the metadata list none without a leader

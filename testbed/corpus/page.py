@@ -70,8 +70,8 @@ Texts = Mapping[tuple[str, str], Mapping[str, str]]
 def page(results: Iterable[Result], causes: str, texts: Texts, healthy_audits: Iterable[Result] = ()) -> str:
     """Return the page of a record, with the section about causes."""
     newest = record.newest(results)
-    broken = [one for (kind, name, _), one in newest.items() if kind == "fault" and name in faults()]
-    healthy = [one for (kind, name, _), one in newest.items() if kind == "control" and name in controls()]
+    broken = [run for (kind, name, _), run in newest.items() if kind == "fault" and name in faults()]
+    healthy = [run for (kind, name, _), run in newest.items() if kind == "control" and name in controls()]
     parts = [
         _HEAD,
         *_figures(broken),
@@ -134,8 +134,8 @@ def _scores(broken: Sequence[Result], texts: Texts) -> list[str]:
     columns = (*VERDICTS, NOT_SCORED, NOT_INSTALLED)
     lines = [f"| Tool | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
     for tool in _tools(broken):
-        got = Counter(text_worth(run, tool, texts).verdict for run in broken)
-        lines.append(f"| {tool} | {' | '.join(str(got[verdict]) for verdict in columns)} |")
+        verdicts = Counter(text_worth(run, tool, texts).verdict for run in broken)
+        lines.append(f"| {tool} | {' | '.join(str(verdicts[verdict]) for verdict in columns)} |")
     return [*lines, "", *(f"- {tool}: {NOT_INSTALLED}: {why}." for tool, why in UNAVAILABLE.items()), ""]
 
 
@@ -240,11 +240,11 @@ def _remedies(broken: Sequence[Result]) -> list[str]:
         "| Check | As printed | In words | Ends with | Not executed, because |",
         "|---|---|---|---|---|",
     ]
-    for code, one in known.items():
-        printed = ", ".join(f"{version} ({number})" for version, number in one.commands.items())
-        why = f"broken and healed by `{one.scenario}`" if one.scenario else one.why
-        ends = "" if one.executed else listing(one.ends_with, MOST_ENDS)
-        cells = [f"[{code}](checks/{code}.md) {catalogue()[code].name}", printed, ", ".join(one.words), ends]
+    for code, remedy in known.items():
+        printed = ", ".join(f"{version} ({number})" for version, number in remedy.commands.items())
+        why = f"broken and healed by `{remedy.scenario}`" if remedy.scenario else remedy.why
+        ends = "" if remedy.executed else listing(remedy.ends_with, MOST_ENDS)
+        cells = [f"[{code}](checks/{code}.md) {catalogue()[code].name}", printed, ", ".join(remedy.words), ends]
         lines.append(f"| {' | '.join([*cells, why])} |")
     return [*lines, ""]
 
@@ -259,7 +259,7 @@ def _controls(healthy: Sequence[Result]) -> list[str]:
     for control in controls().values():
         for run in healthy:
             if run["id"] == control.id:
-                found = "; ".join(f"{what}: {_plain(text)}" for what, text in run["alarms"].items()) or "none"
+                found = "; ".join(f"{alarm}: {_plain(text)}" for alarm, text in run["alarms"].items()) or "none"
                 cells = [f"`{control.id}`: {control.title}", run["version"], str(run["audits"]), _answered(run), found]
                 lines.append(f"| {' | '.join(cells)} |")
     return lines
@@ -279,7 +279,7 @@ def _plain(text: str) -> str:
 
 def texts_of(results: Iterable[Result]) -> dict[tuple[str, str], dict[str, str]]:
     """Return what tools printed in the newest runs: as it was kept, else anew from the recorded snapshot, if there is one."""
-    runs = [one for (kind, name, _), one in record.newest(results).items() if kind == "fault" and name in faults()]
+    runs = [run for (kind, name, _), run in record.newest(results).items() if kind == "fault" and name in faults()]
     found = {(run["id"], run["version"]): printed.kept(run) for run in runs}
     anew = printed.rejudged(run for run in runs if not found[run["id"], run["version"]])
     return {key: texts for key, texts in found.items() if texts} | {key: {OWN: text} for key, text in anew.items()}

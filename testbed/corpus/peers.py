@@ -30,18 +30,18 @@ UNAVAILABLE = {
 def kafka_topics(scene: Scene) -> str:
     """Run ``kafka-topics.sh --describe`` for what is under-replicated and what is unavailable."""
     wanted = ["--under-replicated-partitions", "--unavailable-partitions"]
-    said = []
+    lines = []
     for option in wanted:
         try:
             command = f"kafka-topics.sh --bootstrap-server {scene.tools.bootstrap} --describe {option}"
-            done = scene.tools.run(scene.tools.with_login(command), SECONDS)
+            completed = scene.tools.run(scene.tools.with_login(command), SECONDS)
         except subprocess.TimeoutExpired:
-            said.append(f"no end after {SECONDS} s")
+            lines.append(f"no end after {SECONDS} s")
             break
-        said.append((done.stdout + done.stderr).strip())
-        if done.returncode:
+        lines.append((completed.stdout + completed.stderr).strip())
+        if completed.returncode:
             break
-    return "\n".join(filter(None, said))
+    return "\n".join(filter(None, lines))
 
 
 def kcat(scene: Scene) -> str:
@@ -56,10 +56,10 @@ def kcat(scene: Scene) -> str:
     settings = _librdkafka(scene)
     command = [path, "-L", "-b", scene.tools.bootstrap, "-m", "15", *(part for setting in settings for part in ("-X", setting))]
     try:
-        done = scene.bed.worker.run(command, timeout=SECONDS)
+        completed = scene.bed.worker.run(command, timeout=SECONDS)
     except subprocess.TimeoutExpired:
         return f"no end after {SECONDS} s"
-    return done.stdout + done.stderr
+    return completed.stdout + completed.stderr
 
 
 def _librdkafka(scene: Scene) -> list[str]:

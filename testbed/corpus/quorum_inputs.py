@@ -24,7 +24,7 @@ def quorum_inputs(scene: Scene) -> Mapping[str, dict[str, Any]]:
     files = {"properties": [*of_brokers, *of_controllers]}
     nodes = ["broker-{broker_id}", *(["controller-{controller_id}"] if of_controllers else [])]
     logs = {"logs": {"paths": [f"{cluster.folder}/{node}/logs/server.log*" for node in nodes]}}
-    on_controllers = {name: one for name, one in whole["vantages"].items() if one["role"] == "controller"}
+    on_controllers = {name: vantage for name, vantage in whole["vantages"].items() if vantage["role"] == "controller"}
     everything = bare | controllers | files | logs | {"vantages": whole["vantages"]}
     entries = {
         "one address": bare | {"bootstrap": whole["bootstrap"][:1]},

@@ -29,7 +29,7 @@ def without_bed(text: str) -> str:
 
 def append(result: Result, path: Path = RECORD) -> None:
     """Add a result; the file is replaced whole, so a runner that is killed leaves the last complete one."""
-    lines = (json.dumps(one, sort_keys=True, ensure_ascii=False) for one in [*read(path), result])
+    lines = (json.dumps(run, sort_keys=True, ensure_ascii=False) for run in [*read(path), result])
     text = ",\n".join(map(without_bed, lines))
     beside = path.with_suffix(".new")
     beside.write_text(f"[\n{text}\n]\n")

@@ -66,7 +66,7 @@ def advertise_web_server(scene: Scene, broker: int, port: int = 9555) -> None:
 
 @action
 def narrow_paths(scene: Scene, broker: int) -> None:
-    """Let large packets between a broker and the other brokers get lost, both ways."""
+    """Drop large packets between a broker and the other brokers, in both directions."""
     narrowed = scene.cluster.brokers[broker].host
     for other in scene.cluster.brokers.values():
         if other.id != broker:
@@ -76,7 +76,7 @@ def narrow_paths(scene: Scene, broker: int) -> None:
 
 @action
 def set_clocks(scene: Scene, brokers: list[int], seconds: int) -> None:
-    """Restart brokers with a clock that is wrong by so many seconds, one after the other."""
+    """Restart brokers, one after the other, with a clock that is wrong by this many seconds."""
     library = scene.cluster.folder / "shifted_clock.so"
     source = HERE / "shifted_clock.c"
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True, capture_output=True)
@@ -127,7 +127,7 @@ def show(scene: Scene, broker: int, *, restart: bool = True) -> None:
     """Wait until it shows that other brokers do not reach, enter or follow a broker.
 
     With ZooKeeper it begins anew, if wanted, and gets nothing from the controller, another broker. In KRaft it leads what it
-    should, and nobody follows it there.
+    should, and no follower fetches from it.
     """
     others = [other for other in scene.cluster.brokers if other != broker]
     if scene.cluster.zookeeper_connect is not None:

@@ -34,8 +34,8 @@ def commit() -> str:
     """Return the commit of this checkout; with a plus where files of the package or the bed differ from it."""
 
     def git(*arguments: str) -> str:
-        done = subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True, check=False)
-        return done.stdout.strip()
+        completed = subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True, check=False)
+        return completed.stdout.strip()
 
     return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--", "../../plugins", "..") else "")
 
@@ -54,7 +54,7 @@ class Stage:
 
         Args:
             auditor: audits the clusters.
-            say: told of each step in one line.
+            say: receives one line for each step.
             reports: a folder for the reports on broken clusters and on repaired ones.
             properties: of all brokers, below those of the preset.
         """
@@ -77,7 +77,7 @@ class Stage:
         return self._auditor.engine
 
     def prepare(self, preset: str, version: str, *, audited: bool = True) -> Scene:
-        """Return a whole cluster of a preset and version, the running one if it is such; audit a new one unless told not to."""
+        """Return a whole cluster of a preset and version, the running one if it is such; and audit a new one by default."""
         if self.scene is None or self.made != (preset, version):
             self.clear()
             self._say(f"starting {preset} on {version}")
@@ -198,7 +198,7 @@ def _ordered(wanted: Iterable[tuple[Fault, str]]) -> list[tuple[Fault, str]]:
     versions = list(VERSIONS)
     return sorted(
         chosen,
-        key=lambda one: (versions.index(one[1]), one[0].alone, -many[one[1], one[0].preset], one[0].preset),
+        key=lambda entry: (versions.index(entry[1]), entry[0].alone, -many[entry[1], entry[0].preset], entry[0].preset),
     )
 
 
@@ -255,7 +255,7 @@ def _instead(missing: Iterable[str], report: dict[str, Any]) -> dict[str, str]:
     found = {
         finding["code"]: finding for finding in report["findings"] if finding["code"] in codes and finding["status"] != "FAIL"
     }
-    return {code: f"{one['status']} {one['resource']['name']}: {one['message']}" for code, one in found.items()}
+    return {code: f"{finding['status']} {finding['resource']['name']}: {finding['message']}" for code, finding in found.items()}
 
 
 def _healed(  # noqa: PLR0913, PLR0917 - what a repair is judged by
@@ -355,8 +355,8 @@ def run_control(stage: Stage, control: Control, version: str, rounds: int) -> di
         "engine": stage.engine,
         "audits": len(reports),
         "exits": [evaluate_gate(report, "high", 1.0)[0] for report in reports],
-        "asked": sum(one["asked"] for one in coverage),
-        "answered": sum(one["answered"] for one in coverage),
+        "asked": sum(audit["asked"] for audit in coverage),
+        "answered": sum(audit["answered"] for audit in coverage),
         "alarms": score.alarms(reports),
         "unread": score.unread(reports),
         "seconds": round(time.monotonic() - began),
@@ -370,7 +370,7 @@ def told(result: dict[str, Any]) -> str:
     parts += [f"FALSE {', '.join(result['false'])}"] if result["false"] else []
     parts += [f"{len(result['commands'])} printed"] if result["commands"] else []
     parts += ["healed" if result["healed"] else f"NOT HEALED: {'; '.join(result['left'])}"]
-    parts += [f"{tool} {one['verdict']}" for tool, one in result["peers"].items()]
+    parts += [f"{tool} {peer['verdict']}" for tool, peer in result["peers"].items()]
     for name in ("lost", "twin"):
         if seen := result.get(name):
             parts.append(f"{name}: {'no leader' if seen['seconds'] is None else seen['seconds']} after {seen['killed']}")

@@ -60,9 +60,9 @@ def unread(reports: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the errors of reads without an answer, and the messages that call an answer unreadable, by where they are."""
     found: dict[str, str] = {}
     for report in reports:
-        found |= {f"{one['observer']} {one['operation']}": str(one["error"]) for one in report["coverage"]["unknown"]}
+        found |= {f"{gap['observer']} {gap['operation']}": str(gap["error"]) for gap in report["coverage"]["unknown"]}
         unreadable = (finding for finding in report["findings"] if "unreadable" in finding["message"])
-        found |= {f"{one['code']} {one['resource']['name']}": one["message"] for one in unreadable}
+        found |= {f"{finding['code']} {finding['resource']['name']}": finding["message"] for finding in unreadable}
     return found
 
 

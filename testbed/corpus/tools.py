@@ -104,21 +104,21 @@ class Tools:
         return self._bed.worker.run(line, cwd=self.folder, timeout=seconds)
 
     def demand(self, command: str, seconds: float = TOOL_SECONDS) -> str:
-        """Run a command that must succeed and return what it said.
+        """Run a command that must succeed, and return what it printed.
 
         Raises:
             BedError: it failed, or took too long.
         """
         try:
-            done = self.run(command, seconds)
+            completed = self.run(command, seconds)
         except subprocess.TimeoutExpired:
             message = f"{command}: no end after {seconds:.0f} s"
             raise BedError(message) from None
-        said = done.stdout + done.stderr
-        if done.returncode or "Exception" in said or "Error while executing" in said:
-            message = f"{command}: {said.strip()[-500:]}"
+        output = completed.stdout + completed.stderr
+        if completed.returncode or "Exception" in output or "Error while executing" in output:
+            message = f"{command}: {output.strip()[-500:]}"
             raise BedError(message)
-        return said
+        return output
 
     def demand_as_admin(self, command: str) -> str:
         """Run a command of the bed's own with the administrator's login, where the cluster is secured.

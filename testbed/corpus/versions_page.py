@@ -27,7 +27,7 @@ VERSIONS = GROUPS["all"]
 
 def page(results: Iterable[Result]) -> str:
     """Return the page of a record."""
-    broken = [one for (kind, name, _), one in record.newest(results).items() if kind == "fault" and name in faults()]
+    broken = [run for (kind, name, _), run in record.newest(results).items() if kind == "fault" and name in faults()]
     seen, scenarios = statuses(broken), by_scenario()
     lines = [f"| Check | {' | '.join(VERSIONS)} | elsewhere |", f"|---|{'---|' * len(VERSIONS)}---|"]
     for code, check in sorted(catalogue().items()):
@@ -47,11 +47,11 @@ def statuses(broken: Sequence[Result]) -> dict[str, dict[str, list[str]]]:
     """Return, by version and code, ``failed`` and ``healed`` where that was seen."""
     seen: dict[str, dict[str, list[str]]] = {version: {} for version in VERSIONS}
     columns = [(run, seen[of_release(run["version"])]) for run in broken if of_release(run["version"]) in seen]
-    for one, column in columns:
-        for code in {found.split()[0] for found in one["failing"]}:
+    for run, column in columns:
+        for code in {found.split()[0] for found in run["failing"]}:
             column.setdefault(code, ["failed"])
-    for one, column in columns:
-        for code in one["passing"]:
+    for run, column in columns:
+        for code in run["passing"]:
             if "healed" not in column.get(code, ["healed"]):
                 column[code].append("healed")
     return seen

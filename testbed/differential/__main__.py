@@ -50,8 +50,8 @@ def _tell(title: str, outcome: Outcome, differences: int) -> bool:
         f"({len(outcome.verdicts)} differ); messages of {outcome.refused} refusals in {outcome.wording():.2%} "
         f"({len(outcome.messages)} differ, {outcome.reordered} more in order only)\n"
     )
-    for one in (*outcome.verdicts, *outcome.messages)[:differences]:
-        sys.stdout.write(f"  Kafka: {one.kafka}\n  ours:  {one.ours}\n  of:    {one.properties}\n")
+    for difference in (*outcome.verdicts, *outcome.messages)[:differences]:
+        sys.stdout.write(f"  Kafka: {difference.kafka}\n  ours:  {difference.ours}\n  of:    {difference.properties}\n")
     return outcome.agreement() < _AGREEMENT or outcome.wording() < _WORDING or accepted < _ACCEPTED
 
 

@@ -1,4 +1,4 @@
-"""Ask KafkaConfig and ourselves about the same configurations, and tell where we differ."""
+"""Ask KafkaConfig and our rules about the same configurations, and return where they differ."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PARTS = re.compile(r"[^\s,()\[\]]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """One configuration about which we and Kafka do not say the same; None for "accepted"."""
+    """One configuration that Kafka and our rules judge differently; None for "accepted"."""
 
     properties: Mapping[str, str]
     kafka: str | None
@@ -31,7 +31,7 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How far we agree, and the release's definitions as Kafka told them now.
+    """How far we agree, and the definitions of the release, as Kafka reports them now.
 
     `reordered` counts messages that list the same things in another order; `said` Kafka's messages by their beginnings.
     """
@@ -62,31 +62,31 @@ class Outcome:
 def compare(version: str, cases: Sequence[Mapping[str, str]]) -> Outcome:
     """Judge configurations by a release's KafkaConfig and by our rules."""
     verdicts, messages, reordered, accepted = [], [], 0, 0
-    said: Counter[str] = Counter()
-    told = ask(_ORACLE, version, cases)
-    count = len(told) - len(cases)
-    for properties, kafka in zip(cases, told[count:], strict=True):
+    refusals: Counter[str] = Counter()
+    answers = ask(_ORACLE, version, cases)
+    count = len(answers) - len(cases)
+    for properties, kafka in zip(cases, answers[count:], strict=True):
         found = start_refusal(properties, version)
         ours = found.message if found else None
         accepted += kafka is None
-        said[shape(kafka)] += kafka is not None
+        refusals[shape(kafka)] += kafka is not None
         if kafka == ours:
             continue
-        one = Difference(properties=properties, kafka=kafka, ours=ours)
+        difference = Difference(properties=properties, kafka=kafka, ours=ours)
         if kafka is None or ours is None:
-            verdicts.append(one)
+            verdicts.append(difference)
         elif sorted(_PARTS.findall(kafka)) == sorted(_PARTS.findall(ours)):
             reordered += 1
         else:
-            messages.append(one)
+            messages.append(difference)
     return Outcome(
         cases=len(cases),
         accepted=accepted,
         verdicts=tuple(verdicts),
         messages=tuple(messages),
         reordered=reordered,
-        said=+said,
-        definitions=_definitions(told[:count]),
+        said=+refusals,
+        definitions=_definitions(answers[:count]),
     )
 
 
@@ -95,8 +95,8 @@ def shape(message: str | None) -> str:
     return re.sub(r"'[^']*'|[0-9]+|\[[^\]]*\]", "…", message or "")[:70]
 
 
-def _definitions(told: Sequence[object]) -> str:
-    lines = (json.dumps(answer, ensure_ascii=False, separators=(",", ":")) for answer in told)
+def _definitions(rows: Sequence[object]) -> str:
+    lines = (json.dumps(answer, ensure_ascii=False, separators=(",", ":")) for answer in rows)
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 

@@ -1,4 +1,4 @@
-"""Faults around listeners that people put into configurations, and some that only a generator thinks of."""
+"""Faults of listeners as in real configurations, and some that only a generator makes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LISTS = ("listeners", "advertised.listeners", "listener.security.protocol.map", 
 
 def put_in(draft: Draft) -> None:
     """Put one fault in."""
-    draft.dice.choices([one for one, _ in _FAULTS], weights=[weight for _, weight in _FAULTS])[0](draft)
+    draft.dice.choices([fault for fault, _ in _FAULTS], weights=[weight for _, weight in _FAULTS])[0](draft)
 
 
 def _port_twice(draft: Draft) -> None:
@@ -38,14 +38,14 @@ def _name_twice(draft: Draft) -> None:
 
 def _names_differ(draft: Draft) -> None:
     key = draft.dice.choice(LISTS[:2])
-    told = [(draft.dice.choice(NAMES) if draft.chance(0.5) else name, host, port) for name, host, port in draft.listeners]
-    draft.properties[key] = draft.entries(told)
+    listeners = [(draft.dice.choice(NAMES) if draft.chance(0.5) else name, host, port) for name, host, port in draft.listeners]
+    draft.properties[key] = draft.entries(listeners)
 
 
 def _address(draft: Draft) -> None:
     hosts = ("0.0.0.0", "0.0.0.0", "[::]", "my host", "ho$t", "10.0.0.5:1", "[::1", "user@host", "*")  # noqa: S104
-    told = [(name, draft.dice.choice(hosts) if draft.chance(0.6) else host, port) for name, host, port in draft.listeners]
-    draft.properties[draft.dice.choice(("advertised.listeners", "advertised.listeners", "listeners"))] = draft.entries(told)
+    listeners = [(name, draft.dice.choice(hosts) if draft.chance(0.6) else host, port) for name, host, port in draft.listeners]
+    draft.properties[draft.dice.choice(("advertised.listeners", "advertised.listeners", "listeners"))] = draft.entries(listeners)
 
 
 def _damaged_list(draft: Draft) -> None:
@@ -68,10 +68,10 @@ def _taken_away(draft: Draft) -> None:
 
 
 def _unmapped(draft: Draft) -> None:
-    told = {name: protocol for name, protocol in draft.protocols.items() if draft.chance(0.6)} or {"X": "SSL"}
+    protocols = {name: protocol for name, protocol in draft.protocols.items() if draft.chance(0.6)} or {"X": "SSL"}
     if draft.chance(0.3):
-        told[draft.dice.choice(list(told))] = draft.dice.choice(("TLS", "SASL", "", "plaintext", "SASL-SSL"))
-    pairs = [f"{name}:{protocol}" for name, protocol in told.items()]
+        protocols[draft.dice.choice(list(protocols))] = draft.dice.choice(("TLS", "SASL", "", "plaintext", "SASL-SSL"))
+    pairs = [f"{name}:{protocol}" for name, protocol in protocols.items()]
     if draft.chance(0.15):
         pairs.append(draft.dice.choice(("CLIENT", "CLIENT=SSL", "A:B:SSL", ":SSL", "", "INTERNAL: SSL ")))
     draft.properties["listener.security.protocol.map"] = draft.comma().join(pairs)
@@ -82,27 +82,29 @@ def _no_map(draft: Draft) -> None:
 
 
 def _between_brokers(draft: Draft) -> None:
-    told = draft.properties
+    properties = draft.properties
     key = draft.dice.choice(("inter.broker.listener.name", "security.inter.broker.protocol"))
-    told[key] = draft.dice.choice((*NAMES, "TLS", "", "nowhere", "plaintext"))
+    properties[key] = draft.dice.choice((*NAMES, "TLS", "", "nowhere", "plaintext"))
     if draft.chance(0.6):
-        told.pop({"inter.broker.listener.name": "security.inter.broker.protocol"}.get(key, "inter.broker.listener.name"), None)
+        properties.pop(
+            {"inter.broker.listener.name": "security.inter.broker.protocol"}.get(key, "inter.broker.listener.name"), None
+        )
 
 
 def _mechanism(draft: Draft) -> None:
-    told, dice = draft.properties, draft.dice
+    properties, dice = draft.properties, draft.dice
     sasl = [name for name, protocol in draft.protocols.items() if protocol.startswith("SASL")]
     if sasl and draft.chance(0.7):
-        told.pop("security.inter.broker.protocol", None)
-        told["inter.broker.listener.name"] = dice.choice(sasl)
-    listener = told.get("inter.broker.listener.name", draft.inter_broker)
+        properties.pop("security.inter.broker.protocol", None)
+        properties["inter.broker.listener.name"] = dice.choice(sasl)
+    listener = properties.get("inter.broker.listener.name", draft.inter_broker)
     prefix = dice.choice(("", f"listener.name.{listener.lower()}.", f"listener.name.{listener}."))
-    told[f"{prefix}sasl.enabled.mechanisms"] = ",".join(dice.sample(MECHANISMS, dice.randrange(3)))
+    properties[f"{prefix}sasl.enabled.mechanisms"] = ",".join(dice.sample(MECHANISMS, dice.randrange(3)))
     if draft.chance(0.5):
-        told["sasl.mechanism.inter.broker.protocol"] = dice.choice((*MECHANISMS, "plain", "NTLM", ""))
+        properties["sasl.mechanism.inter.broker.protocol"] = dice.choice((*MECHANISMS, "plain", "NTLM", ""))
     if draft.chance(0.3):
         key = dice.choice(("ssl.client.auth", "plain.connections.max.reauth.ms", "num.network.threads", "ssl.provider"))
-        told[f"listener.name.{listener.lower()}.{key}"] = dice.choice(("required", "maybe", "10", "-5"))
+        properties[f"listener.name.{listener.lower()}.{key}"] = dice.choice(("required", "maybe", "10", "-5"))
 
 
 def _control_plane(draft: Draft) -> None:
@@ -111,14 +113,14 @@ def _control_plane(draft: Draft) -> None:
 
 def _controllers(draft: Draft) -> None:
     names = [*draft.protocols, *CONTROLLER_NAMES]
-    told = draft.dice.sample(names, draft.dice.choice((1, 1, 2)))
-    draft.properties["controller.listener.names"] = draft.comma().join(draft.cased(name) for name in told)
+    chosen = draft.dice.sample(names, draft.dice.choice((1, 1, 2)))
+    draft.properties["controller.listener.names"] = draft.comma().join(draft.cased(name) for name in chosen)
 
 
 def _voters(draft: Draft) -> None:
-    one = draft.properties.get("node.id", "1")
+    node = draft.properties.get("node.id", "1")
     entries = (
-        f"{one}@c:9093",
+        f"{node}@c:9093",
         "1@c:9093",
         "7@c:9093",
         "2@0.0.0.0:9093",
@@ -130,20 +132,20 @@ def _voters(draft: Draft) -> None:
         "1@c:70000",
     )
     more = ("1@c:9093@", "1@ c:9093", "@c:9093", "1@c:99999999999", "-1@c:1", "1@CONTROLLER://c:1")
-    told = draft.dice.sample((*entries, *entries[:4], *more), draft.dice.choice((0, 1, 1, 2, 5)))
+    chosen = draft.dice.sample((*entries, *entries[:4], *more), draft.dice.choice((0, 1, 1, 2, 5)))
     key = draft.dice.choice(("controller.quorum.voters", "controller.quorum.voters", "controller.quorum.bootstrap.servers"))
-    draft.properties[key] = draft.comma().join(told)
+    draft.properties[key] = draft.comma().join(chosen)
 
 
 def _early(draft: Draft) -> None:
-    told = draft.dice.sample([*draft.protocols, "NOWHERE", "plaintext"], draft.dice.choice((1, 2)))
-    draft.properties["early.start.listeners"] = draft.comma().join(told)
+    chosen = draft.dice.sample([*draft.protocols, "NOWHERE", "plaintext"], draft.dice.choice((1, 2)))
+    draft.properties["early.start.listeners"] = draft.comma().join(chosen)
 
 
 def _name_twice_in_map(draft: Draft) -> None:
     name = draft.dice.choice(list(draft.protocols))
-    told = draft.properties.get("listener.security.protocol.map", f"{name}:{draft.protocols[name]}")
-    draft.properties["listener.security.protocol.map"] = f"{told},{name.lower()}:{draft.dice.choice(PROTOCOLS)}"
+    protocol_map = draft.properties.get("listener.security.protocol.map", f"{name}:{draft.protocols[name]}")
+    draft.properties["listener.security.protocol.map"] = f"{protocol_map},{name.lower()}:{draft.dice.choice(PROTOCOLS)}"
 
 
 def _families(draft: Draft) -> None:
@@ -159,10 +161,12 @@ def _families(draft: Draft) -> None:
         "[fe80::12345]",
         "[1:2:3]",
     )
-    told = [(name, draft.dice.choice((*odd, "10.0.0.5", "010.0.0.5", "::ffff:1.2.3.4", "1.2.3")), 9092) for name in NAMES[:2]]
+    listeners = [
+        (name, draft.dice.choice((*odd, "10.0.0.5", "010.0.0.5", "::ffff:1.2.3.4", "1.2.3")), 9092) for name in NAMES[:2]
+    ]
     if draft.chance(0.2):
-        told.append((NAMES[2], draft.dice.choice(("", "h", "10.0.0.6", "[::2]")), 9092))
-    draft.properties["listeners"] = draft.entries(told)
+        listeners.append((NAMES[2], draft.dice.choice(("", "h", "10.0.0.6", "[::2]")), 9092))
+    draft.properties["listeners"] = draft.entries(listeners)
     draft.properties.pop("listener.security.protocol.map", None)
 
 

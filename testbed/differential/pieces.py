@@ -49,20 +49,20 @@ class Draft:
         self._others()
 
     def _identity(self) -> None:
-        told, number = self.properties, str(self.dice.randrange(5))
+        properties, number = self.properties, str(self.dice.randrange(5))
         if self.kraft:
-            told["process.roles"] = {"combined": self.dice.choice(("broker,controller", "controller, broker"))}.get(
+            properties["process.roles"] = {"combined": self.dice.choice(("broker,controller", "controller, broker"))}.get(
                 self.role, self.role
             )
-            told["node.id"] = number
+            properties["node.id"] = number
             if self.chance(0.1) and self.version >= "3":
-                told["broker.id"] = number
+                properties["broker.id"] = number
         else:
-            told["zookeeper.connect"] = "zk:2181"
+            properties["zookeeper.connect"] = "zk:2181"
             if self.chance(0.8) or self.role == "migrating":
-                told["broker.id"] = number
+                properties["broker.id"] = number
         if self.role == "migrating":
-            told["zookeeper.metadata.migration.enable"] = "true"
+            properties["zookeeper.metadata.migration.enable"] = "true"
 
     def _names(self) -> None:
         dice = self.dice
@@ -86,8 +86,8 @@ class Draft:
             self.properties["listeners"] = self.entries(self.listeners)
         own = [name for name in self.protocols if name not in PROTOCOLS]
         if own or self.chance(0.4):
-            told = dict(self.protocols) | ({name: name for name in PROTOCOLS} if self.chance(0.4) else {})
-            pairs = [f"{self.cased(name)}:{self.cased(protocol)}" for name, protocol in told.items()]
+            protocol_map = dict(self.protocols) | ({name: name for name in PROTOCOLS} if self.chance(0.4) else {})
+            pairs = [f"{self.cased(name)}:{self.cased(protocol)}" for name, protocol in protocol_map.items()]
             self.dice.shuffle(pairs)
             self.properties["listener.security.protocol.map"] = self.comma().join(pairs)
 
@@ -108,62 +108,64 @@ class Draft:
         everywhere = any(host == "0.0.0.0" for _, host, _ in brokers)  # noqa: S104 -- compared, not bound
         if not brokers or not (everywhere or self.chance(0.5)):
             return
-        told = [(name, self.dice.choice(ADDRESSES), port) for name, _, port in brokers]
+        voters = [(name, self.dice.choice(ADDRESSES), port) for name, _, port in brokers]
         if self.chance(0.2):
-            told = [listener for listener in told if listener[0] == self.inter_broker or self.chance(0.5)]
+            voters = [listener for listener in voters if listener[0] == self.inter_broker or self.chance(0.5)]
         if self.chance(0.1):
-            told = [(name, host, 443) for name, host, _ in told]
+            voters = [(name, host, 443) for name, host, _ in voters]
         if self.chance(0.15) and self.role == "combined" and self.version >= "3":
-            told += [(name, "10.0.0.5", port) for name, _, port in self.listeners if name in self.controllers]
-        self.properties["advertised.listeners"] = self.entries(told)
+            voters += [(name, "10.0.0.5", port) for name, _, port in self.listeners if name in self.controllers]
+        self.properties["advertised.listeners"] = self.entries(voters)
 
     def _between_brokers(self) -> None:
-        told, dice = self.properties, self.dice
+        properties, dice = self.properties, self.dice
         if self.role == "controller":
             return
         protocol = self.protocols[self.inter_broker]
         if self.inter_broker != "PLAINTEXT" or self.chance(0.1):
             by_name = self.inter_broker not in PROTOCOLS or self.chance(0.5)
             key = "inter.broker.listener.name" if by_name else "security.inter.broker.protocol"
-            told[key] = self.cased(self.inter_broker) if by_name else self.inter_broker
+            properties[key] = self.cased(self.inter_broker) if by_name else self.inter_broker
         if not protocol.startswith("SASL"):
             return
         mechanism = dice.choice(MECHANISMS)
         enabled = list(dict.fromkeys((mechanism, *dice.sample(MECHANISMS, dice.randrange(3)))))
         dice.shuffle(enabled)
         if mechanism != "GSSAPI" or self.chance(0.3):
-            told["sasl.mechanism.inter.broker.protocol"] = mechanism
+            properties["sasl.mechanism.inter.broker.protocol"] = mechanism
             own = f"listener.name.{self.inter_broker.lower()}." if self.chance(0.3) else ""
-            told[f"{own}sasl.enabled.mechanisms"] = self.comma().join(enabled)
+            properties[f"{own}sasl.enabled.mechanisms"] = self.comma().join(enabled)
 
     def _quorum(self) -> None:
-        told, dice = self.properties, self.dice
+        properties, dice = self.properties, self.dice
         if not self.controllers:
             return
-        told["controller.listener.names"] = ",".join(self.controllers)
-        own = int(told.get("node.id", told.get("broker.id", "0")))
+        properties["controller.listener.names"] = ",".join(self.controllers)
+        own = int(properties.get("node.id", properties.get("broker.id", "0")))
         ids = [7, 8, 9][: dice.choice((1, 3))]
         if self.role in {"controller", "combined"}:
             ids[0] = own
         if self.chance(0.75) or self.version < "3.9":
-            told["controller.quorum.voters"] = self.comma().join(f"{number}@controller-{number}.example:9093" for number in ids)
-        if "controller.quorum.voters" not in told or self.chance(0.1):
-            told["controller.quorum.bootstrap.servers"] = "controller-1.example:9093,10.0.0.9:9093"
+            properties["controller.quorum.voters"] = self.comma().join(
+                f"{number}@controller-{number}.example:9093" for number in ids
+            )
+        if "controller.quorum.voters" not in properties or self.chance(0.1):
+            properties["controller.quorum.bootstrap.servers"] = "controller-1.example:9093,10.0.0.9:9093"
         if self.role == "migrating" and self.chance(0.6):
-            told["inter.broker.protocol.version"] = dice.choice((self.version[:3], "3.4-IV0", "3.7"))
+            properties["inter.broker.protocol.version"] = dice.choice((self.version[:3], "3.4-IV0", "3.7"))
 
     def _others(self) -> None:
-        told = self.properties
+        properties = self.properties
         if self.chance(0.3):
-            told["log.dirs"] = self.dice.choice(("/data", "/data1,/data2", "/data1, /data2"))
+            properties["log.dirs"] = self.dice.choice(("/data", "/data1,/data2", "/data1, /data2"))
         if self.chance(0.15):
-            told["unknown.key"] = "x"
+            properties["unknown.key"] = "x"
         if self.chance(0.15):
-            told["auto.create.topics.enable"] = self.dice.choice(("true", "FALSE", " false "))
+            properties["auto.create.topics.enable"] = self.dice.choice(("true", "FALSE", " false "))
         if self.chance(0.1):
-            told["listener.name.external.ssl.client.auth"] = self.dice.choice(("required", "sometimes"))
+            properties["listener.name.external.ssl.client.auth"] = self.dice.choice(("required", "sometimes"))
         if self.chance(0.1):
-            told["principal.builder.class"] = self.dice.choice(
+            properties["principal.builder.class"] = self.dice.choice(
                 (
                     "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
                     " org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder ",

@@ -148,16 +148,18 @@ def _class(draft: Draft) -> None:
 
 
 def _any_key(draft: Draft) -> None:
-    one = draft.dice.choice([known for known in definitions(draft.version).values() if known.type not in {"CLASS", "PASSWORD"}])
-    draft.properties[one.name] = _value(draft, one)
+    definition = draft.dice.choice(
+        [known for known in definitions(draft.version).values() if known.type not in {"CLASS", "PASSWORD"}]
+    )
+    draft.properties[definition.name] = _value(draft, definition)
 
 
-def _value(draft: Draft, one: Definition) -> str:
+def _value(draft: Draft, definition: Definition) -> str:
     dice = draft.dice
     if draft.chance(0.25):
         return dice.choice(_WORDS)
-    if one.type in {"INT", "LONG", "SHORT", "DOUBLE"}:
-        near = one.default if isinstance(one.default, int | float) else 1
+    if definition.type in {"INT", "LONG", "SHORT", "DOUBLE"}:
+        near = definition.default if isinstance(definition.default, int | float) else 1
         return dice.choice((*_NUMBERS, str(near), str(near - 1), str(near + 1)))
     return dice.choice(
         (*_WORDS, "false", "true", "none", "required", "compact", "delete,compact", "CreateTime", "classic", *PROTOCOLS)
@@ -166,17 +168,17 @@ def _value(draft: Draft, one: Definition) -> str:
 
 def _groups(draft: Draft) -> None:
     dice = draft.dice
-    what = dice.choice(("limits", "limits", "protocols", "assignors", "directories"))
+    kind = dice.choice(("limits", "limits", "protocols", "assignors", "directories"))
     limits = [
         name for name in definitions(draft.version) if name.startswith("group.") and name.endswith((".ms", "limit", "locks"))
     ]
-    if what == "limits" and limits:
+    if kind == "limits" and limits:
         for key in dice.sample(limits, 2):
             draft.properties[key] = dice.choice(("1", "1000", "5000", "15000", "40000", "45000", "60000", "90000"))
-    elif what == "protocols":
+    elif kind == "protocols":
         values = ("consumer", "classic", "classic,consumer", "Classic", "classic,share", "streams,classic", "classic,classic", "")
         draft.properties["group.coordinator.rebalance.protocols"] = dice.choice(values)
-    elif what == "assignors":
+    elif kind == "assignors":
         key = dice.choice(("group.share.assignors", "group.consumer.assignors"))
         draft.properties[key] = dice.choice(("simple", "simple,simple", "range", "uniform,range", "nobody", ""))
     else:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PROGRAM = Path(__file__).parent / "Population.java"
 KINDS = ("consumer", "share", "streams")
-"""Of groups, that releases have from 4 on unless they are told otherwise. Consumers of the bed may not use earlier previews."""
+"""Of groups, that releases have from 4 on by default. Consumers of the bed may not use earlier previews."""
 _SETTLE_SECONDS, _DAY_MS = 60.0, 86_400_000
 
 
@@ -61,8 +61,8 @@ def populate(bed: Bed, cluster: BaseCluster, contents: Contents = WHOLE) -> Popu
     folder = cluster.folder / "population"
     folder.mkdir(exist_ok=True)
     logs = [f"-Dbed.logs={folder}", f"-Dlog4j.configuration=file:{LOG4J}"]
-    some = next(iter(cluster.brokers.values()))
-    command = [java(), *JVM, *logs, "-cp", f"{some.server.jars}/*", str(PROGRAM)]
+    broker = next(iter(cluster.brokers.values()))
+    command = [java(), *JVM, *logs, "-cp", f"{broker.server.jars}/*", str(PROGRAM)]
     process = bed.stay(bed.worker, command, cwd=folder, line=json.dumps(_wanted(cluster, contents)))
     cluster.await_settled(seconds=_SETTLE_SECONDS)
     population = Population(process=process, seconds=time.monotonic() - began)
@@ -88,7 +88,7 @@ def _wanted(cluster: BaseCluster, contents: Contents) -> dict[str, Any]:
         "quiet": quiet,
         "replayed_age_ms": _DAY_MS if contents.replays else 0,
         "quotas": QUOTAS,
-        "acls": [one.as_list() for one in (*auditor_grants(), *acls(contents.acls))] if security and security.authorizer else [],
+        "acls": [acl.as_list() for acl in (*auditor_grants(), *acls(contents.acls))] if security and security.authorizer else [],
         "scram_users": SCRAM_USERS if security and security.scram_mechanisms else [],
         "groups": GROUPS,
         "kinds": () if cluster.plan.release.zookeeper else KINDS,

@@ -62,7 +62,7 @@ OVERRIDES: tuple[dict[str, str], ...] = (
 )
 TOPICS, ACLS = 80, 200
 FEW_TOPICS, FEW_ACLS = 15, 12
-_OF_SIX = 8  # every so many topics one has six partitions
+_OF_SIX = 8  # one in this many topics has six partitions
 _PRINCIPALS = (
     "User:billing",
     "User:CN=writer.example,OU=Größe\\, Länge,O=Ex ample,C=DE",
@@ -89,7 +89,7 @@ _RESOURCES = (
     ("Topic", "no-such-topic", "LITERAL", "All"),
     ("DelegationToken", "token", "LITERAL", "Describe"),
 )
-_DENIED = 7  # every so many entries one denies
+_DENIED = 7  # one in this many entries denies
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,9 +54,9 @@ def _answer(options: argparse.Namespace) -> int:
         text = "\n".join(known) if options.party is None else tool(puzzle) if tool else bundle.said(puzzle, options.party)
         sys.stdout.write(f"{text}\n")
     elif options.command == "score":
-        said = judge.verdict(_named(options.puzzle), sys.stdin.read())
-        sys.stdout.write(f"{said}\n")
-        return int(said not in {judge.CAUSE, judge.QUIET})
+        verdict = judge.verdict(_named(options.puzzle), sys.stdin.read())
+        sys.stdout.write(f"{verdict}\n")
+        return int(verdict not in {judge.CAUSE, judge.QUIET})
     elif options.command == "export":
         for puzzle in every.values():
             _export(puzzle, options.folder / page.part(puzzle) / puzzle.number)

@@ -48,11 +48,11 @@ async def _converse(asked: Iterable[str], folder: str) -> dict[str, str]:
         await session.initialize()
 
         async def ask(tool: str, **arguments: object) -> dict[str, Any]:
-            (told,) = (await session.call_tool(tool, arguments)).content
-            found: dict[str, Any] = json.loads(told.text)  # type: ignore[union-attr]
+            (answer,) = (await session.call_tool(tool, arguments)).content
+            found: dict[str, Any] = json.loads(answer.text)  # type: ignore[union-attr]
             return found
 
-        said = {}
+        named = {}
         for number in asked:
             lines = []
             for incident in (await ask("why", cluster=number))["incidents"]:
@@ -60,8 +60,8 @@ async def _converse(asked: Iterable[str], folder: str) -> dict[str, str]:
             if not lines:
                 found = (await ask("findings", cluster=number, limit=5))["findings"]
                 lines = [result["message"] for result in found]
-            said[number] = "\n".join(lines)
-        return said
+            named[number] = "\n".join(lines)
+        return named
 
 
 def _told(incident: dict[str, Any]) -> list[str]:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 BEFORE = "before:"
 """Begins a question about the snapshot that was taken before the fault."""
-_HELD_OUT = 3  # one puzzle of so many
+_HELD_OUT = 3  # one in this many puzzles
 _OF_ZOOKEEPER = (
     *(Registry, RegisteredBroker, RegisteredEndpoint, RegisteredTopic, RegisteredPartition, DynamicConfig, ScramUser, Migration),
     *(ZookeeperMember, ZookeeperNode, EnsembleServer),
@@ -95,7 +95,7 @@ def _renamed(snapshot: Snapshot, number: str) -> Snapshot:
 
 def parties(puzzle: Puzzle) -> list[str]:
     """Return who can be asked: `zookeeper`, `broker:2`, `logs:2`, `properties:2`, `vantage:worker`; the same before the fault."""
-    before = () if puzzle.previous is None else (f"{BEFORE}{one}" for one in sorted(_by_party(puzzle.previous)))
+    before = () if puzzle.previous is None else (f"{BEFORE}{party}" for party in sorted(_by_party(puzzle.previous)))
     return [*sorted(_by_party(puzzle.snapshot)), *before]
 
 
@@ -178,8 +178,9 @@ def kcat(puzzle: Puzzle) -> str:
         f" {len(brokers)} brokers:",
     ]
     lines += [
-        f"  broker {one.broker_id} at {one.host}:{one.port}{' (controller)' if one.broker_id == view.controller_id else ''}"
-        for one in brokers
+        f"  broker {broker.broker_id} at {broker.host}:{broker.port}"
+        f"{' (controller)' if broker.broker_id == view.controller_id else ''}"
+        for broker in brokers
     ]
     topics: dict[str, list[ViewPartition]] = defaultdict(list)
     for partition in partitions:
@@ -196,13 +197,13 @@ def kcat(puzzle: Puzzle) -> str:
 
 
 def _first_view(puzzle: Puzzle) -> tuple[list[ViewPartition], list[ViewBroker], BrokerView | None]:
-    views = sorted(puzzle.snapshot.of(BrokerView), key=lambda one: (one.broker_id or 0, -one.sample))
+    views = sorted(puzzle.snapshot.of(BrokerView), key=lambda view: (view.broker_id or 0, -view.sample))
     if not views:
         return [], [], None
     listed = [*_listed(puzzle.snapshot, views[:1])]
     partitions = [row for row in listed if isinstance(row, ViewPartition)]
     return (
-        sorted(partitions, key=lambda one: (one.topic, one.partition)),
+        sorted(partitions, key=lambda partition: (partition.topic, partition.partition)),
         [r for r in listed if isinstance(r, ViewBroker)],
         views[0],
     )

@@ -1,4 +1,4 @@
-"""What answers to puzzles are worth, blind: by words alone, whoever gave them. Pure."""
+"""What answers to puzzles are worth: by their words alone, the same rule for every tool. Pure."""
 
 from __future__ import annotations
 

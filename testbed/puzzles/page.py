@@ -74,9 +74,9 @@ def page(given: Iterable[Puzzle], answers: Mapping[str, str], size: int = 0) -> 
     every = list(given)
     alone = {puzzle.number: "\n\n".join(tool(puzzle) for tool in TOOLS.values()) for puzzle in every}
     rows = [
-        _row(name, some, every, said)
-        for name, said in (("kafka-audit mcp", answers), ("kafka-topics and kcat", alone))
-        for some in PARTS
+        _row(name, part_name, every, named)
+        for name, named in (("kafka-audit mcp", answers), ("kafka-topics and kcat", alone))
+        for part_name in PARTS
     ]
     return _PAGE.format(
         number=len(every),
@@ -87,7 +87,7 @@ def page(given: Iterable[Puzzle], answers: Mapping[str, str], size: int = 0) -> 
     )
 
 
-def _row(name: str, wanted: str, every: Sequence[Puzzle], said: Mapping[str, str]) -> str:
-    some = [puzzle for puzzle in every if part(puzzle) == wanted]
-    found = judge.shares(some, said)
-    return f"| {name} | {wanted} ({len(some)}) | {' | '.join(str(found.get(column, 0)) for column in _COLUMNS)} |"
+def _row(name: str, wanted: str, every: Sequence[Puzzle], named: Mapping[str, str]) -> str:
+    puzzles = [puzzle for puzzle in every if part(puzzle) == wanted]
+    found = judge.shares(puzzles, named)
+    return f"| {name} | {wanted} ({len(puzzles)}) | {' | '.join(str(found.get(column, 0)) for column in _COLUMNS)} |"

@@ -25,25 +25,27 @@ def some_login_fails(audited):
 def ids_in(answer):
     if isinstance(answer, dict):
         found = [answer["id"]] if "id" in answer else []
-        return found + [one for key, value in answer.items() if key != "id" for one in ids_in(value)]
-    return [one for value in answer for one in ids_in(value)] if isinstance(answer, list) else []
+        return found + [pointer for key, value in answer.items() if key != "id" for pointer in ids_in(value)]
+    return [pointer for value in answer for pointer in ids_in(value)] if isinstance(answer, list) else []
 
 
 def test_the_overview_has_the_headline_and_how_much_was_answered(cut_off):
-    told = answers.overview(cut_off)
-    assert [one["headline"] for one in told["incidents"]] == [one["headline"] for one in cut_off["incidents"]]
-    assert told["reads"] == {key: cut_off["coverage"][key] for key in ("asked", "answered")}
-    assert told["checks_without_data"] == cut_off["counts"]["UNKNOWN"]
+    overview = answers.overview(cut_off)
+    assert [incident["headline"] for incident in overview["incidents"]] == [
+        incident["headline"] for incident in cut_off["incidents"]
+    ]
+    assert overview["reads"] == {key: cut_off["coverage"][key] for key in ("asked", "answered")}
+    assert overview["checks_without_data"] == cut_off["counts"]["UNKNOWN"]
 
 
 def test_every_id_leads_back_to_what_was_said(some_login_fails):
     report = some_login_fails
-    said = [answers.why(report), answers.findings(report, status=None), answers.not_known(report), answers.overview(report)]
-    ids = [one for answer in said for one in ids_in(answer)]
+    served = [answers.why(report), answers.findings(report, status=None), answers.not_known(report), answers.overview(report)]
+    ids = [pointer for answer in served for pointer in ids_in(answer)]
     assert len(ids) > 10
-    for one in ids:
-        assert answers.cited(report, one)["content"]
-    evidence = said[0]["incidents"][0]["evidence_for"][0]
+    for pointer in ids:
+        assert answers.cited(report, pointer)["content"]
+    evidence = served[0]["incidents"][0]["evidence_for"][0]
     assert answers.cited(report, evidence["id"])["content"]["text"] == evidence["text"]
 
 
@@ -62,14 +64,14 @@ def test_one_incident_or_all_of_them(cut_off):
 
 def test_findings_are_chosen_and_the_worst_comes_first(cut_off):
     everything = answers.findings(cut_off, status=None, limit=200)["findings"]
-    assert {one["status"] for one in everything} == {one["status"] for one in cut_off["findings"]}
-    order = [answers.Severity[one["severity"]] for one in everything]
+    assert {finding["status"] for finding in everything} == {finding["status"] for finding in cut_off["findings"]}
+    order = [answers.Severity[finding["severity"]] for finding in everything]
     assert order == sorted(order, reverse=True)
     at_two = answers.findings(cut_off, resource="broker/2")["findings"]
     assert at_two
-    assert {one["resource"].split("/")[1] for one in at_two} == {"2"}
-    some = answers.findings(cut_off, status=None, limit=1)
-    assert (len(some["findings"]), some["omitted"]) == (1, len(everything) - 1)
+    assert {finding["resource"].split("/")[1] for finding in at_two} == {"2"}
+    first_page = answers.findings(cut_off, status=None, limit=1)
+    assert (len(first_page["findings"]), first_page["omitted"]) == (1, len(everything) - 1)
     with pytest.raises(UsageError, match="did you mean HIGH"):
         answers.findings(cut_off, at_least="hihg")
 
@@ -79,7 +81,7 @@ def test_a_party_is_named_as_people_write_it(cut_off):
         assert answers.said_by(cut_off, name)["party"] == "broker 2"
     seen = answers.said_by(cut_off, "broker 2")
     assert set(seen["reaches"]) >= {"broker 0", "broker 1", "broker 2"}
-    assert {one["resource"].split("/")[1] for one in seen["findings"]} == {"2"}
+    assert {finding["resource"].split("/")[1] for finding in seen["findings"]} == {"2"}
     with pytest.raises(UsageError, match="no party 'broker 9'"):
         answers.said_by(cut_off, "broker 9")
 
@@ -87,9 +89,9 @@ def test_a_party_is_named_as_people_write_it(cut_off):
 def test_reach_says_the_same_as_the_matrix(cut_off):
     for row in cut_off["matrix"]["observers"]:
         for place, broker in enumerate(cut_off["matrix"]["brokers"]):
-            told = answers.reach(cut_off, row["name"], f"broker {broker}")
-            assert told["state"].startswith(answers.MEANING[row["reach"][place]])
-            assert told["address"] == cut_off["matrix"]["endpoints"].get(str(broker))
+            edge = answers.reach(cut_off, row["name"], f"broker {broker}")
+            assert edge["state"].startswith(answers.MEANING[row["reach"][place]])
+            assert edge["address"] == cut_off["matrix"]["endpoints"].get(str(broker))
     with pytest.raises(UsageError, match="no column 'broker 9'"):
         answers.reach(cut_off, "broker 0", "broker 9")
 
@@ -97,11 +99,13 @@ def test_reach_says_the_same_as_the_matrix(cut_off):
 def test_what_would_decide_begins_with_the_incidents(some_login_fails):
     inputs = answers.what_would_decide(some_login_fails)["inputs"]
     assert inputs[0]["waiting"][0].startswith("/incidents/0/candidates/")
-    waiting = [ids[0].startswith("/incidents") for ids in (one["waiting"] for one in inputs)]
+    waiting = [ids[0].startswith("/incidents") for ids in (entry["waiting"] for entry in inputs)]
     assert waiting == sorted(waiting, reverse=True)
-    unknown = {f"/findings/{place}" for place, one in enumerate(some_login_fails["findings"]) if one["status"] == "UNKNOWN"}
-    assert unknown & {one for each in inputs for one in each["waiting"]} == {
-        one for one in unknown if answers.cited(some_login_fails, one)["content"]["evidence"].get("needs")
+    unknown = {
+        f"/findings/{place}" for place, finding in enumerate(some_login_fails["findings"]) if finding["status"] == "UNKNOWN"
+    }
+    assert unknown & {pointer for entry in inputs for pointer in entry["waiting"]} == {
+        pointer for pointer in unknown if answers.cited(some_login_fails, pointer)["content"]["evidence"].get("needs")
     }
 
 

@@ -43,8 +43,8 @@ def conversation(root, *calls):
         async with stdio_client(server) as streams, ClientSession(*streams) as session:
             hello = await session.initialize()
             tools = (await session.list_tools()).tools
-            said = [await session.call_tool(name, arguments) for name, arguments in calls]
-            return hello, tools, said
+            served = [await session.call_tool(name, arguments) for name, arguments in calls]
+            return hello, tools, served
 
     return asyncio.run(talk())
 
@@ -79,36 +79,36 @@ def test_an_agent_finds_the_cause_and_what_it_rests_on(store):
     assert json.loads(decides.content[0].text) == answers.what_would_decide(document)
     assert json.loads(changes.content[0].text)["changes"] == document["changes"]
     assert json.loads(findings.content[0].text)["findings"]
-    assert not any(one.is_error for one in (cited, reach, party, unknown, decides, changes, findings))
+    assert not any(answer.is_error for answer in (cited, reach, party, unknown, decides, changes, findings))
 
 
 def test_what_would_stop_is_answered_as_by_the_command(store, capsys):
     root, document = store
     cluster = document["cluster"]
-    _, _, said = conversation(
+    _, _, served = conversation(
         root,
         ("what_if", {"cluster": cluster, "without": ["broker:1"]}),
         ("what_if", {"cluster": cluster, "without": ["broker:0", "broker:1"], "margin": 2}),
         ("what_if", {"cluster": cluster, "without": ["controller:77"]}),
         ("what_if", {"cluster": cluster, "without": []}),
     )
-    assert [one.is_error for one in said] == [False, False, True, True]
-    assert "the cluster has no controller:77" in said[2].content[0].text
-    for answer, arguments in zip(said, (["broker:1"], ["broker:0", "broker:1", 2]), strict=False):
-        told = json.loads(answer.content[0].text)
+    assert [answer.is_error for answer in served] == [False, False, True, True]
+    assert "the cluster has no controller:77" in served[2].content[0].text
+    for answer, arguments in zip(served, (["broker:1"], ["broker:0", "broker:1", 2]), strict=False):
+        refusal = json.loads(answer.content[0].text)
         *names, margin = [*arguments, 1] if arguments[-1] != 2 else arguments
         main(
             ["what-if", document["snapshot_id"], "--out", str(root), "--format", "json", "--margin", str(margin)]
             + [word for name in names for word in ("--without", name)]
         )
         by_command = json.loads(capsys.readouterr().out)
-        assert told.pop("cluster") == cluster
-        assert told == by_command
+        assert refusal.pop("cluster") == cluster
+        assert refusal == by_command
 
 
 def test_what_cannot_be_answered_is_said_in_one_line(store):
     root, document = store
-    _, _, said = conversation(
+    _, _, served = conversation(
         root,
         ("why", {"cluster": "porduction"}),
         ("party", {"cluster": document["cluster"], "name": "broker 77"}),
@@ -116,8 +116,8 @@ def test_what_cannot_be_answered_is_said_in_one_line(store):
         ("explain", {"check": "KA999"}),
         ("lint", {"properties": "broker.id=1", "kafka_version": "0.1"}),
     )
-    assert all(one.is_error for one in said)
-    texts = [one.content[0].text for one in said]
+    assert all(answer.is_error for answer in served)
+    texts = [answer.content[0].text for answer in served]
     assert "no cluster 'porduction' in the store" in texts[0]
     assert "no party 'broker 77'" in texts[1]
     assert "20200101T000000Z-none-0000" in texts[2]

@@ -151,9 +151,9 @@ def test_no_broker_at_all_does_not_pass():
 def test_a_reason_is_named_once_for_the_brokers_that_have_it():
     login = ("SASL_AUTHENTICATION_FAILED", "a user and password")
     reads = [
-        SourceRead(sample=1, observer=f"broker@b{one}:9092", operation="ApiVersions", target=f"b{one}:9092", outcome="failed",
-                   error=login[0] if one < 3 else "timeout", needs=login[1] if one < 3 else None)
-        for one in (1, 2, 3)
+        SourceRead(sample=1, observer=f"broker@b{node}:9092", operation="ApiVersions", target=f"b{node}:9092", outcome="failed",
+                   error=login[0] if node < 3 else "timeout", needs=login[1] if node < 3 else None)
+        for node in (1, 2, 3)
     ]  # fmt: skip
     passed, text = result(reads)
     assert not passed
@@ -231,7 +231,7 @@ def test_a_password_is_in_no_text_even_if_a_broker_repeats_it(tested):
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ({}, "Bootstrap servers is empty: set at least one host:port"),
         (
@@ -240,8 +240,8 @@ def test_a_password_is_in_no_text_even_if_a_broker_repeats_it(tested):
         ),
     ],
 )
-def test_a_form_that_is_incomplete_is_one_line(tested, values, said):
+def test_a_form_that_is_incomplete_is_one_line(tested, values, message):
     passed, text = tested(**values)
     assert not passed
-    assert text.startswith(said)
+    assert text.startswith(message)
     assert "hush" not in text

@@ -1,4 +1,4 @@
-"""What an alert says, and that nothing a cluster says is obeyed by whoever shows it."""
+"""The text of alerts, and that no receiver interprets a text of a cluster as markup or a command."""
 
 import dataclasses
 from datetime import timedelta
@@ -41,8 +41,8 @@ def story():
 
 def test_a_new_incident_says_what_why_and_what_to_do(story):
     (alert,) = story(*cut_off(1))
-    told = rendering.plain_text(alert)
-    lines = told.splitlines()
+    text = rendering.plain_text(alert)
+    lines = text.splitlines()
     assert lines[0] == rendering.subject(alert)
     assert lines[0].startswith("[NEW] prod: Broker 1 is cut off")
     assert "CRITICAL, measured, KA302. Since 14 Sep 06:00 UTC, 1 audit." in lines
@@ -95,10 +95,10 @@ def test_a_failed_audit_says_what_was_known_before_and_when_it_works_again(story
 
 
 @pytest.mark.parametrize(
-    ("minutes", "told"), [(-1, "0 min"), (0, "0 min"), (119, "119 min"), (120, "2 h"), (24 * 60, "24 h"), (72 * 60, "3 d")]
+    ("minutes", "text"), [(-1, "0 min"), (0, "0 min"), (119, "119 min"), (120, "2 h"), (24 * 60, "24 h"), (72 * 60, "3 d")]
 )
-def test_a_duration_is_as_short_as_people_say_it(minutes, told):
-    assert messages.duration(timedelta(minutes=minutes)) == told
+def test_a_duration_is_as_short_as_people_say_it(minutes, text):
+    assert messages.duration(timedelta(minutes=minutes)) == text
 
 
 def test_a_subject_is_one_line_and_short():

@@ -238,7 +238,7 @@ def test_each_open_thing_has_a_key_that_stays(history):
     "text", ["", "[]", "{", '{"version": 2, "open_alerts": []}', '{"version": 1}', '{"version": 1, "open_alerts": [{}]}']
 )
 def test_a_state_that_is_none_is_refused(text):
-    with pytest.raises(ValueError):  # noqa: PT011 -- its text is whoever damaged the file's
+    with pytest.raises(ValueError):  # noqa: PT011 -- its text depends on the damage of the file
         DedupeState.from_json(text)
 
 
@@ -260,9 +260,9 @@ def test_a_process_that_is_killed_while_it_sends_sends_nothing_twice_and_loses_n
     failures = [*cut_off(1, 3), *extra, ("KA501", "broker/0/logdir//data", "HIGH", {})]
     audited = history.audit(*failures)
     messages = channel.hears(audited, history.now)
-    assert sorted(one.change.value for one in messages) == ["NEW", "NEW", "RESOLVED", "WORSE"]
-    heard = [(one.change, one.alert.condition.cause) for one in messages]
+    assert sorted(message.change.value for message in messages) == ["NEW", "NEW", "RESOLVED", "WORSE"]
+    heard = [(message.change, message.alert.condition.cause) for message in messages]
     channel.state = DedupeState.from_json(policy.partly_sent(before, channel.state, messages[sent:]).to_json())
     rest = channel.hears(audited if again == "the same audit" else history.audit(*failures), history.now)
-    assert sorted(heard[sent:]) == sorted((one.change, one.alert.condition.cause) for one in rest)
+    assert sorted(heard[sent:]) == sorted((message.change, message.alert.condition.cause) for message in rest)
     assert channel.hears(history.audit(*failures), history.now) == ()

@@ -58,16 +58,16 @@ def test_it_is_there_again_where_the_program_fails(monkeypatch):
 def test_spark_s_process_has_no_password(monkeypatch, tmp_path):
     for name, value in OTHERS.items():
         monkeypatch.setenv(name, value)
-    told = tmp_path / "environment"
-    spied = f"import os; open({str(told)!r}, 'w').write(repr(dict(os.environ)))"
+    dump = tmp_path / "environment"
+    spied = f"import os; open({str(dump)!r}, 'w').write(repr(dict(os.environ)))"
     with SparkBehind([sys.executable, "-c", spied]) as behind:
         behind._process.wait(60)
-    assert "hunter2" not in told.read_text()
-    assert "PATH" in told.read_text()
+    assert "hunter2" not in dump.read_text()
+    assert "PATH" in dump.read_text()
 
 
 def test_a_shell_starts_with_it():
-    done = subprocess.run(
+    completed = subprocess.run(
         ["sh", "-c", "echo $HOME"], env=child_environment.of_command(os.environ), capture_output=True, check=True
     )
-    assert done.stdout.strip()
+    assert completed.stdout.strip()

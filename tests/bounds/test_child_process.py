@@ -44,9 +44,9 @@ def test_an_error_comes_back_as_it_is_with_where_it_was_raised():
         message = "clusters.yaml:3: wrong"
         raise UsageError(message)
 
-    with pytest.raises(UsageError, match=re.escape("clusters.yaml:3: wrong")) as told:
+    with pytest.raises(UsageError, match=re.escape("clusters.yaml:3: wrong")) as raised:
         child_process.run_in_child(fail, seconds=20)
-    assert "in fail" in told.value.__notes__[0]
+    assert "in fail" in raised.value.__notes__[0]
 
 
 def test_an_error_that_cannot_travel_comes_back_in_words():
@@ -75,9 +75,9 @@ def test_each_note_gives_it_its_time_anew_and_the_last_one_is_told():
             time.sleep(0.3)
         time.sleep(60)
 
-    with pytest.raises(ChildError) as told:
+    with pytest.raises(ChildError) as raised:
         child_process.run_in_child(slow, seconds=1.0)
-    assert told.value.at == 5
+    assert raised.value.at == 5
 
 
 def test_memory_is_bounded():
@@ -126,15 +126,15 @@ def test_one_that_does_not_end_dies_or_raises_costs_the_others_nothing(place):
     whole = {f"whole {number}": lambda number=number: number for number in range(3)}
     names = [*whole]
     names[place:place] = faults
-    told = []
+    messages = []
     for name, outcome in child_process.run_each_in_child({name: (functions | whole)[name] for name in names}, lambda: 1.0):
-        told.append(name)
+        messages.append(name)
         if name in whole:
             assert f"whole {outcome()}" == name
         else:
             with pytest.raises(faults[name][1], match=faults[name][2]):
                 outcome()
-    assert told == names
+    assert messages == names
 
 
 def test_a_child_ends_with_who_asked_it():

@@ -66,8 +66,8 @@ def test_neither_the_registry_nor_memory_takes_more_than_half_from_the_other(mos
     ids = keep_brokers(most, vouchers).ids
     kept = {*ids} - {*vouchers.named} - (registered & known)
     left = most - len({*ids} - kept)
-    for some in (registered, known):
-        alone = some - {*vouchers.named} - (registered & known)
+    for brokers in (registered, known):
+        alone = brokers - {*vouchers.named} - (registered & known)
         assert len(alone & kept) >= min(len(alone), left // 2)
 
 

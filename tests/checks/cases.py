@@ -135,22 +135,25 @@ WORLDS = {
         "now": {
             "topics": {"payments": "absent"},
             "reads": [{"observer": "zookeeper", "operation": "zookeeper /brokers/topics/payments", "error": "NoAuthError"}],
-            "views": {one: {"topics": {"payments": "absent"}} for one in range(3)},
+            "views": {broker: {"topics": {"payments": "absent"}} for broker in range(3)},
         },
     },
     "no_views": {
         "now": {
-            "views": {one: {"answers": False} for one in range(3)},
-            "identities": [{"to": one, "asked": False} for one in range(3)],
+            "views": {broker: {"answers": False} for broker in range(3)},
+            "identities": [{"to": broker, "asked": False} for broker in range(3)],
             "probes": [{"to": [0, 1, 2], "layer": "api", "outcome": "unknown", "error": "timeout"}],
         }
     },
     "no_probes": {
-        "now": {"probes": [{"to": [0, 1, 2], "outcome": "none"}], "identities": [{"to": one, "asked": False} for one in range(3)]}
+        "now": {
+            "probes": [{"to": [0, 1, 2], "outcome": "none"}],
+            "identities": [{"to": broker, "asked": False} for broker in range(3)],
+        }
     },
     "kraft": {"now": {"info": {"mode": "kraft"}, "zookeeper": "none"}},
     "kraft_one_view": {
-        "now": {"info": {"mode": "kraft"}, "zookeeper": "none", "views": {one: {"answers": False} for one in (1, 2)}}
+        "now": {"info": {"mode": "kraft"}, "zookeeper": "none", "views": {broker: {"answers": False} for broker in (1, 2)}}
     },
 }
 """Worlds judged by every check: two healthy ones, and those in which something was not read."""
@@ -160,11 +163,11 @@ WORLDS = {
 class Judged:
     """What every check said of every case, by (snapshot, code)."""
 
-    told: dict[tuple[str, str], list[Judgement]] = field(default_factory=lambda: defaultdict(list))
+    judgements: dict[tuple[str, str], list[Judgement]] = field(default_factory=lambda: defaultdict(list))
     views: dict[str, ClusterView] = field(default_factory=dict)
 
     def of(self, code: str, name: str) -> list[Judgement]:
-        return sorted(self.told[name, code], key=lambda one: (one.resource, one.status))
+        return sorted(self.judgements[name, code], key=lambda judgement: (judgement.resource, judgement.status))
 
 
 def severity(check: Check, judgement: Judgement) -> Severity:

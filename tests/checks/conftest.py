@@ -14,8 +14,8 @@ from testbed.population.contents import FEW
 def _codes(items: list[pytest.Item]) -> set[str]:
     found = set()
     for item in items:
-        told = getattr(getattr(item, "callspec", None), "params", {})
-        found |= {told.get("code"), getattr(told.get("check"), "code", None)}
+        params = getattr(getattr(item, "callspec", None), "params", {})
+        found |= {params.get("code"), getattr(params.get("check"), "code", None)}
     return found - {None}
 
 
@@ -33,6 +33,6 @@ def judged(request) -> Judged:
     for name in worlds | near:
         own = checks if name in WORLDS else {code: check for code, check in checks.items() if name.startswith(f"{code}-")}
         for kind in ("audit", "gate"):
-            for one in judge(views[name], own, kind=kind):
-                judged.told[one.snapshot_id, one.code].append(one)
+            for judgement in judge(views[name], own, kind=kind):
+                judged.judgements[judgement.snapshot_id, judgement.code].append(judgement)
     return judged

@@ -19,9 +19,9 @@ def expected_judgements(check: Check, before: Sequence[Expected], judgements: It
 
     Evidence stays that which was named; a new failure has all of it. `printed` is the remedy of each resource that fails.
     """
-    named = {(one["resource"], one.get("status", "FAIL")): one for one in before}
+    named = {(expected["resource"], expected.get("status", "FAIL")): expected for expected in before}
     found = []
-    for judgement in sorted(judgements, key=lambda one: (one.resource, one.status)):
+    for judgement in sorted(judgements, key=lambda judgement: (judgement.resource, judgement.status)):
         if judgement.status is Status.PASS:
             continue
         now = told(check, judgement)
@@ -31,7 +31,7 @@ def expected_judgements(check: Check, before: Sequence[Expected], judgements: It
         new |= _texts(old or {}, printed.get(judgement.resource, ""))
         found.append({key: new[key] for key in (*(old or ()), *new) if new.get(key)})
     order = {key: place for place, key in enumerate(named)}
-    return sorted(found, key=lambda one: order.get((one["resource"], one.get("status", "FAIL")), len(order)))
+    return sorted(found, key=lambda expected: order.get((expected["resource"], expected.get("status", "FAIL")), len(order)))
 
 
 def _tells(key: str, value: object, check: Check) -> bool:
@@ -56,8 +56,8 @@ def _evidence(now: Expected, old: Expected | None) -> dict[str, str]:
 def _texts(old: Expected, text: str) -> Expected:
     found = {}
     for key in TEXTS.keys() & old.keys():
-        left = [nearest(one, text) if TEXTS[key] else one for one in old[key] if TEXTS[key] or one not in text]
-        found[key] = list(dict.fromkeys(one for one in left if one))
+        left = [nearest(written, text) if TEXTS[key] else written for written in old[key] if TEXTS[key] or written not in text]
+        found[key] = list(dict.fromkeys(text for text in left if text))
     return found
 
 
@@ -76,13 +76,13 @@ def expected_incidents(
     left = list(before)
     found = []
     for incident, text in zip(incidents, texts, strict=True):
-        old = next((one for one in left if one["headline"] == incident.headline), None)
-        old = old or next((one for one in left if one["cause"] == incident.cause), None)
+        old = next((candidate for candidate in left if candidate["headline"] == incident.headline), None)
+        old = old or next((candidate for candidate in left if candidate["cause"] == incident.cause), None)
         if old:
             left.remove(old)
         new = {"headline": incident.headline, "cause": incident.cause, "confidence": incident.confidence.value}
         if names:
-            findings = [names[one] for one in incident.findings]
+            findings = [names[finding] for finding in incident.findings]
             same = old is not None and sorted(old["findings"]) == sorted(findings)
             new["findings"] = old["findings"] if same else sorted(findings)
         found.append(new | _texts(old or {}, text))

@@ -105,23 +105,23 @@ def needed(check: Check, views: Mapping[str, ClusterView]) -> tuple[type[Row], .
     for name in cases(check.code):
         view = views[f"{check.code}-{name}"]
         with recorded() as tables:
-            said = judgements(check, fresh(view))
-        for table in tables - COMMON - {one.table for one in found if one.kraft == view.kraft}:
-            if judgements(check, without(view, table)) != said:
+            judged = judgements(check, fresh(view))
+        for table in tables - COMMON - {dependence.table for dependence in found if dependence.kraft == view.kraft}:
+            if judgements(check, without(view, table)) != judged:
                 found.add(Dependence(table=table, kraft=view.kraft))
-        found |= {Dependence(table=table, kraft=view.kraft) for table in INNOCENT if _fails_by(table, check, view, said)}
-    registered = REGISTERED & {table for one in found if not one.kraft for table in required(one, Tables())}
-    needs = {table for one in found for table in required(one, registered)}
+        found |= {Dependence(table=table, kraft=view.kraft) for table in INNOCENT if _fails_by(table, check, view, judged)}
+    registered = REGISTERED & {table for dependence in found if not dependence.kraft for table in required(dependence, Tables())}
+    needs = {table for dependence in found for table in required(dependence, registered)}
     return tuple(sorted(needs, key=lambda table: table.__name__))
 
 
-def _fails_by(table: type[Row], check: Check, view: ClusterView, said: Iterable[Judgement]) -> bool:
+def _fails_by(table: type[Row], check: Check, view: ClusterView, found: Iterable[Judgement]) -> bool:
     rows = [replace(row, **INNOCENT[table]) if type(row) is table else row for row in view.snapshot.rows]
-    return _failures(said) != _failures(judgements(check, fresh(view, rows)))
+    return _failures(found) != _failures(judgements(check, fresh(view, rows)))
 
 
-def _failures(said: Iterable[Judgement]) -> set[str]:
-    return {one.resource for one in said if one.status is Status.FAIL}
+def _failures(found: Iterable[Judgement]) -> set[str]:
+    return {judgement.resource for judgement in found if judgement.status is Status.FAIL}
 
 
 @contextmanager
@@ -161,14 +161,14 @@ def required(found: Dependence, registered: Tables) -> Iterator[type[Row]]:
     tables = stored_tables(table)
     if table in {ReplicaState, ReplicaFault, ReplicaGap}:
         tables -= {TopicConfig, BrokerConfig}  # min.insync.replicas, which not every check looks at; and which replicas observe
-    for one in tables:
-        if one is Registry and registered:
+    for name in tables:
+        if name is Registry and registered:
             continue
-        if kraft and registered and one in stand_ins | OF_VIEWS:
+        if kraft and registered and name in stand_ins | OF_VIEWS:
             continue
-        if table in DIFFERENCES and one in (REGISTERED if kraft else OF_VIEWS) and table not in compared:
+        if table in DIFFERENCES and name in (REGISTERED if kraft else OF_VIEWS) and table not in compared:
             continue  # the SQL of the other mode
-        yield one
+        yield name
 
 
 def as_text(needs: Mapping[str, Iterable[type[Row]]]) -> str:

@@ -27,6 +27,6 @@ def _topic(number: int, partitions: int, settings: dict[str, str]) -> dict[str, 
 
 def populated(contents: Contents) -> dict[str, Any]:
     """Return a patch of the base."""
-    made = [(one["name"], one["partitions"], one["settings"]) for one in topics(contents.topics, BROKERS)]
+    made = [(topic["name"], topic["partitions"], topic["settings"]) for topic in topics(contents.topics, BROKERS)]
     made += [(name, BROKERS, settings) for name, settings in INTERNAL.items()]
     return {"topics": {name: _topic(number, partitions, config) for number, (name, partitions, config) in enumerate(made)}}

@@ -45,10 +45,10 @@ def quorum_rows(sample: int, world: World) -> Iterator[Row]:
     for asked, fenced in world["fenced"].items():
         at = {"observer": f"broker@{asked}", "broker_id": -1}
         reporter = {"observer": f"broker:{asked}", "broker_id": asked} if isinstance(asked, int) else at
-        yield from (FencedBroker(sample=sample, **reporter, fenced_id=one) for one in fenced)
-    for address, told in world["controllers"].items():
+        yield from (FencedBroker(sample=sample, **reporter, fenced_id=broker) for broker in fenced)
+    for address, controller in world["controllers"].items():
         row = {"node_id": None, "layer": "api", "outcome": "ok", "error": None, "needs": None}
-        row |= {"node_id" if key == "node" else key: value for key, value in told.items()}
+        row |= {"node_id" if key == "node" else key: value for key, value in controller.items()}
         yield ControllerProbe(sample=sample, address=address, **_probed(row))
     for table, key, last in ((ControllerProbeFromBroker, "controllers_from", "api"), (ZookeeperProbe, "zookeeper_from", "tcp")):
         for broker, addresses in world[key].items():
@@ -79,7 +79,7 @@ def _probed(columns: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def feature_rows(world: World) -> Iterator[Row]:
     """Yield what brokers report of features."""
-    usual = {name: told for name, told in world["features"].items() if isinstance(told, list)}
+    usual = {name: feature for name, feature in world["features"].items() if isinstance(feature, list)}
     for broker in world["brokers"]:
         for name, (lowest, highest, finalized) in (usual | world["features"].get(str(broker), {})).items():
             levels = {"min_supported": lowest, "max_supported": highest, "finalized": finalized}
@@ -102,23 +102,23 @@ def _quorum(sample: int, world: World) -> Iterator[Row]:
     for asked, differs in says.items():
         if differs == "unasked":
             continue
-        told = usual | differs
-        node = asked if isinstance(asked, int) else told.get("node")
+        quorum = usual | differs
+        node = asked if isinstance(asked, int) else quorum.get("node")
         observer = f"broker:{asked}" if isinstance(asked, int) else f"controller@{asked}"
         head = {"sample": sample, "observer": observer}
-        epoch = told["epoch"]
-        high = None if epoch is None else told["high_watermark"]
-        yield QuorumView(**head, node_id=node, leader_id=told["leader"], leader_epoch=epoch, high_watermark=high)
-        directories = told.get("directories") or {}
-        for voter, address in (told.get("addresses") or {}).items():
+        epoch = quorum["epoch"]
+        high = None if epoch is None else quorum["high_watermark"]
+        yield QuorumView(**head, node_id=node, leader_id=quorum["leader"], leader_epoch=epoch, high_watermark=high)
+        directories = quorum.get("directories") or {}
+        for voter, address in (quorum.get("addresses") or {}).items():
             host, _, port = address.rpartition(":")
             yield QuorumVoter(**head, voter_id=voter, listener="CONTROLLER", host=host, port=int(port))
         for voter, kind in ((True, "voters"), (False, "observers")):
-            nodes = told[kind]
+            nodes = quorum[kind]
             for one, behind in nodes.items() if epoch is not None else ():
-                never = behind == "never" or not told.get("times", True)
+                never = behind == "never" or not quorum.get("times", True)
                 caught = None if never else NOW + 6000 * sample - 1000 * behind
-                end = None if behind == "never" else told["high_watermark"] - 2 * behind
+                end = None if behind == "never" else quorum["high_watermark"] - 2 * behind
                 row = {"log_end_offset": end, "last_fetch_ms": caught, "last_caught_up_ms": caught}
                 row["directory_id"] = directories.get(kind, {}).get(one)
                 yield QuorumReplica(**head, replica_id=one, voter=voter, **row)

@@ -67,9 +67,9 @@ def _acls(sample: int, world: World) -> Iterator[Row]:
     for broker in world["brokers"]:
         if (world["configs"] | world["configs"].get(broker, {})).get("authorizer.class.name"):
             holders[f"broker:{broker}"] = world["acls"]
-    holders |= {one if one == "zookeeper" else f"broker:{one}": acls for one, acls in world["acls_of"].items()}
+    holders |= {holder if holder == "zookeeper" else f"broker:{holder}": acls for holder, acls in world["acls_of"].items()}
     for observer, acls in holders.items():
-        if acls == "unread" or not any(one != "zookeeper" for one in holders):
+        if acls == "unread" or not any(holder != "zookeeper" for holder in holders):
             continue
         digest = digest_of(sorted(map(str, acls)))
         broker = None if observer == "zookeeper" else int(observer.partition(":")[2])
@@ -92,19 +92,23 @@ def _certificates(sample: int, world: World, endpoints: Endpoints) -> Iterator[R
         row["sans"] = tuple(row["sans"])
         yield Certificate(sample=sample, vantage="worker", broker_id=broker, listener=listener, host=host, port=port, **row)
 
-    for one in world["certificates_of_others"]:
-        where = {key: one[key] for key in ("listener", "host", "port")} | {"sample": sample, "vantage": "worker", "broker_id": -1}
-        told = {
-            "subject": one.get("subject", "CN=other"),
+    for certificate in world["certificates_of_others"]:
+        where = {key: certificate[key] for key in ("listener", "host", "port")} | {
+            "sample": sample,
+            "vantage": "worker",
+            "broker_id": -1,
+        }
+        observed = {
+            "subject": certificate.get("subject", "CN=other"),
             "issuer": "CN=ca",
-            "sans": (one["host"],),
+            "sans": (certificate["host"],),
             "trusted": True,
             "error": None,
         }
-        yield Certificate(**where, **told, **_dates(world, one["days"]), name_matches=True)
-    for subject, one in world["authorities"].items():
-        for days in filter(None, (one.get("days"), one.get("again"))):
-            names = {"file": "ca.pem", "subject": subject, "issuer": one.get("issuer", subject)}
+        yield Certificate(**where, **observed, **_dates(world, certificate["days"]), name_matches=True)
+    for subject, authority in world["authorities"].items():
+        for days in filter(None, (authority.get("days"), authority.get("again"))):
+            names = {"file": "ca.pem", "subject": subject, "issuer": authority.get("issuer", subject)}
             yield AuthorityCertificate(sample=sample, **names, **_dates(world, days))
 
 
@@ -120,10 +124,10 @@ def files(world: World) -> Iterator[Row]:
             row = {"source": f"server-{broker}.properties", "broker_id": broker, "key": key, "line": line, "secret": secret}
             yield BrokerProperty(**row, value=None if secret else value)
     yield from (FileRelease(node_id=node, version=version) for node, version in world["file_releases"].items())
-    for one in world["logins"]:
-        for broker in many(one["broker"]):
-            row = {key: one[key] for key in ("listener", "mechanism", "side")} | {"username": one["user"]}
-            source, digest = f"server-{broker}.properties", digest_of(one["password"])
+    for login in world["logins"]:
+        for broker in many(login["broker"]):
+            row = {key: login[key] for key in ("listener", "mechanism", "side")} | {"username": login["user"]}
+            source, digest = f"server-{broker}.properties", digest_of(login["password"])
             yield PropertyLogin(source=source, broker_id=broker, password_digest=digest, **row)
     for mechanism, users in world["scram"].items():
         yield from (ScramUser(user=user, mechanism=mechanism) for user in users)
@@ -133,14 +137,14 @@ def files(world: World) -> Iterator[Row]:
             secret = value == "hidden"
             yield DynamicConfig(broker_id=broker, key=key, value=None if secret else value, secret=secret)
     yield from _apis(world)
-    yield from (log_line(world["info"]["finished_ms"], **one) for one in world["logs"])
+    yield from (log_line(world["info"]["finished_ms"], **log) for log in world["logs"])
 
 
-def log_line(read_ms: int, *, broker: int, about: int, **told: Any) -> LogLine:
+def log_line(read_ms: int, *, broker: int, about: int, **fields: Any) -> LogLine:
     row = {"sample": 1, "log": "server.log", "part": None, "address": None, "detail": None, "text": "WARN it says so"}
     row |= {"written": "2026-11-22 01:02:03,456", "matches": 20, "since_start": 20, "zone": "registration", "read_ms": read_ms}
     row |= {"first_ms": read_ms - 20_000, "since_ms": read_ms - 20_000, "last_ms": read_ms - 1000}
-    return LogLine(broker_id=broker, about_broker=about, **(row | told))
+    return LogLine(broker_id=broker, about_broker=about, **(row | fields))
 
 
 def _apis(world: World) -> Iterator[Row]:

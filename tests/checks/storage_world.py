@@ -46,14 +46,14 @@ def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
 
 def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[Row]:
     """Yield what one look reads; `failed` are (observer, operation) of reads that were not answered."""
-    for name, told in world["eligible"].items():
+    for name, replicas in world["eligible"].items():
         topic, _, number = name.rpartition("-")
-        who = {key: tuple(told[key]) for key in ("eligible", "last_known")}
+        who = {key: tuple(replicas[key]) for key in ("eligible", "last_known")}
         head = {"sample": sample, "observer": "broker:0", "topic": topic, "partition": int(number), "isr": ()}
-        yield EligibleReplicas(**head, leader=told.get("leader"), **who)
-    for name, told in world["groups"].items():
-        head = {"sample": sample, "observer": f"broker:{told['at']}", "broker_id": told["at"], "group": name, "state": "Stable"}
-        yield GroupMember(**head, client_id=told["client"], host=told["host"], partitions=tuple(told["partitions"]))
+        yield EligibleReplicas(**head, leader=replicas.get("leader"), **who)
+    for name, group in world["groups"].items():
+        head = {"sample": sample, "observer": f"broker:{group['at']}", "broker_id": group["at"], "group": name, "state": "Stable"}
+        yield GroupMember(**head, client_id=group["client"], host=group["host"], partitions=tuple(group["partitions"]))
     for broker in world["brokers"]:
         observer = f"broker:{broker}"
         head = {"sample": sample, "observer": observer, "broker_id": broker}
@@ -61,8 +61,8 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
             assigned = sum(
                 broker in state["replicas"] for held in world["topics"].values() for state in held["partitions"].values()
             )
-            for path, told in world["log_dirs"].get(broker, {"/data": {"replicas": assigned}}).items():
-                yield from _log_dir(head, path, told)
+            for path, log_dir in world["log_dirs"].get(broker, {"/data": {"replicas": assigned}}).items():
+                yield from _log_dir(head, path, log_dir)
         if (observer, "ListOffsets") not in failed:
             yield from _leadership(head, world)
         if "__consumer_offsets" in world["topics"] and (observer, "ListGroups") not in failed:
@@ -72,25 +72,32 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
 
 
 def _transactions(head: World, world: World) -> Iterator[Row]:
-    for one in world["transactions"]:
-        topic, _, number = one["of"].rpartition("-")
+    for transaction in world["transactions"]:
+        topic, _, number = transaction["of"].rpartition("-")
         if world["topics"][topic]["partitions"][int(number)]["leader"] == head["broker_id"]:
-            offsets = {"stable_offset": one["stable"], "end_offset": one["end"], "older_than_ms": 1000 * one["older_s"]}
+            offsets = {
+                "stable_offset": transaction["stable"],
+                "end_offset": transaction["end"],
+                "older_than_ms": 1000 * transaction["older_s"],
+            }
             yield OldTransaction(**head, topic=topic, partition=int(number), **offsets)
 
 
-def _log_dir(head: World, path: str, told: World) -> Iterator[Row]:
-    dead = bool(told.get("error"))
-    sizes = {"total_bytes": told.get("total", None if dead else 100), "usable_bytes": told.get("usable", None if dead else 60)}
+def _log_dir(head: World, path: str, log_dir: World) -> Iterator[Row]:
+    dead = bool(log_dir.get("error"))
+    sizes = {
+        "total_bytes": log_dir.get("total", None if dead else 100),
+        "usable_bytes": log_dir.get("usable", None if dead else 60),
+    }
     sizes = {key: None if value is None else value * GIGABYTE for key, value in sizes.items()}
-    held, future = told.get("held", 0), told.get("future", {})
-    digest = {"replicas_digest": f"of {head['broker_id']}{path}" if "holds" in told else None}
+    held, future = log_dir.get("held", 0), log_dir.get("future", {})
+    digest = {"replicas_digest": f"of {head['broker_id']}{path}" if "holds" in log_dir else None}
     sizes |= {"replica_bytes": None if held is None else held * 2**30}
-    sizes |= {"offsets_bytes": told["offsets"] * 2**20 if "offsets" in told else None}
+    sizes |= {"offsets_bytes": log_dir["offsets"] * 2**20 if "offsets" in log_dir else None}
     yield LogDir(
-        **head, path=path, error=told.get("error", 0), replicas=told.get("replicas", 0 if dead else 4), **sizes, **digest
+        **head, path=path, error=log_dir.get("error", 0), replicas=log_dir.get("replicas", 0 if dead else 4), **sizes, **digest
     )
-    for topic, partitions in told.get("holds", {}).items():
+    for topic, partitions in log_dir.get("holds", {}).items():
         yield DiskReplicas(replicas_digest=digest["replicas_digest"], topic=topic, partitions=tuple(partitions))
     for name, (lag, size) in future.items():
         topic, _, number = name.rpartition("-")
@@ -102,24 +109,28 @@ def _leadership(head: World, world: World) -> Iterator[Row]:
     states = {
         f"{topic}-{number}": state for topic, held in world["topics"].items() for number, state in held["partitions"].items()
     }
-    mine = [one for one in world["leadership"].get("answers", ()) if one["broker"] == broker]
-    for one in mine:
-        topic, _, number = one["of"].rpartition("-")
-        state = states[one["of"]]
+    mine = [answer for answer in world["leadership"].get("answers", ()) if answer["broker"] == broker]
+    for partition in mine:
+        topic, _, number = partition["of"].rpartition("-")
+        state = states[partition["of"]]
         yield LeadershipAnswer(
             **head,
             topic=topic,
             partition=int(number),
             asked_as="leader" if state["leader"] == broker else "former",
-            error=one["error"],
+            error=partition["error"],
             leader=state["leader"],
             leader_epoch=state["leader_epoch"],
             preferred=state["replicas"][0] == broker,
-            listed_offline=one.get("listed", False),
+            listed_offline=partition.get("listed", False),
         )
     leading = sum(state["leader"] == broker for state in states.values())
     preferred = sum(state["replicas"][0] == broker != state["leader"] for state in states.values())
-    counts = {"as_leader": leading, "as_former": preferred, "listed_offline": sum(one.get("listed", False) for one in mine)}
+    counts = {
+        "as_leader": leading,
+        "as_former": preferred,
+        "listed_offline": sum(partition.get("listed", False) for partition in mine),
+    }
     counts |= world["leadership"].get("asked", {}).get(broker, {})
     if any(counts.values()):
         yield LeadershipAsked(**head, **counts)

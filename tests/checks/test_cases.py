@@ -26,38 +26,38 @@ def findings_of(view: ClusterView, judgements: Iterable[Judgement], mutes: Seque
 def assert_as_written(judged: Judged, code: str, name: str) -> None:
     check, case = catalogue()[code], cases(code)[name]
     judgements = judged.of(code, f"{code}-{name}")
-    seen = [told(check, one) for one in judgements if one.status is not Status.PASS]
+    seen = [told(check, judgement) for judgement in judgements if judgement.status is not Status.PASS]
     expected = []
-    for raw in sorted(case.get("expect", []), key=lambda one: (one["resource"], one.get("status", "FAIL"))):
-        one = {"status": "FAIL"} | {key: value for key, value in raw.items() if key not in PRINTED}
-        if one["status"] == "FAIL":
-            one = {"severity": check.severity.name, "confidence": "measured"} | one
-        expected.append(one | {"evidence": {key: str(value) for key, value in raw.get("evidence", {}).items()}})
+    for raw in sorted(case.get("expect", []), key=lambda expected: (expected["resource"], expected.get("status", "FAIL"))):
+        wanted_judgement = {"status": "FAIL"} | {key: value for key, value in raw.items() if key not in PRINTED}
+        if wanted_judgement["status"] == "FAIL":
+            wanted_judgement = {"severity": check.severity.name, "confidence": "measured"} | wanted_judgement
+        expected.append(wanted_judgement | {"evidence": {key: str(value) for key, value in raw.get("evidence", {}).items()}})
     # Only the evidence that the case names is compared.
     for actual, wanted in zip(seen, expected, strict=False):
         actual["evidence"] = {key: value for key, value in actual["evidence"].items() if key in wanted["evidence"]}
     assert seen == expected
-    passed = sorted(one.resource for one in judgements if one.status is Status.PASS)
+    passed = sorted(judgement.resource for judgement in judgements if judgement.status is Status.PASS)
     if "pass" in case:
         assert passed == sorted(case["pass"])
-    resources = [one.resource for one in judgements]
+    resources = [judgement.resource for judgement in judgements]
     assert len(resources) == len(set(resources)), "a resource was judged twice"
     assert judgements, "nothing was judged"
-    assert all(is_typed(value) for one in judgements for value in one.evidence.values())
+    assert all(is_typed(value) for judgement in judgements for value in judgement.evidence.values())
 
 
 def assert_prints(judged: Judged, code: str, name: str) -> None:
     """Demand texts of remedies, as they are printed for the cluster of a case."""
-    wanted = [one for one in cases(code)[name].get("expect", ()) if PRINTED & one.keys()]
+    wanted = [expected for expected in cases(code)[name].get("expect", ()) if PRINTED & expected.keys()]
     if not wanted:
         return
     view, judgements = judged.views[f"{code}-{name}"], judged.of(code, f"{code}-{name}")
     found = findings_of(view, judgements)
     printed = {finding.resource.name: finding.remediation for finding in found}
-    for one in wanted:
-        remediation = printed[one["resource"]]
-        assert [text for text in one.get("prints", ()) if text not in remediation] == [], remediation
-        assert [text for text in one.get("never_prints", ()) if text in remediation] == [], remediation
+    for expected in wanted:
+        remediation = printed[expected["resource"]]
+        assert [text for text in expected.get("prints", ()) if text not in remediation] == [], remediation
+        assert [text for text in expected.get("never_prints", ()) if text in remediation] == [], remediation
 
 
 SCALARS = {int, str, bool, float}
@@ -90,8 +90,11 @@ def test_cases(judged, code):
 def test_what_is_no_fault_is_none_among_the_topics_of_a_cluster_in_use(judged, code):
     for name in (name for of, name in near_cases() if of == code and "alone" not in cases(code)[name]):
         alone, others = (judged.of(code, one) for one in (f"{code}-{name}", among_others(code, name)))
-        assert {one.resource for one in others if one.status is Status.FAIL} == set(), name
-        unknown = [{one.resource for one in judgements if one.status is Status.UNKNOWN} for judgements in (alone, others)]
+        assert {judgement.resource for judgement in others if judgement.status is Status.FAIL} == set(), name
+        unknown = [
+            {judgement.resource for judgement in judgements if judgement.status is Status.UNKNOWN}
+            for judgements in (alone, others)
+        ]
         assert unknown[0] == unknown[1], name
 
 
@@ -100,8 +103,8 @@ def test_failures_have_a_headline_that_fits_and_is_a_sentence_of_the_check(judge
     for name in cases(code):
         view, judgements = judged.views[f"{code}-{name}"], judged.of(code, f"{code}-{name}")
         found = findings_of(view, judgements)
-        serious = [one for one in found if one.status is Status.FAIL and one.severity >= Severity.HIGH]
-        for roots in (*([one] for one in serious), serious):
+        serious = [finding for finding in found if finding.status is Status.FAIL and finding.severity >= Severity.HIGH]
+        for roots in (*([finding] for finding in serious), serious):
             for incident in incidents(view, roots, ()):
                 assert len(incident.headline) <= LONGEST_HEADLINE
                 assert "characters)" not in incident.headline

@@ -71,15 +71,15 @@ def test_case_file_lies_beside_the_module(check):
 
 @every_check
 def test_cases_show_the_fault_and_its_nearest_false_positive(check):
-    told = cases(check.code).values()
-    fails = [case for case in told if any(one.get("status", "FAIL") == "FAIL" for one in case.get("expect", []))]
+    all_cases = cases(check.code).values()
+    fails = [case for case in all_cases if any(expected.get("status", "FAIL") == "FAIL" for expected in case.get("expect", []))]
     assert fails, "no case fails"
-    assert [case for case in told if case.get("pass")], "no case passes"
-    near = [case for case in told if case.get("near")]
+    assert [case for case in all_cases if case.get("pass")], "no case passes"
+    near = [case for case in all_cases if case.get("near")]
     assert near, "no case is a near false positive"
     for case in near:
-        assert not any(one.get("status", "FAIL") == "FAIL" for one in case.get("expect", []))
-    assert [case for case in told if any(one.get("status") == "UNKNOWN" for one in case.get("expect", []))], (
+        assert not any(expected.get("status", "FAIL") == "FAIL" for expected in case.get("expect", []))
+    assert [case for case in all_cases if any(expected.get("status") == "UNKNOWN" for expected in case.get("expect", []))], (
         "nothing is not known"
     )
 
@@ -132,20 +132,22 @@ def test_nothing_fails_in_a_cluster_that_agrees_with_itself(judged, check):
     for world in ("healthy", "populated"):
         judgements = judged.of(check.code, world)
         assert judgements, world
-        failed += [one for one in judgements if one.status is Status.FAIL]
+        failed += [judgement for judgement in judgements if judgement.status is Status.FAIL]
     assert bool(failed) == bool(exception(check.code, "healthy")), failed
-    assert all(severity(check, one) < Severity.HIGH for one in failed)
+    assert all(severity(check, judgement) < Severity.HIGH for judgement in failed)
 
 
 @every_check
 def test_nothing_passes_for_lack_of_input(judged, check):
     """What passes or fails where something was not read does so where all was read, too. `test_inputs` does this with faults."""
-    whole = {(one.resource, one.status) for one in judged.of(check.code, "healthy")}
+    whole = {(judgement.resource, judgement.status) for judgement in judged.of(check.code, "healthy")}
     judge_without = set()
     for world in WORLDS.keys() - {"healthy", "populated"}:
         judgements = judged.of(check.code, world)
         assert judgements, f"it says nothing at all in the world {world!r}"
-        new = {(one.resource, one.status) for one in judgements if one.status in {Status.PASS, Status.FAIL}} - whole
+        new = {
+            (judgement.resource, judgement.status) for judgement in judgements if judgement.status in {Status.PASS, Status.FAIL}
+        } - whole
         judge_without |= {world} if new else set()
     excepted = exception(check.code, "unread")
     if "everything" not in excepted:

@@ -119,14 +119,16 @@ def judged(world):
 @pytest.mark.parametrize("authorizer", [True, False])
 @pytest.mark.parametrize("protocol", OF_PROTOCOL)
 def test_a_healthy_cluster_of_dedicated_controllers_has_no_finding(protocol, authorizer):
-    said = judged(dedicated(protocol, authorizer=authorizer))
-    assert [(one.code, one.resource, one.evidence) for one in said if one.status is Status.FAIL] == []
+    found = judged(dedicated(protocol, authorizer=authorizer))
+    assert [
+        (judgement.code, judgement.resource, judgement.evidence) for judgement in found if judgement.status is Status.FAIL
+    ] == []
     as_brokers = tuple(f"broker/{node}" for node in CONTROLLERS)
-    assert [(one.code, one.resource) for one in said if one.resource.startswith(as_brokers)] == []
-    unknown = [(one.code, one.resource) for one in said if one.status is Status.UNKNOWN]
+    assert [(judgement.code, judgement.resource) for judgement in found if judgement.resource.startswith(as_brokers)] == []
+    unknown = [(judgement.code, judgement.resource) for judgement in found if judgement.status is Status.UNKNOWN]
     # A file does not say which name a certificate has, and whether super.users hold it.
     by_certificate = [("KA714", f"controller/{node}") for node in CONTROLLERS] if protocol == "SSL" and authorizer else []
-    assert [one for one in unknown if one[1].startswith("controller/")] == by_certificate
+    assert [name for name in unknown if name[1].startswith("controller/")] == by_certificate
 
 
 def test_the_files_of_these_controllers_would_be_those_of_faulty_brokers():
@@ -134,7 +136,11 @@ def test_the_files_of_these_controllers_would_be_those_of_faulty_brokers():
     world = dedicated("SASL_PLAINTEXT")
     for node in CONTROLLERS:
         world["now"]["properties"][node]["process.roles"] = "broker"
-    as_brokers = {one.code for one in judged(world) if one.status is Status.FAIL and one.resource.startswith("broker/20")}
+    as_brokers = {
+        judgement.code
+        for judgement in judged(world)
+        if judgement.status is Status.FAIL and judgement.resource.startswith("broker/20")
+    }
     assert as_brokers >= {"KA312", "KA401"}
 
 
@@ -145,7 +151,9 @@ def test_what_was_not_read_of_a_controller_is_no_brokers(source):
     world["now"]["reads"].append(
         {"observer": f"{source}:201", "operation": source, "error": "no such file", "needs": "a readable file"}
     )
-    assert [(one.code, one.resource) for one in judged(world) if one.resource.startswith("broker/201")] == []
+    assert [
+        (judgement.code, judgement.resource) for judgement in judged(world) if judgement.resource.startswith("broker/201")
+    ] == []
 
 
 def test_files_of_controllers_change_no_judgement_of_brokers():
@@ -154,9 +162,16 @@ def test_files_of_controllers_change_no_judgement_of_brokers():
     without = case | {"now": case["now"] | {"properties": {node: file for node, file in files.items() if node < 200}}}
     views = cluster_views({name: snapshots(base(), name, world) for name, world in (("with", case), ("without", without))})
     assert views["with"].settings.controllers == {200, 201, 202}
-    judged = {name: [one for one in judge(view, catalogue()) if one.code not in QUORUM] for name, view in views.items()}
-    told = {
-        name: {(one.code, one.resource, one.status) for one in found if not one.resource.startswith("controller/")}
+    judged = {
+        name: [judgement for judgement in judge(view, catalogue()) if judgement.code not in QUORUM]
+        for name, view in views.items()
+    }
+    results = {
+        name: {
+            (judgement.code, judgement.resource, judgement.status)
+            for judgement in found
+            if not judgement.resource.startswith("controller/")
+        }
         for name, found in judged.items()
     }
-    assert told["with"] == told["without"]
+    assert results["with"] == results["without"]

@@ -181,16 +181,16 @@ def test_nothing_passes_or_vanishes_where_a_source_is_unread(judged, check):
     """What failed is afterwards a failure or unknown, or findings learn from a failed read that it cannot be compared."""
     wrong: dict[str, tuple[str, list[str]]] = {}
     for name in (f"{check.code}-{case}" for case in cases(check.code)):
-        failing = [one.resource for one in judged.of(check.code, name) if one.status is Status.FAIL]
+        failing = [judgement.resource for judgement in judged.of(check.code, name) if judgement.status is Status.FAIL]
         view = judged.views[name]
         for source in SOURCES if failing else ():
             if speaks(SOURCES[source], view):
                 blind = blinded(view, SOURCES[source])
-                said = judgements(check, blind)
-                passed_over = [one for one in failing if not is_known_unknown(check, blind, said, one)]
+                found = judgements(check, blind)
+                passed_over = [judgement for judgement in failing if not is_known_unknown(check, blind, found, judgement)]
                 wrong |= {source: (name, passed_over)} if passed_over else {}
     excepted = exception(check.code, "unread")
-    assert {source: told for source, told in wrong.items() if source not in excepted} == {}
+    assert {source: codes for source, codes in wrong.items() if source not in excepted} == {}
     assert SOURCES.keys() & excepted <= wrong.keys(), "exceptions that are no longer needed"
 
 
@@ -217,10 +217,14 @@ def blinded(view: ClusterView, source: Source) -> ClusterView:
     return fresh(view, rows, source.lost(kraft=view.kraft))
 
 
-def is_known_unknown(check: Check, view: ClusterView, said: Iterable[Judgement], resource: str) -> bool:
+def is_known_unknown(check: Check, view: ClusterView, found: Iterable[Judgement], resource: str) -> bool:
     """Return whether a resource is neither passed over in silence nor passed."""
-    by_resource: dict[str, Status] = {one.resource: one.status for one in said}
+    by_resource: dict[str, Status] = {judgement.resource: judgement.status for judgement in found}
     if resource in by_resource:
         return by_resource[resource] in {Status.FAIL, Status.UNKNOWN}
-    about = (one for one in said if one.status is Status.UNKNOWN and Resource.of(one.resource).concerns(Resource.of(resource)))
+    about = (
+        judgement
+        for judgement in found
+        if judgement.status is Status.UNKNOWN and Resource.of(judgement.resource).concerns(Resource.of(resource))
+    )
     return any(about) or bool(failed_inputs(view, check.needs, resource))

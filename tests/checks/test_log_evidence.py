@@ -27,7 +27,9 @@ LINE = {"broker": 0, "about": 2, "signature": "connection_not_established", "par
 def judged(code: str, case: dict[str, Any]) -> Judgement:
     """Return what a check says of broker 2, whose super users are hidden."""
     view = ClusterView(*snapshots(base(), "case", case), Differences.from_rows(DIFFERENCES, ()))
-    (found,) = [one for one in run.judge(view, {code: catalogue()[code]}) if one.resource.startswith("broker/2")]
+    (found,) = [
+        judgement for judgement in run.judge(view, {code: catalogue()[code]}) if judgement.resource.startswith("broker/2")
+    ]
     return found
 
 

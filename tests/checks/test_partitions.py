@@ -43,7 +43,7 @@ def state(number, kind):
 
 
 def judged(code, seen):
-    return {(one.resource, one.status): dict(one.evidence) for one in catalogue()[code].function(seen)}
+    return {(judgement.resource, judgement.status): dict(judgement.evidence) for judgement in catalogue()[code].function(seen)}
 
 
 @pytest.mark.parametrize("code", KINDS)

@@ -10,18 +10,21 @@ from incidents.test_causes import text_of
 
 
 @pytest.fixture(scope="module")
-def told():
+def pictured_incidents():
     """The incidents of each picture."""
-    views = cluster_views({name: snapshots(base(), name, one.world) for name, one in pictures().items()})
+    views = cluster_views({name: snapshots(base(), name, picture.world) for name, picture in pictures().items()})
     return {name: incidents_of(view) for name, view in views.items()}
 
 
 @pytest.mark.parametrize("name", pictures())
-def test_a_picture_is_told_by_its_cause_or_not_decided(told, name):
+def test_a_picture_is_told_by_its_cause_or_not_decided(pictured_incidents, name):
     expected = pictures()[name].expected
-    seen = [{"headline": one.headline, "cause": one.cause, "confidence": one.confidence.value} for one in told[name]]
-    assert seen == [{key: one[key] for key in ("headline", "cause", "confidence")} for one in expected]
-    for incident, one in zip(told[name], expected, strict=True):
+    seen = [
+        {"headline": incident.headline, "cause": incident.cause, "confidence": incident.confidence.value}
+        for incident in pictured_incidents[name]
+    ]
+    assert seen == [{key: wanted[key] for key in ("headline", "cause", "confidence")} for wanted in expected]
+    for incident, wanted in zip(pictured_incidents[name], expected, strict=True):
         text = text_of(incident)
-        assert [words for words in one.get("says", []) if words not in text] == []
-        assert [words for words in one.get("never_says", []) if words in text] == []
+        assert [words for words in wanted.get("says", []) if words not in text] == []
+        assert [words for words in wanted.get("never_says", []) if words in text] == []

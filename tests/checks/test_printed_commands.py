@@ -42,13 +42,17 @@ def demand(parts, odd):
 @every_check
 def test_hostile_evidence_of_every_case_is_a_value(judged, check):
     written = {
-        remedy(check, judgement.status, {key: wrapped(value, odd) for key, value in judgement.evidence.items()}): odd
+        remedy(
+            check, judgement.status, {key: wrapped(value, hostile_text) for key, value in judgement.evidence.items()}
+        ): hostile_text
         for case in cases(check.code)
         for judgement in judged.of(check.code, f"{check.code}-{case}")
-        for odd in HOSTILE
+        for hostile_text in HOSTILE
     }
     tools = [Tools(release=release, zookeeper="zk:2181/kafka") for release in RELEASES]
-    printed = {shown for parts, odd in written.items() for each in tools for shown in demand(each.prose(parts), odd)}
+    printed = {
+        shown for parts, hostile_text in written.items() for tool in tools for shown in demand(tool.prose(parts), hostile_text)
+    }
     assert files_made(sorted(printed)) == []
 
 
@@ -68,7 +72,7 @@ def test_any_evidence_is_a_value(odd):
 
 @every_check
 def test_a_page_has_no_placeholder_that_is_a_redirection(check):
-    """`<broker>:9092` reads a file and writes another where somebody pastes it."""
+    """Pasted into a shell, `<broker>:9092` reads a file and writes another one."""
     parts = filled_page(what_to_do(check), {})
     assert not [
         part for part in parts if isinstance(part, Command | Code) and ("<" in (shown := quoting.code(part)) or ">" in shown)
@@ -78,7 +82,7 @@ def test_a_page_has_no_placeholder_that_is_a_redirection(check):
 
 @every_check
 def test_a_page_prints_its_commands_as_they_are_written(check):
-    """Words of ours need the quotes that the page has, and no more: what is glued by a shell, such as a glob, would be quoted."""
+    """Our own words keep exactly the quotes of the page: others would quote what a shell expands, such as a glob."""
     for part in filled_page(what_to_do(check), {}):
         for word in meant(part) if isinstance(part, Command) else ():
             assert not any(char in word for char in "~$`\n")

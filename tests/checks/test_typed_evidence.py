@@ -30,14 +30,16 @@ def numbers(value: Value) -> Iterator[int]:
 def test_what_a_text_of_the_evidence_lists_is_a_list(judged: Judged, code: str) -> None:
     wrong = []
     for name in (f"{code}-{case}" for case in cases(code)):
-        for one in judged.of(code, name):
-            if one.status is not Status.FAIL:
+        for judgement in judged.of(code, name):
+            if judgement.status is not Status.FAIL:
                 continue
-            known = {number for value in one.evidence.values() for number in numbers(value)} | {Resource.of(one.resource).broker}
-            for key, value in one.evidence.items():
+            known = {number for value in judgement.evidence.values() for number in numbers(value)} | {
+                Resource.of(judgement.resource).broker
+            }
+            for key, value in judgement.evidence.items():
                 if not isinstance(value, str):
                     continue
-                if value.lower() == one.resource.replace("/", " ", 1):
+                if value.lower() == judgement.resource.replace("/", " ", 1):
                     continue
                 named = {int(digits) for match in BROKERS.finditer(value) for digits in re.findall(r"\d+", match[1])}
                 if named - known or LIST.fullmatch(value):

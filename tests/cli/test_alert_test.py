@@ -65,40 +65,43 @@ def arrived(ports, tmp_path):
 
 def test_each_channel_says_that_its_message_was_taken(connect, ports, arrived):
     connect()
-    done = alert_test()
-    assert done.returncode == 0, done.stderr
+    completed = alert_test()
+    assert completed.returncode == 0, completed.stderr
     mail, post = arrived()
-    lines = done.stdout.splitlines()
+    lines = completed.stdout.splitlines()
     number = dict(mail["headers"])["Subject"].rpartition(" ")[2]
     assert dict(mail["headers"])["Subject"].startswith("[TEST] kafka-audit on ")
     assert lines[0] == f"mail: test alert {number} was accepted for oncall@example.com over 127.0.0.1:{ports[0]}"
     assert lines[1].startswith("slack: test alert ")
     assert lines[1].rpartition("test alert ")[2].split()[0] in post["text"]
     assert len(lines) == 2
-    assert "hush" not in done.stdout + done.stderr
+    assert "hush" not in completed.stdout + completed.stderr
 
 
 def test_a_channel_that_takes_nothing_is_told_and_fails(connect):
     connect()
-    done = alert_test()
-    assert done.returncode == 3
-    assert [line.partition(" to ")[0] for line in done.stdout.splitlines()] == ["mail: not delivered", "slack: not delivered"]
-    assert done.stdout.count("refused") == 2
-    assert "hush" not in done.stdout + done.stderr
+    completed = alert_test()
+    assert completed.returncode == 3
+    assert [line.partition(" to ")[0] for line in completed.stdout.splitlines()] == [
+        "mail: not delivered",
+        "slack: not delivered",
+    ]
+    assert completed.stdout.count("refused") == 2
+    assert "hush" not in completed.stdout + completed.stderr
 
 
 def test_without_any_connection_nobody_would_be_told():
-    done = alert_test()
-    assert done.returncode == 2
-    assert "mail: not configured, Airflow connection kafka_audit_smtp does not exist" in done.stdout
-    assert "create an Airflow connection kafka_audit_smtp or kafka_audit_slack" in done.stderr
+    completed = alert_test()
+    assert completed.returncode == 2
+    assert "mail: not configured, Airflow connection kafka_audit_smtp does not exist" in completed.stdout
+    assert "create an Airflow connection kafka_audit_smtp or kafka_audit_slack" in completed.stderr
 
 
 def test_a_connection_that_lacks_something_is_wrong_configuration(connect):
     connect(mail={"from_email": "airflow@example.com"}, slack=False)
-    done = alert_test()
-    assert done.returncode == 2
-    assert "mail: connection kafka_audit_smtp: its extra must contain to" in done.stdout
+    completed = alert_test()
+    assert completed.returncode == 2
+    assert "mail: connection kafka_audit_smtp: its extra must contain to" in completed.stdout
 
 
 @pytest.mark.airflow
@@ -110,6 +113,6 @@ def test_a_connection_in_airflows_database_is_found(airflow_database, tmp_path):
     add = ["connections", "add", "kafka_audit_smtp", "--conn-type", "smtp", "--conn-host", "127.0.0.1", "--conn-port", "1"]
     command = [sys.executable, "-m", "airflow", *add, "--conn-extra", json.dumps(SMTP)]
     subprocess.run(command, env=home, check=True, capture_output=True)
-    done = alert_test(home)
-    assert "mail: not delivered to oncall@example.com over 127.0.0.1:1" in done.stdout, done.stderr
-    assert done.returncode == 3
+    completed = alert_test(home)
+    assert "mail: not delivered to oncall@example.com over 127.0.0.1:1" in completed.stdout, completed.stderr
+    assert completed.returncode == 3

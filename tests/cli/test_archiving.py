@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from engine.stores import put
-from kafka_audit.cli import archiving, main
+from kafka_audit.cli import main
+from kafka_audit.cli.archiving import archive_creation
 from kafka_audit.job.spark_behind import SparkBehind
 from kafka_audit.model.errors import EngineError
 from kafka_audit.spark import class_archive
@@ -30,7 +31,7 @@ def test_the_command_says_in_a_line_why_there_is_none(capfd, cache, monkeypatch)
 
 
 def test_the_command_prints_where_it_is(capfd, cache, monkeypatch):
-    monkeypatch.setattr(archiving, "build_archive", lambda path: path.write_bytes(b"classes"))
+    monkeypatch.setattr(archive_creation, "build_archive", lambda path: path.write_bytes(b"classes"))
     monkeypatch.setattr(class_archive, "verify_archive", lambda *_: None)
     assert main(["class-archive"]) == 0
     (path,) = (cache / "spark-classes").glob("*.jsa")
@@ -41,27 +42,27 @@ def worker(monkeypatch, tmp_path, text):
     """Let a module of ours stand for the process that starts Spark."""
     (tmp_path / "stands_in.py").write_text(text)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(archiving, "_WORKER", "stands_in")
+    monkeypatch.setattr(archive_creation, "_WORKER", "stands_in")
 
 
 def test_a_spark_that_fails_is_quoted(monkeypatch, tmp_path):
     worker(monkeypatch, tmp_path, "import sys; print('something'); sys.exit('no space for blocks')")
     with pytest.raises(EngineError, match="Spark wrote no class archive: no space for blocks"):
-        archiving.build_archive(tmp_path / "new")
+        archive_creation.build_archive(tmp_path / "new")
 
 
 def test_one_that_does_not_end_is_ended(monkeypatch, tmp_path):
     worker(monkeypatch, tmp_path, "import time; time.sleep(60)")
-    monkeypatch.setattr(archiving, "_LONGEST_S", 1.0)
+    monkeypatch.setattr(archive_creation, "_LONGEST_S", 1.0)
     with pytest.raises(EngineError, match="no exit within 1 s"):
-        archiving.build_archive(tmp_path / "new")
+        archive_creation.build_archive(tmp_path / "new")
 
 
 def test_what_it_archives_with_finds_no_folder_on_the_classpath(monkeypatch, tmp_path):
     text = "import os, sys, json; json.dump([*os.environ], open(sys.argv[1], 'w'))"
     worker(monkeypatch, tmp_path, text)
     monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop")
-    archiving.build_archive(tmp_path / "new")
+    archive_creation.build_archive(tmp_path / "new")
     assert "HADOOP_CONF_DIR" not in json.loads((tmp_path / "new").read_text())
 
 
@@ -73,7 +74,7 @@ def test_a_run_uses_what_the_command_made(cache, tmp_path):
     put(tmp_path / "store", "r1", {"whole": {"previous": {}}})
     with SparkBehind() as spark:
         spark.answer(str(tmp_path / "store"), "r1")
-        mapped = [one for one in Path("/proc").glob("[0-9]*/maps") if _maps(one, path)]
+        mapped = [maps for maps in Path("/proc").glob("[0-9]*/maps") if _maps(maps, path)]
     assert mapped != []
     assert (tmp_path / "store/runs/r1/answer.json").is_file()
 

@@ -71,15 +71,15 @@ SLIPS = {
 }
 
 
-@pytest.mark.parametrize(("argv", "said"), SLIPS.values(), ids=SLIPS)
-def test_a_slip_is_one_line_and_exit_code_2(capfd, argv, said):
+@pytest.mark.parametrize(("argv", "message"), SLIPS.values(), ids=SLIPS)
+def test_a_slip_is_one_line_and_exit_code_2(capfd, argv, message):
     code = main(argv)
     out, err = capfd.readouterr()
     assert code == 2
     assert out == ""
     assert err.startswith("kafka-audit: ")
     assert err.count("\n") == 1
-    assert said in err
+    assert message in err
 
 
 def test_the_environment_names_cluster_file_and_store(tmp_path, monkeypatch, capfd):
@@ -142,19 +142,19 @@ def test_help_and_explain_answer_without_loading_what_an_audit_needs(argv):
         "heavy = {'pyspark', 'kafka', 'kazoo', 'pyarrow', 'upath', 'airflow', 'numpy'} & sys.modules.keys()\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout
+    completed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (completed.returncode, completed.stderr) == (0, "")
+    assert completed.stdout
 
 
 def test_a_reader_that_stops_reading_is_no_failure():
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "kafka_audit.cli", "explain"], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
     )
     os.close(writer)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (completed.returncode, completed.stderr) == (0, "")
 
 
 LOGIN = "s3://AKIA123:s3/cret@bucket/audit"
@@ -174,9 +174,9 @@ LOGIN = "s3://AKIA123:s3/cret@bucket/audit"
 def test_no_complaint_shows_the_login_in_a_url(argv, monkeypatch, capsys):
     monkeypatch.setenv("KAFKA_AUDIT_STORE", LOGIN)
     assert main(argv) == 2
-    told = capsys.readouterr()
-    assert told.err.count("\n") == 1
-    assert not [part for part in ("AKIA123", "s3/cret", "cret@") if part in told.out + told.err]
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert not [part for part in ("AKIA123", "s3/cret", "cret@") if part in captured.out + captured.err]
 
 
 def test_the_login_of_the_environment_is_not_shown_either(monkeypatch, capsys):

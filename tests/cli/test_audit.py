@@ -53,12 +53,12 @@ def test_collect_publishes_what_the_collector_took_under_an_id_that_sorts_by_tim
         taken.update(cluster=cluster, secrets=secrets)
         return _snapshot(snapshot_id)
 
-    said = []
+    lines = []
     store = Store(tmp_path)
-    snapshot_id = audit.publish_snapshot(PROD, store, said.append, secrets={"A": "b"}, take=take)
+    snapshot_id = audit.publish_snapshot(PROD, store, lines.append, secrets={"A": "b"}, take=take)
     assert re.fullmatch(r"20\d{6}T\d{6}Z-prod-[0-9a-f]{4}", snapshot_id)
     assert taken == {"cluster": PROD, "secrets": {"A": "b"}}
-    assert said == ["asking"]
+    assert lines == ["asking"]
     assert [manifest.snapshot_id for manifest in store.manifests()] == [snapshot_id]
 
 
@@ -120,11 +120,11 @@ def test_a_damaged_previous_snapshot_is_passed_over_for_its_own_cluster_only(tmp
     for snapshot_id in (stage, stage_now):
         store.write(_snapshot(snapshot_id, "stage", "id-of-stage"))
     damage(tmp_path / "snapshots" / SECOND)
-    told = []
-    asked = audit.prepare_request(store, [third, stage_now], None, "r1", damaged=told.append)
+    messages = []
+    asked = audit.prepare_request(store, [third, stage_now], None, "r1", damaged=messages.append)
     prod, other = asked.pairs
     assert (prod.previous_snapshot_id, other) == (FIRST, SnapshotPair(snapshot_id=stage_now, previous_snapshot_id=stage))
-    assert str(told[0]) == f"{tmp_path}/{prod.passed_over[0]}"
+    assert str(messages[0]) == f"{tmp_path}/{prod.passed_over[0]}"
     assert prod.passed_over[0].startswith(f"snapshots/{SECOND}/")
     assert store.read_request("r1") == asked
 
@@ -318,10 +318,10 @@ GATES = {
 
 @pytest.mark.parametrize("case", GATES.values(), ids=GATES)
 def test_the_gate(case):
-    *arguments, code, said = case
+    *arguments, code, message = case
     verdict, sentence = gate.evaluate_gate(*arguments)
     assert verdict == code
-    assert said in sentence
+    assert message in sentence
     assert sentence.isprintable()
 
 
@@ -334,14 +334,14 @@ def test_the_gate_knows_its_severities():
 def test_what_was_wrong_before_audits_that_were_killed_is_not_new_after_them(tmp_path, killed):
     store = Store(tmp_path)
     ids = [f"20260131T{8 + hour:02}0000Z-prod-00aa" for hour in range(killed + 2)]
-    for one in ids:
-        store.write(_snapshot(one))
+    for snapshot_id in ids:
+        store.write(_snapshot(snapshot_id))
     reports = {}
-    for one in (ids[0], ids[-1]):  # those between have no report
-        asked = audit.prepare_request(store, [one], None, f"run-{one[9:11]}")
-        broken = Judgement(snapshot_id=one, code="KA303", resource="broker/1/listener/X", status=Status.FAIL)
+    for snapshot_id in (ids[0], ids[-1]):  # those between have no report
+        asked = audit.prepare_request(store, [snapshot_id], None, f"run-{snapshot_id[9:11]}")
+        broken = Judgement(snapshot_id=snapshot_id, code="KA303", resource="broker/1/listener/X", status=Status.FAIL)
         answer_with(store, asked.run_id, [broken])
-        (reports[one],) = audit.write_reports(store, asked.run_id, {"prod": PROD})
+        (reports[snapshot_id],) = audit.write_reports(store, asked.run_id, {"prod": PROD})
     lifecycles = {(f["code"], f["lifecycle"]) for f in reports[ids[-1]]["findings"] if f["status"] == "FAIL"}
     assert lifecycles == {("KA303", "ongoing")}
     assert reports[ids[-1]]["previous_snapshot_id"] == ids[-2]

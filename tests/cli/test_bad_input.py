@@ -49,9 +49,9 @@ def run(tmp_path):
     def run(*argv):
         command = [sys.executable, "-m", "kafka_audit.cli", *argv, "--out", str(tmp_path / "store")]
         pipes = {"capture_output": True, "text": True, "timeout": 300, "stdin": subprocess.DEVNULL}
-        done = subprocess.run(command, check=False, cwd=tmp_path, env=environ, **pipes)
-        assert "Traceback" not in done.stdout + done.stderr
-        return SimpleNamespace(code=done.returncode, out=done.stdout, err=done.stderr)
+        completed = subprocess.run(command, check=False, cwd=tmp_path, env=environ, **pipes)
+        assert "Traceback" not in completed.stdout + completed.stderr
+        return SimpleNamespace(code=completed.returncode, out=completed.stdout, err=completed.stderr)
 
     return run
 
@@ -60,13 +60,13 @@ def report_on(snapshot_id, **more):
     return {"cluster": "prod", "snapshot_id": snapshot_id, "findings": [], "incidents": [], **more}
 
 
-def says(done, *parts):
+def says(result, *parts):
     """Assert that a run ended with 2 and said one line, and that the line has all parts."""
-    assert (done.code, done.out) == (2, ""), done.err
-    assert done.err.startswith("kafka-audit: ")
-    assert done.err.count("\n") == 1, done.err
+    assert (result.code, result.out) == (2, ""), result.err
+    assert result.err.startswith("kafka-audit: ")
+    assert result.err.count("\n") == 1, result.err
     for part in parts:
-        assert part in done.err
+        assert part in result.err
 
 
 FILES = {
@@ -82,12 +82,12 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize(("text", "said"), FILES.values(), ids=FILES)
-def test_a_slip_in_the_cluster_file_is_told_with_file_line_and_key(run, tmp_path, text, said):
+@pytest.mark.parametrize(("text", "message"), FILES.values(), ids=FILES)
+def test_a_slip_in_the_cluster_file_is_told_with_file_line_and_key(run, tmp_path, text, message):
     (tmp_path / "clusters.yaml").write_text(text)
-    done = run("run", "prod")
-    says(done, said)
-    assert "hunter2" not in done.err
+    result = run("run", "prod")
+    says(result, message)
+    assert "hunter2" not in result.err
 
 
 def test_a_missing_cluster_file_tells_how_to_get_one(run, tmp_path):
@@ -162,17 +162,17 @@ WHOLE_RUNS = ["a table cut short", "a column lost", "manifest cut short", "anoth
 
 @pytest.mark.parametrize("case", WHOLE_RUNS)
 def test_a_baseline_that_cannot_be_used_is_told_before_the_audit(run, tmp_path, case):
-    name, damage, said = DAMAGE[case]
+    name, damage, message = DAMAGE[case]
     damage(_file(tmp_path, name))
-    says(run("run", "prod", "--baseline", BEFORE, "--quiet"), f"{_file(tmp_path, name)}: ", said)
+    says(run("run", "prod", "--baseline", BEFORE, "--quiet"), f"{_file(tmp_path, name)}: ", message)
     assert [path.name for path in (tmp_path / "store" / "snapshots").iterdir()] == [BEFORE]
 
 
 @pytest.mark.parametrize("case", ["a column lost", "report of other words"])
 def test_a_previous_snapshot_that_cannot_be_used_stops_the_run(run, tmp_path, case):
-    name, damage, said = DAMAGE[case]
+    name, damage, message = DAMAGE[case]
     damage(_file(tmp_path, name))
-    says(run("run", "prod", "--quiet"), f"{_file(tmp_path, name)}: ", said)
+    says(run("run", "prod", "--quiet"), f"{_file(tmp_path, name)}: ", message)
 
 
 def test_a_snapshot_to_compare_that_cannot_be_used_is_told(run, tmp_path):
@@ -184,15 +184,15 @@ def test_a_snapshot_to_compare_that_cannot_be_used_is_told(run, tmp_path):
 @pytest.mark.scenario
 def test_zookeeper_down_and_a_half_written_snapshot_are_a_finding_and_nothing(run, tmp_path):
     _file(tmp_path, "manifest.json").unlink()
-    done = run("run", "prod")
-    assert done.code == 3, done.err
-    assert "comparing with no snapshot: there is no earlier one" in done.err
+    result = run("run", "prod")
+    assert result.code == 3, result.err
+    assert "comparing with no snapshot: there is no earlier one" in result.err
     headline = f"ZooKeeper is not readable: no answer from {NOBODY} (connection refused)"
-    assert done.err.rstrip().splitlines()[-1].endswith(headline)
+    assert result.err.rstrip().splitlines()[-1].endswith(headline)
     document = json.loads((tmp_path / "store" / "findings.json").read_text())
     assert [incident["cause"] for incident in document["incidents"]] == ["KA001"]
     assert document["incidents"][0]["headline"] == headline
-    assert f"a ZooKeeper server that answers at {NOBODY}" in done.out
+    assert f"a ZooKeeper server that answers at {NOBODY}" in result.out
     assert document["previous_snapshot_id"] is None
 
 
@@ -204,18 +204,18 @@ def test_no_damage_of_one_cluster_stops_conclude_of_another(tmp_path, case):
         store.write(snapshot(snapshot_id, cluster, f"id-of-{cluster}"))
     for snapshot_id in (BEFORE, OTHER):
         store.write_report(snapshot_id, report_on(snapshot_id))
-    name, damage, said = DAMAGE[case]
+    name, damage, message = DAMAGE[case]
     damage(_file(tmp_path, name))
-    told = []
-    audit.prepare_request(store, [LATER, OTHER_LATER], None, "r1", damaged=lambda error: told.append(str(error)))
+    messages = []
+    audit.prepare_request(store, [LATER, OTHER_LATER], None, "r1", damaged=lambda error: messages.append(str(error)))
     answer_with(store, "r1", [_stale(LATER), _stale(OTHER_LATER)])
     prod, stage = audit.write_reports(store, "r1", {})
     assert (prod["snapshot_id"], prod["previous_snapshot_id"]) == (LATER, None)
     assert (stage["snapshot_id"], stage["previous_snapshot_id"], stage["passed_over"]) == (OTHER_LATER, OTHER, [])
     assert [finding["code"] for document in (prod, stage) for finding in document["findings"]] == ["KA101", "KA101"]
-    (line,) = told
+    (line,) = messages
     assert line.startswith(f"{_file(tmp_path, name)}: ")
-    assert said in line
+    assert message in line
     assert prod["passed_over"] == [line.removeprefix(f"{store.root}/")]
 
 

@@ -18,7 +18,8 @@ from bundled import ID
 from collect.fakes import server
 from collect.secured_fakes import SecuredBroker
 from kafka_audit import audit, settings
-from kafka_audit.cli import bundle_reading, main
+from kafka_audit.cli import main
+from kafka_audit.cli.bundling import bundle_reading
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.job import embedded_job
 from kafka_audit.model.errors import StoreError
@@ -51,10 +52,10 @@ def write(store, subject, target, *more):
 def test_a_cluster_or_a_snapshot_becomes_a_file_whose_place_is_printed(judged, tmp_path, capsys, monkeypatch, subject):
     monkeypatch.chdir(tmp_path)
     assert write(judged, subject, "prod.zip") == 0
-    said = capsys.readouterr()
-    assert said.out == "prod.zip\n"
-    assert "no cluster file describes prod: the bundle has no cluster.json" in said.err
-    assert f"bundle of {ID}: " in said.err
+    captured = capsys.readouterr()
+    assert captured.out == "prod.zip\n"
+    assert "no cluster file describes prod: the bundle has no cluster.json" in captured.err
+    assert f"bundle of {ID}: " in captured.err
     assert write(judged, subject, tmp_path / "quiet.zip", "--quiet") == 0
     assert capsys.readouterr().err == ""
     assert (tmp_path / "quiet.zip").read_bytes() == (tmp_path / "prod.zip").read_bytes()
@@ -72,16 +73,16 @@ def test_the_newest_snapshot_with_a_report_is_taken(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("subject", "said"),
+    ("subject", "message"),
     [
         ("prd", "there is no snapshot of a cluster 'prd'; did you mean prod?"),
         ("other", "there is no snapshot of a cluster 'other'; the store has prod"),
         (LATER, f"snapshot '{LATER}' is not published"),
     ],
 )
-def test_what_is_not_there_is_named(judged, tmp_path, capsys, subject, said):
+def test_what_is_not_there_is_named(judged, tmp_path, capsys, subject, message):
     assert write(judged, subject, tmp_path / "prod.zip") == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not (tmp_path / "prod.zip").exists()
 
 
@@ -216,8 +217,8 @@ def test_a_bundle_of_a_secured_cluster_holds_nothing_secret(tmp_path, capsys, mo
     embedded_job.answer(store, "run")
     (document,) = audit.write_reports(store, "run", {"prod": cluster})
     assert write(store, "prod", tmp_path / "prod.zip", "--config", str(config)) == 0
-    said = capsys.readouterr()
-    assert SECRET not in said.out + said.err
+    captured = capsys.readouterr()
+    assert SECRET not in captured.out + captured.err
     entries = bundled.contents(tmp_path / "prod.zip")
     assert {"cluster.json", "snapshot/log_line.parquet", "snapshot/broker_property.parquet"} <= set(entries)
     texts = {name: bundled.cells(content) for name, content in entries.items() if name.endswith(".parquet")}
@@ -282,12 +283,12 @@ def test_an_import_that_the_store_refuses_leaves_nothing(bundle, tmp_path, monke
 
 def with_report(bundle, target, change, **manifest):
     """Write the bundle with another report, and with other values in its manifest."""
-    told = bundled.contents(bundle)
-    document = json.loads(told["snapshot/findings.json"])
+    contents = bundled.contents(bundle)
+    document = json.loads(contents["snapshot/findings.json"])
     change(document)
     changes = {"snapshot/findings.json": json.dumps(document).encode()}
     if manifest:
-        changes["snapshot/manifest.json"] = json.dumps(json.loads(told["snapshot/manifest.json"]) | manifest).encode()
+        changes["snapshot/manifest.json"] = json.dumps(json.loads(contents["snapshot/manifest.json"]) | manifest).encode()
     return bundled.rewritten(bundle, target, changes)
 
 

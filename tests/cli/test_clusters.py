@@ -73,9 +73,9 @@ def test_run_takes_the_folder(capsys, monkeypatch, tmp_path):
 )
 def test_addresses_in_place_of_a_cluster_file_are_checked(capsys, options, expected):
     assert main(["run", *options]) == 2
-    said = capsys.readouterr().err
-    assert expected in said
-    assert said.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert expected in printed
+    assert printed.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_addresses_in_place_of_a_cluster_file_are_checked(capsys, options, expec
     ],
 )
 def test_a_cluster_by_its_addresses(address, name):
-    given = arguments.parse_arguments(["run", *address]).args[0]
-    cluster = clusters.cluster_without_airflow(given)
+    parsed = arguments.parse_arguments(["run", *address]).args[0]
+    cluster = clusters.cluster_without_airflow(parsed)
     assert cluster.name == name
     assert clusters.what_a_file_adds(cluster).count("{broker_id}") == 3

@@ -1,6 +1,6 @@
 """What `diff` prints."""
 
-from kafka_audit.cli import difference
+from kafka_audit.cli.printing import difference
 
 
 def _finding(code, status, lifecycle, *, resource="cluster", **more):

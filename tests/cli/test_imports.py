@@ -33,11 +33,11 @@ def test_an_audit_imports_nothing_that_it_does_not_use(tmp_path):
         bootstrap = ",".join(cluster.entry()["bootstrap"])
         argv = ["run", "--bootstrap", bootstrap, "--out", str(tmp_path / "store"), "--format", "json", "--quiet"]
         script = RUN.format(plugins=str(ROOT / "plugins"), argv=argv)
-        done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+        completed = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
     finally:
         cluster.close()
-    code, modules = json.loads(done.stderr.splitlines()[-1])
-    assert code == 0, done.stderr
-    assert json.loads(done.stdout)["coverage"]["answered"]
+    code, modules = json.loads(completed.stderr.splitlines()[-1])
+    assert code == 0, completed.stderr
+    assert json.loads(completed.stdout)["coverage"]["answered"]
     assert {"duckdb", "pyarrow"} <= set(modules)
     assert not NOT_NEEDED.keys() & set(modules)

@@ -31,8 +31,8 @@ sys.exit(cli.main([]))
 
 def test_an_interruption_while_a_finalizer_runs_is_not_lost():
     began = time.monotonic()
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", COMMAND], env={"PYTHONPATH": str(ROOT / "plugins")}, capture_output=True, text=True, check=False
     )
-    assert (done.returncode, done.stderr) == (130, "kafka-audit: interrupted\n")
+    assert (completed.returncode, completed.stderr) == (130, "kafka-audit: interrupted\n")
     assert time.monotonic() - began < 25

@@ -46,85 +46,89 @@ def files(tmp_path, monkeypatch):
 
 def linted(capsys, *arguments):
     code = main(["lint", *arguments, "--format", "json"])
-    return code, {one["path"]: one for one in json.loads(capsys.readouterr().out)["files"]}
+    return code, {file["path"]: file for file in json.loads(capsys.readouterr().out)["files"]}
 
 
 def failed(file):
-    return {one["code"]: one for one in file["findings"] if one["status"] == "FAIL"}
+    return {finding["code"]: finding for finding in file["findings"] if finding["status"] == "FAIL"}
 
 
 def worst(file):
-    return {(one["code"], one["resource"]["name"], one["severity"]) for one in file["findings"] if one["status"] == "FAIL"}
+    return {
+        (finding["code"], finding["resource"]["name"], finding["severity"])
+        for finding in file["findings"]
+        if finding["status"] == "FAIL"
+    }
 
 
 def test_a_sound_file_starts(files, capsys):
     files(a=GOOD.format(id=1))
-    code, told = linted(capsys, "a.properties")
+    code, linted_files = linted(capsys, "a.properties")
     assert code == 0
-    assert set(told["a.properties"]) == {"path", "kafka_version", "starts", "kafka_says", "findings"}
-    assert (told["a.properties"]["kafka_version"], told["a.properties"]["starts"]) == ("3.9.1", True)
-    assert told["a.properties"]["kafka_says"] is None
+    assert set(linted_files["a.properties"]) == {"path", "kafka_version", "starts", "kafka_says", "findings"}
+    assert (linted_files["a.properties"]["kafka_version"], linted_files["a.properties"]["starts"]) == ("3.9.1", True)
+    assert linted_files["a.properties"]["kafka_says"] is None
 
 
 def test_a_refusal_is_told_once_in_kafkas_words_with_its_line(files, capsys):
     files(a=REFUSED)
-    code, told = linted(capsys, "a.properties", "--kafka-version", "3.9.1")
-    one = told["a.properties"]
-    assert (code, one["starts"]) == (3, False)
-    assert one["kafka_says"].startswith(f"requirement failed: {NOT_ADVERTISED}") or one["kafka_says"].startswith(NOT_ADVERTISED)
-    assert "KA310" not in failed(one)
-    assert failed(one)["KA311"]["evidence"]["kafka_says"] == one["kafka_says"]
-    assert (failed(one)["KA311"]["evidence"]["key"], failed(one)["KA311"]["evidence"]["line"]) == ("advertised.listeners", 4)
+    code, linted_files = linted(capsys, "a.properties", "--kafka-version", "3.9.1")
+    file = linted_files["a.properties"]
+    assert (code, file["starts"]) == (3, False)
+    assert file["kafka_says"].startswith(f"requirement failed: {NOT_ADVERTISED}") or file["kafka_says"].startswith(NOT_ADVERTISED)
+    assert "KA310" not in failed(file)
+    assert failed(file)["KA311"]["evidence"]["kafka_says"] == file["kafka_says"]
+    assert (failed(file)["KA311"]["evidence"]["key"], failed(file)["KA311"]["evidence"]["line"]) == ("advertised.listeners", 4)
 
 
 def test_another_refusal_is_told_once_too(files, capsys):
     files(a=REFUSED + "inter.broker.listener.name=SASL_PLAINTEXT\n")
-    _, told = linted(capsys, "a.properties")
-    assert NO_MECHANISM in told["a.properties"]["kafka_says"]
-    assert "KA406" in failed(told["a.properties"])
-    assert "KA310" not in failed(told["a.properties"])
+    _, linted_files = linted(capsys, "a.properties")
+    assert NO_MECHANISM in linted_files["a.properties"]["kafka_says"]
+    assert "KA406" in failed(linted_files["a.properties"])
+    assert "KA310" not in failed(linted_files["a.properties"])
 
 
 def test_a_refusal_without_a_page_of_its_own_is_ka310(files, capsys):
     files(a=GOOD.format(id=1) + "num.io.threads=many\n")
-    code, told = linted(capsys, "a.properties")
-    found = failed(told["a.properties"])["KA310"]
+    code, linted_files = linted(capsys, "a.properties")
+    found = failed(linted_files["a.properties"])["KA310"]
     assert code == 3
-    assert told["a.properties"]["kafka_says"] == found["evidence"]["kafka_says"]
-    assert told["a.properties"]["kafka_says"].startswith("Invalid value many for configuration num.io.threads")
+    assert linted_files["a.properties"]["kafka_says"] == found["evidence"]["kafka_says"]
+    assert linted_files["a.properties"]["kafka_says"].startswith("Invalid value many for configuration num.io.threads")
     assert (found["evidence"]["key"], found["evidence"]["line"]) == ("num.io.threads", 7)
 
 
 def test_anonymous_between_brokers_is_refused_by_an_authorizer(files, capsys):
     authorizer = "authorizer.class.name=kafka.security.authorizer.AclAuthorizer\nsuper.users=User:admin\n"
     files(a=GOOD.format(id=0) + authorizer)
-    _, told = linted(capsys, "a.properties")
-    assert failed(told["a.properties"])["KA401"]["evidence"]["principal"] == ["User:ANONYMOUS"]
-    assert told["a.properties"]["starts"] is True
+    _, linted_files = linted(capsys, "a.properties")
+    assert failed(linted_files["a.properties"])["KA401"]["evidence"]["principal"] == ["User:ANONYMOUS"]
+    assert linted_files["a.properties"]["starts"] is True
 
 
 def test_brokers_of_one_cluster_are_compared(files, capsys):
     other = GOOD.format(id=2).replace("PLAINTEXT://", "INNER://").replace("zk1:2181,", "")
     other += "listener.security.protocol.map=INNER:PLAINTEXT\ninter.broker.listener.name=INNER\n"
     files(a=GOOD.format(id=1), b=other)
-    code, told = linted(capsys, "a.properties", "b.properties")
+    code, linted_files = linted(capsys, "a.properties", "b.properties")
     assert code == 3
-    assert ("KA312", "broker/1/listener/INNER", "CRITICAL") in worst(told["a.properties"])
-    assert ("KA312", "broker/2/listener/PLAINTEXT", "CRITICAL") in worst(told["b.properties"])
+    assert ("KA312", "broker/1/listener/INNER", "CRITICAL") in worst(linted_files["a.properties"])
+    assert ("KA312", "broker/2/listener/PLAINTEXT", "CRITICAL") in worst(linted_files["b.properties"])
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [(("/kafka", "/other"), (0, set())), (("broker.id=2", "broker.id=1"), (3, {"KA715"}))],
     ids=["chroot", "id"],
 )
-def test_brokers_of_several_clusters_are_not_compared(files, capsys, change, said):
+def test_brokers_of_several_clusters_are_not_compared(files, capsys, change, expected):
     other = GOOD.format(id=2).replace("PLAINTEXT://", "INNER://").replace(*change)
     other += "listener.security.protocol.map=INNER:PLAINTEXT\ninter.broker.listener.name=INNER\n"
     files(a=GOOD.format(id=1), b=other)
-    code, told = linted(capsys, "a.properties", "b.properties")
-    found = failed(told["a.properties"]) | failed(told["b.properties"])
-    assert (code, {one for one in found if found[one]["severity"] in {"HIGH", "CRITICAL"}}) == said
+    code, linted_files = linted(capsys, "a.properties", "b.properties")
+    found = failed(linted_files["a.properties"]) | failed(linted_files["b.properties"])
+    assert (code, {code for code in found if found[code]["severity"] in {"HIGH", "CRITICAL"}}) == expected
     assert "KA312" not in found
 
 
@@ -143,8 +147,8 @@ def test_files_are_judged_by_the_release_that_is_meant(  # noqa: PLR0913, PLR091
     files, capsys, text, arguments, version, meant
 ):
     files(a=GOOD.format(id=1) + text)
-    _, told = linted(capsys, "a.properties", *arguments)
-    assert (told["a.properties"]["kafka_version"], told["a.properties"].get("neighbour_of")) == (version, meant)
+    _, linted_files = linted(capsys, "a.properties", *arguments)
+    assert (linted_files["a.properties"]["kafka_version"], linted_files["a.properties"].get("neighbour_of")) == (version, meant)
 
 
 @pytest.mark.parametrize(
@@ -155,8 +159,8 @@ def test_the_version_of_an_image_without_rules_is_named(tmp_path, capsys, tag, n
     variables = "KAFKA_BROKER_ID: 1, KAFKA_ZOOKEEPER_CONNECT: zk:2181"
     (tmp_path / "a.yaml").write_text(f"services: {{k: {{image: 'apache/kafka:{tag}', environment: {{{variables}}}}}}}\n")
     main(["lint", "a.yaml"])
-    said = " ".join(capsys.readouterr().out.split())
-    assert f"as Kafka 3.9.1 (the image is apache/kafka:{tag}{neighbour})" in said
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"as Kafka 3.9.1 (the image is apache/kafka:{tag}{neighbour})" in printed
     main(["lint", "a.yaml", "--format", "sarif"])
     (result, *_) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
     assert result["properties"].get("neighbourOf") == (tag if neighbour else None)
@@ -164,29 +168,29 @@ def test_the_version_of_an_image_without_rules_is_named(tmp_path, capsys, tag, n
 
 def test_a_placeholder_decides_nothing(files, capsys):
     files(a=GOOD.format(id=1).replace("b1.example.com:9092", "${HOST}:${PORT}") + "super.users=${env:SUPER}\n")
-    code, told = linted(capsys, "a.properties")
-    assert (code, told["a.properties"]["starts"]) == (0, True)
+    code, linted_files = linted(capsys, "a.properties")
+    assert (code, linted_files["a.properties"]["starts"]) == (0, True)
     files(a=GOOD.format(id=1).replace("broker.id=1", "broker.id=${ID}"))
     assert linted(capsys, "a.properties")[1]["a.properties"]["starts"] is True
     files(a=GOOD.format(id=1) + "inter.broker.listener.name=${LISTENER}\n")
-    code, told = linted(capsys, "a.properties")
-    assert (code, told["a.properties"]["starts"]) == (0, None)
-    assert not {"KA311", "KA310"} & set(failed(told["a.properties"]))
+    code, linted_files = linted(capsys, "a.properties")
+    assert (code, linted_files["a.properties"]["starts"]) == (0, None)
+    assert not {"KA311", "KA310"} & set(failed(linted_files["a.properties"]))
 
 
 def test_a_node_whose_id_is_filled_in_is_taken_for_one_that_fits_its_roles(files, capsys):
     text = "process.roles={}\nnode.id=${{ID}}\ncontroller.quorum.voters=0@c0:9093,1@c1:9093\ncontroller.listener.names=C\n"
     text += "listeners={}\nlistener.security.protocol.map=C:PLAINTEXT,P:PLAINTEXT\ninter.broker.listener.name=P\n"
     files(a=text.format("broker,controller", "C://:9093,P://:9092"), b=text.format("broker", "P://:9092"))
-    _, told = linted(capsys, "a.properties", "b.properties")
-    assert [one["starts"] for one in told.values()] == [True, True]
+    _, linted_files = linted(capsys, "a.properties", "b.properties")
+    assert [file["starts"] for file in linted_files.values()] == [True, True]
 
 
 def test_a_comment_mutes_with_its_reason(files, capsys):
     text = REFUSED + "# kafka-audit: ignore KA311 it is a lab\n"
     files(a=text)
-    code, told = linted(capsys, "a.properties")
-    found = failed(told["a.properties"])["KA311"]
+    code, linted_files = linted(capsys, "a.properties")
+    found = failed(linted_files["a.properties"])["KA311"]
     assert (code, found["muted"], found["evidence"]["muted_because"]) == (0, True, "it is a lab")
 
 
@@ -202,29 +206,29 @@ BAD_COMMENTS = {
 def test_a_comment_that_means_nothing_is_an_error(files, capsys, text, message):
     files(a=GOOD.format(id=1) + text, b=GOOD.format(id=2))
     code = main(["lint", "a.properties", "b.properties"])
-    told = capsys.readouterr()
+    captured = capsys.readouterr()
     assert code == 2
-    assert told.err.startswith(f"kafka-audit: {message}")
-    assert len(told.err.splitlines()) == 1
-    assert "b.properties: starts" in told.out
+    assert captured.err.startswith(f"kafka-audit: {message}")
+    assert len(captured.err.splitlines()) == 1
+    assert "b.properties: starts" in captured.out
 
 
 def test_the_mute_list_counts(files, capsys, tmp_path):
     files(a=REFUSED)
     mute = "{code: KA311, resource: broker/1, reason: lab, owner: me}"
     (tmp_path / "clusters.yaml").write_text(f"clusters: {{prod: {{bootstrap: ['b:1'], mute: [{mute}]}}}}")
-    code, told = linted(capsys, "a.properties", "--cluster", "prod")
-    assert (code, failed(told["a.properties"])["KA311"]["muted"]) == (0, True)
+    code, linted_files = linted(capsys, "a.properties", "--cluster", "prod")
+    assert (code, failed(linted_files["a.properties"])["KA311"]["muted"]) == (0, True)
 
 
 def test_the_page_shows_the_line_and_no_secret(files, capsys):
     files(a=REFUSED)
     assert main(["lint", "a.properties"]) == 3
-    told = capsys.readouterr().out
-    assert "a.properties: does not start\n  as Kafka 3.9.1 (the newest with ZooKeeper; zookeeper.connect is set)\n" in told
-    assert "      4 | advertised.listeners=SASL_PLAINTEXT://b1.example.com:9093\n" in told
-    assert f"        | {' ' * len('advertised.listeners=')}{'^' * len('SASL_PLAINTEXT://b1.example.com:9093')}\n" in told
-    assert "hunter2" not in told
+    printed = capsys.readouterr().out
+    assert "a.properties: does not start\n  as Kafka 3.9.1 (the newest with ZooKeeper; zookeeper.connect is set)\n" in printed
+    assert "      4 | advertised.listeners=SASL_PLAINTEXT://b1.example.com:9093\n" in printed
+    assert f"        | {' ' * len('advertised.listeners=')}{'^' * len('SASL_PLAINTEXT://b1.example.com:9093')}\n" in printed
+    assert "hunter2" not in printed
 
 
 SECRET = "sup3rs3cret"  # noqa: S105 -- a test's
@@ -237,10 +241,10 @@ def test_no_form_shows_a_secret_or_a_raw_control_character(files, capsys, form):
     )
     files(a=text + "security.inter.broker.protocol=A\\u001b]0;x\\u202e%0A::error::\n")
     main(["lint", "a.properties", "--format", form, "--all"])
-    told = capsys.readouterr().out
-    assert SECRET not in told
-    assert not {char for char in told if ord(char) < 32 and char != "\n"}
-    assert "\u202e" not in told
+    printed = capsys.readouterr().out
+    assert SECRET not in printed
+    assert not {char for char in printed if ord(char) < 32 and char != "\n"}
+    assert "\u202e" not in printed
 
 
 HOSTILE_NAMES = (
@@ -276,17 +280,17 @@ def test_neither_a_name_nor_a_content_gives_an_order(files, capsys, form, name):
         ET.fromstring(shown)  # noqa: S314 -- our own
     if form == "sarif":
         (run,) = json.loads(shown)["runs"]
-        uris = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in run["results"]}
+        uris = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in run["results"]}
         assert all(re.fullmatch(r"[\w%./~-]+", uri) for uri in uris)
-        assert not [one for one in run["results"] if re.search(r"(?<!\\)\[[^\]]*[^\]\\]\]\(", one["message"]["text"])]
+        assert not [result for result in run["results"] if re.search(r"(?<!\\)\[[^\]]*[^\]\\]\]\(", result["message"]["text"])]
 
 
 def test_what_cannot_be_read_gives_no_order_on_stderr(files, capsys):
     files(**{"a\n::add-mask::b": "broker.id=\\u1 ##[add-mask]c"})
     assert main(["lint", "."]) == 2
-    told = capsys.readouterr().err
-    assert hostile.orders(told) == []
-    assert len(told.splitlines()) == 1
+    printed = capsys.readouterr().err
+    assert hostile.orders(printed) == []
+    assert len(printed.splitlines()) == 1
 
 
 def test_an_honest_name_stays_as_it_is(files, capsys):
@@ -300,11 +304,11 @@ def test_sarif_has_a_rule_and_a_place_for_each_result(files, capsys):
     main(["lint", "a.properties", "--format", "sarif"])
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     rules = run["tool"]["driver"]["rules"]
-    assert [rules[one["ruleIndex"]]["id"] for one in run["results"]] == [one["ruleId"] for one in run["results"]]
-    one = next(result for result in run["results"] if result["ruleId"] == "KA311")
-    assert (one["level"], one["kind"]) == ("error", "fail")
-    assert one["suppressions"] == [{"kind": "inSource", "status": "accepted", "justification": "lab"}]
-    place = one["locations"][0]["physicalLocation"]
+    assert [rules[result["ruleIndex"]]["id"] for result in run["results"]] == [result["ruleId"] for result in run["results"]]
+    refused = next(result for result in run["results"] if result["ruleId"] == "KA311")
+    assert (refused["level"], refused["kind"]) == ("error", "fail")
+    assert refused["suppressions"] == [{"kind": "inSource", "status": "accepted", "justification": "lab"}]
+    place = refused["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "a.properties"}, "region": {"startLine": 4}}
     assert all((result["kind"] == "fail") == (result["level"] != "none") for result in run["results"])
 
@@ -374,10 +378,10 @@ UNREADABLE = {
 def test_what_cannot_be_read_is_one_line_and_exit_code_2(capsys, tmp_path, make, arguments, message):
     make(tmp_path)
     code = main(["lint", *arguments])
-    told = capsys.readouterr()
-    assert (code, told.out) == (2, "")
-    assert told.err.startswith(f"kafka-audit: {message}")
-    assert len(told.err.splitlines()) == 1
+    captured = capsys.readouterr()
+    assert (code, captured.out) == (2, "")
+    assert captured.err.startswith(f"kafka-audit: {message}")
+    assert len(captured.err.splitlines()) == 1
 
 
 def test_a_folder_is_searched_and_other_files_are_passed_over(files, capsys, tmp_path):
@@ -387,5 +391,5 @@ def test_a_folder_is_searched_and_other_files_are_passed_over(files, capsys, tmp
     (tmp_path / "deep" / "compose.yaml").write_text("services: {k: {environment: {KAFKA_BROKER_ID: 7, KAFKA_LOG_DIRS: /d}}}\n")
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "x.properties").write_text(REFUSED)
-    _, told = linted(capsys, str(tmp_path))
-    assert [path.removeprefix(f"{tmp_path}/") for path in told] == ["a.properties", "deep/compose.yaml"]
+    _, linted_files = linted(capsys, str(tmp_path))
+    assert [path.removeprefix(f"{tmp_path}/") for path in linted_files] == ["a.properties", "deep/compose.yaml"]

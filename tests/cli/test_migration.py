@@ -23,8 +23,8 @@ def run(cluster, tmp_path, capsys):
 
     def call(command, *options):
         code = cli.main([command, "prod", "--config", str(config), "--out", str(tmp_path / "store"), "--quiet", *options])
-        said = capsys.readouterr()
-        return SimpleNamespace(code=code, out=said.out, err=said.err)
+        captured = capsys.readouterr()
+        return SimpleNamespace(code=code, out=captured.out, err=captured.err)
 
     return call
 

@@ -6,7 +6,7 @@ import pytest
 
 import small_cluster
 from kafka_audit.cli import main
-from kafka_audit.cli.forms import Forms, parse_formats
+from kafka_audit.cli.printing.forms import Forms, parse_formats
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.report.document import build_document
 from kafka_audit.store import Store
@@ -34,9 +34,9 @@ def report(store, *arguments):
 
 def test_without_a_form_it_is_the_page_of_the_terminal(store, capsys):
     assert report(store, ID) == 0
-    said = capsys.readouterr()
-    assert store.read_report(ID)["incidents"][0]["headline"] in said.out
-    assert said.err == ""
+    captured = capsys.readouterr()
+    assert store.read_report(ID)["incidents"][0]["headline"] in captured.out
+    assert captured.err == ""
 
 
 def test_json_is_the_report_as_it_was(store, capsys):

@@ -13,7 +13,7 @@ from kafka_audit.store.history import DIGEST
 
 
 @pytest.fixture
-def told(tmp_path, monkeypatch):
+def reported(tmp_path, monkeypatch):
     """Return a store with three audits and the ids; no engine must start."""
     monkeypatch.setattr(engines, "started", None)
     store, history = Store(tmp_path / "store"), History()
@@ -39,8 +39,8 @@ def diff(store, *arguments):
     return main(["diff", *arguments, "--reports", "--out", store.root])
 
 
-def test_changes_add_up_and_failures_are_compared(told, capsys):
-    store, ids = told
+def test_changes_add_up_and_failures_are_compared(reported, capsys):
+    store, ids = reported
     assert diff(store, ids[0], ids[2]) == 0
     first, *lines = capsys.readouterr().out.splitlines()
     assert first == f"prod: {ids[0]} -> {ids[2]}, by their reports"
@@ -59,23 +59,23 @@ def test_changes_add_up_and_failures_are_compared(told, capsys):
     ]
 
 
-def test_two_in_a_row_have_the_changes_of_the_later_one(told, capsys):
-    store, ids = told
+def test_two_in_a_row_have_the_changes_of_the_later_one(reported, capsys):
+    store, ids = reported
     assert diff(store, ids[0], ids[1]) == 0
-    said = capsys.readouterr().out
-    assert "2 changes" in said
-    assert "Ongoing (2)" in said
+    printed = capsys.readouterr().out
+    assert "2 changes" in printed
+    assert "Ongoing (2)" in printed
 
 
-def test_a_snapshot_without_a_report_is_named(told, capsys):
-    store, ids = told
+def test_a_snapshot_without_a_report_is_named(reported, capsys):
+    store, ids = reported
     later = "20260930T180000Z-prod-0009"
     assert diff(store, ids[0], later) == 2
     assert f"snapshot {later} has no report in {store.root}; without --reports the command creates it" in capsys.readouterr().err
 
 
-def test_two_clusters_the_wrong_order_and_json_are_refused(told, capsys):
-    store, ids = told
+def test_two_clusters_the_wrong_order_and_json_are_refused(reported, capsys):
+    store, ids = reported
     assert diff(store, ids[0], "20260930T180000Z-stage-0009") == 2
     assert "are snapshots of two clusters" in capsys.readouterr().err
     assert diff(store, ids[1], ids[0]) == 2

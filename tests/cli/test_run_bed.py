@@ -121,10 +121,10 @@ def test_snapshot_and_diff_tell_what_changed_and_leave_the_current_reports(audit
     assert (before.returncode, before.stderr) == (0, "")
     ids = before.stdout.strip(), after.stdout.strip()
     assert list(ids) == _snapshots(tmp_path)
-    told = audit("diff", *ids)
-    assert told.returncode == 0, told.stderr
-    assert "topic created: topic/refunds" in told.stdout
-    assert told.stdout.startswith(f"bed: {ids[0]} -> {ids[1]}\n")
+    process = audit("diff", *ids)
+    assert process.returncode == 0, process.stderr
+    assert "topic created: topic/refunds" in process.stdout
+    assert process.stdout.startswith(f"bed: {ids[0]} -> {ids[1]}\n")
     assert not (tmp_path / "store" / "findings.json").exists()
     assert Store(tmp_path / "store").read_report(ids[0])["previous_snapshot_id"] is None  # judged along
     wrong = audit("diff", *reversed(ids))
@@ -151,19 +151,19 @@ def test_a_source_that_is_down_fails_and_below_fail_on_it_is_a_gap(audit, tmp_pa
 @pytest.mark.scenario
 def test_no_zookeeper_at_all_is_a_failure_not_an_error(audit, tmp_path):
     (tmp_path / "clusters.yaml").write_text('clusters: {bed: {zookeeper: "10.99.0.1:9", limits: {read_s: 2}}}')
-    done = audit("run", "bed")
-    assert done.returncode == 3, done.stdout + done.stderr
+    completed = audit("run", "bed")
+    assert completed.returncode == 3, completed.stdout + completed.stderr
     assert "KA001" in _failing(_report(tmp_path))
 
 
 def test_a_chroot_without_kafka_is_a_slip_in_the_file(audit, tmp_path, cluster):
     (tmp_path / "clusters.yaml").write_text(f'clusters: {{bed: {{zookeeper: "{cluster.zookeeper_connect}/nothing"}}}}')
-    done = audit("run", "bed", "--quiet")
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("kafka-audit: ")
-    assert done.stderr.count("\n") == 1
-    assert "/nothing" in done.stderr
+    completed = audit("run", "bed", "--quiet")
+    assert completed.returncode == 2
+    assert completed.stdout == ""
+    assert completed.stderr.startswith("kafka-audit: ")
+    assert completed.stderr.count("\n") == 1
+    assert "/nothing" in completed.stderr
 
 
 @pytest.mark.scenario
@@ -171,10 +171,10 @@ def test_a_damaged_baseline_stops_the_run_and_names_the_file(audit, tmp_path):
     snapshot_id = audit("snapshot", "bed", "--quiet").stdout.strip()
     damaged = tmp_path / "store" / "snapshots" / snapshot_id / "broker_view.parquet"
     damaged.write_bytes(damaged.read_bytes()[:-1])
-    done = audit("run", "bed", "--quiet")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"{damaged}: has " in done.stderr
-    assert done.stderr.count("\n") == 1
+    completed = audit("run", "bed", "--quiet")
+    assert (completed.returncode, completed.stdout) == (2, "")
+    assert f"{damaged}: has " in completed.stderr
+    assert completed.stderr.count("\n") == 1
     assert audit("run", "bed", "--quiet", "--baseline", "none").returncode == 0
 
 

@@ -143,7 +143,7 @@ def test_a_java_behind_links_is_judged_by_its_real_home(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("environ", "said"),
+    ("environ", "message"),
     [
         ({"PATH": "/nowhere"}, "`java` is not on PATH, and JAVA_HOME is not set; install Java 17 or newer, e.g. apt-get install"),
         (
@@ -152,10 +152,10 @@ def test_a_java_behind_links_is_judged_by_its_real_home(tmp_path):
         ),
     ],
 )
-def test_no_java_is_told_with_what_to_install(environ, said):
+def test_no_java_is_told_with_what_to_install(environ, message):
     with pytest.raises(EngineError) as error:
         require_java(environ)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o077], ids=oct)

@@ -56,8 +56,8 @@ def test_json_is_an_object_for_each_change(watch, brokers):
     first, last = (json.loads(line) for line in lines)
     assert code == 3
     assert first["suspicions"] == []
-    assert [(one["what"], one["broker"]) for one in last["suspicions"]] == [("view_empty", 2)]
-    assert [one["lists"] for one in last["brokers"]] == [[0, 1, 2], [0, 1, 2], []]
+    assert [(suspicion["what"], suspicion["broker"]) for suspicion in last["suspicions"]] == [("view_empty", 2)]
+    assert [broker["lists"] for broker in last["brokers"]] == [[0, 1, 2], [0, 1, 2], []]
     assert last["zookeeper"] is None
 
 
@@ -69,8 +69,8 @@ def test_what_a_broker_says_moves_no_cursor(watch, brokers):
 
 
 def test_an_unreachable_cluster_is_no_silence(watch, brokers):
-    for one in brokers:
-        one.close()
+    for broker in brokers:
+        broker.close()
     code, lines = watch(*QUICK, "--for", "8")
     assert code == 3
     assert lines[-1].endswith("SUSPECTED No bootstrap address answers: connection refused")
@@ -78,9 +78,9 @@ def test_an_unreachable_cluster_is_no_silence(watch, brokers):
 
 def screen(*readings, width=200):
     picture, state = WatchPicture("prod", 20), WatchState()
-    for one in readings:
-        state = next_state(state, one)
-        picture.changes(one, state)
+    for taken in readings:
+        state = next_state(state, taken)
+        picture.changes(taken, state)
     return picture.screen(readings[-1], state, width).splitlines()
 
 

@@ -82,7 +82,7 @@ def test_all_safe_is_one_sentence(ask):
     code, printed = ask({"ensemble": {1: "zk1", 2: "zk2", 3: "zk3"}}, "--each", "zookeeper", "--format", "json")
     found = json.loads(printed.out)
     assert code == 0
-    assert (found["each"], [one["without"] for one in found["losses"]]) == (
+    assert (found["each"], [loss["without"] for loss in found["losses"]]) == (
         "zookeeper",
         [["zookeeper:1"], ["zookeeper:2"], ["zookeeper:3"]],
     )
@@ -154,4 +154,4 @@ def test_known_groups_are_named():
     now = {"topics": {"__consumer_offsets": offsets}, "acls": [["User:a", "Read", "ALLOW", "*", "Group", "billing"]]}
     now["configs"] = {"authorizer.class.name": "kafka.security.authorizer.AclAuthorizer"}
     _, (found,) = without(snapshot_of({"now": now}), "broker:2")
-    assert [(one.state, one.ids) for one in found.groups] == [("gone", ("billing",))]
+    assert [(group.state, group.ids) for group in found.groups] == [("gone", ("billing",))]

@@ -81,7 +81,7 @@ def test_a_login_that_is_right_gives_the_view(mechanism):
     assert {outcome for outcome, *_ in reads(rows).values()} == {"answered"}
     assert [row.brokers_listed for row in rows if isinstance(row, BrokerView)] == [1]
     assert [(layer, outcome) for layer, outcome, _ in steps(rows)] == [
-        (one, "ok") for one in ("dns", "tcp", "sasl", "api", "identity", "packets")
+        (layer, "ok") for layer in ("dns", "tcp", "sasl", "api", "identity", "packets")
     ]
     assert ("sasl", "ok", f"PLAIN,{mechanism}") in steps(rows)
     assert fake.logins == ["auditor"]
@@ -126,7 +126,7 @@ def test_a_broker_that_hangs_up_right_after_its_refusal_is_heard(mechanism):
     fake.hangs_up = True
     with server(fake) as address:
         logins = [ClusterLogins(cluster(address, login(mechanism=mechanism)), SECRETS) for _ in range(5)]
-        found = [reads(ask(target(address), None, logins=one))["Metadata"][1:3] for one in logins]
+        found = [reads(ask(target(address), None, logins=login))["Metadata"][1:3] for login in logins]
     assert found == [("SASL_AUTHENTICATION_FAILED", SAID)] * 5
 
 
@@ -255,8 +255,8 @@ def test_a_listener_that_is_not_what_the_file_says_is_told():
 def test_names_and_mechanisms_of_a_cluster_are_hostile():
     fake = broker("EVIL\x1b[2J\nneeds")
     with server(fake) as address:
-        one = target(address, listener="X\x1b[31m\u202eY")
-        rows = [*ask(one, cluster(address, login(mechanism="PLAIN"))), *ask(one, cluster(address, Security()))]
+        endpoint = target(address, listener="X\x1b[31m\u202eY")
+        rows = [*ask(endpoint, cluster(address, login(mechanism="PLAIN"))), *ask(endpoint, cluster(address, Security()))]
     for row in rows:
         if isinstance(row, SourceRead):
             assert (row.needs or "").isprintable()
@@ -374,13 +374,13 @@ def test_a_file_that_cannot_be_read_is_a_usage_error_with_its_key(authority, tmp
 def test_brokers_without_zookeeper_are_found_and_read_with_a_login():
     fakes_ = [SecuredBroker(number, ("SCRAM-SHA-256",), {"auditor": PASSWORD}) for number in range(3)]
     with ExitStack() as stack:
-        addresses = {one.id: stack.enter_context(server(one)) for one in fakes_}
-        for one in fakes_:
-            one.brokers = addresses
+        addresses = {broker.id: stack.enter_context(server(broker)) for broker in fakes_}
+        for broker in fakes_:
+            broker.brokers = addresses
         described = cluster(addresses[0], login(mechanism="SCRAM-SHA-256"), limits=QUICK, trusted_hosts=("127.0.0.1",))
         snapshot = take_snapshot(described, snapshot_id="s", say=str, secrets=SECRETS)
     assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1", "broker:2"}
-    assert [len(one.logins) for one in fakes_] == [2, 1, 1]  # the first is asked for the others, too
+    assert [len(broker.logins) for broker in fakes_] == [2, 1, 1]  # the first is asked for the others, too
 
 
 def test_a_wrong_password_is_tried_three_times_in_a_whole_audit():
@@ -391,7 +391,7 @@ def test_a_wrong_password_is_tried_three_times_in_a_whole_audit():
         snapshot = take_snapshot(described, snapshot_id="s", say=str, secrets=SECRETS)
     assert fake.logins == ["auditor"] * 3
     assert {row.error for row in snapshot.of(SourceRead)} == {"SASL_AUTHENTICATION_FAILED", "login paused"}
-    (judged,) = {one.status for one in source_not_collected(ClusterView.of_files(snapshot))}
+    (judged,) = {judgement.status for judgement in source_not_collected(ClusterView.of_files(snapshot))}
     assert judged == Status.FAIL  # KA001, so the exit code is 3
 
 

@@ -1,4 +1,4 @@
-"""Addresses that are never dialled, whoever lists them: no socket is opened, and the rows say so. None is dialled here."""
+"""Addresses that are never dialled, whichever party lists them: no socket is opened, and the rows say so."""
 
 import io
 import socket
@@ -103,9 +103,9 @@ def test_bash_knows_the_same_kinds():
         .joinpath("probe_script.sh")
         .read_text(encoding="utf-8")
     )
-    asked = "".join(f"KIND=; never '{one}'; echo \"$KIND\"\n" for one in [*NEVER, *HONEST])
-    done = subprocess.run(["bash", "-s"], input=f"{script}\n{asked}", capture_output=True, text=True, check=True)
-    assert dict(zip([*NEVER, *HONEST], done.stdout.splitlines(), strict=True)) == NEVER | dict.fromkeys(HONEST, "")
+    asked = "".join(f"KIND=; never '{address}'; echo \"$KIND\"\n" for address in [*NEVER, *HONEST])
+    completed = subprocess.run(["bash", "-s"], input=f"{script}\n{asked}", capture_output=True, text=True, check=True)
+    assert dict(zip([*NEVER, *HONEST], completed.stdout.splitlines(), strict=True)) == NEVER | dict.fromkeys(HONEST, "")
 
 
 @contextmanager
@@ -113,13 +113,13 @@ def resolving(monkeypatch, **names):
     """Let names with dots as underscores mean these addresses; a list is one answer after the other. Yields what was asked."""
     real, asked = socket.getaddrinfo, []
 
-    def answer(host, port, *given, **more):
+    def answer(host, port, *arguments, **more):
         asked.append(host)
-        told = names.get(host.replace(".", "_"))
-        if told is None:
-            return real(host, port, *given, **more)
-        now = told.pop(0) if isinstance(told, list) else told
-        return [info for one in now.split() for info in real(one, port, 0, socket.SOCK_STREAM)]
+        answer = names.get(host.replace(".", "_"))
+        if answer is None:
+            return real(host, port, *arguments, **more)
+        now = answer.pop(0) if isinstance(answer, list) else answer
+        return [info for address in now.split() for info in real(address, port, 0, socket.SOCK_STREAM)]
 
     with monkeypatch.context() as patch:
         patch.setattr(socket, "getaddrinfo", answer)
@@ -147,8 +147,8 @@ def target(host, port=9092, broker_id=0, via=None):
     return Target(broker_id=broker_id, listener="L", protocol="PLAINTEXT", host=host, port=port, via=via)
 
 
-def asked(one, budget=None):
-    return BrokerAsker([one], 1, ClientOptions(read_s=1.0, budget=budget or Budget()), ViewBook()).ask().rows
+def asked(endpoint, budget=None):
+    return BrokerAsker([endpoint], 1, ClientOptions(read_s=1.0, budget=budget or Budget()), ViewBook()).ask().rows
 
 
 def steps(rows):
@@ -225,8 +225,8 @@ def test_a_vantage_with_python_does_not_dial_it():
     text = python_text([target(LINK_LOCAL), target("127.0.0.1", 1)], 1.0, NOBODY)
     guard = "def refuse(self, address):\n    raise OSError(22, 'dialled ' + address[0])\n"
     guard = f"import socket\n{guard}socket.socket.connect = refuse\n"
-    done = subprocess.run(["python3", "-"], input=guard + text, capture_output=True, text=True, check=True)
-    found = command_vantages.parse_probe_output(done.stdout, [target(LINK_LOCAL), target("127.0.0.1", 1)])
+    completed = subprocess.run(["python3", "-"], input=guard + text, capture_output=True, text=True, check=True)
+    found = command_vantages.parse_probe_output(completed.stdout, [target(LINK_LOCAL), target("127.0.0.1", 1)])
     assert found[0][-1][:3] == ("tcp", "unknown", SAID)
     assert found[1][-1].error == "dialled 127.0.0.1"
 
@@ -235,25 +235,25 @@ def test_a_vantage_with_python_does_not_dial_it():
 def test_a_vantage_with_bash_does_not_dial_it(host):
     """In a network of its own without any way out, so that even a broken script dials nothing."""
     text = bash_text([target(host)], 1.0)
-    done = subprocess.run(["unshare", "-rn", "bash", "-s"], input=text, capture_output=True, text=True, check=False)
-    if "unshare" in done.stderr:
+    completed = subprocess.run(["unshare", "-rn", "bash", "-s"], input=text, capture_output=True, text=True, check=False)
+    if "unshare" in completed.stderr:
         pytest.skip("no namespaces here")
-    (found,) = command_vantages.parse_probe_output(done.stdout, [target(host)]).values()
+    (found,) = command_vantages.parse_probe_output(completed.stdout, [target(host)]).values()
     assert [step[:3] for step in found] == [("dns", "ok", None), ("tcp", "unknown", SAID)]
     assert found[-1].needs == MEANT
 
 
 def test_a_vantage_with_bash_dials_what_it_looked_at(tmp_path):
-    """A resolver that has another answer for whoever asks again: there is no other question."""
+    """A resolver that answers a second query with another address: there is no second query."""
     (tmp_path / "getent").write_text(f"#!/bin/sh\necho >>{tmp_path}/asked\necho '127.0.0.1 STREAM broker.example'\n")
     (tmp_path / "getent").chmod(0o755)
     with server(FakeBroker(5)) as (_, port):
-        one = target("broker.example", port)
-        done = subprocess.run(
+        endpoint = target("broker.example", port)
+        completed = subprocess.run(
             ["env", f"PATH={tmp_path}:/usr/bin:/bin", "bash", "-s"],
-            input=bash_text([one], 2.0), capture_output=True, text=True, check=True,
+            input=bash_text([endpoint], 2.0), capture_output=True, text=True, check=True,
         )  # fmt: skip
-    (found,) = command_vantages.parse_probe_output(done.stdout, [one]).values()
+    (found,) = command_vantages.parse_probe_output(completed.stdout, [endpoint]).values()
     assert found[-1][:4] == ("identity", "ok", None, "5")
     assert (tmp_path / "asked").read_text() == "\n"
 
@@ -261,21 +261,21 @@ def test_a_vantage_with_bash_dials_what_it_looked_at(tmp_path):
 def test_bash_without_a_resolver_to_ask_does_not_guess(tmp_path):
     for name in ("bash", "sort"):
         (tmp_path / name).symlink_to(f"/usr/bin/{name}")
-    one = target("broker.example")
-    done = subprocess.run(
-        ["env", f"PATH={tmp_path}", "bash", "-s"], input=bash_text([one], 1.0), capture_output=True, text=True, check=True
+    endpoint = target("broker.example")
+    completed = subprocess.run(
+        ["env", f"PATH={tmp_path}", "bash", "-s"], input=bash_text([endpoint], 1.0), capture_output=True, text=True, check=True
     )
-    (found,) = command_vantages.parse_probe_output(done.stdout, [one]).values()
+    (found,) = command_vantages.parse_probe_output(completed.stdout, [endpoint]).values()
     assert [(step.layer, step.outcome, step.needs) for step in found] == [("dns", "unknown", "getent or python3")]
 
 
 def test_a_vantage_dials_what_the_cluster_file_names(monkeypatch):
     seen = []
-    monkeypatch.setattr(sockets, "connect", lambda *given: seen.append(given))
+    monkeypatch.setattr(sockets, "connect", lambda *arguments: seen.append(arguments))
     monkeypatch.setattr(probe_script, "connect", lambda addresses, *_: seen.append(addresses) or pytest.fail("dialled"))
-    given = command_vantages.asked([target(LINK_LOCAL)], NOBODY, {(LINK_LOCAL, 9092)})
+    script_input = command_vantages.asked([target(LINK_LOCAL)], NOBODY, {(LINK_LOCAL, 9092)})
     with pytest.raises(pytest.fail.Exception):
-        probe_script.EndpointProbe(*_walk(given)).go(["dns", "tcp"], 1.0)
+        probe_script.EndpointProbe(*_walk(script_input)).go(["dns", "tcp"], 1.0)
     assert seen[0][0][1][0] == LINK_LOCAL
     out = io.StringIO()
     probe_script.probe_all(command_vantages.asked([target(LINK_LOCAL)], NOBODY), 1.0, out)

@@ -39,12 +39,12 @@ def fail(error):
 
 def test_what_a_job_did_not_expect_is_its_own_failure_alone(caplog):
     """One odd answer must not end the audit, and must not be lost either: the place of it is told, not its text."""
-    odd, fine = side_by_side([lambda: fail(KeyError("hunter2")), lambda: "fine"], 1, time.monotonic() + 5)
+    failed, fine = side_by_side([lambda: fail(KeyError("hunter2")), lambda: "fine"], 1, time.monotonic() + 5)
     assert fine == "fine"
-    assert isinstance(odd, ReadError)
-    assert odd.error == ReadFailure.MALFORMED_ANSWER.words
-    assert re.fullmatch(r"KeyError at clients/parallel.py:\d+", odd.message)
-    assert [record.getMessage() for record in caplog.records] == [f"an answer cannot be read: {odd.message}"]
+    assert isinstance(failed, ReadError)
+    assert failed.error == ReadFailure.MALFORMED_ANSWER.words
+    assert re.fullmatch(r"KeyError at clients/parallel.py:\d+", failed.message)
+    assert [record.getMessage() for record in caplog.records] == [f"an answer cannot be read: {failed.message}"]
 
 
 def test_what_is_to_end_the_audit_is_raised_here():

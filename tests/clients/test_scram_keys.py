@@ -1,4 +1,4 @@
-"""Salted passwords: once for an audit, in no event loop, and not as many as somebody likes."""
+"""Salted passwords: computed once for an audit, outside of event loops, and with a limit on their number."""
 
 import asyncio
 import hashlib
@@ -45,9 +45,9 @@ def keys(salted, address="b1:9092"):
     return ScramKeys(salted=salted, address=address, mechanism=MECHANISM, password=PASSWORD)
 
 
-def refused(*given, **options):
+def refused(*arguments, **options):
     with pytest.raises(sasl.ScramError) as caught:
-        keys(*given, **options).compute(b"salt" * 4, sasl.MOST_ITERATIONS)
+        keys(*arguments, **options).compute(b"salt" * 4, sasl.MOST_ITERATIONS)
     return caught.value.failure, caught.value.words
 
 
@@ -121,11 +121,11 @@ def test_the_watch_proves_itself_once_at_an_address_and_reading_and_computes_on_
         watched, proofs = Watched(broker, 20), []
 
         def count():
-            proofs.append(sum(",p=" in one for one in broker.scram_messages))
+            proofs.append(sum(",p=" in message for message in broker.scram_messages))
             broker.scram_messages.clear()
 
         first, second = watched.read(2, count)
-    assert [sum(one.metadata.answered for one in reading.brokers) for reading in (first, second)] == [20, 20]
+    assert [sum(broker.metadata.answered for broker in reading.brokers) for reading in (first, second)] == [20, 20]
     assert proofs == [1, 1]
     assert len(computed) == 2  # the fake's salt is another with each login
     assert not any(on_loop for on_loop, _ in computed)

@@ -35,7 +35,7 @@ def test_whose_a_proxys_address_is():
 def test_a_listener_that_is_skipped_is_not_asked():
     cluster = Cluster(name="c", listeners={"INTERNAL": None, "CLIENT": Security()})
     found = registered_targets([endpoint(0, "a", listener="CLIENT"), endpoint(0, "b", listener="INTERNAL")], cluster)
-    assert [one.listener for one in found[0]] == ["CLIENT"]
+    assert [target.listener for target in found[0]] == ["CLIENT"]
 
 
 def test_bootstrap_addresses_that_are_registered_are_not_asked_twice():
@@ -59,7 +59,7 @@ def test_addresses_survive_the_way_there_and_back(host, port):
 
 def test_brokers_known_from_metadata_alone_are_told_once():
     found = listed_endpoints([(1, "b", 2), (0, "a", 1), (1, "b", 2)], 3, "SASL_SSL")
-    assert [(one.broker_id, one.host, one.protocol, one.sample) for one in found] == [
+    assert [(target.broker_id, target.host, target.protocol, target.sample) for target in found] == [
         (1, "b", "SASL_SSL", 3),
         (0, "a", "SASL_SSL", 3),
     ]

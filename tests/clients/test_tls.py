@@ -199,7 +199,7 @@ def test_files_of_a_client_certificate_are_refused_with_key_and_reason(ours, tmp
     command = ["openssl", "ec", "-in", str(pair.key), "-aes128", "-passout", "pass:x", "-out", str(encrypted)]
     subprocess.run(command, check=True, capture_output=True)
     empty.touch()
-    given = {"cert_file": str(pair.certificate), "key_file": str(pair.key)}
+    files = {"cert_file": str(pair.certificate), "key_file": str(pair.key)}
     no_key = f"holds no key without a password that belongs to the certificate in {pair.certificate}"
     for key, path, fault in (
         ("cert_file", empty, "is empty"),
@@ -209,8 +209,8 @@ def test_files_of_a_client_certificate_are_refused_with_key_and_reason(ours, tmp
         ("key_file", other.key, no_key),
         ("key_file", encrypted, no_key),
     ):
-        assert refused(Tls(**given | {key: str(path)})) == f"clusters.c.security.{key}: {path} {fault}"
-    read_tls(Tls(**given), "key")
+        assert refused(Tls(**files | {key: str(path)})) == f"clusters.c.security.{key}: {path} {fault}"
+    read_tls(Tls(**files), "key")
     read_tls(Tls(cert_file=str(pair.keystore)), "key")  # both in one file
 
 

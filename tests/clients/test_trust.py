@@ -42,7 +42,7 @@ def authority(tmp_path_factory):
 
 
 class Brokers:
-    """Honest brokers 0 and 1, and broker 9, which is whoever somebody listed: with a certificate that is trusted, taking all."""
+    """Honest brokers 0 and 1, and broker 9, which an attacker listed: its certificate is trusted, and it accepts every login."""
 
     def __init__(self, authority, mechanism, stack, host=HOSTILE, **hostile):
         self.authority, self.mechanism = authority, mechanism
@@ -58,10 +58,10 @@ class Brokers:
         self.hostile = broker(9, host, None)
         for field, value in hostile.items():
             setattr(self.hostile, field, value)
-        self.addresses = {one.id: (one.host, one.port) for one in (*self.honest, self.hostile)}
-        for one in (*self.honest, self.hostile):
-            one.brokers, one.controller_id = self.addresses, 0
-        endpoints = {one: {"EXTERNAL": ("SASL_SSL", *address)} for one, address in self.addresses.items()}
+        self.addresses = {broker.id: (broker.host, broker.port) for broker in (*self.honest, self.hostile)}
+        for party in (*self.honest, self.hostile):
+            party.brokers, party.controller_id = self.addresses, 0
+        endpoints = {broker: {"EXTERNAL": ("SASL_SSL", *address)} for broker, address in self.addresses.items()}
         self.zookeeper = stack.enter_context(HostileZookeeper(kafka_tree(endpoints, {}), host="127.0.0.10"))
 
     def described(self, **more):
@@ -73,8 +73,8 @@ class Brokers:
             password_env="AUDITOR",  # noqa: S106 -- a variable
             tls=Tls(ca_file=str(self.authority.ca_file)),
         )
-        given = {"bootstrap": tuple(one.address for one in self.honest), "security": wanted, "limits": QUICK}
-        return Cluster(name="c", **given | more)
+        fields = {"bootstrap": tuple(broker.address for broker in self.honest), "security": wanted, "limits": QUICK}
+        return Cluster(name="c", **fields | more)
 
     def audit(self, *, kraft=False, **more):
         if not kraft:
@@ -97,7 +97,7 @@ def heard(broker):
     """What of a login a broker could have heard, in any form."""
     raw = bytes(broker.received)
     words = (PASSWORD.encode(), base64.b64encode(PASSWORD.encode())[:-4], b"auditor", b"Bearer", b"n,,")
-    return [*broker.passwords, *broker.scram_messages, *(one for one in words if one in raw)]
+    return [*broker.passwords, *broker.scram_messages, *(word for word in words if word in raw)]
 
 
 @pytest.mark.parametrize("kraft", [False, True], ids=["a znode", "Metadata of honest brokers"])
@@ -118,12 +118,12 @@ def test_what_only_the_cluster_lists_is_probed_and_gets_no_password(authority, m
     assert probed["sasl"][1] == mechanism
     assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1"}
     assert failed(snapshot, "broker:0") == failed(snapshot, "broker:1") == {}
-    said = [
-        (one.resource, one.evidence["needs"])
-        for one in source_not_collected(ClusterView.of_files(snapshot))
-        if one.status is Status.FAIL
+    found = [
+        (judgement.resource, judgement.evidence["needs"])
+        for judgement in source_not_collected(ClusterView.of_files(snapshot))
+        if judgement.status is Status.FAIL
     ]
-    assert said == [("broker/9", f'trusted_hosts: ["{HOSTILE}"]')]
+    assert found == [("broker/9", f'trusted_hosts: ["{HOSTILE}"]')]
 
 
 @pytest.mark.parametrize("pattern", [HOSTILE, "127.0.0.16/28", f"{HOSTILE}:PORT"])
@@ -176,7 +176,7 @@ def test_addresses_are_compared_as_they_are_dialled(mechanism):
         security=password(mechanism),
     )
     named = ("b1.kafka.corp", "B1.Kafka.CORP", "b1.kafka.corp.", "fd00::1", "FD00:0:0::1")
-    assert [one for one in named if not trusts(described, target(one))] == []
+    assert [name for name in named if not trusts(described, target(name))] == []
     assert trusts(described, target("c1.kafka.corp", 9093))
     others = [
         ("b1.kafka.corp", 9093),
@@ -185,7 +185,7 @@ def test_addresses_are_compared_as_they_are_dialled(mechanism):
         ("b2.kafka.corp", 9092),
         ("fd00::2", 9092),
     ]
-    assert [one for one in others if trusts(described, target(*one))] == []
+    assert [name for name in others if trusts(described, target(*name))] == []
 
 
 def test_behind_reach_the_dialled_address_counts():
@@ -199,9 +199,9 @@ def test_behind_reach_the_dialled_address_counts():
         RegisteredEndpoint(sample=1, broker_id=number, listener="L", protocol="SASL_SSL", host=host, port=9092)
         for number, host in enumerate(("adv.corp", "adv2.corp.", "other.corp"))
     ]
-    found = [one for (one,) in registered_targets(endpoints, described).values()]
-    assert [one.address for one in found] == ["proxy:1", "proxy:2", "other.corp:9092"]
-    assert [trusts(described, one) for one in found] == [True, True, False]
+    found = [target for (target,) in registered_targets(endpoints, described).values()]
+    assert [target.address for target in found] == ["proxy:1", "proxy:2", "other.corp:9092"]
+    assert [trusts(described, target) for target in found] == [True, True, False]
     # What it advertises is not where the bytes go from here: without the proxy that address is another machine's.
     assert not trusts(described, target("adv.corp", via=None))
 
@@ -334,7 +334,7 @@ def test_scram_of_a_server_that_is_not_to_be_trusted_ends_as_one_failure(mechani
         assert [row for row in rows if isinstance(row, BrokerView | BrokerConfig)] == []
         assert {(row.outcome, row.error) for row in reads} == {("failed", error)}
         assert {words in row.message for row in reads} == {True}
-        proofs = [one for one in broker.scram_messages if ",p=" in one]
+        proofs = [message for message in broker.scram_messages if ",p=" in message]
         assert len(proofs) == ("iterations" not in behaves)  # parameters are judged before a proof is made
 
 
@@ -350,7 +350,7 @@ def test_a_proof_that_a_server_repeats_is_not_repeated():
     with HostileBroker(1, mechanisms=("SCRAM-SHA-512",), users={"auditor": "another"}) as broker:
         broker.echo = True
         _, reads = ask(broker)
-        (proof,) = [one.rpartition(",p=")[2] for one in broker.scram_messages if ",p=" in one]
+        (proof,) = [message.rpartition(",p=")[2] for message in broker.scram_messages if ",p=" in message]
     assert {row.error for row in reads} == {"SASL_AUTHENTICATION_FAILED"}
     assert proof not in repr(reads)
     assert "***" in reads[0].message
@@ -377,7 +377,7 @@ def test_no_encoding_of_a_password_that_a_server_repeats_is_repeated(secret):
 
 def test_kafka_python_logs_nothing_of_a_login_whatever_its_loggers_are_set_to(caplog):
     """Also after `quiet` has ended: a thread that outlives its sample goes on."""
-    names = [one for one in logging.root.manager.loggerDict if one.partition(".")[0] == "kafka"]
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "kafka"]
     with HostileBroker(1, mechanisms=("PLAIN",), users={"auditor": "another"}) as broker:
         broker.echo = True
         described = Cluster(name="c", bootstrap=(broker.address,), security=password("PLAIN", "SASL_PLAINTEXT"))
@@ -402,7 +402,7 @@ def test_what_a_login_sends_has_no_face():
         assert f"{sent!r} {sent}" == "*** ***"
         assert b"auditor" in sent
         usual = sasl.SASL_MECHANISMS[mechanism](**options | {"client_id": "another"}, sasl_mechanism=mechanism)
-        assert type(usual).__module__.startswith("kafka.")  # whoever else uses kafka-python here keeps what they had
+        assert type(usual).__module__.startswith("kafka.")  # other users of kafka-python in this process keep theirs
 
 
 def test_a_hostile_broker_that_refuses_the_login_costs_itself_only(authority):
@@ -422,9 +422,9 @@ def test_the_refusal_of_a_hostile_broker_does_not_count_against_the_login(author
         described = parties.described(bootstrap=bootstrap, trusted_hosts=("127.0.0.0/8",))
         options = ClientOptions(read_s=3.0, logins=ClusterLogins(described, SECRETS))
         answers = []
-        for one in (parties.hostile, parties.hostile, *parties.honest):  # it is asked first, and under another name, too
-            where = target(one.host, one.port, listener="X" if len(answers) == 1 else "L")
-            rows = BrokerAsker([replace(where, broker_id=one.id)], 1, options, ViewBook()).ask().rows
+        for broker in (parties.hostile, parties.hostile, *parties.honest):  # it is asked first, and under another name, too
+            where = target(broker.host, broker.port, listener="X" if len(answers) == 1 else "L")
+            rows = BrokerAsker([replace(where, broker_id=broker.id)], 1, options, ViewBook()).ask().rows
             answers.append({row.error for row in rows if isinstance(row, SourceRead) and row.outcome == "failed"})
         assert answers == [{"SASL_AUTHENTICATION_FAILED"}, {"SASL_AUTHENTICATION_FAILED"}, set(), set()]
         assert len(parties.hostile.logins) == 1

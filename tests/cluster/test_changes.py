@@ -27,8 +27,8 @@ def base() -> World:
 
 def found(case: dict[str, Any], *rows: Row) -> list[tuple[str, str, str | None, str | None]]:
     now, previous = snapshots(base(), "case", {"previous": {}} | case)
-    told = changes(ClusterView(now, previous, Differences.from_rows(DIFFERENCES, rows)))
-    return [(one.kind, one.resource, one.before, one.after) for one in told]
+    found = changes(ClusterView(now, previous, Differences.from_rows(DIFFERENCES, rows)))
+    return [(change.kind, change.resource, change.before, change.after) for change in found]
 
 
 def listeners(**addresses: str) -> dict[str, Any]:

@@ -23,8 +23,8 @@ def between(**now) -> InterBroker:
     return view(**now).inter_broker
 
 
-def listener(one: InterBroker, broker: int = 0):
-    found = one.listener(broker)
+def listener(inter_broker: InterBroker, broker: int = 0):
+    found = inter_broker.listener(broker)
     return found and (found.name, found.protocol)
 
 
@@ -34,8 +34,10 @@ def test_the_protocol_names_the_listener_where_no_name_is_set():
 
 def test_the_name_counts_even_beside_a_protocol_that_says_plaintext():
     both = {0: {"listeners": {"LAN": "SASL_PLAINTEXT://10.0.0.10:9093"}}}
-    one = between(brokers=both, configs={"inter.broker.listener.name": "LAN", "security.inter.broker.protocol": "PLAINTEXT"})
-    assert listener(one) == ("LAN", "SASL_PLAINTEXT")
+    inter_broker = between(
+        brokers=both, configs={"inter.broker.listener.name": "LAN", "security.inter.broker.protocol": "PLAINTEXT"}
+    )
+    assert listener(inter_broker) == ("LAN", "SASL_PLAINTEXT")
 
 
 def test_a_file_comes_before_what_the_broker_tells():
@@ -92,12 +94,12 @@ def test_tls_names_the_certificate_only_where_it_is_asked_for(auth, names, certa
 
 
 def test_a_certificate_that_nobody_saw_names_nobody():
-    one = between(
+    inter_broker = between(
         brokers={0: {"listeners": SSL}, 1: "absent", 2: "absent"},
         configs={"security.inter.broker.protocol": "SSL", "ssl.client.auth": "required"},
         certificates={"0/SSL": "unseen"},
     )
-    assert one.principal(0, 0).names == ()
+    assert inter_broker.principal(0, 0).names == ()
 
 
 @pytest.mark.parametrize(
@@ -114,12 +116,12 @@ def test_a_certificate_that_nobody_saw_names_nobody():
     ],
 )
 def test_a_login_is_known_from_files_only(mechanism, logins, names):
-    one = between(
+    inter_broker = between(
         brokers={0: {"listeners": LAN}, 1: "absent", 2: "absent"},
         configs={"inter.broker.listener.name": "LAN", "sasl.mechanism.inter.broker.protocol": mechanism},
         logins=[{"broker": 0, "listener": "lan", "mechanism": m, "side": s, "user": u, "password": "p"} for m, s, u in logins],
     )
-    assert one.principal(0, 0).names == names
+    assert inter_broker.principal(0, 0).names == names
 
 
 def kerberos(rules: str):
@@ -153,10 +155,10 @@ def test_rules_that_kafka_refuses_are_told_apart():
 
 def test_only_the_certificate_of_the_last_look_counts():
     world = {"brokers": {0: {"listeners": SSL}, 1: "absent", 2: "absent"}}
-    one = view(**world, configs={"security.inter.broker.protocol": "SSL", "ssl.client.auth": "required"})
-    old = [row for row in one.snapshot.of(Certificate) if row.broker_id == 0]
-    rows = (*one.snapshot.rows, *(replace(row, sample=row.sample - 1, subject="CN=old") for row in old))
-    assert one.with_rows(rows).inter_broker.principal(0, 0).names == ("User:CN=broker-0",)
+    seen_view = view(**world, configs={"security.inter.broker.protocol": "SSL", "ssl.client.auth": "required"})
+    old = [row for row in seen_view.snapshot.of(Certificate) if row.broker_id == 0]
+    rows = (*seen_view.snapshot.rows, *(replace(row, sample=row.sample - 1, subject="CN=old") for row in old))
+    assert seen_view.with_rows(rows).inter_broker.principal(0, 0).names == ("User:CN=broker-0",)
 
 
 @pytest.mark.parametrize("builder", ["com.example.Names", "hidden"])
@@ -192,7 +194,7 @@ def test_what_a_file_says_of_no_acl(value, expected):
 def test_nothing_at_all_is_known_of_an_empty_snapshot():
     info = {"cluster": "c", "mode": "zookeeper", "tool_version": "0", "started_ms": 0, "finished_ms": 0, "samples": 0}
     rows = (SnapshotInfo(**info, settle_s=5.0, leader_moves=0.2, skew_s=60.0),)
-    one = ClusterView.of_files(Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=rows)).inter_broker
-    assert one.brokers == ()
-    assert one.listener(0) is None
-    assert one.acls(0) is None
+    inter_broker = ClusterView.of_files(Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=rows)).inter_broker
+    assert inter_broker.brokers == ()
+    assert inter_broker.listener(0) is None
+    assert inter_broker.acls(0) is None

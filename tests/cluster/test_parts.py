@@ -12,7 +12,7 @@ def view(**spec) -> ClusterView:
 
 
 def shown(endpoints):
-    return [(one.broker_id, one.listener, one.address, one.protocol) for one in endpoints]
+    return [(endpoint.broker_id, endpoint.listener, endpoint.address, endpoint.protocol) for endpoint in endpoints]
 
 
 def test_endpoints_are_what_is_registered():
@@ -37,7 +37,7 @@ def test_in_kraft_endpoints_are_what_brokers_list_and_set():
 def test_without_zookeeper_s_word_endpoints_are_known_by_lists_alone():
     silent = view(brokers={0: "a:9092", 1: "b:9092"}, views={0: "full"}, zookeeper=False)
     assert silent.endpoints.all == ()
-    assert [one.address for one in silent.endpoints.known] == ["a:9092", "b:9092"]
+    assert [endpoint.address for endpoint in silent.endpoints.known] == ["a:9092", "b:9092"]
     assert silent.endpoints.by_resource["broker/1/listener/PLAINTEXT"].port == 9092
     assert silent.named_brokers == (0, 1)
     assert (silent.in_zookeeper, silent.zookeeper_read, silent.controller) == ({}, False, None)

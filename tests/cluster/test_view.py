@@ -68,7 +68,7 @@ def test_the_newest_sample_is_the_one_with_the_highest_number():
         ({"before": {"zookeeper": {"controller_mzxid": 149}}}, False),
         ({"before": {"zookeeper": {"brokers_pzxid": 119}}}, False),
         ({"now": KRAFT}, True),
-        ({"now": KRAFT, "before": {"views": {one: {"brokers": {2: "absent"}} for one in range(3)}}}, False),
+        ({"now": KRAFT, "before": {"views": {broker: {"brokers": {2: "absent"}} for broker in range(3)}}}, False),
     ],
 )
 def test_steady_means_that_neither_controller_nor_brokers_were_written_between_two_samples(case, steady):
@@ -113,8 +113,8 @@ def test_in_kraft_mode_two_views_stand_in_for_the_registry():
     assert sorted(view.brokers) == [0, 1, 2]
     assert view.gap("brokers") is None
     assert view.gap("controller").reason == "the cluster runs in KRaft mode, without ZooKeeper"
-    one = view_of({"now": KRAFT | {"views": {1: {"answers": False}, 2: {"answers": False}}}})
-    assert (one.state, one.gap("brokers").error) == (None, "fewer than two brokers returned a view")
+    kraft = view_of({"now": KRAFT | {"views": {1: {"answers": False}, 2: {"answers": False}}}})
+    assert (kraft.state, kraft.gap("brokers").error) == (None, "fewer than two brokers returned a view")
 
 
 def test_a_broker_that_only_some_of_the_newest_lists_have_is_disputed():
@@ -162,7 +162,7 @@ def test_an_observer_says_why_it_cannot_be_compared():
     }
     digest = next(row.topics_digest for row in snapshots(base(), "case", case)[0].of(BrokerView) if row.broker_id == 2)
     missing = ListCount(topics_digest=digest, partitions=0, led=0, missing=4, brokers=())
-    observers = {one.name: one for one in view_of(case, counted, missing).observers}
+    observers = {observer.name: observer for observer in view_of(case, counted, missing).observers}
     assert list(observers) == ["0", "1", "2", "10.0.0.99:9092"]
     assert (observers["0"].answered, observers["0"].listed, observers["0"].topics_gap[0]) == (True, 4, None)
     assert (observers["1"].answered, observers["1"].topics_gap[0], observers["1"].listed) == (False, "timeout", 0)
@@ -198,16 +198,16 @@ def test_what_a_broker_does_not_say_never_settles():
     view = view_of(case)
     for matter in ("controller", "cluster"):
         assert view.disagreement("2", matter).doubt == "it reports none"
-    said = view_of({"now": {"views": {2: {"controller_id": -1}}}}).disagreement("2", "controller")
-    assert (said.settled, said.reference, said.view) == (True, "controller 0", "controller -1")
+    difference = view_of({"now": {"views": {2: {"controller_id": -1}}}}).disagreement("2", "controller")
+    assert (difference.settled, difference.reference, difference.view) == (True, "controller 0", "controller -1")
 
 
 def test_partitions_count_by_kind_and_what_is_settled_hides_what_is_not():
-    told = {"leader": 1, "leader_epoch": 6, "view_leader": 2, "view_leader_epoch": 5}
+    counted = {"leader": 1, "leader_epoch": 6, "view_leader": 2, "view_leader_epoch": 5}
     rows = (
-        difference("leader", partitions=12, first=("orders-2", "orders-10"), **told),
-        difference("leader", repeated=False, partitions=3, first=("a-0",), **told),
-        difference("leader_ahead", partitions=1, first=("z-0",), **told),
+        difference("leader", partitions=12, first=("orders-2", "orders-10"), **counted),
+        difference("leader", repeated=False, partitions=3, first=("a-0",), **counted),
+        difference("leader_ahead", partitions=1, first=("z-0",), **counted),
     )
     matter = view_of({}, *rows).disagreement("2", "leader")
     assert (matter.settled, matter.count, matter.first) == (True, 12, ("orders-2", "orders-10"))
@@ -230,16 +230,25 @@ def test_topics_and_partitions_are_listed_together_in_their_order():
 
 def test_a_probe_is_closed_only_when_both_samples_failed():
     closed = {"now": {"probes": [{"to": 2, "layer": "tcp", "error": "timeout"}]}}
-    one = next(probe for probe in view_of(closed).probes if probe.broker_id == 2)
-    assert (one.state, one.network, one.failed.layer, one.passed) == ("closed", "closed", "tcp", ("dns",))
-    one = next(probe for probe in view_of(closed | {"before": {"brokers": {2: {"mzxid": 119}}}}).probes if probe.broker_id == 2)
-    assert (one.state, one.network) == ("moving", "moving")
+    closed_probe = next(probe for probe in view_of(closed).probes if probe.broker_id == 2)
+    assert (closed_probe.state, closed_probe.network, closed_probe.failed.layer, closed_probe.passed) == (
+        "closed",
+        "closed",
+        "tcp",
+        ("dns",),
+    )
+    closed_probe = next(
+        probe for probe in view_of(closed | {"before": {"brokers": {2: {"mzxid": 119}}}}).probes if probe.broker_id == 2
+    )
+    assert (closed_probe.state, closed_probe.network) == ("moving", "moving")
     late = view_of({"now": {"probes": [{"to": 2, "layer": "api", "outcome": "unknown"}]}}).probes
-    assert [(one.state, one.network) for one in late if one.broker_id == 2] == [("unknown", "open")]
+    assert [(late_probe.state, late_probe.network) for late_probe in late if late_probe.broker_id == 2] == [("unknown", "open")]
 
 
 def test_endpoints_are_what_is_probed_where_nothing_is_registered():
-    assert [one.resource for one in view_of({}).advertised] == [f"broker/{one}/listener/PLAINTEXT" for one in range(3)]
+    assert [endpoint.resource for endpoint in view_of({}).advertised] == [
+        f"broker/{broker}/listener/PLAINTEXT" for broker in range(3)
+    ]
     assert view_of({"now": {"zookeeper": "none"}}).advertised == view_of({}).advertised
 
 

@@ -68,4 +68,4 @@ def topics_of(found):
 
 
 def _lists(found):
-    return [tuple(one) for one in found.arrow().to_pylist()]
+    return [tuple(row) for row in found.arrow().to_pylist()]

@@ -197,8 +197,10 @@ class FakeBroker:
                 resource_name=name,
                 pattern_type=pattern,
                 acls=[
-                    resource.AclDescription(version=version, principal=who, host=host, operation=what, permission_type=permission)
-                    for who, host, what, permission in entries
+                    resource.AclDescription(
+                        version=version, principal=who, host=host, operation=operation, permission_type=permission
+                    )
+                    for who, host, operation, permission in entries
                 ],
             )
             for kind, name, pattern, entries in (() if code else self.acls)
@@ -223,9 +225,13 @@ class FakeBroker:
                         name=name,
                         partitions=[
                             partition(
-                                version=version, partition_index=one, partition_size=1, offset_lag=0, is_future_key=one >= FUTURE
+                                version=version,
+                                partition_index=asked_partition,
+                                partition_size=1,
+                                offset_lag=0,
+                                is_future_key=asked_partition >= FUTURE,
                             )
-                            for one in partitions
+                            for asked_partition in partitions
                         ],
                     )
                     for name, partitions in topics.items()
@@ -265,7 +271,10 @@ class FakeBroker:
 
     def _configs(self, version, request):
         resources = DescribeConfigsRequest.decode(request, version=version, header=True).resources
-        results = [(self._topic_config if one.resource_type == TOPIC else self._broker_config)(version, one) for one in resources]
+        results = [
+            (self._topic_config if resource.resource_type == TOPIC else self._broker_config)(version, resource)
+            for resource in resources
+        ]
         return DescribeConfigsResponse(version=version, throttle_time_ms=0, results=results)
 
     def _broker_config(self, version, resource):
@@ -292,10 +301,10 @@ class FakeBroker:
         entry, name = kind.DescribeConfigsResourceResult, asked.resource_name
         own = self.topic_configs.get(name, {})
         code = own if isinstance(own, int) else 0
-        told = {} if code else {key: (own[key], 1) if key in own else ("2", 5) for key in asked.configuration_keys}
+        values = {} if code else {key: (own[key], 1) if key in own else ("2", 5) for key in asked.configuration_keys}
         entries = [
             entry(version=version, name=key, value=value, read_only=False, config_source=source, is_sensitive=False, synonyms=[])
-            for key, (value, source) in told.items()
+            for key, (value, source) in values.items()
         ]
         return kind(
             version=version, error_code=code, error_message=None, resource_type=TOPIC, resource_name=name, configs=entries
@@ -342,15 +351,15 @@ class Serving(FakeBroker):
         topics = []
         for topic in question.topics:
             partitions = []
-            for one in topic.partitions:
-                self.epochs[topic.name, one.partition_index] = one.current_leader_epoch
-                error = self.errors.get((topic.name, one.partition_index), 0)
-                end, stable, young = self.offsets.get((topic.name, one.partition_index), (9, 9, -1))
+            for partition in topic.partitions:
+                self.epochs[topic.name, partition.partition_index] = partition.current_leader_epoch
+                error = self.errors.get((topic.name, partition.partition_index), 0)
+                end, stable, young = self.offsets.get((topic.name, partition.partition_index), (9, 9, -1))
                 latest = stable if getattr(question, "isolation_level", 0) else end
-                young = young(time.time() - one.timestamp / 1000) if callable(young) else young
-                offset = {-2: 0, -1: latest}.get(one.timestamp, young)
-                told = {"partition_index": one.partition_index, "error_code": error, "timestamp": -1, "offset": offset}
-                partitions.append(kind.ListOffsetsPartitionResponse(version=version, leader_epoch=0, **told))
+                young = young(time.time() - partition.timestamp / 1000) if callable(young) else young
+                offset = {-2: 0, -1: latest}.get(partition.timestamp, young)
+                fields = {"partition_index": partition.partition_index, "error_code": error, "timestamp": -1, "offset": offset}
+                partitions.append(kind.ListOffsetsPartitionResponse(version=version, leader_epoch=0, **fields))
             topics.append(kind(version=version, name=topic.name, partitions=partitions))
         return ListOffsetsResponse(version=version, throttle_time_ms=0, topics=topics)
 
@@ -359,17 +368,17 @@ class Serving(FakeBroker):
         kind = DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic
         part = kind.DescribeTopicPartitionsResponsePartition
         asked = {topic.name for topic in question.topics}
-        left = sorted(one for one in self.leaderless if one[0] in asked)
+        left = sorted(name for name in self.leaderless if name[0] in asked)
         if question.cursor is not None:
-            left = [one for one in left if one >= (question.cursor.topic_name, question.cursor.partition_index)]
+            left = [name for name in left if name >= (question.cursor.topic_name, question.cursor.partition_index)]
         topics = []
         for topic, number in left[:1]:
             eligible, last = self.leaderless[topic, number]
             leader, isr = (-1, []) if eligible is not None else (2, [0, 1])
             leader, isr = self.behind.get((topic, number), (leader, isr))
             who = {"replica_nodes": [0, 1], "isr_nodes": isr, "eligible_leader_replicas": eligible, "last_known_elr": last}
-            one = part(error_code=0, partition_index=number, leader_id=leader, leader_epoch=5, offline_replicas=[], **who)
-            topics.append(kind(error_code=self.leaderless_error, name=topic, topic_id=uuid.UUID(int=7), partitions=[one]))
+            partition = part(error_code=0, partition_index=number, leader_id=leader, leader_epoch=5, offline_replicas=[], **who)
+            topics.append(kind(error_code=self.leaderless_error, name=topic, topic_id=uuid.UUID(int=7), partitions=[partition]))
         after = [DescribeTopicPartitionsResponse.Cursor(topic_name=name, partition_index=number) for name, number in left[1:2]]
         return DescribeTopicPartitionsResponse(
             version=version, throttle_time_ms=0, topics=topics, next_cursor=after[0] if after else None
@@ -441,7 +450,7 @@ class Serving(FakeBroker):
         asked = DescribeGroupsRequest.decode(request, version=version, header=True).groups
         missing = [name for name in asked if name in self.new_groups]
         group = DescribeGroupsResponse.DescribedGroup
-        told = [
+        entries = [
             group(
                 version=version,
                 error_code=error,
@@ -466,8 +475,8 @@ class Serving(FakeBroker):
             for name, (error, kind, members) in self.groups.items()
             if kind == "consumer"
         ]
-        told += [group(version=version, error_code=69, group_id=name, members=[]) for name in missing]
-        return DescribeGroupsResponse(version=version, throttle_time_ms=0, groups=told)
+        entries += [group(version=version, error_code=69, group_id=name, members=[]) for name in missing]
+        return DescribeGroupsResponse(version=version, throttle_time_ms=0, groups=entries)
 
 
 def frame(message, correlation, *, in_order=False):
@@ -481,10 +490,10 @@ def frame(message, correlation, *, in_order=False):
 def _reverse(part):
     for name in part._struct.fields:
         value = getattr(part, name)
-        if isinstance(value, list) and any(hasattr(one, "_struct") for one in value):
+        if isinstance(value, list) and any(hasattr(item, "_struct") for item in value):
             setattr(part, name, value[::-1])
-            for one in value:
-                _reverse(one)
+            for item in value:
+                _reverse(item)
 
 
 class Garbling(FakeBroker):
@@ -525,8 +534,8 @@ class Trickling(FakeBroker):
         if self.requests[-1][0] != self._key:
             connection.sendall(caught.data)
             return
-        for one in caught.data:
-            connection.sendall(bytes([one]))
+        for item in caught.data:
+            connection.sendall(bytes([item]))
             time.sleep(1)
 
 
@@ -545,7 +554,9 @@ def metadata(version, brokers, topics, controller_id=0, cluster_id="fake"):
     return MetadataResponse(
         version=version,
         throttle_time_ms=0,
-        brokers=[broker(version=version, node_id=one, host=host, port=port, rack=None) for one, (host, port) in brokers.items()],
+        brokers=[
+            broker(version=version, node_id=node, host=host, port=port, rack=None) for node, (host, port) in brokers.items()
+        ],
         cluster_id=cluster_id,
         controller_id=controller_id,
         topics=[
@@ -639,7 +650,7 @@ class FakeZookeeper:
 
     def _children(self, path):
         head = path.rstrip("/") + "/"
-        return sorted({one[len(head) :].partition("/")[0] for one in self.znodes if one.startswith(head)})
+        return sorted({znode[len(head) :].partition("/")[0] for znode in self.znodes if znode.startswith(head)})
 
     def _read(self, path):
         found = self.znodes.get(path)

@@ -89,8 +89,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.reply(status, json.dumps(body).encode() if not isinstance(body, bytes) else body)
 
     def _granted(self, form):
-        _, _, given = self.headers.get("Authorization", "").partition(" ")
-        client, _, secret = base64.b64decode(given).decode().partition(":")
+        _, _, credentials = self.headers.get("Authorization", "").partition(" ")
+        client, _, secret = base64.b64decode(credentials).decode().partition(":")
         known = self.server.clients.get(client)
         if known is None or known["secret"] != secret:
             return 401, {"error": "invalid_client", "error_description": f"Invalid client {client} or secret {secret}"}

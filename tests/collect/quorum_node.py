@@ -41,15 +41,15 @@ class QuorumNode(FakeBroker):
             return [
                 partition.ReplicaState(
                     version=version,
-                    replica_id=one,
+                    replica_id=node,
                     log_end_offset=end,
                     last_fetch_timestamp=fetch,
                     last_caught_up_timestamp=caught,
                 )
-                for one, (end, fetch, caught) in nodes.items()
+                for node, (end, fetch, caught) in nodes.items()
             ]
 
-        one = partition(
+        answer = partition(
             version=version,
             partition_index=0,
             error_code=self.partition_error,
@@ -59,21 +59,23 @@ class QuorumNode(FakeBroker):
             current_voters=replicas(self.voters),
             observers=replicas(self.observers),
         )
-        topic = DescribeQuorumResponse.TopicData(version=version, topic_name="__cluster_metadata", partitions=[one])
+        topic = DescribeQuorumResponse.TopicData(version=version, topic_name="__cluster_metadata", partitions=[answer])
         node = DescribeQuorumResponse.Node
         nodes = [
             node(
-                version=version, node_id=one, listeners=[node.Listener(version=version, name="CONTROLLER", host=host, port=port)]
+                version=version,
+                node_id=voter,
+                listeners=[node.Listener(version=version, name="CONTROLLER", host=host, port=port)],
             )
-            for one, (host, port) in (self.places.items() if version > 1 else ())
+            for voter, (host, port) in (self.places.items() if version > 1 else ())
         ]
         return DescribeQuorumResponse(version=version, error_code=self.quorum_error, topics=[topic], nodes=nodes)
 
     def _cluster(self, version, _request):
         kind = DescribeClusterResponse.DescribeClusterBroker
         nodes = [
-            kind(version=version, broker_id=one, host=host, port=port, rack=None, is_fenced=one in self.fenced)
-            for one, (host, port) in self.brokers.items()
+            kind(version=version, broker_id=broker, host=host, port=port, rack=None, is_fenced=broker in self.fenced)
+            for broker, (host, port) in self.brokers.items()
         ]
         return DescribeClusterResponse(
             version=version,

@@ -89,13 +89,13 @@ class SecuredBroker(FakeBroker):
 
     def _authenticate(self, talk, version, request):
         sent = bytes(SaslAuthenticateRequest.decode(request, version=version, header=True).auth_bytes)
-        said = self._scram(talk, sent) if talk["mechanism"].startswith("SCRAM-") else self._plain(talk["mechanism"], sent)
-        if said is None:
+        answer = self._scram(talk, sent) if talk["mechanism"].startswith("SCRAM-") else self._plain(talk["mechanism"], sent)
+        if answer is None:
             message = f"{SAID} {sent.decode()}" if self.echo else SAID
             return _authenticated(version, 58, message, b"")
         if not talk["mechanism"].startswith("SCRAM-") or talk["scram"] == "done":
             talk["state"] = "in"
-        return _authenticated(version, 0, None, said)
+        return _authenticated(version, 0, None, answer)
 
     def _plain(self, mechanism, sent):
         if mechanism != "PLAIN":
@@ -111,7 +111,7 @@ class SecuredBroker(FakeBroker):
         text = sent.decode()
         self.scram_messages.append(text)
         if talk["scram"] is None:
-            fields = dict(one.split("=", 1) for one in text.removeprefix("n,,").split(","))
+            fields = dict(item.split("=", 1) for item in text.removeprefix("n,,").split(","))
             self.logins.append(fields["n"])
             salt = self.salt or os.urandom(8)
             first = f"r={fields['r']}{os.urandom(4).hex()},s={base64.b64encode(salt).decode()},i={self.iterations}"

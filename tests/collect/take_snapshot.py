@@ -12,23 +12,23 @@ from kafka_audit.model.tables import TABLES
 
 
 def main():
-    given = json.loads(sys.argv[1])
-    vantages = tuple(Vantage(**{**one, "command": tuple(one["command"])}) for one in given.pop("vantages", []))
-    connect = given.pop("zookeeper")
+    described = json.loads(sys.argv[1])
+    vantages = tuple(Vantage(**{**vantage, "command": tuple(vantage["command"])}) for vantage in described.pop("vantages", []))
+    connect = described.pop("zookeeper")
     zookeeper = None if connect is None else ZookeeperAccess(connect=connect)
-    limits = Limits(**given.pop("limits", {}))
-    cluster = Cluster(name="bed", zookeeper=zookeeper, vantages=vantages, limits=limits, **given)
-    said = []
+    limits = Limits(**described.pop("limits", {}))
+    cluster = Cluster(name="bed", zookeeper=zookeeper, vantages=vantages, limits=limits, **described)
+    lines = []
     started = time.monotonic()
     try:
-        snapshot = take_snapshot(cluster, snapshot_id="s", say=said.append)
+        snapshot = take_snapshot(cluster, snapshot_id="s", say=lines.append)
     except UsageError as error:
         sys.exit(f"usage: {error}")
     seconds = time.monotonic() - started
     rows = {}
     for table in TABLES:
         rows[table.__name__] = [asdict(row) for row in snapshot.of(table)]
-    json.dump({"cluster_id": snapshot.cluster_id, "seconds": seconds, "said": said, "rows": rows}, sys.stdout)
+    json.dump({"cluster_id": snapshot.cluster_id, "seconds": seconds, "said": lines, "rows": rows}, sys.stdout)
 
 
 if __name__ == "__main__":

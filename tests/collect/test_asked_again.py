@@ -90,7 +90,7 @@ def test_a_stale_broker_is_asked_again_and_no_other(cluster):
     for operation in ("Metadata", "DescribeLogDirs", "ListOffsets", "DescribeConfigs BROKER"):
         assert asked_in(snapshot, 1, operation) == everyone
         assert asked_in(snapshot, 2, operation) == {STALE}
-    paths = Counter(path for _, some in cluster.zookeeper.asked[at[0] :] for path in some)
+    paths = Counter(path for _, batch in cluster.zookeeper.asked[at[0] :] for path in batch)
     read = {path for path in paths if path.startswith("/brokers/topics/")}
     assert read == {"/brokers/topics/orders", *(f"/brokers/topics/orders/partitions/{number}/state" for number in range(3))}
     assert {"/brokers/ids/0", "/brokers/ids/4", "/controller"} <= paths.keys()

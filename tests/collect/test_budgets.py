@@ -81,9 +81,9 @@ def measured(cluster):
     print(json.dumps([peak() - before, time.monotonic() - began]))
     return snapshot
 {text}"""
-    done = subprocess.run([sys.executable, "-c", frame], capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return tuple(map(max, *map(json.loads, done.stdout.splitlines()), (0, 0)))
+    completed = subprocess.run([sys.executable, "-c", frame], capture_output=True, text=True, timeout=120, check=False)
+    assert completed.returncode == 0, completed.stderr[-2000:]
+    return tuple(map(max, *map(json.loads, completed.stdout.splitlines()), (0, 0)))
 
 
 def test_a_size_that_is_only_announced_takes_no_memory():
@@ -176,7 +176,7 @@ def tiny_topics(count, prefix="t", partitions=0):
     for number in range(count):
         name = f"{prefix}{number}".encode()
         body += struct.pack("!hh", 0, len(name)) + name + b"\0" + struct.pack("!i", partitions)
-        body += b"".join(struct.pack("!hiiiiii", 0, one, 0, 1, 0, 1, 0) for one in range(partitions))
+        body += b"".join(struct.pack("!hiiiiii", 0, partition, 0, 1, 0, 1, 0) for partition in range(partitions))
     return bytes(body)
 
 
@@ -218,10 +218,10 @@ def test_the_same_topics_in_another_order_count_once():
 
 def test_the_largest_honest_cluster_fits_by_default():
     """1,000,000 partitions in 200,000 topics, and as many again in another state, by their weights; 5 replicas each."""
-    one = bytes(
+    data = bytes(
         fakes.metadata(9, {}, {"orders-of-a-department": {p: (0, range(5)) for p in range(5)}}).encode(header=False, framed=False)
     )
-    topic = one[one.index(b"\0\0\x17orders") : -6]
+    topic = data[data.index(b"\0\0\x17orders") : -6]
     assert weight(topic, 9) == 6
     budget = Budget(Cluster(name="c"))
     for _ in range(2):
@@ -268,9 +268,9 @@ def test_bytes_that_became_an_answer_or_ended_are_given_back():
     budget = Budget(Cluster(name="c"))
     with HostileBroker(0) as broker, HostileBroker(1) as other:
         other.script[3] = announce(1 << 20, 1 << 19)
-        for one in (broker, other):
+        for party in (broker, other):
             options = ClientOptions(read_s=0.5, budget=budget)
-            BrokerAsker([target((one.host, one.port), one.id)], 1, options, ViewBook()).ask()
+            BrokerAsker([target((party.host, party.port), party.id)], 1, options, ViewBook()).ask()
     assert budget.bytes_under_way == 0
 
 
@@ -317,7 +317,7 @@ def test_a_flood_of_brokers_does_not_push_out_those_that_were_there():
 def test_each_broker_has_one_address_before_any_has_two():
     listed = {broker: [target(("h", 1), broker, f"L{n}") for n in range(1 if broker else 100)] for broker in range(5)}
     kept = priorities.kept_targets(listed, range(5), (), 7)
-    assert {broker: len(some) for broker, some in kept.items()} == {0: 3, 1: 1, 2: 1, 3: 1, 4: 1}
+    assert {broker: len(rows) for broker, rows in kept.items()} == {0: 3, 1: 1, 2: 1, 3: 1, 4: 1}
     assert priorities.kept_targets(listed, range(3), (), 1000) == {broker: listed[broker] for broker in range(3)}
 
 
@@ -357,15 +357,15 @@ def commanded(count, limits, role="broker", listeners=1):
 
 
 def test_pairs_of_a_thousand_brokers_fit_by_default():
-    assert all(len(one._targets) == 1000 and not one._left_out for one in commanded(1000, Limits()))
+    assert all(len(run._targets) == 1000 and not run._left_out for run in commanded(1000, Limits()))
 
 
 def test_pairs_over_the_limit_are_shared_out_and_told():
     runs = commanded(60, Limits(probes=600))
     counts = [0] * 60
-    for one in runs:
-        assert len(one._targets) == 10
-        for probed in one._targets:
+    for run in runs:
+        assert len(run._targets) == 10
+        for probed in run._targets:
             counts[probed.broker_id] += 1
     assert set(counts) == {10}, "every endpoint is probed from as many hosts"
     rows = runs[0].rows()
@@ -376,8 +376,8 @@ def test_pairs_over_the_limit_are_shared_out_and_told():
 
 def test_what_a_client_vantage_did_not_probe_is_unknown_for_each_endpoint():
     """Else a check would pass on what the others saw."""
-    (one,) = commanded(30, Limits(probes=10), role="client")
-    unknown = [row for row in one.rows() if isinstance(row, Probe) and row.error == ReadFailure.OVER_LIMIT.words]
+    (run,) = commanded(30, Limits(probes=10), role="client")
+    unknown = [row for row in run.rows() if isinstance(row, Probe) and row.error == ReadFailure.OVER_LIMIT.words]
     assert (len(unknown), {row.outcome for row in unknown}) == (20, {"unknown"})
 
 
@@ -550,23 +550,23 @@ def settings(count):
 @pytest.mark.parametrize(
     ("operation", "plant"),
     [
-        ("DescribeLogDirs", lambda one: setattr(one, "log_dirs", futures(2001))),
-        ("DescribeConfigs BROKER", lambda one: one.configs.update(settings(2001))),
+        ("DescribeLogDirs", lambda broker: setattr(broker, "log_dirs", futures(2001))),
+        ("DescribeConfigs BROKER", lambda broker: broker.configs.update(settings(2001))),
         (
             "DescribeAcls",
-            lambda one: one.__dict__.update(
+            lambda broker: broker.__dict__.update(
                 acls_error=0, acls=[(2, "t", 3, [(f"User:{number}", "*", 3, 3) for number in range(2001)])]
             ),
         ),
         (
             "ListPartitionReassignments",
-            lambda one: one.__dict__.update(
+            lambda broker: broker.__dict__.update(
                 controller_id=0, reassignments={("t", number): ([1], [1], []) for number in range(2001)}
             ),
         ),
         (
             "ListPartitionReassignments",
-            lambda one: one.__dict__.update(controller_id=0, reassignments={("t", 0): ([1] * 70_000, [], [])}),
+            lambda broker: broker.__dict__.update(controller_id=0, reassignments={("t", 0): ([1] * 70_000, [], [])}),
         ),
     ],
     ids=["replicas", "settings", "ACLs", "reassignments", "endless replicas"],
@@ -592,10 +592,10 @@ def assignment(topic, partitions):
     return struct.pack("!hih", 0, 1, len(topic)) + topic.encode() + listed + struct.pack("!i", -1)
 
 
-def grouped(told, **limits):
+def grouped(groups, **limits):
     budget = Budget(Cluster(name="c", limits=Limits(**limits)))
     with HostileBroker(0) as broker:
-        broker.groups = told
+        broker.groups = groups
         where = target((broker.host, broker.port))
         with Conversation(broker.host, broker.port, ClientOptions(read_s=5.0, budget=budget)) as talk:
             rows = GroupReads(talk, where, Asking(sample=1, observer="broker:0", target=where.address)).rows()
@@ -647,8 +647,8 @@ def test_large_answers_are_objects_a_few_at_a_time():
             broker.configs.update(settings(9000))
         budget = Budget(Cluster(name="c"))
         options = ClientOptions(read_s=8.0, budget=budget)
-        askers = [Counted([target((one.host, one.port), one.id)], 1, options, ViewBook()) for one in parties.brokers]
-        threads = [threading.Thread(target=one.ask) for one in askers]
+        askers = [Counted([target((broker.host, broker.port), broker.id)], 1, options, ViewBook()) for broker in parties.brokers]
+        threads = [threading.Thread(target=asker.ask) for asker in askers]
         for thread in threads:
             thread.start()
         for thread in threads:

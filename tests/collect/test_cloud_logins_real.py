@@ -48,10 +48,10 @@ class Audited:
             "machine": {"secret": "unused", "audience": AUDIENCE},
             "stranger": {"secret": "unused", "audience": "payments"},
         }
-        given = {"key_file": str(private), "clients": clients, "lifetime_s": 300, "log": str(self.log)}
+        settings = {"key_file": str(private), "clients": clients, "lifetime_s": 300, "log": str(self.log)}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         self.server = bed.worker.popen([sys.executable, str(HERE / "oidc_server.py")], **pipes)
-        self.server.stdin.write(json.dumps(given))
+        self.server.stdin.write(json.dumps(settings))
         self.server.stdin.close()
         self.endpoint = self.server.stdout.readline().strip()
 
@@ -61,13 +61,13 @@ class Audited:
         addresses = [f"{broker.host.address}:{listener.port}" for broker in self.cluster.brokers.values()]
         login = {"protocol": "SASL_SSL", "ca_file": self.ca_file, **security}
         entry = {"bootstrap": addresses, "listeners": {listener.name: login}, "limits": {"read_s": 10, "settle_s": 0.5}}
-        entry["listeners"] |= {one.label: "skip" for one in (Listener(), OAUTH, EVENTS) if one != listener}
+        entry["listeners"] |= {other.label: "skip" for other in (Listener(), OAUTH, EVENTS) if other != listener}
         # How the addresses above are asked before a broker has named its listeners.
         entry["security"] = login
         config.write_text(json.dumps({"clusters": {"prod": entry}}))
         command = [sys.executable, "-m", "kafka_audit.cli", "snapshot", "prod", "--config", str(config), "--out", str(out)]
-        given = {**os.environ, "PYTHONPATH": str(PLUGINS), **environment}
-        process = self.bed.worker.popen(command, env=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        variables = {**os.environ, "PYTHONPATH": str(PLUGINS), **environment}
+        process = self.bed.worker.popen(command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         string = environment.get("EVENT_HUBS", STRING)
         return snapshot_rows(process, out, self.log, IDENTITY_HEADER, string, string.partition("SharedAccessKey=")[2])
 

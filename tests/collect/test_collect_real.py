@@ -32,8 +32,8 @@ class Audited:
         self.cluster.await_settled()
 
     def start(self, **options):
-        given = {"zookeeper": self.cluster.zookeeper_connect, "limits": {"read_s": 4.0, "settle_s": 1.0}, **options}
-        command = [sys.executable, str(HERE / "take_snapshot.py"), json.dumps(given)]
+        described = {"zookeeper": self.cluster.zookeeper_connect, "limits": {"read_s": 4.0, "settle_s": 1.0}, **options}
+        command = [sys.executable, str(HERE / "take_snapshot.py"), json.dumps(described)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return self.bed.worker.popen(command, env={**os.environ, "PYTHONPATH": str(PLUGINS)}, **pipes)
 
@@ -49,10 +49,10 @@ def ended(process):
     return SimpleNamespace(returncode=process.returncode, stdout=stdout, stderr=stderr)
 
 
-def told(done):
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    content = json.loads(done.stdout)
+def told(completed):
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stderr == ""
+    content = json.loads(completed.stdout)
     return SimpleNamespace(**content, of=lambda table: content["rows"].get(table, []))
 
 
@@ -105,9 +105,9 @@ def test_a_healthy_cluster_is_told_completely_in_one_look(audited):
     assert registry["controller_id"] == audited.cluster.controller_id()
     assert snapshot.cluster_id == registry["kafka_cluster_id"]
     views = snapshot.of("BrokerView")
-    assert {one["observer"] for one in views} == {"broker:0", "broker:1", "broker:2"}
-    assert len({(one["brokers_digest"], one["topics_digest"], one["controller_id"]) for one in views}) == 1
-    assert {one["controller_id"] for one in views} == {registry["controller_id"]}
+    assert {view["observer"] for view in views} == {"broker:0", "broker:1", "broker:2"}
+    assert len({(view["brokers_digest"], view["topics_digest"], view["controller_id"]) for view in views}) == 1
+    assert {view["controller_id"] for view in views} == {registry["controller_id"]}
     names = {row["topic_digest"]: row["topic"] for row in snapshot.of("ViewTopic")}
     shown = {
         f"{names[row['topic_digest']]}/{row['partition']}": (row["leader"], row["leader_epoch"], row["isr"], row["replicas"])
@@ -152,9 +152,9 @@ def test_asking_leaves_no_warning_in_any_log(audited):
 
 def test_a_chroot_without_kafka_is_a_usage_error(audited):
     wrong = f"{audited.cluster.zookeeper_connect.partition('/')[0]}/nowhere"
-    done = audited.run(zookeeper=wrong)
-    assert done.returncode == 1
-    assert "there is no /brokers/ids below the chroot /nowhere" in done.stderr
+    completed = audited.run(zookeeper=wrong)
+    assert completed.returncode == 1
+    assert "there is no /brokers/ids below the chroot /nowhere" in completed.stderr
 
 
 def test_python_and_bash_see_the_same_from_each_broker(audited, tmp_path):
@@ -199,7 +199,9 @@ def test_a_broker_that_hangs_costs_its_own_rows(whole):
     # Of three samples (ISRs shrink while a busy host asks) the last two are kept.
     kept = [row["sample"] for row in snapshot.of("Sample")]
     first = [row for row in snapshot.of("SourceRead") if row["sample"] == kept[0] and row["outcome"] == "failed"]
-    assert [(row["observer"], row["operation"], row["error"]) for row in first] == [("broker:1", one, "timeout") for one in asked]
+    assert [(row["observer"], row["operation"], row["error"]) for row in first] == [
+        ("broker:1", operation, "timeout") for operation in asked
+    ]
     assert {row["observer"] for row in snapshot.of("BrokerView")} == {"broker:0", "broker:2"}
     assert {row["error"] for row in snapshot.of("Probe") if row["outcome"] == "failed"} == {"timeout"}
     assert snapshot.seconds < kept[-1] * (1.0 + 0.5) + 4.0  # four reads one after the other took 9 s in two samples

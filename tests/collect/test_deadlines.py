@@ -123,11 +123,11 @@ def test_a_name_server_that_hangs_ends_with_the_audit(monkeypatch):
     """kafka-python and kazoo look names up on their own, without a bound, and so does socket.create_connection."""
     real = socket.getaddrinfo
 
-    def hanging(host, *given, **more):
+    def hanging(host, *arguments, **more):
         if host.endswith(".example"):
             time.sleep(6)  # longer than the audit
             host = "127.0.0.1"
-        return real(host, *given, **more)
+        return real(host, *arguments, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", hanging)
     with HostileBroker(0) as broker:
@@ -141,7 +141,7 @@ def test_a_name_server_that_hangs_ends_with_the_audit(monkeypatch):
 
 def test_a_conversation_waits_for_no_name_server(monkeypatch):
     real, began = socket.getaddrinfo, time.monotonic()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *given: time.sleep(9) or real(host, *given))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *arguments: time.sleep(9) or real(host, *arguments))
     with pytest.raises(ReadError, match="timeout"), Conversation("slow.example", 9092, ClientOptions(read_s=0.5)):
         pass
     assert time.monotonic() - began < 6
@@ -213,14 +213,14 @@ def test_files_have_their_own_time_when_samples_took_all_they_could(tmp_path):
     assert read.outcome == "answered"
 
 
-@pytest.mark.parametrize("told", ["999999999", "9" * 5000])
-def test_a_session_time_that_no_broker_has_is_not_waited_for(told):
+@pytest.mark.parametrize("reported", ["999999999", "9" * 5000])
+def test_a_session_time_that_no_broker_has_is_not_waited_for(reported):
     refused = Probe(
         sample=1, vantage="worker", role="client", from_broker=None, broker_id=0, listener="L", protocol="PLAINTEXT", host="h",
         port=1, via=None, layer="tcp", outcome="failed", error="connection refused", detail=None,
     )  # fmt: skip
     config = BrokerConfig(
-        observer="broker:1", broker_id=1, key="broker.session.timeout.ms", value=told, source=4, sensitive=False
+        observer="broker:1", broker_id=1, key="broker.session.timeout.ms", value=reported, source=4, sensitive=False
     )
     assert sample_again.session_wait(collected([refused, config])) <= sample_again.MOST_SESSION_S + sample_again.TICK_S
     honest = replace(config, value="40000")
@@ -256,8 +256,8 @@ def test_nothing_is_asked_after_the_end():
     assert late.fileno() == -1
     with pytest.raises(ReadError, match="time limit of the audit was reached"):
         budget.demand_time()
-    for one in (ours, theirs, other):
-        one.close()
+    for connection in (ours, theirs, other):
+        connection.close()
 
 
 def test_a_frame_after_frame_flood_leaves_time_outs_their_turn():

@@ -33,7 +33,7 @@ LONG = "h" * 32_000
 
 def snap(parties, *, zookeeper=True):
     access = ZookeeperAccess(connect=parties.zookeeper.address) if zookeeper else None
-    cluster = Cluster(name="c", zookeeper=access, bootstrap=tuple(one.address for one in parties.brokers), limits=QUICK)
+    cluster = Cluster(name="c", zookeeper=access, bootstrap=tuple(broker.address for broker in parties.brokers), limits=QUICK)
     return take_snapshot(cluster, snapshot_id="s", say=lambda _: None, secrets={})
 
 
@@ -135,8 +135,8 @@ def test_a_cluster_with_odd_but_legal_names_loses_nothing():
         place = (parties.brokers[0].host, parties.brokers[0].port)
         parties.create_topic("A.b-c_9", {0: [0, 1]})
         parties.create_topic("t" * 249, {0: [0, 1]})
-        odd = {"PLAINTEXT": ("PLAINTEXT", *place), "internal-1.x_Y": ("PLAINTEXT", *place)}
-        content = json.loads(registration(odd))
+        endpoints = {"PLAINTEXT": ("PLAINTEXT", *place), "internal-1.x_Y": ("PLAINTEXT", *place)}
+        content = json.loads(registration(endpoints))
         parties.zookeeper.znodes["/brokers/ids/0"] = json.dumps({**content, "rack": "Zürich / 7"}).encode()
         parties.zookeeper.znodes["/config/users/CN=b1,OU=ünit"] = b'{"config":{"SCRAM-SHA-256":"x"}}'
         snapshot = snap(parties)

@@ -55,12 +55,12 @@ class Audited:
             "limits": {"read_s": 5, "settle_s": 0.5},
         }
         config.write_text(json.dumps({"clusters": {"prod": entry}}))
-        given = {"PYTHONPATH": str(PLUGINS), "KRB5_CONFIG": str(self.kdc.configuration), **environment}
+        variables = {"PYTHONPATH": str(PLUGINS), "KRB5_CONFIG": str(self.kdc.configuration), **environment}
         own = {name: value for name, value in os.environ.items() if not name.startswith("KRB5")}
         command = [str(config) if part == "CONFIG" else part for part in command]
-        done = self.bed.worker.run([sys.executable, *command], env=own | given, timeout=200)
-        assert done.returncode == code, done.stderr
-        return done.stdout
+        completed = self.bed.worker.run([sys.executable, *command], env=own | variables, timeout=200)
+        assert completed.returncode == code, completed.stderr
+        return completed.stdout
 
     def audit(self, **environment):
         """Audit by the console, and return the report."""
@@ -97,7 +97,7 @@ def audited(tmp_path_factory):
 
 
 def incident(report):
-    (found,) = [one for one in report["incidents"] if one["cause"] == "KA001"]
+    (found,) = [incident for incident in report["incidents"] if incident["cause"] == "KA001"]
     return found["headline"], json.dumps(found)
 
 
@@ -105,7 +105,7 @@ def test_with_a_ticket_an_audit_reads_everything(audited):
     report = audited.audit(**audited.cache("auditor", audited.keytab))
     assert report["coverage"]["unknown"] == []
     assert report["coverage"]["answered"] == report["coverage"]["asked"] > 0
-    assert [one for one in report["incidents"] if one["cause"] == "KA001"] == []
+    assert [incident for incident in report["incidents"] if incident["cause"] == "KA001"] == []
 
 
 def test_with_a_keytab_no_kinit_is_needed(audited):
@@ -133,7 +133,7 @@ def test_a_broker_without_a_principal_is_named_and_the_other_is_read(audited):
     audited.kdc.remove(f"kafka/{ADDRESSES[1]}")
     failed = audited.failed(**audited.cache("auditor", audited.keytab))
     message = f"Server kafka/{ADDRESSES[1]}@{REALM} not found in Kerberos database"
-    assert {one[:3] for one in failed} == {(ADDRESSES[1], "no Kerberos ticket", message)}
+    assert {failure[:3] for failure in failed} == {(ADDRESSES[1], "no Kerberos ticket", message)}
     assert audited.views == {"broker:0"}
 
 
@@ -141,8 +141,8 @@ def test_a_broker_with_an_old_key_refuses_the_ticket_and_the_row_says_which_key(
     """Of the same principal, made again: the broker's keytab has the key before."""
     audited.kdc.add(f"kafka/{ADDRESSES[1]}")
     failed = audited.failed(**audited.cache("auditor", audited.keytab))
-    assert {one[:2] for one in failed} == {(ADDRESSES[1], "SASL_AUTHENTICATION_FAILED")}
-    assert all(f"the key of kafka/{ADDRESSES[1]} that the KDC has" in one[3] for one in failed)
+    assert {failure[:2] for failure in failed} == {(ADDRESSES[1], "SASL_AUTHENTICATION_FAILED")}
+    assert all(f"the key of kafka/{ADDRESSES[1]} that the KDC has" in failure[3] for failure in failed)
 
 
 def test_a_kdc_that_does_not_answer_is_named_by_an_audit_and_by_the_watch(audited):
@@ -150,8 +150,8 @@ def test_a_kdc_that_does_not_answer_is_named_by_an_audit_and_by_the_watch(audite
     try:
         environment = audited.by_keytab(audited.keytab)
         failed = audited.failed(**environment)
-        assert {one[1] for one in failed} == {"no Kerberos ticket"}
-        assert any("Cannot contact any KDC" in one[2] for one in failed)
+        assert {failure[1] for failure in failed} == {"no Kerberos ticket"}
+        assert any("Cannot contact any KDC" in failure[2] for failure in failed)
         seen = json.loads(audited.run("-c", WATCH, "CONFIG", **environment).replace("'", '"').replace("None", "null"))
         assert {error for _, error in seen} == {"no Kerberos ticket"}
     finally:

@@ -26,18 +26,18 @@ def started(monkeypatch):
     found = Counter()
     run, bytes_of, tail = command_vantages.run_vantage_command, sources._bytes, tails.read_log_tail
 
-    def command(*given, **options):
+    def command(*arguments, **options):
         found["commands"] += 1
-        return run(*given, **options)
+        return run(*arguments, **options)
 
     def opened(file):
         found["files"] += not found[file.path]  # in KRaft, each sample reads those of brokers that do not answer
         found[file.path] += 1
         return bytes_of(file)
 
-    def read(*given):
+    def read(*arguments):
         found["logs"] += 1
-        return tail(*given)
+        return tail(*arguments)
 
     monkeypatch.setattr(command_vantages, "run_vantage_command", command)
     monkeypatch.setattr(tails, "run_vantage_command", command, raising=False)
@@ -52,7 +52,7 @@ def snap(parties, tmp_path, *, zookeeper=True, **limits):
     cluster = Cluster(
         name="c",
         zookeeper=access,
-        bootstrap=tuple(one.address for one in parties.brokers),
+        bootstrap=tuple(broker.address for broker in parties.brokers),
         properties=(f"{tmp_path}/{{broker_id}}.properties",),
         logs=Logs(command=("echo", "{broker_id}")),
         vantages=(Vantage(name="v", role="broker", command=("false", "{broker_id}")),),
@@ -116,8 +116,8 @@ def test_the_honest_twin_is_read_whole_and_no_row_is_about_limits(tmp_path, star
         snapshot = snap(parties, tmp_path)
     assert limits_row(snapshot) == {}
     assert started["files"] == 3
-    for what in ("properties", "logs"):
-        assert read_of(snapshot, what) == {f"{what}:{broker}" for broker in range(3)}
+    for source in ("properties", "logs"):
+        assert read_of(snapshot, source) == {f"{source}:{broker}" for broker in range(3)}
 
 
 def test_files_count_as_rows(tmp_path, started):

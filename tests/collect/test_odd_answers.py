@@ -60,8 +60,8 @@ HUGE = "9" * 4301  # digits, of which int() takes 4,300
 
 @pytest.fixture
 def cluster():
-    with HostileCluster() as one:
-        yield one
+    with HostileCluster() as cluster:
+        yield cluster
 
 
 def snap(cluster, tmp_path):
@@ -88,8 +88,8 @@ def newest(snapshot, table):
 
 def honest(snapshot, brokers):
     """Count what honest brokers told, in every table of theirs, of the newest look."""
-    told = (row for table in OWN for row in newest(snapshot, table) if row.broker_id in brokers)
-    return Counter((type(row).__name__, row.broker_id) for row in told)
+    rows = (row for table in OWN for row in newest(snapshot, table) if row.broker_id in brokers)
+    return Counter((type(row).__name__, row.broker_id) for row in rows)
 
 
 def in_full(brokers):
@@ -109,9 +109,9 @@ def _set(part, values):
             setattr(part, name, values[name])
             continue
         inside = getattr(part, name)
-        for one in inside if isinstance(inside, list) else ():
-            if hasattr(one, "_struct"):
-                _set(one, values)
+        for item in inside if isinstance(inside, list) else ():
+            if hasattr(item, "_struct"):
+                _set(item, values)
 
 
 def twice(*path):
@@ -334,7 +334,7 @@ def test_decoders_of_answers_raise_their_own_error_alone(body, version):
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda one: st.lists(one) | st.dictionaries(st.text(), one),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 KEYS = st.sampled_from(
     [
@@ -396,7 +396,7 @@ def test_states_that_are_decoded_together_are_what_each_is_alone(contents):
     mzxid = np.arange(len(contents))
     together = partition_states.decoded(contents, mzxid)
     if together is not None:
-        alone = partition_states.States.of([znodes.parse_state(one) for one in contents], mzxid.tolist())
+        alone = partition_states.States.of([znodes.parse_state(content) for content in contents], mzxid.tolist())
         for name in ("leader", "leader_epoch", "controller_epoch", "leader_recovery_state", "mzxid"):
             assert getattr(together, name).tolist() == getattr(alone, name).tolist()
         assert together.isr.arrow().to_pylist() == alone.isr.arrow().to_pylist()
@@ -491,9 +491,9 @@ def test_a_broker_id_in_a_log_that_no_broker_has_is_left_out():
 def test_an_odd_answer_of_a_queue_is_one_failed_row(cluster):
     vantage = Vantage(name="edge", role="client", queue="edge")
     access = ZookeeperAccess(connect=cluster.zookeeper.address)
-    odd = QueueAnswer(endpoints=[[1, 2]], samples=["", ""])
+    queue_answer = QueueAnswer(endpoints=[[1, 2]], samples=["", ""])
     audited = Cluster(name="c", zookeeper=access, limits=QUICK, vantages=(vantage,))
-    snapshot = take_snapshot(audited, snapshot_id="s", say=lambda _: None, secrets={}, answers={"edge": odd})
+    snapshot = take_snapshot(audited, snapshot_id="s", say=lambda _: None, secrets={}, answers={"edge": queue_answer})
     (read,) = failed(snapshot)
     assert (read.observer, read.error) == ("vantage:edge", ReadFailure.MALFORMED_ANSWER.words)
     assert honest(snapshot, {0, 1, 2}) == in_full({0, 1, 2})
@@ -509,4 +509,6 @@ def test_what_is_known_passes_the_boundary():
 def test_partitions_are_there_whatever_the_others_say(cluster, tmp_path):
     cluster.zookeeper.znodes["/brokers/topics/odd"] = b'{"partitions":{"0":null}}'
     rows = snap(cluster, tmp_path).of(RegisteredPartition)
-    assert {(row.topic, row.partition) for row in rows} == {(name, one) for name, held in cluster.topics.items() for one in held}
+    assert {(row.topic, row.partition) for row in rows} == {
+        (name, partition) for name, held in cluster.topics.items() for partition in held
+    }

@@ -28,33 +28,33 @@ VIEW = BrokerView(
 
 
 def asked(brokers, rows):
-    said = []
-    found = BrokerProgress(said.append, brokers)
+    lines = []
+    found = BrokerProgress(lines.append, brokers)
     for number in range(brokers):
         found.ask(f"broker {number}", [f"b{number}:9092", f"b{number}:9093"])
     for number in range(brokers):
         found.note(f"broker {number}", rows(number))
-    return said
+    return lines
 
 
 def test_each_of_a_few_brokers_has_its_line():
-    said = asked(MANY, lambda _: FAILED)
-    assert said == [f"asking broker {number} at b{number}:9092, b{number}:9093 …" for number in range(MANY)]
+    lines = asked(MANY, lambda _: FAILED)
+    assert lines == [f"asking broker {number} at b{number}:9092, b{number}:9093 …" for number in range(MANY)]
 
 
 def test_many_brokers_have_one_line_and_each_that_fails_its_own():
-    said = asked(MANY + 1, lambda number: FAILED if number == 3 else (VIEW,))
-    assert said == ["asking 11 brokers …", "broker 3 did not answer at b1:9092 (timeout)"]
+    lines = asked(MANY + 1, lambda number: FAILED if number == 3 else (VIEW,))
+    assert lines == ["asking 11 brokers …", "broker 3 did not answer at b1:9092 (timeout)"]
 
 
 def test_how_many_answered_is_told_now_and_then(monkeypatch):
     now = iter(range(0, 1000, 2))
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
-    said = asked(20, lambda _: (VIEW, FAILED[0]))
-    told = [line for line in said if line.endswith("answered")]
-    assert said[0] == "asking 20 brokers …"
-    assert told[:2] == ["3 of 20 brokers answered", "6 of 20 brokers answered"]
-    assert len(told) < 20 / 2
+    lines = asked(20, lambda _: (VIEW, FAILED[0]))
+    answered = [line for line in lines if line.endswith("answered")]
+    assert lines[0] == "asking 20 brokers …"
+    assert answered[:2] == ["3 of 20 brokers answered", "6 of 20 brokers answered"]
+    assert len(answered) < 20 / 2
 
 
 @pytest.mark.parametrize("rows", [(), (VIEW,)])

@@ -34,7 +34,10 @@ def registration(broker_id=0, mzxid=7):
 
 def errand(targets, registered):
     written = {row.broker_id: row.mzxid for row in registered}
-    endpoints = [[one.broker_id, one.listener, one.protocol, one.host, one.port, written.get(one.broker_id)] for one in targets]
+    endpoints = [
+        [target.broker_id, target.listener, target.protocol, target.host, target.port, written.get(target.broker_id)]
+        for target in targets
+    ]
     asked = {"read_s": 1.0, "settle_s": 0.2, "endpoints": endpoints, "script": command_vantages.asked(targets, NOBODY)}
     return json.loads(json.dumps(asked))  # as XCom does
 
@@ -114,8 +117,8 @@ def test_an_answer_that_makes_no_sense_is_unknown(healthy):
 def test_no_password_and_no_key_travels(tmp_path, monkeypatch):
     authority = Authority(tmp_path)
     (tmp_path / "key.pem").write_text("-----BEGIN PRIVATE KEY-----\nSECRET\n-----END PRIVATE KEY-----\n")
-    told = {"protocol": "SASL_SSL", "mechanism": "PLAIN", "username": "auditor", "password_env": "HIDDEN"}
-    secure = Security(**told, tls=Tls(ca_file=str(authority.ca_file)))
+    security = {"protocol": "SASL_SSL", "mechanism": "PLAIN", "username": "auditor", "password_env": "HIDDEN"}
+    secure = Security(**security, tls=Tls(ca_file=str(authority.ca_file)))
     endpoint = RegisteredEndpoint(sample=1, broker_id=0, listener="L", protocol="SASL_SSL", host="b0.example", port=9093)
     monkeypatch.setattr(Discovery, "listed", lambda _: (endpoint,))
     cluster = Cluster(name="c", bootstrap=("b0.example:9093",), security=secure, limits=Limits(read_s=1, settle_s=3))

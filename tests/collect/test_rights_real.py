@@ -54,18 +54,18 @@ class Audited:
         self.cluster.await_settled()
 
     def snapshot(self, **options):
-        given = {
+        described = {
             "zookeeper": self.cluster.zookeeper_connect,
             "limits": {"read_s": 4.0, "settle_s": 1.0},
             "listeners": {BETWEEN.label: None},
             **options,
         }
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        command = [sys.executable, str(HERE / "take_snapshot.py"), json.dumps(given)]
+        command = [sys.executable, str(HERE / "take_snapshot.py"), json.dumps(described)]
         return told(ended(self.bed.worker.popen(command, env={**os.environ, "PYTHONPATH": str(PLUGINS)}, **pipes)))
 
     def put(self, znodes):
-        """Write znodes behind the brokers' backs."""
+        """Write znodes without a notification of brokers."""
         command = [sys.executable, "-c", PUT, self.cluster.zookeeper_connect]
         process = self.bed.worker.popen(command, stdin=subprocess.PIPE)
         process.communicate(json.dumps(znodes), timeout=120)
@@ -90,16 +90,16 @@ def audited(request, tmp_path_factory):
 @pytest.fixture
 def granted(audited):
     """Grant the auditor ACLs for one test."""
-    given = []
+    granted = []
 
     def grant(acls):
         audited.cluster.put_acls(acls)
-        given.extend(acls)
+        granted.extend(acls)
         return audited
 
     yield grant
-    if given:
-        audited.cluster.drop_acls(given)
+    if granted:
+        audited.cluster.drop_acls(granted)
 
 
 def needs(snapshot):
@@ -121,10 +121,10 @@ PROTECTED = ("DescribeAcls", "DescribeLogDirs", "ListPartitionReassignments")
 def test_no_rights_provoke_no_error_and_every_need_is_told(audited):
     snapshot, errors = audited.errors_of(audited.snapshot)
     assert errors == []
-    told_needs = {one for one in needs(snapshot) if one[0] in PROTECTED}
+    told_needs = {api for api in needs(snapshot) if api[0] in PROTECTED}
     # Who may not Describe any topic is shown none, and the controller all the same.
-    assert told_needs == {(one, REFUSED, DESCRIBE) for one in PROTECTED}
-    assert {one[2] for one in needs(snapshot)} == {DESCRIBE, DESCRIBE_CONFIGS, MAY_DESCRIBE_TOPICS}
+    assert told_needs == {(api, REFUSED, DESCRIBE) for api in PROTECTED}
+    assert {need[2] for need in needs(snapshot)} == {DESCRIBE, DESCRIBE_CONFIGS, MAY_DESCRIBE_TOPICS}
     assert snapshot.of("LeadershipAnswer") == snapshot.of("LeadershipAsked") == []
     assert snapshot.of("LogDir") == snapshot.of("Reassignment") == []
     assert [row["observer"] for row in snapshot.of("AclHolder") if row["observer"] != "zookeeper"] == []
@@ -135,7 +135,7 @@ def test_some_rights_tell_their_part_and_name_the_rest(granted):
     audited = granted(SOME)
     snapshot, errors = audited.errors_of(audited.snapshot)
     assert errors == []
-    assert needs(snapshot) == {(one, REFUSED, DESCRIBE) for one in PROTECTED}
+    assert needs(snapshot) == {(api, REFUSED, DESCRIBE) for api in PROTECTED}
     assert {row["broker_id"] for row in snapshot.of("BrokerConfig")} == {0, 1, 2}
     assert len(controller_reads(snapshot)) == len(snapshot.of("Sample"))
 
@@ -150,11 +150,11 @@ def test_all_rights_leave_nothing_unknown(granted):
     assert set(holders) == {"zookeeper", "broker:0", "broker:1", "broker:2"}
     assert set(holders.values()) == {(snapshot.of("Acl")[0]["acls_digest"], len(ALL))}
     entries = {(row["resource_type"], row["resource_name"], row["operation"], row["permission"]) for row in snapshot.of("Acl")}
-    assert entries == {(one.resource, one.name, one.operation, "ALLOW") for one in ALL}
+    assert entries == {(acl.resource, acl.name, acl.operation, "ALLOW") for acl in ALL}
     assert len(snapshot.of("Acl")) == len(ALL)
     assert controller_reads(snapshot) == [f"broker:{audited.cluster.controller_id()}"]
     assert {(row["broker_id"], row["error"], row["replicas"]) for row in snapshot.of("LogDir")} == {
-        (one, 0, 2) for one in (0, 1, 2)
+        (broker, 0, 2) for broker in (0, 1, 2)
     }
     assert snapshot.of("Reassignment") == []
 
@@ -168,8 +168,8 @@ def test_asking_with_all_rights_writes_nothing(granted):
 
 def test_acls_that_brokers_have_not_heard_of_are_looked_at_twice_ten_thousand_of_them_too(granted):
     audited = granted(ALL)
-    one = {"principal": "User:a", "permissionType": "Allow", "operation": "Read", "host": "*"}
-    many = {f"/kafka-acl/Topic/many-{number}": json.dumps({"version": 1, "acls": [one]}) for number in range(10_000)}
+    acl = {"principal": "User:a", "permissionType": "Allow", "operation": "Read", "host": "*"}
+    many = {f"/kafka-acl/Topic/many-{number}": json.dumps({"version": 1, "acls": [acl]}) for number in range(10_000)}
     audited.put(many)
     snapshot = audited.snapshot()
     assert failed(snapshot) == []
@@ -189,22 +189,22 @@ def test_dynamic_configuration_is_told_without_its_secrets(audited):
     assert "aHVudGVyMg" not in json.dumps(snapshot.rows)
     assert "stored_key" not in json.dumps(snapshot.rows)
     broken = ("zookeeper", "zookeeper /config/users/broken", "unreadable")
-    assert {one for one in failed(snapshot) if one[0] == "zookeeper"} == {broken}
+    assert {failure for failure in failed(snapshot) if failure[0] == "zookeeper"} == {broken}
 
 
 def test_server_properties_are_told_without_their_secrets(audited):
     paths = [str(Path(audited.cluster.folder) / "broker-{broker_id}" / "server.properties")]
     snapshot = audited.snapshot(properties=paths)
-    assert [one for one in failed(snapshot) if one[0].startswith("properties")] == []
+    assert [failure for failure in failed(snapshot) if failure[0].startswith("properties")] == []
     users = {(row["broker_id"], row["key"]): row["value"] for row in snapshot.of("BrokerProperty") if row["key"] == "super.users"}
-    assert users == {(one, "super.users"): "User:admin;User:kafka" for one in (0, 1, 2)}
+    assert users == {(broker, "super.users"): "User:admin;User:kafka" for broker in (0, 1, 2)}
     text = json.dumps(snapshot.rows)
-    assert not [one for one in audited.cluster.secured.security.users.values() if one in text]
+    assert not [user for user in audited.cluster.secured.security.users.values() if user in text]
     logins = {
         (row["broker_id"], row["listener"], row["mechanism"], row["side"], row["username"])
         for row in snapshot.of("PropertyLogin")
     }
-    assert logins == {(one, BETWEEN.label, "SCRAM-SHA-512", "client", "kafka") for one in (0, 1, 2)}
+    assert logins == {(broker, BETWEEN.label, "SCRAM-SHA-512", "client", "kafka") for broker in (0, 1, 2)}
     assert len({row["password_digest"] for row in snapshot.of("PropertyLogin")}) == 1
 
 
@@ -213,10 +213,10 @@ def test_what_zookeeper_set_acl_hides_is_unknown_and_the_rest_is_told(tmp_path):
         snapshot = Audited(bed, brokers=1, zookeeper="sasl").snapshot()
         hidden = ("zookeeper /config/brokers", "zookeeper /config/users")
         rows = {row["operation"]: row for row in snapshot.of("SourceRead") if row["observer"] == "zookeeper"}
-        assert {one for one, row in rows.items() if row["outcome"] == "failed"} == set(hidden)
-        assert {rows[one]["error"] for one in hidden} == {"NoAuthError"}
-        assert [rows[one]["needs"] for one in hidden] == [
-            f"read permission on {one.removeprefix('zookeeper ')} in ZooKeeper" for one in hidden
+        assert {operation for operation, row in rows.items() if row["outcome"] == "failed"} == set(hidden)
+        assert {rows[operation]["error"] for operation in hidden} == {"NoAuthError"}
+        assert [rows[operation]["needs"] for operation in hidden] == [
+            f"read permission on {operation.removeprefix('zookeeper ')} in ZooKeeper" for operation in hidden
         ]
         assert snapshot.of("ScramUser") == snapshot.of("DynamicConfig") == []
         assert {row["broker_id"] for row in snapshot.of("RegisteredBroker")} == {0}
@@ -231,7 +231,7 @@ def test_znodes_of_four_megabytes_are_one_row_each(tmp_path, monkeypatch):
         audited.put(few | huge)
         snapshot = audited.snapshot()
         rows = {row["operation"]: row for row in snapshot.of("SourceRead") if row["observer"] == "zookeeper" and row["error"]}
-        assert {one: row["error"] for one, row in rows.items()} == {
+        assert {operation: row["error"] for operation, row in rows.items()} == {
             "zookeeper /kafka-acl": "incomplete",
             **{f"zookeeper {path}": "unreadable" for path in huge},
         }
@@ -245,12 +245,15 @@ def test_znodes_of_four_megabytes_are_one_row_each(tmp_path, monkeypatch):
 def test_without_zookeeper_too(tmp_path, more):
     with Bed(tmp_path) as bed:
         audited = Audited(bed, "4.3.0", brokers=2, zookeeper=None, more=more)
-        given = {"zookeeper": None, "bootstrap": [f"{one.host.address}:{OPEN.port}" for one in audited.cluster.brokers.values()]}
-        snapshot, errors = audited.errors_of(lambda: audited.snapshot(**given))
+        described = {
+            "zookeeper": None,
+            "bootstrap": [f"{broker.host.address}:{OPEN.port}" for broker in audited.cluster.brokers.values()],
+        }
+        snapshot, errors = audited.errors_of(lambda: audited.snapshot(**described))
     assert errors == []
     if not more:
-        assert needs(snapshot) >= {(one, REFUSED, DESCRIBE) for one in PROTECTED}
-        assert {one[2] for one in needs(snapshot)} == {DESCRIBE, DESCRIBE_CONFIGS}
+        assert needs(snapshot) >= {(api, REFUSED, DESCRIBE) for api in PROTECTED}
+        assert {need[2] for need in needs(snapshot)} == {DESCRIBE, DESCRIBE_CONFIGS}
         return
     assert failed(snapshot) == []
     assert [(row["observer"], row["acls"]) for row in snapshot.of("AclHolder")] == [("broker:0", 0), ("broker:1", 0)]

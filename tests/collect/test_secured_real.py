@@ -40,7 +40,7 @@ LISTENERS = (
     Listener(protocol="SASL_PLAINTEXT", port=BROKER_PORT + 1, mechanisms=("SCRAM-SHA-512", "SCRAM-SHA-256")),
     Listener(protocol="SASL_SSL", name="EXTERNAL", port=BROKER_PORT + 2, mechanisms=("PLAIN",)),
 )
-NAMES = [one.label for one in LISTENERS]
+NAMES = [listener.label for listener in LISTENERS]
 WRONG = "no-such-password"
 # A vantage that notes what it was given, and every command line that runs while it does.
 NOTING = """#!/bin/sh
@@ -64,10 +64,10 @@ class Audited:
         self.number = 0
 
     def entry(self, names=NAMES, ca_file=None):
-        found = {one: self.secured.audit_settings(label=one) for one in names}
+        found = {label: self.secured.audit_settings(label=label) for label in names}
         if ca_file is not None:
-            for one in ("SSL", "EXTERNAL"):
-                found[one]["ca_file"] = str(ca_file)
+            for label in ("SSL", "EXTERNAL"):
+                found[label]["ca_file"] = str(ca_file)
         return {
             "zookeeper": self.secured.audit_zookeeper(self.cluster.zookeeper_connect),
             "listeners": found,
@@ -95,7 +95,7 @@ class Audited:
             snapshot_id=snapshot_id, rows=rows, of=lambda table: [row for row in rows if isinstance(row, table)]
         )
 
-    def _demand_secrecy(self, out, said, used):
+    def _demand_secrecy(self, out, log, used):
         secrets = {used, *self.secured.security.users.values()}
         files = {str(path): path.read_bytes() for path in out.rglob("*") if path.is_file()}
         assert files
@@ -103,7 +103,7 @@ class Audited:
         assert "HOME=" in noted
         assert "kafka_audit.cli" in noted
         for secret in secrets:
-            assert secret not in said
+            assert secret not in log
             assert secret not in noted
             assert [path for path, content in files.items() if secret.encode() in content] == []
 
@@ -145,8 +145,8 @@ def test_every_listener_is_read_as_the_auditor_and_zookeeper_too(audited):
     kafka = {key: row for key, row in failed(snapshot).items() if row.observer == "broker:0"}
     assert kafka == {}
     assert [row.broker_id for row in snapshot.of(RegisteredBroker)] == [0]
-    assert {(row.listener, row.topics_listed) for row in snapshot.of(BrokerView)} == {(one, 1) for one in NAMES}
-    assert {(row.listener, row.answered_by) for row in snapshot.of(BrokerIdentity)} == {(one, 0) for one in NAMES}
+    assert {(row.listener, row.topics_listed) for row in snapshot.of(BrokerView)} == {(label, 1) for label in NAMES}
+    assert {(row.listener, row.answered_by) for row in snapshot.of(BrokerIdentity)} == {(label, 0) for label in NAMES}
     assert log_of(audited, "ERROR") == errors
 
 
@@ -163,12 +163,12 @@ def test_probes_see_tls_and_mechanisms_from_here_and_from_a_vantage(audited):
     authorities = {row.subject for row in snapshot.of(AuthorityCertificate)}
     assert {row.issuer for row in snapshot.of(Certificate)} == authorities != set()
     shown = {(row.vantage, row.listener, row.trusted, row.name_matches) for row in snapshot.of(Certificate)}
-    assert shown == {(place, one, True, True) for place in ("worker", "here") for one in ("SSL", "EXTERNAL")}
+    assert shown == {(place, label, True, True) for place in ("worker", "here") for label in ("SSL", "EXTERNAL")}
 
 
 def test_a_wrong_password_is_a_refused_login_and_the_broker_is_reachable(audited):
-    anybody = {"zookeeper": audited.cluster.zookeeper_connect}
-    snapshot = audited.snapshot(audited.entry() | anybody, password=WRONG)
+    without_login = {"zookeeper": audited.cluster.zookeeper_connect}
+    snapshot = audited.snapshot(audited.entry() | without_login, password=WRONG)
     metadata = {
         target.rpartition(":")[2]: row for (operation, target), row in failed(snapshot).items() if operation == "Metadata"
     }
@@ -238,8 +238,8 @@ def test_an_old_broker_is_read_by_scram_and_plain(tmp_path):
         entry = audited.entry([]) | {"security": security, "listeners": {"OTHER": other}}
         snapshot = audited.snapshot(entry)
         assert {row.listener for row in snapshot.of(BrokerView)} == {"SASL_PLAINTEXT"}
-        told = failed(snapshot)["Metadata", f"{address}:{BROKER_PORT + 1}"]
-        assert (told.error, "PLAIN without TLS sends the password in clear text" in told.message) == ("not trusted", True)
+        read = failed(snapshot)["Metadata", f"{address}:{BROKER_PORT + 1}"]
+        assert (read.error, "PLAIN without TLS sends the password in clear text" in read.message) == ("not trusted", True)
         snapshot = audited.snapshot(entry | {"bootstrap": [f"{address}:{BROKER_PORT + 1}"]})
         assert {(row.listener, row.topics_listed) for row in snapshot.of(BrokerView)} == {("SASL_PLAINTEXT", 1), ("OTHER", 1)}
 
@@ -257,7 +257,7 @@ def test_a_broker_that_only_zookeeper_lists_gets_no_login_until_the_file_trusts_
         }
         assert metadata["broker:1"].needs == f'trusted_hosts: ["{hosts[1]}"]'
         refused = [
-            broker.id for broker in audited.cluster.brokers.values() for one in said_by(broker) if "invalid credentials" in one
+            broker.id for broker in audited.cluster.brokers.values() for line in said_by(broker) if "invalid credentials" in line
         ]
         assert refused == [0]  # broker 1 heard of no login, not even of a wrong one
         snapshot = audited.snapshot(entry)
@@ -306,7 +306,7 @@ def test_one_of_three_brokers_that_refuses_the_right_password_is_named_and_the_o
             audit.prepare_request(store, [snapshot.snapshot_id], None, "run")
             embedded_job.answer(store, "run")
             (document,) = audit.write_reports(store, "run", {})
-            incident = next(one for one in document["incidents"] if one["cause"] == "KA001")
+            incident = next(incident for incident in document["incidents"] if incident["cause"] == "KA001")
             assert incident["headline"] == "Broker 0 refuses the login that brokers 1 and 2 accept"
         refusals = {
             broker.id: sum("ailed authentication" in line for line in said_by(broker)) for broker in cluster.brokers.values()
@@ -329,8 +329,8 @@ def test_zookeeper_by_tls_and_a_listener_that_wants_a_certificate(tmp_path):
         without = {"protocol": "SSL", "ca_file": entry["listeners"]["SSL"]["ca_file"]}
         snapshot = audited.snapshot(entry | {"listeners": {"SSL": without}})
         assert layers(snapshot, "worker", "SSL")["api"] == ("unknown", "client certificate required")
-        told = next(row for (operation, _), row in failed(snapshot).items() if operation == "Metadata")
-        assert told.needs == "cert_file and key_file for SSL in the cluster file"
+        read = next(row for (operation, _), row in failed(snapshot).items() if operation == "Metadata")
+        assert read.needs == "cert_file and key_file for SSL in the cluster file"
         tls = entry["zookeeper"]["tls"]
         for wrong, error in (
             (tls | {"ca_file": str(Authority(tmp_path, "other").ca_file)}, "certificate of an unknown issuer"),

@@ -48,12 +48,12 @@ def brokers():
     """Three brokers that agree."""
     with ExitStack() as stack:
         found = [FakeBroker(number) for number in range(3)]
-        addresses = {one.id: stack.enter_context(server(one)) for one in found}
-        for one in found:
-            one.brokers = dict(addresses)
-            one.controller_id = 1
-            one.topics = {"orders": {0: (0, [0, 1, 2]), 1: (1, [1, 2, 0])}}
-            one.address = "{}:{}".format(*addresses[one.id])
+        addresses = {broker.id: stack.enter_context(server(broker)) for broker in found}
+        for broker in found:
+            broker.brokers = dict(addresses)
+            broker.controller_id = 1
+            broker.topics = {"orders": {0: (0, [0, 1, 2]), 1: (1, [1, 2, 0])}}
+            broker.address = "{}:{}".format(*addresses[broker.id])
         yield found
 
 
@@ -61,38 +61,38 @@ def cluster(*bootstrap, **options):
     return Cluster(**{"name": "c", "bootstrap": tuple(bootstrap), "limits": QUICK, **options})
 
 
-def snap(one, said=None):
-    return take_snapshot(one, snapshot_id="s", say=(said if said is not None else []).append, secrets={})
+def snap(described, lines=None):
+    return take_snapshot(described, snapshot_id="s", say=(lines if lines is not None else []).append, secrets={})
 
 
 def test_brokers_that_agree_are_asked_once(brokers):
-    said = []
+    lines = []
     started = time.monotonic()
-    snapshot = snap(cluster(brokers[0].address), said)
+    snapshot = snap(cluster(brokers[0].address), lines)
     assert time.monotonic() - started < 1.0
     (info,) = snapshot.of(SnapshotInfo)
     assert (info.mode, info.samples, info.cluster, info.client_vantages) == ("kraft", 1, "c", 1)
     assert (snapshot.snapshot_id, snapshot.cluster, snapshot.cluster_id) == ("s", "c", "fake")
-    assert {one.observer: one.listener for one in snapshot.of(BrokerView)} == dict.fromkeys(
+    assert {view.observer: view.listener for view in snapshot.of(BrokerView)} == dict.fromkeys(
         ("broker:0", "broker:1", "broker:2"), "bootstrap"
     )
-    assert {one.broker_id: one.answered_by for one in snapshot.of(BrokerIdentity)} == {0: 0, 1: 1, 2: 2}
+    assert {identity.broker_id: identity.answered_by for identity in snapshot.of(BrokerIdentity)} == {0: 0, 1: 1, 2: 2}
     assert len(snapshot.of(ViewBroker)) == 3
     assert len(snapshot.of(ViewTopic)) == 1
     assert {row.outcome for row in snapshot.of(SourceRead)} == {"answered"}
-    assert any("asking broker 2 at" in line for line in said)
+    assert any("asking broker 2 at" in line for line in lines)
     assert {type(row) for row in snapshot.rows} <= {*TABLES} - {*LARGE}
     assert snapshot.large.keys() == {*LARGE}
 
 
 def test_a_view_that_differs_is_looked_at_again_and_kept_twice(brokers):
     brokers[2].topics, brokers[2].brokers, brokers[2].controller_id = {}, {}, -1
-    said = []
-    snapshot = snap(cluster(brokers[0].address), said)
-    assert [one.sample for one in snapshot.of(Sample)] == [1, 2]
+    lines = []
+    snapshot = snap(cluster(brokers[0].address), lines)
+    assert [sample.sample for sample in snapshot.of(Sample)] == [1, 2]
     assert "broker 2 and the other brokers show different views" in snapshot.of(Sample)[1].reason
-    assert any(line.startswith("sample 2 in 0 s because") for line in said)
-    assert [(one.sample, one.brokers_listed) for one in snapshot.of(BrokerView) if one.broker_id == 2] == [(1, 0), (2, 0)]
+    assert any(line.startswith("sample 2 in 0 s because") for line in lines)
+    assert [(view.sample, view.brokers_listed) for view in snapshot.of(BrokerView) if view.broker_id == 2] == [(1, 0), (2, 0)]
     assert snapshot.of(Sample)[1].started_ms - snapshot.of(Sample)[0].started_ms >= 200
     assert len(snapshot.of(BrokerConfig)) == 3
     assert len({(row.observer, row.api_key) for row in snapshot.of(BrokerApi)}) == len(snapshot.of(BrokerApi))
@@ -108,8 +108,8 @@ def test_a_difference_that_heals_ends_the_looking(brokers):
 
     snapshot = take_snapshot(cluster(brokers[0].address), snapshot_id="s", say=heal, secrets={})
     assert snapshot.of(SnapshotInfo)[0].samples == 2
-    newest = [one for one in snapshot.of(BrokerView) if one.sample == 2]
-    assert len({one.topics_digest for one in newest}) == 1
+    newest = [view for view in snapshot.of(BrokerView) if view.sample == 2]
+    assert len({view.topics_digest for view in newest}) == 1
 
 
 def test_what_never_settles_is_given_up_after_four_looks_and_two_are_kept(brokers):
@@ -118,24 +118,24 @@ def test_what_never_settles_is_given_up_after_four_looks_and_two_are_kept(broker
     def another_one_each_time(line):
         if line.startswith("asking 2 bootstrap addresses"):
             looks.append(line)
-            for one in brokers:
-                one.mute = {3} if one.id == len(looks) % 3 else set()
+            for broker in brokers:
+                broker.mute = {3} if broker.id == len(looks) % 3 else set()
 
     limits = Limits(read_s=0.3, settle_s=0.1, audit_s=30.0)
-    one = cluster(brokers[0].address, brokers[1].address, limits=limits)
-    snapshot = take_snapshot(one, snapshot_id="s", say=another_one_each_time, secrets={})
+    described = cluster(brokers[0].address, brokers[1].address, limits=limits)
+    snapshot = take_snapshot(described, snapshot_id="s", say=another_one_each_time, secrets={})
     assert snapshot.of(SnapshotInfo)[0].samples == len(looks) == 4
-    assert [one.sample for one in snapshot.of(Sample)] == [3, 4]
+    assert [sample.sample for sample in snapshot.of(Sample)] == [3, 4]
     assert {row.sample for row in snapshot.of(SourceRead)} == {3, 4}
 
 
 def test_time_that_is_over_ends_the_looking(brokers):
     brokers[2].topics = {}
-    said = []
+    lines = []
     limits = Limits(read_s=1.0, settle_s=60.0, audit_s=5.0)
-    snapshot = snap(cluster(brokers[0].address, limits=limits), said)
+    snapshot = snap(cluster(brokers[0].address, limits=limits), lines)
     assert snapshot.of(SnapshotInfo)[0].samples == 1
-    assert any("audit_s leaves no time" in line for line in said)
+    assert any("audit_s leaves no time" in line for line in lines)
 
 
 def test_an_address_that_answers_late_is_not_waited_for_and_its_brokers_are_asked_all_the_same(brokers, monkeypatch):
@@ -143,29 +143,29 @@ def test_an_address_that_answers_late_is_not_waited_for_and_its_brokers_are_aske
     first.brokers = {0: first.brokers[0]}
     asked = threading.Event()
     answer_first, answer_late = first._configs, late._metadata
-    monkeypatch.setattr(first, "_configs", lambda *given: asked.set() or answer_first(*given))
-    monkeypatch.setattr(late, "_metadata", lambda *given: asked.wait(20) and answer_late(*given))
+    monkeypatch.setattr(first, "_configs", lambda *arguments: asked.set() or answer_first(*arguments))
+    monkeypatch.setattr(late, "_metadata", lambda *arguments: asked.wait(20) and answer_late(*arguments))
     snapshot = snap(cluster(first.address, late.address, limits=Limits(read_s=15.0, settle_s=0.1, audit_s=60.0)))
-    assert {one.broker_id for one in snapshot.of(BrokerView) if one.sample == 1} >= {0, 1, 2}
-    assert {one.broker_id for one in snapshot.of(Probe) if one.sample == 1} >= {0, 1, 2}
+    assert {view.broker_id for view in snapshot.of(BrokerView) if view.sample == 1} >= {0, 1, 2}
+    assert {probe.broker_id for probe in snapshot.of(Probe) if probe.sample == 1} >= {0, 1, 2}
 
 
 def test_a_broker_that_hangs_costs_its_own_rows_and_one_deadline(brokers):
     with server(fakes.silent) as hanging:
-        for one in brokers:
-            one.brokers = {**one.brokers, 9: hanging}
+        for broker in brokers:
+            broker.brokers = {**broker.brokers, 9: hanging}
         started = time.monotonic()
         snapshot = snap(cluster(brokers[0].address, limits=replace(QUICK, settle_s=1.8)))
         assert 1.8 < time.monotonic() - started < 1.8 + 1.0 + 0.7  # not 1.8 s after it was given up
     failed = {row.observer for row in snapshot.of(SourceRead) if row.outcome == "failed"}
     assert failed == {"broker:9"}
-    assert {one.broker_id for one in snapshot.of(BrokerView)} == {0, 1, 2}
+    assert {view.broker_id for view in snapshot.of(BrokerView)} == {0, 1, 2}
 
 
 def test_an_audit_that_is_over_tells_what_it_did_not_get(brokers):
     with server(fakes.silent) as hanging:
-        for one in brokers:
-            one.brokers = {**one.brokers, 9: hanging}
+        for broker in brokers:
+            broker.brokers = {**broker.brokers, 9: hanging}
         limits = Limits(read_s=20.0, settle_s=0.1, audit_s=1.0)
         started = time.monotonic()
         snapshot = snap(cluster(brokers[0].address, limits=limits))
@@ -186,15 +186,15 @@ def test_nobody_anywhere_is_rows_and_an_id_of_our_own():
 
 def test_without_zookeeper_the_brokers_are_asked_all_the_same(brokers):
     snapshot = snap(cluster(brokers[0].address, zookeeper=ZookeeperAccess(connect=NOBODY)))
-    assert {one.broker_id for one in snapshot.of(BrokerView)} == {0, 1, 2}
+    assert {view.broker_id for view in snapshot.of(BrokerView)} == {0, 1, 2}
     assert snapshot.cluster_id == "fake"
 
 
 def test_a_wrong_broker_behind_an_address_is_seen(brokers):
-    for one in brokers:
-        one.brokers = {**one.brokers, 2: brokers[1].brokers[1]}
+    for broker in brokers:
+        broker.brokers = {**broker.brokers, 2: brokers[1].brokers[1]}
     snapshot = snap(cluster(brokers[0].address))
-    assert {(one.broker_id, one.answered_by) for one in snapshot.of(BrokerIdentity)} == {(0, 0), (1, 1), (2, 1)}
+    assert {(identity.broker_id, identity.answered_by) for identity in snapshot.of(BrokerIdentity)} == {(0, 0), (1, 1), (2, 1)}
     assert "answers at" in snapshot.of(Sample)[1].reason
 
 
@@ -208,8 +208,8 @@ def test_an_undecodable_view_is_a_failed_read(brokers):
 
     odd = Odd(8)
     with server(odd) as address:
-        for one in brokers:
-            one.brokers = {**one.brokers, 8: address}
+        for broker in brokers:
+            broker.brokers = {**broker.brokers, 8: address}
         snapshot = snap(cluster(brokers[0].address))
     (read, _) = [row for row in snapshot.of(SourceRead) if (row.observer, row.operation) == ("broker:8", "Metadata")]
     assert (read.outcome, read.error) == ("failed", "unreadable")
@@ -237,8 +237,8 @@ def reached_between_brokers(snapshot):
     }
 
 
-def with_internal(one, host, port, protocol="PLAINTEXT"):
-    one.configs |= {
+def with_internal(broker, host, port, protocol="PLAINTEXT"):
+    broker.configs |= {
         "advertised.listeners": (f"EXTERNAL://e.example:9092,INTERNAL://{host}:{port}", False),
         "inter.broker.listener.name": ("INTERNAL", False),
         "listener.security.protocol.map": (f"EXTERNAL:PLAINTEXT,INTERNAL:{protocol}", False),
@@ -247,24 +247,24 @@ def with_internal(one, host, port, protocol="PLAINTEXT"):
 
 def test_a_listener_that_only_settings_name_is_probed_from_brokers_hosts_and_asked_nothing(brokers):
     with ExitStack() as stack:
-        internal = [FakeBroker(one.id) for one in brokers]
-        for one, inside in zip(brokers, internal, strict=True):
-            with_internal(one, *stack.enter_context(server(inside)))
+        internal = [FakeBroker(broker.id) for broker in brokers]
+        for broker, inside in zip(brokers, internal, strict=True):
+            with_internal(broker, *stack.enter_context(server(inside)))
         with_internal(brokers[2], "169.254.169.254", 9094)
         snapshot = snap(cluster(brokers[0].address, vantages=(AMONG_BROKERS,)))
     reached = reached_between_brokers(snapshot)
     assert {pair for pair, how in reached.items() if how == ("api", "ok", None)} == {(at, to) for at in range(3) for to in (0, 1)}
     refused = ("tcp", "unknown", "not dialled: link-local address")
     assert {how for (_, to), how in reached.items() if to == 2} == {refused}
-    assert {key for one in internal for key, _, _ in one.requests} <= {18, 32}, "a probe asks for versions and the identity"
+    assert {key for broker in internal for key, _, _ in broker.requests} <= {18, 32}, "a probe asks for versions and the identity"
     assert {row.listener for row in snapshot.of(BrokerView)} == {BOOTSTRAP}
 
 
 @pytest.mark.parametrize("described", [True, False])
 def test_views_of_two_listeners_differ_by_design_and_are_not_looked_at_again(brokers, described):
     with ExitStack() as stack:
-        inside = [FakeBroker(one.id) for one in brokers]
-        addresses = {one.id: stack.enter_context(server(one)) for one in inside}
+        inside = [FakeBroker(broker.id) for broker in brokers]
+        addresses = {broker.id: stack.enter_context(server(broker)) for broker in inside}
         for one, other in zip(inside, brokers, strict=True):
             one.brokers, one.topics, one.controller_id = addresses, other.topics, other.controller_id
             if described:
@@ -295,14 +295,14 @@ def test_the_file_of_a_broker_that_may_not_be_asked_says_where_brokers_reach_it(
 
 
 def test_a_listener_between_brokers_that_is_known_or_left_out_is_not_probed_once_more(brokers):
-    for one in brokers:
-        host, port = one.address.split(":")
-        with_internal(one, host, port)  # the bootstrap address is of the same listener
+    for broker in brokers:
+        host, port = broker.address.split(":")
+        with_internal(broker, host, port)  # the bootstrap address is of the same listener
     known = snap(cluster(brokers[0].address, vantages=(AMONG_BROKERS,)))
     pairs = [(row.from_broker, row.broker_id) for row in known.of(Probe) if (row.vantage, row.layer) == ("hosts", "api")]
     assert sorted(pairs) == [(at, to) for at in range(3) for to in range(3)]
-    for one in brokers:
-        with_internal(one, *fakes.refused())
+    for broker in brokers:
+        with_internal(broker, *fakes.refused())
     left_out = snap(cluster(brokers[0].address, vantages=(AMONG_BROKERS,), listeners={"INTERNAL": None}))
     assert reached_between_brokers(left_out) == {}
 
@@ -316,35 +316,35 @@ def test_a_cluster_file_that_leads_nowhere_is_a_usage_error(options):
 def test_nothing_is_logged_and_no_thread_is_left(brokers, caplog):
     before = {*threading.enumerate()}
     with server(fakes.garbage) as garbage, caplog.at_level(logging.DEBUG):
-        for one in brokers:
-            one.brokers = {**one.brokers, 9: garbage}
+        for broker in brokers:
+            broker.brokers = {**broker.brokers, 9: garbage}
         snap(cluster(brokers[0].address))
     assert [record.name for record in caplog.records if record.name.startswith("kafka")] == []
-    assert [one for one in {*threading.enumerate()} - before if "(work)" in one.name] == []
+    assert [thread for thread in {*threading.enumerate()} - before if "(work)" in thread.name] == []
 
 
 def test_properties_are_read_once_for_every_broker_that_anybody_names(brokers, tmp_path):
     brokers[2].topics, brokers[2].brokers = {}, {}  # two looks
-    for one in (0, 1):
-        (tmp_path / f"{one}").write_text(f"broker.id={one}\n")
+    for broker in (0, 1):
+        (tmp_path / f"{broker}").write_text(f"broker.id={broker}\n")
     snapshot = snap(cluster(brokers[0].address, properties=(str(tmp_path / "{broker_id}"),)))
     assert len(snapshot.of(Sample)) == 2
-    reads = {one.observer: (one.sample, one.outcome) for one in snapshot.of(SourceRead) if one.operation == "properties"}
+    reads = {read.observer: (read.sample, read.outcome) for read in snapshot.of(SourceRead) if read.operation == "properties"}
     assert reads == {"properties:0": (2, "answered"), "properties:1": (2, "answered"), "properties:2": (2, "failed")}
-    assert {(one.broker_id, one.key, one.value) for one in snapshot.of(BrokerProperty)} == {
+    assert {(setting.broker_id, setting.key, setting.value) for setting in snapshot.of(BrokerProperty)} == {
         (0, "broker.id", "0"),
         (1, "broker.id", "1"),
     }
 
 
 def test_nothing_is_said_of_properties_that_nobody_named(brokers):
-    assert not [one for one in snap(cluster(brokers[0].address)).of(SourceRead) if "properties" in one.operation]
+    assert not [read for read in snap(cluster(brokers[0].address)).of(SourceRead) if "properties" in read.operation]
 
 
 def _talkative(brokers):
-    for one in brokers:
-        one.apis |= {29: (0, 3), 35: (0, 4), 46: (0, 0), 55: (0, 1)}
-        one.acls = [(4, "kafka-cluster", 3, [("User:kafka", "*", 9, 3)])]
+    for broker in brokers:
+        broker.apis |= {29: (0, 3), 35: (0, 4), 46: (0, 0), 55: (0, 1)}
+        broker.acls = [(4, "kafka-cluster", 3, [("User:kafka", "*", 9, 3)])]
     brokers[0].reassignments = {("orders", 0): ((0, 1, 2), (2,), ())}
     brokers[2].topics, brokers[2].brokers = {}, {}  # two looks
 
@@ -353,22 +353,22 @@ def test_what_no_difference_rests_on_is_kept_once_and_acl_sets_by_content(broker
     _talkative(brokers)
     brokers[1].acls = [*brokers[1].acls, (2, "*", 3, [("User:a", "*", 3, 3)])]
     snapshot = snap(cluster(brokers[0].address))
-    assert [(one.sample, one.observer) for one in snapshot.of(Reassignment)] == [(2, "broker:0")]
-    assert [(one.sample, one.broker_id, one.acls) for one in snapshot.of(AclHolder)] == [
+    assert [(row.sample, row.observer) for row in snapshot.of(Reassignment)] == [(2, "broker:0")]
+    assert [(holder.sample, holder.broker_id, holder.acls) for holder in snapshot.of(AclHolder)] == [
         (look, broker, 2 if broker == 1 else 1) for look in (1, 2) for broker in (0, 1, 2)
     ]
     assert len(snapshot.of(Acl)) == 3
-    assert {one.acls_digest for one in snapshot.of(Acl)} == {one.acls_digest for one in snapshot.of(AclHolder)}
+    assert {acl.acls_digest for acl in snapshot.of(Acl)} == {holder.acls_digest for holder in snapshot.of(AclHolder)}
 
 
 def test_a_replica_that_is_assigned_to_nobody_is_looked_at_twice(brokers):
     """KA507 fails only where two samples show it, in a cluster without any other difference."""
-    for one in brokers:
-        one.apis |= {35: (0, 4)}
-    assert {one.sample for one in snap(cluster(brokers[0].address)).of(LogDir)} == {1}
+    for broker in brokers:
+        broker.apis |= {35: (0, 4)}
+    assert {log_dir.sample for log_dir in snap(cluster(brokers[0].address)).of(LogDir)} == {1}
     brokers[2].log_dirs = {"/data": (0, {"orders": [0, 1], "gone": [0]})}
     snapshot = snap(cluster(brokers[0].address))
-    assert [(one.sample, one.replicas) for one in snapshot.of(LogDir) if one.broker_id == 2] == [(1, 3), (2, 3)]
+    assert [(log_dir.sample, log_dir.replicas) for log_dir in snapshot.of(LogDir) if log_dir.broker_id == 2] == [(1, 3), (2, 3)]
 
 
 def test_no_check_compares_samples_of_what_is_kept_of_one():
@@ -388,5 +388,5 @@ def test_a_reassignment_that_ended_between_two_looks_is_gone(brokers):
 
     brokers[0].reassignments = Ending(brokers[0].reassignments)
     snapshot = snap(cluster(brokers[0].address))
-    assert len([one for one in snapshot.of(SourceRead) if one.operation == "ListPartitionReassignments"]) == 2
+    assert len([read for read in snapshot.of(SourceRead) if read.operation == "ListPartitionReassignments"]) == 2
     assert snapshot.of(Reassignment) == ()

@@ -57,12 +57,12 @@ class Audited:
         self.cluster.await_settled()
         authority = self.cluster.secured.authority
         pair = authority.issue("login", ("127.0.0.1",))
-        given = {"key_file": str(private), "clients": CLIENTS, "lifetime_s": LIFETIME_S, "port": PORT, "log": str(self.log)}
-        given["tls"] = [str(pair.certificate), str(pair.key)]
+        settings = {"key_file": str(private), "clients": CLIENTS, "lifetime_s": LIFETIME_S, "port": PORT, "log": str(self.log)}
+        settings["tls"] = [str(pair.certificate), str(pair.key)]
         self.ca_file = str(authority.ca_file)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         self.server = bed.worker.popen([sys.executable, str(HERE / "oidc_server.py")], **pipes)
-        self.server.stdin.write(json.dumps(given))
+        self.server.stdin.write(json.dumps(settings))
         self.server.stdin.close()
         self.endpoint = self.server.stdout.readline().strip()
 

@@ -29,34 +29,36 @@ HOSTILE = [
 def taken(command):
     """Return the words that bash makes of a command."""
     script = f'kafka-acls.sh() {{ printf "%s\\0" "$@"; }}; {command}'
-    done = subprocess.run(
+    completed = subprocess.run(
         ["bash", "-c", script], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8", "HOME": "/h", "PATH": "/usr/bin"}
     )
-    return done.stdout.decode().split("\0")[:-1]
+    return completed.stdout.decode().split("\0")[:-1]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_comes_out_as_it_is(name):
     line = shell(acl_command(name, "Read", ("Topic", name), tool=command("kafka-acls.sh")))
-    words = [part for one in taken(line) for part in (one.split("=", 1) if one.startswith(("--allow-p", "--topic=")) else [one])]
+    words = [
+        part for word in taken(line) for part in (word.split("=", 1) if word.startswith(("--allow-p", "--topic=")) else [word])
+    ]
     assert words == ["--add", "--allow-principal", name, "--operation", "Read", "--topic", name]
     assert line.isprintable()
     assert "\u202e" not in line
 
 
 def test_the_command_of_incident_004():
-    told = shell(
+    output = shell(
         acl_command("User:ANONYMOUS", "ClusterAction", CLUSTER, tool=command("kafka-acls.sh --bootstrap-server b0:9093"))
     )
     assert (
-        told
+        output
         == "kafka-acls.sh --bootstrap-server b0:9093 --add --allow-principal User:ANONYMOUS --operation ClusterAction --cluster"
     )
 
 
 def test_a_denial_is_taken_away_as_it_is_listed():
-    told = shell(acl_command("User:*", "All", CLUSTER, tool=command("kafka-acls.sh"), permission="DENY", remove=True))
-    assert told == "kafka-acls.sh --remove --deny-principal 'User:*' --deny-host '*' --operation All --cluster"
+    output = shell(acl_command("User:*", "All", CLUSTER, tool=command("kafka-acls.sh"), permission="DENY", remove=True))
+    assert output == "kafka-acls.sh --remove --deny-principal 'User:*' --deny-host '*' --operation All --cluster"
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ KAFKA, OTHER = "User:kafka", "User:other"
 TOPIC = ("Topic", "orders")
 
 
-def acl(resource=CLUSTER, pattern="LITERAL", **told):
+def acl(resource=CLUSTER, pattern="LITERAL", **fields):
     kind, name = resource
-    row = {"principal": KAFKA, "operation": "ClusterAction", "permission": "ALLOW", "host": "*"} | told
+    row = {"principal": KAFKA, "operation": "ClusterAction", "permission": "ALLOW", "host": "*"} | fields
     return Acl(acls_digest="d", resource_type=kind, resource_name=name, pattern_type=pattern, **row)
 
 
@@ -105,9 +105,9 @@ def test_without_any_acl_about_the_resource_the_setting_decides():
     assert may(acl(resource=TOPIC), allow_everyone_if_no_acl=True)
 
 
-@pytest.mark.parametrize("one", [acl(principal=OTHER), acl(permission="DENY", principal=OTHER), acl(host="10.9.9.9")])
-def test_one_acl_about_the_resource_is_enough_to_close_it(one):
-    assert not may(one, allow_everyone_if_no_acl=True)
+@pytest.mark.parametrize("closing", [acl(principal=OTHER), acl(permission="DENY", principal=OTHER), acl(host="10.9.9.9")])
+def test_one_acl_about_the_resource_is_enough_to_close_it(closing):
+    assert not may(closing, allow_everyone_if_no_acl=True)
 
 
 def test_the_wildcard_resource_is_about_every_name():
@@ -142,12 +142,12 @@ PAIRS = [
 
 @pytest.mark.parametrize("first", PAIRS, ids=range(len(PAIRS)))
 def test_any_two_acls_decide_as_the_rules_say_in_words(first):
-    def matches(one):
-        return one.principal != OTHER and one.operation != "Alter" and one.host != "10.0.0.2"
+    def matches(acl):
+        return acl.principal != OTHER and acl.operation != "Alter" and acl.host != "10.0.0.2"
 
     for second in PAIRS:
-        denied = any(matches(one) and one.permission == "DENY" for one in (first, second))
-        allowed = any(matches(one) and one.permission == "ALLOW" for one in (first, second))
+        denied = any(matches(acl) and acl.permission == "DENY" for acl in (first, second))
+        allowed = any(matches(acl) and acl.permission == "ALLOW" for acl in (first, second))
         assert may(first, second) is (allowed and not denied)
 
 

@@ -33,8 +33,8 @@ def test_super_users_are_cut_as_java_cuts_them():
     ],
 )
 def test_what_an_authorizer_refuses_in_its_own_words(authorizer, settings, message):
-    told = authorizer_refusal(authorizer, settings)
-    assert told == (None if message is None else (next(iter(settings)), message))
+    refusal = authorizer_refusal(authorizer, settings)
+    assert refusal == (None if message is None else (next(iter(settings)), message))
 
 
 def test_blanks_around_a_yes_count_before_kafka_3_6():

@@ -33,9 +33,9 @@ def parsed(airflow_python):
     """Return a function that returns what a script finds where the DAGs were not yet imported, in this environment."""
 
     def run(script, **environment):
-        done = airflow_python.run(script, str(ROOT / "dags"), environment={**os.environ, **environment})
-        assert done.returncode == 0, done.stderr
-        (line,) = (line for line in done.stdout.splitlines() if line.startswith("RESULT "))
+        completed = airflow_python.run(script, str(ROOT / "dags"), environment={**os.environ, **environment})
+        assert completed.returncode == 0, completed.stderr
+        (line,) = (line for line in completed.stdout.splitlines() if line.startswith("RESULT "))
         return json.loads(line.removeprefix("RESULT "))
 
     return run
@@ -233,8 +233,8 @@ def gates():
 
 
 def test_the_dags_around_a_migration_run_by_hand_only(gates):
-    assert [(one.schedule, one.max_active_runs) for one in gates] == [(None, 1), (None, 1)]
-    assert all("kafka-audit" in one.doc_md for one in gates)
+    assert [(gate.schedule, gate.max_active_runs) for gate in gates] == [(None, 1), (None, 1)]
+    assert all("kafka-audit" in gate.doc_md for gate in gates)
 
 
 def test_a_change_that_nobody_approves_is_rejected(gates):

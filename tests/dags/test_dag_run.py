@@ -51,7 +51,7 @@ def airflow(tmp_path_factory, airflow_database):
 def ran(airflow):
     """A run over both clusters, and one of a cluster that the file does not have."""
     command = [sys.executable, "-c", TWICE, "{}", json.dumps({"cluster": "ded"})]
-    done = subprocess.run(
+    completed = subprocess.run(
         command,
         cwd=airflow.folder,
         env=airflow.environment,
@@ -60,8 +60,8 @@ def ran(airflow):
         text=True,
         check=True,
     )
-    both, end, unknown = done.stdout.partition("END {} ")
-    assert end, done.stdout[-5000:]
+    both, end, unknown = completed.stdout.partition("END {} ")
+    assert end, completed.stdout[-5000:]
     return SimpleNamespace(both=both, unknown=unknown)
 
 
@@ -92,10 +92,10 @@ def test_one_clusters_trouble_hides_no_other(airflow, ran):
 
 def test_each_gate_says_why(ran):
     failed = [line.partition("GateFailed: ")[2] for line in ran.both.splitlines() if "GateFailed: " in line]
-    said = dict(line.split(": ", 1) for line in failed)
+    errors = dict(line.split(": ", 1) for line in failed)
     why = "wrong: the Airflow connection 'no_such_connection' of kafka_conn_id does not exist"
-    assert said["wrong"] == f"not audited: task collect failed: {why}"
-    assert "127.0.0.1:1" in said["dead"]
+    assert errors["wrong"] == f"not audited: task collect failed: {why}"
+    assert "127.0.0.1:1" in errors["dead"]
 
 
 def test_the_dead_cluster_has_a_report(airflow, ran):

@@ -26,7 +26,7 @@ def without_shared_rows(snapshot):
 
 
 def differences(pairs):
-    stored = [one for pair in pairs for one in pair if one is not None]
+    stored = [snapshot for pair in pairs for snapshot in pair if snapshot is not None]
     return cluster_views.differences(stored, {pair[0].snapshot_id: given(*pair, ()) for pair in pairs})
 
 
@@ -39,7 +39,7 @@ def test_what_differs_does_not_depend_on_them():
     pairs = [pair for pair in pairs if not ages_needed(*pair)]
     assert len(pairs) > 500
     with_them = differences(pairs)
-    without = differences([tuple(one and without_digests(one) for one in pair) for pair in pairs])
+    without = differences([tuple(snapshot and without_digests(snapshot) for snapshot in pair) for pair in pairs])
     different = {name for name in with_them if with_them[name] != without[name]}
     assert not different
     compared = [row for found in with_them.values() for rows in found.rows.values() for row in rows]
@@ -54,6 +54,6 @@ def test_what_differs_does_not_depend_on_rows_that_samples_share():
     ]
     pairs = [pair for pair in pairs if not ages_needed(*pair)]
     shared = differences(pairs)
-    apart = differences([tuple(one and without_shared_rows(one) for one in pair) for pair in pairs])
+    apart = differences([tuple(snapshot and without_shared_rows(snapshot) for snapshot in pair) for pair in pairs])
     assert {name for name in shared if set(shared[name].of(StateFault)) != set(apart[name].of(StateFault))} == set()
     assert any(row.repeated for found in apart.values() for row in found.of(StateFault) if row.kind == "recovering")

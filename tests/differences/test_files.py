@@ -61,13 +61,13 @@ def test_it_neither_judges_nor_talks(path):
     text = bare(path.read_text())
     words = set(re.findall(r"[a-z_]+", text.lower()))
     assert not words & JUDGING
-    sentences = [one for one in re.findall(r"'([^']*)'", text) if " " in one.strip()]
+    sentences = [quoted for quoted in re.findall(r"'([^']*)'", text) if " " in quoted.strip()]
     assert not sentences
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
 def test_it_reads_partition_sized_given_and_shared_tables_alone(path):
     tree = sqlglot.parse_one(path.read_text(), read="spark")
-    own = {one.alias for one in tree.find_all(exp.CTE)}
+    own = {table.alias for table in tree.find_all(exp.CTE)}
     known = {table.table() for table in (*LARGE, *GIVEN)} | set(files.SHARED)
-    assert {one.name for one in tree.find_all(exp.Table)} - own <= known
+    assert {table.name for table in tree.find_all(exp.Table)} - own <= known

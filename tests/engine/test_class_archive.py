@@ -70,7 +70,7 @@ def test_its_name_says_java_and_spark(environ, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("told", "folder"),
+    ("variables", "folder"),
     [
         ({"XDG_CACHE_HOME": "/x"}, "/x/kafka-audit/spark-classes"),
         ({"XDG_CACHE_HOME": "/x", "KAFKA_AUDIT_CACHE": "/mine"}, "/mine/spark-classes"),
@@ -78,8 +78,8 @@ def test_its_name_says_java_and_spark(environ, tmp_path):
         ({}, "~/.cache/kafka-audit/spark-classes"),
     ],
 )
-def test_where_caches_are(environ, told, folder):
-    assert class_archive_path({**environ, "KAFKA_AUDIT_CACHE": "", **told}).folder == Path(folder).expanduser()
+def test_where_caches_are(environ, variables, folder):
+    assert class_archive_path({**environ, "KAFKA_AUDIT_CACHE": "", **variables}).folder == Path(folder).expanduser()
 
 
 def _touched(path):
@@ -120,9 +120,9 @@ NOWHERE = {
 }
 
 
-@pytest.mark.parametrize(("told", "why"), NOWHERE.values(), ids=NOWHERE)
-def test_where_there_cannot_be_one_that_is_said_to_who_asks_and_to_no_run(environ, told, why):
-    environ |= told
+@pytest.mark.parametrize(("variables", "why"), NOWHERE.values(), ids=NOWHERE)
+def test_where_there_cannot_be_one_that_is_said_to_who_asks_and_to_no_run(environ, variables, why):
+    environ |= variables
     assert archive_java_options(environ) == ""
     with pytest.raises(EngineError) as error:
         made(environ)
@@ -151,7 +151,7 @@ def test_it_is_made_once(environ):
     path = made(environ)
     assert make(lambda _: pytest.fail("made again"), environ=environ) == path
     again = make(lambda new: new.write_bytes(b"more"), environ=environ, again=True)
-    assert [one.name for one in path.parent.glob("*.jsa")] == [again.name]
+    assert [archive.name for archive in path.parent.glob("*.jsa")] == [again.name]
     assert again.read_bytes() == b"more"
 
 
@@ -175,12 +175,12 @@ def test_one_that_others_could_have_written_is_not_used(environ, reachable):
     path = made(environ)
     (reachable / "cache").chmod(0o755)
     path.parent.chmod(0o755)
-    for one in (path, path.parent, reachable / "cache"):
-        mode = one.stat().st_mode
+    for created in (path, path.parent, reachable / "cache"):
+        mode = created.stat().st_mode
         for others in (0o020, 0o002):
-            one.chmod(mode | others)
-            assert archive_java_options(environ) == "", one
-        one.chmod(mode)
+            created.chmod(mode | others)
+            assert archive_java_options(environ) == "", created
+        created.chmod(mode)
         assert archive_java_options(environ) != ""
 
 
@@ -218,20 +218,20 @@ def test_a_link_leads_to_what_is_looked_at(environ, tmp_path):
 
 
 def test_two_at_once_make_one(environ):
-    begun, done = threading.Event(), threading.Event()
+    begun, completed = threading.Event(), threading.Event()
 
     def load(path):
         begun.set()
-        done.wait(10)
+        completed.wait(10)
         path.write_bytes(CONTENT)
 
     first = threading.Thread(target=lambda: make(load, environ=environ))
     first.start()
     begun.wait(10)
-    threading.Timer(0.2, done.set).start()
+    threading.Timer(0.2, completed.set).start()
     path = make(lambda _: pytest.fail("made twice"), environ=environ)
     first.join()
-    assert [one.name for one in path.parent.glob("*.jsa")] == [path.name]
+    assert [archive.name for archive in path.parent.glob("*.jsa")] == [path.name]
 
 
 def test_a_failed_try_leaves_nothing(environ):
@@ -242,7 +242,7 @@ def test_a_failed_try_leaves_nothing(environ):
 
     with pytest.raises(EngineError, match="no memory"):
         make(fail, environ=environ)
-    assert [one.name for one in class_archive_path(environ).folder.iterdir()] == ["lock"]
+    assert [path.name for path in class_archive_path(environ).folder.iterdir()] == ["lock"]
 
 
 def test_what_is_refused_gets_no_name(environ, monkeypatch):
@@ -262,7 +262,7 @@ def test_what_a_killed_try_left_is_removed(environ):
     folder.mkdir(parents=True, mode=0o700)
     (folder / ".new-1.jsa").write_bytes(b"half")
     path = made(environ)
-    assert {one.name for one in folder.iterdir()} == {path.name, "lock"}
+    assert {path.name for path in folder.iterdir()} == {path.name, "lock"}
 
 
 def test_archives_that_were_not_used_for_longest_are_removed(environ):
@@ -274,7 +274,7 @@ def test_archives_that_were_not_used_for_longest_are_removed(environ):
         os.utime(other, (time.time() - 1000 - age,) * 2)
     (where.folder / "foreign").touch()
     path = made(environ)
-    assert {one.name for one in where.folder.iterdir()} == {path.name, "young.1.jsa", "middle.1.jsa", "foreign", "lock"}
+    assert {path.name for path in where.folder.iterdir()} == {path.name, "young.1.jsa", "middle.1.jsa", "foreign", "lock"}
 
 
 def test_the_time_of_the_last_use_is_kept(environ):
@@ -290,7 +290,7 @@ def test_a_folder_that_others_may_write_gets_none(environ):
     folder.chmod(0o777)
     with pytest.raises(EngineError, match="other users can write this folder"):
         made(environ)
-    assert {one.name for one in folder.iterdir()} == {"lock"}
+    assert {path.name for path in folder.iterdir()} == {"lock"}
 
 
 def test_a_place_that_takes_no_file_is_an_error_in_a_line(environ, tmp_path):
@@ -329,10 +329,10 @@ def test_java_uses_what_it_wrote(real, tmp_path):
     path = make(load, environ=real)
     assert f"-spark-{pyspark.__version__}-" in path.name
     assert path.stat().st_size > 10_000_000
-    done = version(real, f"{archive_java_options(real)} -Xlog:class+load:file={tmp_path / 'loaded'}")
-    assert done.returncode == 0, done.stderr
+    completed = version(real, f"{archive_java_options(real)} -Xlog:class+load:file={tmp_path / 'loaded'}")
+    assert completed.returncode == 0, completed.stderr
     assert "org.apache.spark.deploy.SparkSubmit source: shared objects file (top)" in (tmp_path / "loaded").read_text()
-    assert "[cds" not in done.stdout + done.stderr
+    assert "[cds" not in completed.stdout + completed.stderr
 
 
 @pytest.mark.spark
@@ -352,7 +352,7 @@ def test_java_goes_on_without_one_that_it_refuses_and_says_nothing(real):
             class_archive.verify_archive(new, SPARK_HOME, real)
         path = new.rename(where.folder / f"{where.stem}.{new.stat().st_size}.jsa")
         assert str(path) in archive_java_options(real)
-        done = version(real, archive_java_options(real))
-        assert (done.returncode, done.stdout) == (0, "")
-        assert "archive" not in done.stderr.lower()
+        completed = version(real, archive_java_options(real))
+        assert (completed.returncode, completed.stdout) == (0, "")
+        assert "archive" not in completed.stderr.lower()
         path.unlink()

@@ -21,7 +21,7 @@ def test_the_same_in_every_case(spark, tmp_path):
     assert len(pairs) > 500
     folder = tmp_path / "snapshots" / ALL
     folder.mkdir(parents=True)
-    embedded = cluster_views.measure([one for pair in pairs for one in pair if one is not None], folder)
+    embedded = cluster_views.measure([snapshot for pair in pairs for snapshot in pair if snapshot is not None], folder)
     rows = {pair[0].snapshot_id: given(*pair, ()) for pair in pairs}
     in_spark = SparkMeasure(spark, str(tmp_path), {table.table(): {ALL: ALL} for table in LARGE}, rows=None)
 

@@ -53,7 +53,7 @@ WORLDS = {
         "now": {
             "info": {"mode": "kraft"},
             "zookeeper": "none",
-            "views": {one: {"brokers": {1: {"host": "10.0.0.111"}}} for one in range(3)},
+            "views": {broker: {"brokers": {1: {"host": "10.0.0.111"}}} for broker in range(3)},
         },
         "previous": {},
     },
@@ -125,7 +125,7 @@ def findings(store, name):
 @pytest.mark.parametrize("name", WORLDS)
 def test_spark_and_duckdb_say_the_same(in_duckdb, name):
     by_spark, by_duckdb = judged(in_duckdb, name), in_duckdb.read_judged("r2", snapshot_id(name))
-    assert {one for one in by_spark.differences if by_spark.differences[one]}
+    assert {difference for difference in by_spark.differences if by_spark.differences[difference]}
     for table, rows in by_duckdb.differences.items():
         assert sorted(map(json.dumps, by_spark.differences[table])) == sorted(map(json.dumps, rows)), table
     assert by_spark.document == by_duckdb.document
@@ -146,14 +146,16 @@ def _shared(store, name):
 def test_every_pair_of_the_run_is_judged(store):
     answer = store.read_answer("r1")
     assert (set(answer.judged), answer.failed) == ({snapshot_id(name) for name in WORLDS}, ())
-    found = {(name, one["code"], one["resource"]["name"]): one for name in WORLDS for one in findings(store, name)}
+    found = {
+        (name, finding["code"], finding["resource"]["name"]): finding for name in WORLDS for finding in findings(store, name)
+    }
     empty = found["cut", "KA105", "broker/2"]
     assert (empty["status"], empty["severity"]) == ("FAIL", "CRITICAL")
     assert found["whole", "KA105", "broker/2"]["status"] == "PASS"
     assert found["blind", "KA105", "cluster"]["evidence"]["error"] == "ZooKeeper was not read: connection refused"
     cut = found["cut", "KA302", "broker/2/listener/PLAINTEXT"]
     assert (cut["status"], cut["confidence"]) == ("FAIL", "inferred")
-    (incident,) = (one for one in judged(store, "cut").document["incidents"] if one["cause"] == "KA302")
+    (incident,) = (incident for incident in judged(store, "cut").document["incidents"] if incident["cause"] == "KA302")
     assert cut["fingerprint"] in incident["findings"]
 
 
@@ -168,7 +170,11 @@ def test_every_partition_that_a_view_shows_differently_is_in_a_table(store):
 
 def test_changes(store):
     changes = judged(store, "changed").document["changes"]
-    topics = {(one["kind"], one["resource"], one["before"], one["after"]) for one in changes if one["kind"].startswith("topic")}
+    topics = {
+        (change["kind"], change["resource"], change["before"], change["after"])
+        for change in changes
+        if change["kind"].startswith("topic")
+    }
     assert topics == {
         ("topic_created", "topic/new", None, "new-id"),
         ("topic_deleted", "topic/old", "77", None),

@@ -20,5 +20,5 @@ def test_it_ends_soon_after_the_task():
 
 def test_it_goes_on_while_the_task_lives_or_where_there_is_none():
     for environment in ({**os.environ, TASK: str(os.getpid())}, {**os.environ, TASK: ""}):
-        done = subprocess.run([sys.executable, "-c", WATCH.format(seconds=1.5)], env=environment, check=False)
-        assert done.returncode == 0
+        completed = subprocess.run([sys.executable, "-c", WATCH.format(seconds=1.5)], env=environment, check=False)
+        assert completed.returncode == 0

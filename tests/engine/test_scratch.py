@@ -33,12 +33,12 @@ def held(place):
 
 
 def test_it_goes_with_the_block(place):
-    with Scratch() as one:
-        (one.path / "blockmgr-1").mkdir()
-        (one.path / "blockmgr-1" / "file").write_text("x")
-        assert one.path.stat().st_mode & 0o777 == 0o700
+    with Scratch() as scratch:
+        (scratch.path / "blockmgr-1").mkdir()
+        (scratch.path / "blockmgr-1" / "file").write_text("x")
+        assert scratch.path.stat().st_mode & 0o777 == 0o700
     assert list(place.iterdir()) == []
-    one.close()
+    scratch.close()
 
 
 def test_the_next_run_removes_what_a_killed_one_left_and_nothing_else(place, held):
@@ -101,8 +101,8 @@ def test_logs_of_a_failed_spark_go_after_a_week(place):
 
 
 def test_the_lock_is_taken_by_nobody_else():
-    with Scratch() as one:
-        descriptor = os.open(one.path / "lock", os.O_RDWR)
+    with Scratch() as scratch:
+        descriptor = os.open(scratch.path / "lock", os.O_RDWR)
         with pytest.raises(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.close(descriptor)

@@ -40,22 +40,22 @@ def submit(tmp_path, master, *arguments):
 @pytest.mark.parametrize("master", ["local[2]", "local-cluster[1,1,1024]"])
 def test_submitted(tmp_path, master):
     store = put(tmp_path / "store", "r1", WORLDS)
-    done = submit(tmp_path, master, "--store", store.root, "--run", "r1")
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout == ""
+    completed = submit(tmp_path, master, "--store", store.root, "--run", "r1")
+    assert completed.returncode == 0, completed.stderr[-3000:]
+    assert completed.stdout == ""
     cut, whole = (store.read_judged("r1", snapshot_id(name)) for name in ("cut", "whole"))
     assert failed(cut) - failed(whole) == {"KA105", "KA107", "KA202", "KA302"}
     assert (cut.document["changes"], whole.document["changes"]) == ([], [])
 
 
 def failed(judged):
-    return {one["code"] for one in judged.document["findings"] if one["status"] == "FAIL"}
+    return {finding["code"] for finding in judged.document["findings"] if finding["status"] == "FAIL"}
 
 
 @pytest.mark.spark
 def test_an_error_ends_the_submission(tmp_path):
     put(tmp_path / "store", "r1", {})
-    done = submit(tmp_path, "local[1]", "--store", tmp_path / "store", "--run", "r2")
-    assert done.returncode != 0
-    assert "EngineError" in done.stdout
-    assert "request.json: does not exist" in done.stdout
+    completed = submit(tmp_path, "local[1]", "--store", tmp_path / "store", "--run", "r2")
+    assert completed.returncode != 0
+    assert "EngineError" in completed.stdout
+    assert "request.json: does not exist" in completed.stdout

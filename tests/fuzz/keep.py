@@ -12,13 +12,15 @@ MOST_KEPT = 24
 
 def chosen(reader, known, candidates):
     """Return the candidates that go where neither the known inputs nor smaller candidates went."""
-    covered = set().union(*(_steps(reader, one) for one in known))
+    covered = set().union(*(_steps(reader, data) for data in known))
     found = []
-    for one in sorted((one for one in candidates if len(one) <= MOST_BYTES), key=lambda one: (len(one), one)):
-        steps = _steps(reader, one) - covered
+    for smallest in sorted(
+        (candidate for candidate in candidates if len(candidate) <= MOST_BYTES), key=lambda data: (len(data), data)
+    ):
+        steps = _steps(reader, smallest) - covered
         if steps and len(found) < MOST_KEPT:
             covered |= steps
-            found.append(one)
+            found.append(smallest)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Every reader of bytes that somebody else wrote, as a function of one input.
+"""Every reader of bytes from outside the process, as a function of one input.
 
 The first bytes of an input choose among versions and relatives where a reader has several. Rows that a reader makes must be such
 that a table takes them.
@@ -91,8 +91,8 @@ from kafka_audit.store import bundles, parquet, reports
 
 _STAT = ZnodeStat(*range(1, 12))
 _TARGETS = tuple(
-    Target(broker_id=one, listener=f"L{one}", protocol=protocol, host=f"b{one}", port=9092, via=None)
-    for one, protocol in enumerate(("PLAINTEXT", "SASL_SSL"))
+    Target(broker_id=broker, listener=f"L{broker}", protocol=protocol, host=f"b{broker}", port=9092, via=None)
+    for broker, protocol in enumerate(("PLAINTEXT", "SASL_SSL"))
 )
 _HERE = _TARGETS[0]
 _LONG = 256 * 1024
@@ -177,8 +177,8 @@ def wire_acls(data):
 def wire_log_dirs(data):
     version, body = data[0] % 6 if data else 0, data[1:]
     found = log_dirs.decode_log_dirs_answer(body, version)
-    for one in found.log_dirs:
-        assert len([*one.future_replicas()]) == one.future
+    for log_dir in found.log_dirs:
+        assert len([*log_dir.future_replicas()]) == log_dir.future
     theirs = DescribeLogDirsResponse.decode(body, version=version)
     for ours, other in zip(found.log_dirs, theirs.results, strict=True):
         replicas = [bool(replica.is_future_key) for topic in other.topics for replica in topic.partitions]
@@ -362,12 +362,12 @@ def znode_sizes(data):
     if len(content) <= most:
         decode(content)
         return
-    said = ""
+    text = ""
     try:
         decode(content)
     except znodes.ZnodeError as error:
-        said = str(error)
-    assert said == f"{len(content)} bytes, more than {most}"
+        text = str(error)
+    assert text == f"{len(content)} bytes, more than {most}"
 
 
 @_reader(words=words.NAMES)
@@ -420,7 +420,7 @@ def znode_security(data):
 @_reader(struct.error, KazooException)
 def znode_multiread(data):
     contents = MultiRead.deserialize(data, 0)
-    assert [one.data if isinstance(one, Znode) else b"" for one in contents.results()] == contents.data
+    assert [result.data if isinstance(result, Znode) else b"" for result in contents.results()] == contents.data
 
 
 @_reader(words=words.SRVR)
@@ -467,7 +467,7 @@ def properties(data):
 def kafka_config(data):
     """KafkaConfig's word on server.properties, of one of the releases."""
     version = VERSIONS[data[0] % len(VERSIONS)] if data else VERSIONS[0]
-    start_refusal({key: one.value for key, one in java.parse_properties(data[1:]).items()}, version)
+    start_refusal({key: setting.value for key, setting in java.parse_properties(data[1:]).items()}, version)
 
 
 @_reader(words=words.LISTENERS)
@@ -484,9 +484,9 @@ def _lint_form(name, data):
     text = places.file_lines(data)
     for broker in found:
         hidden = places.secrets(broker)
-        for one in broker.properties.values():
-            if one.line <= len(text):
-                places.line_of_property(one, text[one.line - 1], hidden)
+        for setting in broker.properties.values():
+            if setting.line <= len(text):
+                places.line_of_property(setting, text[setting.line - 1], hidden)
 
 
 @_reader(java.PropertiesError, words=words.YAML, weight=0.5, longest=64 * 1024)
@@ -600,8 +600,8 @@ def _token_or_error(status, body, client):
 @_reader(words=words.LOGS)
 def log_text(data):
     tail = log_rows.Tail(log="server.log", scan=log_lines.scan(_text(data), 0), read_ms=0)
-    told = log_rows.zone([tail], None)
-    _stored(log_rows.log_rows(0, [tail], told, {}, 1))
+    zone = log_rows.zone([tail], None)
+    _stored(log_rows.log_rows(0, [tail], zone, {}, 1))
 
 
 @_reader(words=words.LOGS)
@@ -621,8 +621,8 @@ def vantage_output(data):
     text = command_vantages.Output(text=_text(data), status=0)
     text.first_line()
     for steps in command_vantages.parse_probe_output(text.text, _TARGETS).values():
-        for one in steps:
-            struct.pack("!q", one.elapsed_ms)
+        for step in steps:
+            struct.pack("!q", step.elapsed_ms)
 
 
 @_reader()

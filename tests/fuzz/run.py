@@ -51,16 +51,16 @@ def main(arguments=None):
             print(f"{name:20}   not begun: {options.seconds} s are over")
             continue
         count = max(_LEAST, math.ceil(options.count * weights[name] / sum(weights.values())))
-        told = _fuzzed(name, count, options.seed + number, options, _until(options, began))
-        total += told["inputs"]
-        slow = told["failures"].get("slow", {}).get("inputs", ())
-        if slow and not any(_is_slow(name, bytes.fromhex(one)) for one in slow):
-            del told["failures"]["slow"]
-        failed += len(told["failures"])
-        figures = f"{told['inputs']:>10,}{told['seconds']:>9.1f}{told['slowest_ms']:>8.0f} ms{told['peak_mb']:>6.0f} MB"
-        print(f"{name:20}{figures}  {len(told['failures']) or ''}", flush=True)
-        for kind, one in told["failures"].items():
-            _tell(name, kind, one)
+        result = _fuzzed(name, count, options.seed + number, options, _until(options, began))
+        total += result["inputs"]
+        slow = result["failures"].get("slow", {}).get("inputs", ())
+        if slow and not any(_is_slow(name, bytes.fromhex(data)) for data in slow):
+            del result["failures"]["slow"]
+        failed += len(result["failures"])
+        figures = f"{result['inputs']:>10,}{result['seconds']:>9.1f}{result['slowest_ms']:>8.0f} ms{result['peak_mb']:>6.0f} MB"
+        print(f"{name:20}{figures}  {len(result['failures']) or ''}", flush=True)
+        for kind, failure in result["failures"].items():
+            _tell(name, kind, failure)
     print(f"{total:,} inputs in {time.monotonic() - began:.0f} s, {failed} failures", flush=True)
     return min(failed, 1)
 
@@ -90,7 +90,7 @@ def bind(watching, reading, working):
 def _options(arguments):
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     parser.add_argument("--count", type=int, default=100_000, help="inputs over all readers (100,000)")
-    parser.add_argument("--seconds", type=float, help="stop after so many seconds")
+    parser.add_argument("--seconds", type=float, help="stop after this many seconds")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1 << 31), help="of all dice; another one each time")
     parser.add_argument("--reader", action="append", help="this reader alone; may stand several times")
     parser.add_argument("--keep", action="store_true", help="add inputs that reach new lines to the corpus")
@@ -121,15 +121,15 @@ def _fuzzed(name, count, seed, options, until):
             job = Job(
                 reader=name, count=count - total["inputs"], seed=seed + 1000 * attempt, folder=folder, engine=options.engine
             )
-            told = _watched(job, until)
+            result = _watched(job, until)
             if options.keep:
                 _keep(job)
-        total["inputs"] += told["inputs"]
-        total["seconds"] += told["seconds"]
+        total["inputs"] += result["inputs"]
+        total["seconds"] += result["seconds"]
         for key in ("slowest_ms", "peak_mb"):
-            total[key] = max(total[key], told[key])
-        total["failures"] |= told["failures"]
-        if total["inputs"] >= count or told.get("late"):
+            total[key] = max(total[key], result[key])
+        total["failures"] |= result["failures"]
+        if total["inputs"] >= count or result.get("late"):
             break
     return total
 
@@ -156,7 +156,7 @@ def _watched(job, until):
     inputs, since, data = _now(job)
     if not since:
         sys.exit(f"make fuzz: the worker for {job.reader} did not begin:\n{_said(output)}")
-    told = {
+    result = {
         "inputs": inputs + 1,
         "seconds": time.monotonic() - began,
         "slowest_ms": 0.0,
@@ -166,11 +166,11 @@ def _watched(job, until):
     }
     if not late:
         text = f"over {HANG_SECONDS:.0f} s" if kind else _said(output)
-        told["failures"][kind or f"the process ended with {os.waitstatus_to_exitcode(status)}"] = {
+        result["failures"][kind or f"the process ended with {os.waitstatus_to_exitcode(status)}"] = {
             "inputs": [data.hex()],
             "text": text,
         }
-    return told
+    return result
 
 
 def _forked(job, output):
@@ -209,20 +209,20 @@ def _is_slow(name, content):
         file.write(content)
         file.flush()
         command = [sys.executable, "-m", "fuzz.watch", name, file.name]
-        paths = os.pathsep.join(str(watch.ROOT / one) for one in ("plugins", "tests"))
-        done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, check=False)
-    return done.returncode != 0
+        paths = os.pathsep.join(str(watch.ROOT / folder) for folder in ("plugins", "tests"))
+        completed = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, check=False)
+    return completed.returncode != 0
 
 
-def _tell(name, kind, one):
+def _tell(name, kind, result):
     folder = watch.REGRESSIONS / name
     folder.mkdir(parents=True, exist_ok=True)
     print(f"  {kind}")
-    for content in map(bytes.fromhex, one["inputs"]):
+    for content in map(bytes.fromhex, result["inputs"]):
         path = folder / hashlib.sha256(content).hexdigest()[:16]
         path.write_bytes(content)
         print(f"    {path.relative_to(watch.ROOT)} ({len(content)} bytes): {content[:60]!r}")
-    print("\n".join(f"    | {line}" for line in one["text"].splitlines()), flush=True)
+    print("\n".join(f"    | {line}" for line in result["text"].splitlines()), flush=True)
 
 
 if __name__ == "__main__":

@@ -126,7 +126,7 @@ Node count: 153
 def seeds():
     """Return honest inputs by reader."""
     plain = [metadata(version, _BROKERS, _TOPICS) for version in (1, 5, 8, 9, 12, 13)]
-    answers = [bytes([one.API_VERSION - 1]) + bytes(one.encode()) for one in plain]
+    answers = [bytes([response.API_VERSION - 1]) + bytes(response.encode()) for response in plain]
     stat = struct.pack("!qqqqiiiqiiq", *range(1, 12))
     found = {
         "wire_metadata": answers,

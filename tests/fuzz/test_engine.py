@@ -69,26 +69,26 @@ def fuzz(monkeypatch, tmp_path, capsys):
 
 
 def test_an_error_that_is_not_documented_is_found(fuzz):
-    code, told, kept = fuzz(honest)
+    code, printed, kept = fuzz(honest)
     assert code == 1
-    assert "UnicodeDecodeError at " in told
+    assert "UnicodeDecodeError at " in printed
     assert kept
-    assert not any(one.isascii() for one in kept)
+    assert not any(data.isascii() for data in kept)
     assert watch.failure(READERS["planted"], kept[0]).kind.startswith("UnicodeDecodeError")
 
 
 def test_one_that_is_documented_is_none(fuzz):
-    code, told, kept = fuzz(honest, ValueError)
+    code, printed, kept = fuzz(honest, ValueError)
     assert (code, kept) == (0, [])
-    assert "3,000 inputs" in told
-    assert told.rstrip().endswith("0 failures")
+    assert "3,000 inputs" in printed
+    assert printed.rstrip().endswith("0 failures")
 
 
 def test_an_input_that_takes_more_than_a_second_is_found_by_its_length(fuzz, monkeypatch):
     monkeypatch.setattr(run, "HANG_SECONDS", 60.0)
-    code, told, kept = fuzz(slow, count=1300, longest=1 << 18)
+    code, printed, kept = fuzz(slow, count=1300, longest=1 << 18)
     assert code == 1
-    assert "  slow\n" in told
+    assert "  slow\n" in printed
     assert max(map(len, kept)) > 1 << 16
 
 
@@ -98,11 +98,11 @@ def test_an_input_that_takes_more_than_a_second_is_found_by_its_length(fuzz, mon
     ids=["hang", "memory", "death"],
 )
 def test_what_ends_or_blocks_the_process_is_found_from_outside(fuzz, function, kind):
-    code, told, kept = fuzz(function, count=250)
+    code, printed, kept = fuzz(function, count=250)
     assert code == 1
-    assert kind in told
+    assert kind in printed
     assert kept
-    assert all(b"\xff" in one for one in kept)
+    assert all(b"\xff" in data for data in kept)
 
 
 _PROGRAM = """
@@ -121,11 +121,11 @@ sys.exit(run.main(["--reader", "planted", "--count", "120000", "--seed", "5", "-
 @pytest.mark.skipif(run.atheris is None, reason="atheris has no wheel for this machine")
 @pytest.mark.parametrize(("engine", "finds"), [("atheris", 1), ("plain", 0)])
 def test_coverage_leads_to_what_dice_alone_do_not_find(tmp_path, engine, finds):
-    paths = {"PYTHONPATH": os.pathsep.join(str(ROOT / one) for one in ("plugins", "tests"))}
+    paths = {"PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("plugins", "tests"))}
     command = [sys.executable, "-c", _PROGRAM, engine, tmp_path]
-    done = subprocess.run(command, env=os.environ | paths, capture_output=True, text=True, check=False)
-    assert done.returncode == finds, done.stdout + done.stderr
-    assert ("KeyError at test_engine.py" in done.stdout) == finds
+    completed = subprocess.run(command, env=os.environ | paths, capture_output=True, text=True, check=False)
+    assert completed.returncode == finds, completed.stdout + completed.stderr
+    assert ("KeyError at test_engine.py" in completed.stdout) == finds
 
 
 @pytest.mark.usefixtures("fuzz")

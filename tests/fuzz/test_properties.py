@@ -39,9 +39,9 @@ def test_metadata_comes_back_as_it_went_in(version, brokers, data):
     topics = data.draw(st.dictionaries(_NAME, _PARTITIONS, max_size=3))
     body = bytes(metadata(version, brokers, topics, 0, "c").encode())
     answer = decode_metadata_answer(body, version)
-    assert {one.broker_id: (one.host, one.port) for one in answer.brokers} == brokers
-    read = [read_topic(one, version) for one in answer.topics]
-    assert {one.name: {part.partition for part in one.partitions} for one in read} == {
+    assert {broker.broker_id: (broker.host, broker.port) for broker in answer.brokers} == brokers
+    read = [read_topic(topic, version) for topic in answer.topics]
+    assert {topic.name: {part.partition for part in topic.partitions} for topic in read} == {
         name: set(partitions) for name, partitions in topics.items()
     }
     for topic in read:
@@ -76,13 +76,13 @@ _JAVA = st.text(st.characters(min_codepoint=1, max_codepoint=0xFFFF, exclude_cat
 
 
 def _written(text):
-    return "".join(one if one.isalnum() and one.isascii() else f"\\u{ord(one):04x}" for one in text)
+    return "".join(char if char.isalnum() and char.isascii() else f"\\u{ord(char):04x}" for char in text)
 
 
 @given(st.dictionaries(_JAVA.filter(bool), _JAVA, max_size=5))
 def test_properties_come_back_as_java_writes_them(settings):
     text = "".join(f"{_written(key)}={_written(value)}\n" for key, value in settings.items())
-    assert {key: one.value for key, one in java.parse_properties(text.encode()).items()} == settings
+    assert {key: setting.value for key, setting in java.parse_properties(text.encode()).items()} == settings
 
 
 @given(

@@ -62,8 +62,8 @@ def inputs(folder, reader):
 def _place(error):
     """Return the innermost line of ours, and the innermost one of all."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [one for one in frames if "kafka_audit" in one.filename]
-    places = dict.fromkeys(f"{Path(one.filename).name}:{one.lineno}" for one in (*own[-1:], *frames[-1:]))
+    own = [frame for frame in frames if "kafka_audit" in frame.filename]
+    places = dict.fromkeys(f"{Path(frame.filename).name}:{frame.lineno}" for frame in (*own[-1:], *frames[-1:]))
     return " in ".join(places)
 
 

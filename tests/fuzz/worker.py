@@ -1,8 +1,8 @@
 """Feeds inputs to one reader, in a process that `fuzz.run` has forked for it.
 
 With atheris (libFuzzer), inputs that reach new code are kept and changed further; without it, inputs are changes of those in the
-corpus. What it did stands in the job's `told` file. The input under way stands in `now`, so that whoever watches knows which one
-hangs, or ended the process.
+corpus. The results are in the job's `told` file. The current input is in `now`, so that the parent process knows which one hangs,
+or ended the process.
 """
 
 import hashlib
@@ -100,7 +100,7 @@ class Worker:
 
     def _tell(self):
         seconds = time.monotonic() - self._started
-        told = {
+        result = {
             "inputs": self._done,
             "seconds": seconds,
             "slowest_ms": self._slowest[0] * 1000,
@@ -108,13 +108,13 @@ class Worker:
             "peak_mb": watch.peak_mb(),
             "failures": {
                 kind: {
-                    "inputs": [one.hex() for one in kept],
+                    "inputs": [data.hex() for data in kept],
                     "text": (Path(self._job.folder) / f"{hashlib.sha256(kind.encode()).hexdigest()[:8]}.txt").read_text(),
                 }
                 for kind, kept in self._failures.items()
             },
         }
-        self._job.told.write_text(json.dumps(told))
+        self._job.told.write_text(json.dumps(result))
 
 
 def main(job, atheris):
@@ -145,7 +145,7 @@ def _guided(job, reader, worker, seeds, atheris):
 
 def _unguided(job, reader, worker, seeds):
     dice = random.Random(job.seed)  # noqa: S311 -- no secret
-    for one in seeds:
-        worker.take(one)
+    for seed in seeds:
+        worker.take(seed)
     while True:
         worker.take(mutated(dice.choice(seeds), seeds, reader.words, dice, _MOST_SEED))

@@ -162,9 +162,9 @@ def _fields(part):
 
 def _parts(message, depth=0):
     """Yield a message and all the structures within it; those within are taken first, for `change` may cut them off."""
-    within = [one for _, value in _fields(message) if isinstance(value, list) for one in value if hasattr(one, "_struct")]
-    for one in within:
-        yield from _parts(one, depth + 1)
+    within = [item for _, value in _fields(message) if isinstance(value, list) for item in value if hasattr(item, "_struct")]
+    for item in within:
+        yield from _parts(item, depth + 1)
     yield message, depth
 
 
@@ -177,7 +177,7 @@ def honest_brokers(count=3):
     """Start brokers that know each other, of which the first is the controller."""
     with ExitStack() as stack:
         made = [stack.enter_context(HostileBroker(number)) for number in range(count)]
-        for one in made:
-            one.brokers = {other.id: (other.host, other.port) for other in made}
-            one.controller_id = 0
+        for broker in made:
+            broker.brokers = {other.id: (other.host, other.port) for other in made}
+            broker.controller_id = 0
         yield made

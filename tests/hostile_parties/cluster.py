@@ -51,7 +51,9 @@ class HostileCluster:
 
     def _populate(self):
         """Let it hold what clusters in use hold: topics with odd names and settings, internal ones, groups, users with quotas."""
-        made = [(one["name"], one["partitions"], one["settings"]) for one in topics(self._contents.topics, len(self.brokers))]
+        made = [
+            (topic["name"], topic["partitions"], topic["settings"]) for topic in topics(self._contents.topics, len(self.brokers))
+        ]
         made += [(name, 3, {"cleanup.policy": "compact"}) for name in ("__consumer_offsets", "__transaction_state")]
         for name, partitions, settings in made if self._contents != BARE else ():
             self.create_topic(name, {number: self._replicas(number) for number in range(partitions)})
@@ -84,11 +86,11 @@ class HostileCluster:
     def stop(self, number):
         """Stop a broker as Kafka does under SIGTERM: others lead what it led, and its registration ends."""
         for name, partitions in [*self.topics.items()]:
-            told = {}
-            for one, (leader, held, epoch, isr) in partitions.items():
+            described = {}
+            for partition, (leader, held, epoch, isr) in partitions.items():
                 left = [other for other in isr if other != number] or isr
-                told[one] = (left[0] if leader == number else leader, held, epoch + (left != isr), left)
-            self._write(name, told)
+                described[partition] = (left[0] if leader == number else leader, held, epoch + (left != isr), left)
+            self._write(name, described)
         for broker in self.brokers:
             broker.brokers = {other: where for other, where in broker.brokers.items() if other != number}
         self._registration = self.zookeeper.znodes[f"/brokers/ids/{number}"]
@@ -102,11 +104,11 @@ class HostileCluster:
             other.brokers = {**other.brokers, number: (broker.host, broker.port)}
         self.zookeeper.znodes[f"/brokers/ids/{number}"] = self._registration
         for name, partitions in [*self.topics.items()]:
-            told = {}
-            for one, (leader, held, epoch, isr) in partitions.items():
+            described = {}
+            for partition, (leader, held, epoch, isr) in partitions.items():
                 back = number in held and number not in isr
-                told[one] = (held[0] if back else leader, held, epoch + back, list(held) if back else isr)
-            self._write(name, told)
+                described[partition] = (held[0] if back else leader, held, epoch + back, list(held) if back else isr)
+            self._write(name, described)
 
     def _write(self, name, partitions):
         self.topics[name] = partitions
@@ -120,7 +122,7 @@ class HostileCluster:
         for broker in self.brokers:
             held = {}
             for name, partitions in self.topics.items():
-                mine = [number for number, told in partitions.items() if broker.id in told[1]]
+                mine = [number for number, partition in partitions.items() if broker.id in partition[1]]
                 held |= {name: mine} if mine else {}
             broker.log_dirs = {"/var/lib/kafka": (0, held)}
 

@@ -78,7 +78,7 @@ class Party:
         self.drop()
         for thread in self._threads:
             thread.join(5)
-        self._threads = [one for one in self._threads if one.is_alive()]
+        self._threads = [thread for thread in self._threads if thread.is_alive()]
 
     def drop(self):
         """End the connections that are open, and listen on."""
@@ -99,13 +99,13 @@ class Party:
 
     def act(self, behaviour, exchange):
         """Send what a script wants; bytes and messages that a behaviour returns are sent in a frame."""
-        said = behaviour(exchange) if callable(behaviour) else behaviour
-        if said is not None:
-            exchange.send_body(said)
+        answer = behaviour(exchange) if callable(behaviour) else behaviour
+        if answer is not None:
+            exchange.send_body(answer)
 
-    def _spawn(self, target, *given):
-        thread = threading.Thread(target=target, args=given, daemon=True)
-        self._threads = [*(one for one in self._threads if one.is_alive()), thread]
+    def _spawn(self, target, *arguments):
+        thread = threading.Thread(target=target, args=arguments, daemon=True)
+        self._threads = [*(thread for thread in self._threads if thread.is_alive()), thread]
         thread.start()
 
     def _accept(self, listener):
@@ -153,7 +153,7 @@ class Recorded:
         """A party has all the time: it ends with `close`."""
 
     def exactly(self, size):
-        """Return so many bytes, b"" where the connection ends before."""
+        """Return this many bytes, or b"" if the connection ends before."""
         parts, left = [], size
         while left > 0:
             part = self.recv(min(left, 1 << 20))
@@ -251,5 +251,5 @@ NAMED = {
 
 def named(text):
     """Return a behaviour by its name and numbers, as "drip 2"."""
-    name, *given = text.split()
-    return partial(NAMED[name], *(int(one) if one.isdigit() else one for one in given))()
+    name, *arguments = text.split()
+    return partial(NAMED[name], *(int(argument) if argument.isdigit() else argument for argument in arguments))()

@@ -15,10 +15,10 @@ from hostile_parties.broker import HostileBroker
 from hostile_parties.party import named
 
 
-def apply(broker, told):
+def apply(broker, script):
     """Change a broker as the JSON says."""
-    broker.script = {int(key) if key.isdigit() else key: named(text) for key, text in told.get("script", {}).items()}
-    for name, value in told.get("fields", {}).items():
+    broker.script = {int(key) if key.isdigit() else key: named(text) for key, text in script.get("script", {}).items()}
+    for name, value in script.get("fields", {}).items():
         read = _READ.get(name, lambda same: same)(value)
         setattr(broker, name, {"broker.id": (str(broker.id), False)} | read if name == "configs" else read)
 
@@ -28,11 +28,13 @@ def _brokers(value):
 
 
 def _topics(value):
-    return {name: {int(number): tuple(told) for number, told in partitions.items()} for name, partitions in value.items()}
+    return {
+        name: {int(number): tuple(partition) for number, partition in partitions.items()} for name, partitions in value.items()
+    }
 
 
 def _configs(value):
-    return {key: (told, False) for key, told in value.items()}
+    return {key: (setting, False) for key, setting in value.items()}
 
 
 _READ = {"brokers": _brokers, "topics": _topics, "configs": _configs}
@@ -46,10 +48,10 @@ def say(content):
 
 def main():
     """Serve until stdin ends."""
-    told = json.loads(sys.argv[1])
-    named_options = {key: told[key] for key in ("host", "port", "mechanisms", "users") if key in told}
-    with HostileBroker(told["broker_id"], told.get("cluster_id", "fake"), **named_options) as broker:
-        apply(broker, told)
+    described = json.loads(sys.argv[1])
+    named_options = {key: described[key] for key in ("host", "port", "mechanisms", "users") if key in described}
+    with HostileBroker(described["broker_id"], described.get("cluster_id", "fake"), **named_options) as broker:
+        apply(broker, described)
         say({"port": broker.port})
         for line in sys.stdin:
             asked = json.loads(line)

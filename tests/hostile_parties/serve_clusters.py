@@ -29,8 +29,8 @@ def main():
         drips = stack.enter_context(HostileBroker(0))
         drips.script["accept"] = drip(1, announced=10_000)
         entries = [cluster.entry() for cluster in clusters]
-        told = {"entries": entries, "ids": [cluster_id(number) for number in range(count)], "drips": drips.address}
-        sys.stdout.write(json.dumps(told) + "\n")
+        described = {"entries": entries, "ids": [cluster_id(number) for number in range(count)], "drips": drips.address}
+        sys.stdout.write(json.dumps(described) + "\n")
         sys.stdout.flush()
         sys.stdin.read()
 

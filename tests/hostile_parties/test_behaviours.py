@@ -26,8 +26,8 @@ TESTS = Path(__file__).parents[1]
 
 @pytest.fixture
 def broker():
-    with HostileBroker(1) as one:
-        yield one
+    with HostileBroker(1) as broker:
+        yield broker
 
 
 def dial(party):
@@ -72,7 +72,7 @@ def test_an_honest_answer_and_what_arrived(broker):
     data, ended = told(broker, versions())
     answer = ApiVersionsResponse.decode(data[4:], version=0, header=True)
     assert not ended
-    assert {one.api_key for one in answer.api_keys} == {2, 3, 15, 16, 18, 17, 36, 29, 32, 35, 46, 60}
+    assert {api.api_key for api in answer.api_keys} == {2, 3, 15, 16, 18, 17, 36, 29, 32, 35, 46, 60}
     assert bytes(broker.received) == bytes(versions())
     assert broker.connections == 1
 
@@ -193,8 +193,8 @@ def test_zookeepers_word():
 
 
 def test_a_broker_in_a_process_of_its_own():
-    told = {"broker_id": 9, "script": {"18": "raw x"}, "fields": {"brokers": {"9": ["127.0.0.1", 1]}}}
-    command = [sys.executable, "-m", "hostile_parties.serve", json.dumps(told)]
+    described = {"broker_id": 9, "script": {"18": "raw x"}, "fields": {"brokers": {"9": ["127.0.0.1", 1]}}}
+    command = [sys.executable, "-m", "hostile_parties.serve", json.dumps(described)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=TESTS) as process:
         where = SimpleNamespace(host="127.0.0.1", port=json.loads(process.stdout.readline())["port"])
         answers = [_told_first(where, versions())]

@@ -21,8 +21,8 @@ PASSWORD = "s3cret-of-the-auditor"  # noqa: S105 -- of a fake
 
 @pytest.fixture
 def cluster():
-    with HostileCluster() as one:
-        yield one
+    with HostileCluster() as cluster:
+        yield cluster
 
 
 def snap(cluster, **options):
@@ -85,8 +85,8 @@ def test_a_login_over_tls_succeeds_and_is_recorded(tmp_path, mechanism):
             password_env="PASSWORD",  # noqa: S106 -- a variable's name
             tls=Tls(ca_file=str(authority.ca_file)),
         )
-        one = Cluster(name="c", bootstrap=(broker.address,), security=security, limits=QUICK)
-        snapshot = take_snapshot(one, snapshot_id="s", say=lambda _: None, secrets={"PASSWORD": PASSWORD})
+        described = Cluster(name="c", bootstrap=(broker.address,), security=security, limits=QUICK)
+        snapshot = take_snapshot(described, snapshot_id="s", say=lambda _: None, secrets={"PASSWORD": PASSWORD})
         assert failed(snapshot) == []
         assert broker.connections > 0
         assert (PASSWORD.encode() in broker.received) == (mechanism == "PLAIN")

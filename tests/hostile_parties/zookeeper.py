@@ -134,12 +134,14 @@ class HostileZookeeper(Party):
 
     def _word(self, connection, word):
         text = self.srvr.format(zxid=self.znodes.zxid, nodes=len(self.znodes))
-        told = {"srvr": text, "ruok": "imok"}.get(word, f"{word} is not executed because it is not in the whitelist.\n").encode()
-        exchange = Exchange(self, connection, word.encode(), told, 0)
+        answer = {"srvr": text, "ruok": "imok"}.get(
+            word, f"{word} is not executed because it is not in the whitelist.\n"
+        ).encode()
+        exchange = Exchange(self, connection, word.encode(), answer, 0)
         if word in self.script:
             self.act(self.script[word], exchange)
         else:
-            connection.sendall(told)
+            connection.sendall(answer)
 
     def _do(self, key, exchange):
         if key in self.script:
@@ -228,15 +230,15 @@ def kafka_tree(brokers, topics, *, controller=0, cluster_id="fake"):
         "/controller_epoch": b"1",
         "/feature": _json({"features": {}, "version": 2, "status": 0}),
     }
-    tree |= {f"/brokers/ids/{broker}": registration(told) for broker, told in brokers.items()}
+    tree |= {f"/brokers/ids/{broker}": registration(listed) for broker, listed in brokers.items()}
     for name, partitions in topics.items():
         tree |= topic_tree(name, partitions)
     return tree
 
 
-def registration(told):
+def registration(broker):
     """Return the content of /brokers/ids/N; `told` as in `kafka_tree`."""
-    listeners = told if isinstance(told, dict) else {"PLAINTEXT": ("PLAINTEXT", *told)}
+    listeners = broker if isinstance(broker, dict) else {"PLAINTEXT": ("PLAINTEXT", *broker)}
     plain = next(((host, port) for protocol, host, port in listeners.values() if protocol == "PLAINTEXT"), (None, -1))
     return _json(
         {
@@ -255,7 +257,7 @@ def registration(told):
 def topic_tree(name, partitions, topic_id="AAAAAAAAAAAAAAAAAAAAAQ"):
     """Return the znodes of one topic."""
     top = f"/brokers/topics/{name}"
-    replicas = {str(number): list(told[1]) for number, told in partitions.items()}
+    replicas = {str(number): list(partition[1]) for number, partition in partitions.items()}
     tree = {
         top: _json({"partitions": replicas, "topic_id": topic_id, "adding_replicas": {}, "removing_replicas": {}, "version": 3}),
         f"/config/topics/{name}": _json({"version": 1, "config": {}}),

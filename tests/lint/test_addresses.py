@@ -26,24 +26,24 @@ def lint(tmp_path, capsys):
 
 
 def test_an_address_that_is_each_hosts_own_is_told_at_its_line(lint):
-    code, said = lint("PLAINTEXT://localhost:9092")
+    code, output = lint("PLAINTEXT://localhost:9092")
     assert code == 0
-    assert "MEDIUM    KA303  Clients on other hosts may not reach broker 0" in said
-    assert "4 | advertised.listeners=PLAINTEXT://localhost:9092" in said
+    assert "MEDIUM    KA303  Clients on other hosts may not reach broker 0" in output
+    assert "4 | advertised.listeners=PLAINTEXT://localhost:9092" in output
 
 
 def test_two_files_of_a_cluster_with_one_address(lint):
-    code, said = lint("PLAINTEXT://k0.example:9092", "PLAINTEXT://k0.example:9092")
+    code, output = lint("PLAINTEXT://k0.example:9092", "PLAINTEXT://k0.example:9092")
     assert code == 3
-    assert "CRITICAL  KA304  Brokers 0 and 1 advertise the same address k0.example:9092" in said
+    assert "CRITICAL  KA304  Brokers 0 and 1 advertise the same address k0.example:9092" in output
 
 
 @pytest.mark.parametrize("address", ["PLAINTEXT://kafka-{}:9092", "PLAINTEXT://k{}.example:9092", "PLAINTEXT://${{HOST}}:9092"])
 def test_names_that_may_mean_the_same_to_all_are_no_fault(lint, address):
-    code, said = lint(address.format(0), address.format(1))
+    code, output = lint(address.format(0), address.format(1))
     assert code == 0
-    assert "KA303  " not in said
-    assert "KA304  " not in said
+    assert "KA303  " not in output
+    assert "KA304  " not in output
 
 
 def test_a_placeholder_is_not_the_address_that_a_broker_binds(lint, tmp_path, capsys):
@@ -55,17 +55,17 @@ def test_a_placeholder_is_not_the_address_that_a_broker_binds(lint, tmp_path, ca
     assert "unknown KA304 Cannot determine whether any broker shares an address with another broker" in flat
     assert "(advertised.listeners contains a placeholder)" in flat
     assert "wildcard" not in flat
-    code, said = lint("PLAINTEXT://0.0.0.0:9092", "PLAINTEXT://0.0.0.0:9092")
+    code, output = lint("PLAINTEXT://0.0.0.0:9092", "PLAINTEXT://0.0.0.0:9092")
     assert code == 3
-    assert "CRITICAL  KA304" in said
+    assert "CRITICAL  KA304" in output
 
 
 def test_names_of_a_chart_and_combined_roles_are_mentioned(lint, tmp_path, capsys):
-    code, said = lint(*(f"PLAINTEXT://kafka-{one}.kafka-headless.ns.svc.cluster.local:9092" for one in range(2)))
+    code, output = lint(*(f"PLAINTEXT://kafka-{broker}.kafka-headless.ns.svc.cluster.local:9092" for broker in range(2)))
     assert code == 0
-    flat = " ".join(said.split())
+    flat = " ".join(output.split())
     assert "LOW KA316 Clients outside Kubernetes cannot resolve any advertised name of broker 0 (PLAINTEXT)" in flat
-    assert "4 | advertised.listeners=PLAINTEXT://kafka-0.kafka-headless.ns.svc.cluster.local:9092" in said
+    assert "4 | advertised.listeners=PLAINTEXT://kafka-0.kafka-headless.ns.svc.cluster.local:9092" in output
     file = tmp_path / "combined.properties"
     file.write_text(
         "process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@k1.example:9093\ncontroller.listener.names=CONTROLLER\n"

@@ -34,8 +34,10 @@ def broken(tmp_path):
             text = FILE.format(id=broker, listeners=listeners, advertised=advertised, more=more)
             (tmp_path / f"{number}.properties").write_text(text)
         rules = Rules(checks=catalogue(), mutes=(), today=date(2026, 1, 1), against=ClusterView.of_files(snapshot))
-        told = [one.finding for file in files.lint_files([str(tmp_path)], rules).files for one in file.linted_findings]
-        return {(one.code, one.resource.name, one.status.value): one for one in told}
+        findings = [
+            finding.finding for file in files.lint_files([str(tmp_path)], rules).files for finding in file.linted_findings
+        ]
+        return {(judgement.code, judgement.resource.name, judgement.status.value): judgement for judgement in findings}
 
     return judged
 
@@ -60,14 +62,16 @@ def test_a_listener_that_others_use_must_not_go(broken):
 
 def test_a_switch_before_all_offer_the_listener_breaks_on_the_way(broken):
     more = "inter.broker.listener.name=INNER\nsasl.enabled.mechanisms=PLAIN\nsasl.mechanism.inter.broker.protocol=PLAIN"
-    change = {f"b{one}": (f"PLAINTEXT://{_address(one)},INNER://b{one}.example.com:9094", more) for one in (0, 1, 2)}
+    change = {f"b{broker}": (f"PLAINTEXT://{_address(broker)},INNER://b{broker}.example.com:9094", more) for broker in (0, 1, 2)}
     found = broken(**change)
     assert found["KA312", "broker/0/listener/INNER", "FAIL"].evidence["when"].startswith("while only broker 1 runs")
 
 
 def test_adding_a_listener_first_breaks_nothing_and_its_address_is_not_known(broken):
     more = "sasl.enabled.mechanisms=PLAIN"
-    found = broken(**{f"b{one}": (f"PLAINTEXT://{_address(one)},INNER://b{one}.example.com:9094", more) for one in (0, 1, 2)})
+    found = broken(
+        **{f"b{broker}": (f"PLAINTEXT://{_address(broker)},INNER://b{broker}.example.com:9094", more) for broker in (0, 1, 2)}
+    )
     assert not {key for key in found if key[0] in {"KA312", "KA412"} and key[2] == "FAIL"}
     assert "no vantage has probed it" in found["KA301", "broker/1/listener/INNER", "UNKNOWN"].message
 
@@ -81,7 +85,7 @@ TO_SASL = "\n".join(
         f"listener.name.inner.plain.sasl.jaas.config={LOGIN}",
     )
 )
-BOTH = {one: {"listeners": {"INNER": f"SASL_PLAINTEXT://b{one}.example.com:9094"}} for one in (0, 1, 2)}
+BOTH = {broker: {"listeners": {"INNER": f"SASL_PLAINTEXT://b{broker}.example.com:9094"}} for broker in (0, 1, 2)}
 AUTHORIZED = {"authorizer.class.name": "kafka.security.authorizer.AclAuthorizer", "super.users": "hidden"}
 
 

@@ -57,12 +57,18 @@ def _said(capsys, *arguments):
 
 @pytest.mark.parametrize("name", BITNAMI)
 def test_lint_says_the_same_of_values_and_of_the_rendered_files(name, capsys):
-    said = []
+    lines = []
     for kind in ("values", "rendered"):
         _, files = _said(capsys, FOLDER / f"bitnami-{name}.{kind}.yaml")
-        said.append(sorted((one["resource"]["name"], one["code"], one["status"]) for file in files for one in file["findings"]))
+        lines.append(
+            sorted(
+                (finding["resource"]["name"], finding["code"], finding["status"])
+                for file in files
+                for finding in file["findings"]
+            )
+        )
         assert {file["neighbour_of"] for file in files} == {"4.0.0"}
-    assert said[0] == said[1]
+    assert lines[0] == lines[1]
 
 
 def test_a_controller_without_an_id_in_its_text_starts(capsys, tmp_path):
@@ -82,9 +88,9 @@ def test_names_that_resolve_only_inside_are_said_before_the_start(capsys, tmp_pa
     for text, expected in ((plain, True), (plain.partition("listeners")[0] + outside, False)):
         (tmp_path / "values.yaml").write_text(text)
         _, (file,) = _said(capsys, tmp_path / "values.yaml")
-        found = [one for one in file["findings"] if one["code"] == "KA316"]
+        found = [finding for finding in file["findings"] if finding["code"] == "KA316"]
         assert bool(found) is expected
-        assert all("externalAccess.enabled: true" in one["remediation"] for one in found)
+        assert all("externalAccess.enabled: true" in finding["remediation"] for finding in found)
 
 
 def test_defaults_and_names_that_are_assumed_are_said(capsys, tmp_path):
@@ -99,13 +105,13 @@ def test_defaults_and_names_that_are_assumed_are_said(capsys, tmp_path):
 
 def test_remedies_name_values(capsys):
     _, files = _said(capsys, FOLDER / "confluent.values.yaml")
-    said = {one["code"]: one["remediation"] for one in files[0]["findings"] if one["status"] == "FAIL"}
-    assert "`cp-kafka.configurationOverrides.inter.broker.listener.name`" in said["KA411"]
+    remedies = {finding["code"]: finding["remediation"] for finding in files[0]["findings"] if finding["status"] == "FAIL"}
+    assert "`cp-kafka.configurationOverrides.inter.broker.listener.name`" in remedies["KA411"]
     for kind in ("values", "rendered"):
         _, files = _said(capsys, FOLDER / f"bitnami-own-config.{kind}.yaml")
-        said = {one["code"]: one["remediation"] for one in files[0]["findings"] if one["status"] == "FAIL"}
-        assert said["KA310"].startswith("In the values of the chart, correct the value of the setting that Kafka names.")
-        assert "`overrideConfiguration.auto.create.topics.enable: false`" in said["KA705"]
+        remedies = {finding["code"]: finding["remediation"] for finding in files[0]["findings"] if finding["status"] == "FAIL"}
+        assert remedies["KA310"].startswith("In the values of the chart, correct the value of the setting that Kafka names.")
+        assert "`overrideConfiguration.auto.create.topics.enable: false`" in remedies["KA705"]
 
 
 REFUSED = {

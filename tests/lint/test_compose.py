@@ -37,7 +37,7 @@ def lint(tmp_path, capsys):
 
 
 def _failed(file):
-    return {one["code"]: one for one in file["findings"] if one["status"] == "FAIL"}
+    return {finding["code"]: finding for finding in file["findings"] if finding["status"] == "FAIL"}
 
 
 def test_names_of_services_resolve_only_in_the_network_of_the_file(lint):
@@ -124,13 +124,13 @@ def test_a_controller_alone_is_not_asked_what_brokers_are(lint):
     text = "".join(line for line in text.splitlines(keepends=True) if "ADVERTISED" not in line and "INTER_BROKER" not in line)
     file = lint(text)
     assert (file["starts"], set(_failed(file))) == (True, {"KA217", "KA720"})
-    assert not [one for one in file["findings"] if one["resource"]["name"].startswith("broker/")]
+    assert not [finding for finding in file["findings"] if finding["resource"]["name"].startswith("broker/")]
 
 
 def test_a_misspelt_variable_is_named_at_its_line(lint):
     text = ALONE + "      KAFKA_LOG_RETENTION_HOUR: '2'\n      KAFKA_HEAP_OPT: -Xmx1g\n"
-    found = [one for one in lint(text)["findings"] if (one["code"], one["status"]) == ("KA719", "FAIL")]
-    assert [(one["evidence"]["meant"], one["evidence"]["line"]) for one in found] == [
+    found = [finding for finding in lint(text)["findings"] if (finding["code"], finding["status"]) == ("KA719", "FAIL")]
+    assert [(finding["evidence"]["meant"], finding["evidence"]["line"]) for finding in found] == [
         ("log.retention.hours", len(ALONE.splitlines()) + 1)
     ]
 

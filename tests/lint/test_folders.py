@@ -33,8 +33,8 @@ log.dirs={dirs}
 """
 
 
-def old(host="b1.example.com", zookeeper="zk1:2181", dirs="/data", port=9092, **told):
-    return OLD.format(host=host, zookeeper=zookeeper, dirs=dirs, port=port, **told)
+def old(host="b1.example.com", zookeeper="zk1:2181", dirs="/data", port=9092, **fields):
+    return OLD.format(host=host, zookeeper=zookeeper, dirs=dirs, port=port, **fields)
 
 
 @pytest.fixture
@@ -48,14 +48,14 @@ def lint(tmp_path, monkeypatch, capsys):
             (tmp_path / path).write_text(text)
         main(["lint", ".", "--format", "json", *arguments])
         files = {file["path"]: file for file in json.loads(capsys.readouterr().out)["files"]}
-        return {path: [one for one in file["findings"] if one["status"] == "FAIL"] for path, file in files.items()}
+        return {path: [finding for finding in file["findings"] if finding["status"] == "FAIL"] for path, file in files.items()}
 
     return run
 
 
 def lines(findings, code):
     """Return resource and line of each finding of a check."""
-    return [(one["resource"]["name"], one["evidence"].get("line")) for one in findings if one["code"] == code]
+    return [(finding["resource"]["name"], finding["evidence"].get("line")) for finding in findings if finding["code"] == code]
 
 
 def quorum(**changed):
@@ -75,7 +75,7 @@ def test_controllers_are_judged_beside_their_brokers_at_their_lines(lint):
 
 def test_a_sound_quorum_gives_nothing_new(lint):
     new = {"KA213", "KA217", *(f"KA{number}" for number in range(713, 726))}
-    assert not new & {one["code"] for failed in lint(quorum()).values() for one in failed}
+    assert not new & {finding["code"] for failed in lint(quorum()).values() for finding in failed}
 
 
 def test_voters_that_differ_and_a_port_that_no_controller_listens_on_are_named_at_their_lines(lint):
@@ -99,7 +99,7 @@ def test_two_nodes_with_one_id_are_one_finding_and_the_others_are_still_one_clus
     }
     found = lint(texts)
     assert lines(found["b2.properties"], "KA715") == [("broker/2", 1)]
-    (twice,) = [one for one in found["b2.properties"] if one["code"] == "KA715"]
+    (twice,) = [finding for finding in found["b2.properties"] if finding["code"] == "KA715"]
     assert "b2.properties and b3.properties" in twice["message"]
     assert not lines(found["b1.properties"] + found["b3.properties"], "KA715")
     assert lines(found["b2.properties"], "KA708"), "broker 2 is compared with broker 1"

@@ -1,4 +1,4 @@
-"""Files that were written against whoever lints them: each is refused in one line, and the others are judged."""
+"""Files that attack the linting process: each is refused in one line, and the others are judged."""
 
 import json
 import os
@@ -42,8 +42,8 @@ def folder(tmp_path, monkeypatch):
 
 def linted(capsys, *arguments):
     code = main(["lint", *arguments, "--format", "json"])
-    told = capsys.readouterr()
-    return code, [one["path"] for one in json.loads(told.out)["files"]], told.err
+    captured = capsys.readouterr()
+    return code, [file["path"] for file in json.loads(captured.out)["files"]], captured.err
 
 
 def test_a_rule_that_is_endless_elsewhere_is_judged(folder, capsys):
@@ -80,10 +80,10 @@ def test_a_file_that_keeps_the_judge_busy_is_refused_and_the_others_are_judged( 
     (folder / "bad.properties").write_text(GOOD.replace("b7", "poison").replace("=7", "=8"))
     monkeypatch.setattr(files, "SECONDS", 2.0 if what == "time" else 60.0)
     busy(monkeypatch, module, name, "bad.properties", what)
-    code, paths, said = linted(capsys, "bad.properties", "good.properties")
+    code, paths, printed = linted(capsys, "bad.properties", "good.properties")
     assert (code, paths) == (2, ["good.properties"])
-    assert said.startswith(f"kafka-audit: bad.properties: the check {words}")
-    assert len(said.splitlines()) == 1
+    assert printed.startswith(f"kafka-audit: bad.properties: the check {words}")
+    assert len(printed.splitlines()) == 1
 
 
 def test_files_that_keep_the_judge_busy_together_are_refused_together(folder, capsys, monkeypatch):
@@ -94,18 +94,18 @@ def test_files_that_keep_the_judge_busy_together_are_refused_together(folder, ca
     monkeypatch.setattr(
         judging.members, "snapshot_from_files", lambda group, *rest: time.sleep(60) if len(group) > 1 else own(group, *rest)
     )
-    code, paths, said = linted(capsys, ".")
+    code, paths, printed = linted(capsys, ".")
     assert (code, paths) == (2, ["third.properties"])
-    assert "good.properties: the check with 1 other files of its cluster took longer than 2." in said
+    assert "good.properties: the check with 1 other files of its cluster took longer than 2." in printed
 
 
 def test_what_is_larger_than_any_configuration_is_refused(folder, capsys):
     (folder / "bad.properties").write_text("broker.id=1\nlog.dirs=" + "a\\\n" * 3_300_000)
     (folder / "bad.yaml").write_text("kind: ConfigMap\ndata:\n" + "".join(f"  k{i}: v\n" for i in range(700_000)))
     started = time.process_time()
-    code, paths, said = linted(capsys, "bad.properties", "bad.yaml", "good.properties")
+    code, paths, printed = linted(capsys, "bad.properties", "bad.yaml", "good.properties")
     assert (code, paths) == (2, ["good.properties"])
-    assert said.count("larger than 4 MB, the limit for a configuration") == 2
+    assert printed.count("larger than 4 MB, the limit for a configuration") == 2
     assert time.process_time() - started < 10
 
 
@@ -122,21 +122,21 @@ def irregular(folder):
 def test_only_regular_files_are_opened(folder, capsys):
     irregular(folder)
     names = [f"{name}.properties" for name in ("pipe", "socket", "zero", "kernel", "messages", "loop", "good")]
-    code, paths, said = linted(capsys, *names)
+    code, paths, printed = linted(capsys, *names)
     assert (code, paths) == (2, ["good.properties"])
-    told = dict(line.removeprefix("kafka-audit: ").split(".properties: ") for line in said.splitlines())
-    assert (told["pipe"], told["socket"]) == ("is not a regular file",) * 2
-    assert {told[name] for name in ("zero", "kernel", "messages")} == {
+    errors = dict(line.removeprefix("kafka-audit: ").split(".properties: ") for line in printed.splitlines())
+    assert (errors["pipe"], errors["socket"]) == ("is not a regular file",) * 2
+    assert {errors[name] for name in ("zero", "kernel", "messages")} == {
         "a link leads out of the folder that is linted; name the file itself"
     }
-    assert told["loop"].startswith("cannot be read: Too many levels of symbolic links")
+    assert errors["loop"].startswith("cannot be read: Too many levels of symbolic links")
 
 
 def test_a_folder_with_all_of_them_is_searched(folder, capsys):
     irregular(folder)
-    code, paths, said = linted(capsys, ".")
+    code, paths, printed = linted(capsys, ".")
     assert (code, paths) == (2, ["good.properties"])
-    assert said.count("a link leads out") == 3
+    assert printed.count("a link leads out") == 3
 
 
 @pytest.mark.parametrize("pattern", ["**/*.properties", "conf/**/*.properties", "{folder}/**/*.properties"])
@@ -147,10 +147,10 @@ def test_links_to_folders_that_hold_them_are_not_followed(folder, capsys, patter
     for name in ("x", "y", "z"):
         (folder / "conf" / name).symlink_to(".")
     started = time.process_time()
-    _, paths, said = linted(capsys, pattern.replace("{folder}", str(folder)))
+    _, paths, printed = linted(capsys, pattern.replace("{folder}", str(folder)))
     names = {"a.properties"} if pattern.startswith("conf") else {"a.properties", "good.properties"}
     assert {Path(path).name for path in paths} == names
-    assert (len(paths), said) == (len(names), "")
+    assert (len(paths), printed) == (len(names), "")
     assert time.process_time() - started < 10
 
 
@@ -159,8 +159,8 @@ def test_mounted_config_maps_are_read_through_their_links(folder, capsys):
     (folder / "mount" / "..2026_11_22" / "server.properties").write_text(GOOD)
     (folder / "mount" / "..data").symlink_to("..2026_11_22")
     (folder / "mount" / "server.properties").symlink_to("..data/server.properties")
-    code, paths, said = linted(capsys, "mount/server.properties")
-    assert (paths, said) == (["mount/server.properties"], "")
+    code, paths, printed = linted(capsys, "mount/server.properties")
+    assert (paths, printed) == (["mount/server.properties"], "")
     assert code in {0, 3}
     assert linted(capsys, "mount")[1] == ["mount/server.properties"]
 
@@ -179,8 +179,8 @@ def test_a_broker_file_of_five_thousand_lines_and_a_chart_of_two_megabytes_are_j
     broker = f"---\nkind: ConfigMap\nmetadata: {{name: k}}\ndata:\n  server.properties: |\n{text}"
     (folder / "chart.yaml").write_text(maps + broker)
     assert (folder / "chart.yaml").stat().st_size > 2_000_000
-    _, paths, said = linted(capsys, ".")
-    assert (set(paths), said) == ({"long.properties", "chart.yaml", "good.properties"}, "")
+    _, paths, printed = linted(capsys, ".")
+    assert (set(paths), printed) == ({"long.properties", "chart.yaml", "good.properties"}, "")
 
 
 @pytest.fixture
@@ -197,8 +197,8 @@ def tree(tmp_path, monkeypatch):
 
 def answer(capsys, *arguments):
     code = main(["lint", *arguments, "--format", "json"])
-    told = capsys.readouterr()
-    return code, told.out, told.err
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
 
 
 @pytest.mark.parametrize("argument", ["conf/x.properties", "conf", "conf/*.properties", "."])
@@ -270,6 +270,6 @@ main(["lint", "conf", "--format", "json"])
 print("OPENED", len(opened) > 100, [path for path in opened if path.startswith({str(host)!r})])
 """
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", watch], capture_output=True, text=True, check=True, env=environ)
-    assert "OPENED True []" in done.stdout
-    assert "hunter2" not in done.stdout
+    completed = subprocess.run([sys.executable, "-c", watch], capture_output=True, text=True, check=True, env=environ)
+    assert "OPENED True []" in completed.stdout
+    assert "hunter2" not in completed.stdout

@@ -67,10 +67,10 @@ def failures(text: str) -> frozenset[tuple[str, str]]:
     found = [linted for group in members.cluster_groups([source]) for _, linted in judging.linted(group, rules)]
     assert found, text
     return frozenset(
-        (one.finding.code, one.finding.resource.name)
+        (linted_finding.finding.code, linted_finding.finding.resource.name)
         for linted in found
-        for one in linted.linted_findings
-        if one.finding.status is Status.FAIL and one.finding.severity >= Severity.HIGH
+        for linted_finding in linted.linted_findings
+        if linted_finding.finding.status is Status.FAIL and linted_finding.finding.severity >= Severity.HIGH
     )
 
 
@@ -83,11 +83,11 @@ def new_failures(printed: Printed) -> set[tuple[str, str, str]]:
     file, found = dict(printed.file), set()
     before = failures(written(file))
     for block in printed.blocks:
-        given = {key: filled(value, key, file) for key, value in block}
-        if INTER_BROKER in given:  # the step says to remove it: a broker with both does not start
+        settings = {key: filled(value, key, file) for key, value in block}
+        if INTER_BROKER in settings:  # the step says to remove it: a broker with both does not start
             file.pop(INSTEAD, None)
-        file |= given
-        found |= {(printed.where, *one) for one in failures(written(file)) - before}
+        file |= settings
+        found |= {(printed.where, *failure) for failure in failures(written(file)) - before}
     return found
 
 
@@ -112,10 +112,12 @@ def file_of(view: ClusterView, broker: int) -> File:
     if file.get(MAP) == DEFAULT_MAP:  # brokers report it; a file that had it would name the controllers, too
         del file[MAP]
     own = view.endpoints.of(broker)
-    listed = {one.listener: one for one in own} or {"PLAINTEXT": None}
-    file.setdefault(LISTENERS, ",".join(f"{name}://:{one.port if one else 9092}" for name, one in listed.items()))
-    file.setdefault(ADVERTISED, ",".join(f"{name}://{one.address if one else 'b:9092'}" for name, one in listed.items()))
-    protocols = {name: (one and one.protocol) or "PLAINTEXT" for name, one in listed.items()}
+    listed = {endpoint.listener: endpoint for endpoint in own} or {"PLAINTEXT": None}
+    file.setdefault(LISTENERS, ",".join(f"{name}://:{endpoint.port if endpoint else 9092}" for name, endpoint in listed.items()))
+    file.setdefault(
+        ADVERTISED, ",".join(f"{name}://{endpoint.address if endpoint else 'b:9092'}" for name, endpoint in listed.items())
+    )
+    protocols = {name: (endpoint and endpoint.protocol) or "PLAINTEXT" for name, endpoint in listed.items()}
     controllers = file.setdefault("controller.listener.names", "CONTROLLER") if view.kraft else ""
     protocols |= {controllers: "PLAINTEXT"} if controllers else {}
     file.setdefault(MAP, ",".join(f"{name}:{protocol}" for name, protocol in protocols.items()))
@@ -194,19 +196,19 @@ def everything_printed() -> tuple[Printed, ...]:
     pairs = {f"{code}-{name}": snapshots(base(), f"{code}-{name}", cases(code)[name]) for code, name in every_case()}
     for name, view in cluster_views(pairs).items():
         own = {code: CHECKS[code] for code in [name.partition("-")[0]]}
-        judgements = [one for kind in ("audit", "gate") for one in judge(view, own, kind=kind)]
+        judgements = [judgement for kind in ("audit", "gate") for judgement in judge(view, own, kind=kind)]
         findings = findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=TODAY)
         found += of_findings(name, view, findings)
         found += of_incidents(name, view, incidents(view, findings, ()))
-    return tuple({(one.kraft, one.file, one.blocks): one for one in found}.values())
+    return tuple({(settings.kraft, settings.file, settings.blocks): settings for settings in found}.values())
 
 
 def test_what_remedies_print_gives_lint_nothing_new_to_say():
     printed = everything_printed()
-    keys = {key for one in printed for block in one.blocks for key, _ in block}
+    keys = {key for settings in printed for block in settings.blocks for key, _ in block}
     assert {LISTENERS, ADVERTISED, MAP, INTER_BROKER, "super.users"} <= keys
-    assert sum(one.kraft for one in printed) >= 5
-    assert {one: found for one in printed if (found := new_failures(one))} == {}
+    assert sum(settings.kraft for settings in printed) >= 5
+    assert {settings: found for settings in printed if (found := new_failures(settings))} == {}
 
 
 def changed(printed: Printed, change) -> Printed:
@@ -216,7 +218,7 @@ def changed(printed: Printed, change) -> Printed:
 
 def without_controllers(block: File) -> File:
     entries = block.get(MAP, "").split(",")
-    return {**block, MAP: ",".join(one for one in entries if not one.startswith("CONTROLLER:"))} if MAP in block else block
+    return {**block, MAP: ",".join(entry for entry in entries if not entry.startswith("CONTROLLER:"))} if MAP in block else block
 
 
 def without_login(block: File) -> File:
@@ -240,7 +242,7 @@ def of_no_listener(block: File) -> File:
 def test_a_worse_remedy_would_be_seen(case, change, code):
     """Each was printed once: a map without the controllers, a listener without its login, a listener that is not there."""
     view = judged_case(*KEYS[case]).view
-    found = [new_failures(changed(one, change)) for one in of_incidents(case, view, told(case)[1])]
+    found = [new_failures(changed(incident, change)) for incident in of_incidents(case, view, told(case)[1])]
     assert code in {new for failures in found for _, new, _ in failures}
 
 

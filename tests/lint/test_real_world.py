@@ -22,18 +22,22 @@ def test_every_file_is_a_case():
 def test_a_file_as_it_stands(name, capsys):
     case = CASES[name]
     main(["lint", str(FOLDER / name), "--kafka-version", case["version"], "--format", "json"])
-    (told,) = json.loads(capsys.readouterr().out)["files"]
-    fails = sorted(one["code"] for one in told["findings"] if one["status"] == "FAIL" and one["severity"] in GRAVE)
+    (printed,) = json.loads(capsys.readouterr().out)["files"]
+    fails = sorted(
+        finding["code"] for finding in printed["findings"] if finding["status"] == "FAIL" and finding["severity"] in GRAVE
+    )
     assert fails == case.get("fails", [])
-    assert told["starts"] is REFUSALS.isdisjoint(fails)
-    unknown = [one["message"] for one in told["findings"] if (one["code"], one["status"]) == ("KA414", "UNKNOWN")]
+    assert printed["starts"] is REFUSALS.isdisjoint(fails)
+    unknown = [
+        finding["message"] for finding in printed["findings"] if (finding["code"], finding["status"]) == ("KA414", "UNKNOWN")
+    ]
     assert len(unknown) == ("unknown" in case)
     assert all(case["unknown"] in message for message in unknown)
-    assert "secret" not in json.dumps(told).replace("secrets/", "")
+    assert "secret" not in json.dumps(printed).replace("secrets/", "")
 
 
 def test_people_are_not_told_that_it_starts_where_something_refuses_later(capsys):
     main(["lint", str(FOLDER / "jaas-broken.properties"), str(FOLDER / "own-controller-refused.properties")])
-    told = capsys.readouterr().out
-    assert "jaas-broken.properties: does not start, although KafkaConfig accepts it" in told
-    assert "own-controller-refused.properties: starts" in told
+    printed = capsys.readouterr().out
+    assert "jaas-broken.properties: does not start, although KafkaConfig accepts it" in printed
+    assert "own-controller-refused.properties: starts" in printed

@@ -60,14 +60,14 @@ def _said(code, names, status=Status.FAIL, **evidence):
 @pytest.mark.parametrize("form", NAMES)
 def test_no_remedy_speaks_of_a_file_that_something_else_writes(form):
     remedies_said = {code: _said(code, NAMES[form]) for code in CODES}
-    assert {code for code, said in remedies_said.items() if "server.properties" in WRITES.sub("", said)} == set()
+    assert {code for code, remedy in remedies_said.items() if "server.properties" in WRITES.sub("", remedy)} == set()
     if NAMES[form].form in {Form.STRIMZI, Form.BITNAMI}:
         keys = ("process.roles", "advertised.listeners", "inter.broker.listener.name", "listener.security.protocol.map")
-        steps = {code: COMMAND.sub("", said) for code, said in remedies_said.items()}
-        assert {(code, key) for code, said in steps.items() for key in keys if key in said} == set()
+        steps = {code: COMMAND.sub("", remedy) for code, remedy in remedies_said.items()}
+        assert {(code, key) for code, remedy in steps.items() for key in keys if key in remedy} == set()
     if NAMES[form].form is Form.STRIMZI:
         end = "The operator writes server.properties: apply the resource, and it restarts the brokers that the change concerns."
-        assert {code for code, said in remedies_said.items() if not said.endswith(end)} == set()
+        assert {code for code, remedy in remedies_said.items() if not remedy.endswith(end)} == set()
 
 
 @pytest.mark.parametrize("form", NAMES)
@@ -116,45 +116,45 @@ def test_a_setting_has_the_name_of_its_file(form, field):
 
 
 def test_a_setting_that_the_page_does_not_name_is_named():
-    said = _said("KA408", NAMES["Strimzi"], key="allow.everyone.if.no.acl.found")
-    assert "In this file the setting is `spec.kafka.config.allow.everyone.if.no.acl.found`." in said
-    assert "spec.kafka.authorization.superUsers" in said
+    remedy = _said("KA408", NAMES["Strimzi"], key="allow.everyone.if.no.acl.found")
+    assert "In this file the setting is `spec.kafka.config.allow.everyone.if.no.acl.found`." in remedy
+    assert "spec.kafka.authorization.superUsers" in remedy
     assert "In this file" not in _said("KA408", NAMES["ConfigMap"], key="allow.everyone.if.no.acl.found")
 
 
 def test_messages_of_kafka_are_not_changed():
-    said = _said("KA413", NAMES["environment"], key="super.users", says="super.users: expected `super.users`")
-    assert "Correct `KAFKA_SUPER_USERS` in the environment of service kafka1 before the next start." in said
-    assert "Kafka says: super.users: expected 'super.users'" in said
+    remedy = _said("KA413", NAMES["environment"], key="super.users", says="super.users: expected `super.users`")
+    assert "Correct `KAFKA_SUPER_USERS` in the environment of service kafka1 before the next start." in remedy
+    assert "Kafka says: super.users: expected 'super.users'" in remedy
 
 
 def test_a_setting_of_a_listener_has_its_variable():
-    said = _said("KA414", NAMES["environment"], what="a", says="b")
-    assert "is `KAFKA_LISTENER_NAME_LISTENER_MECHANISM_SASL_JAAS_CONFIG`" in said
+    remedy = _said("KA414", NAMES["environment"], what="a", says="b")
+    assert "is `KAFKA_LISTENER_NAME_LISTENER_MECHANISM_SASL_JAAS_CONFIG`" in remedy
 
 
 def test_a_setting_without_a_field_is_the_operators():
-    said = _said("KA411", NAMES["Strimzi"])
-    assert said.startswith("The operator writes this setting for all brokers")
+    remedy = _said("KA411", NAMES["Strimzi"])
+    assert remedy.startswith("The operator writes this setting for all brokers")
     assert _said("KA411", NAMES["Bitnami"]).startswith("Set `listeners.interbroker.protocol`")
 
 
 def test_what_is_not_known_is_asked_of_the_party_that_writes_the_file():
     needs = "DescribeConfigs on Cluster, or server.properties of broker 0 (`properties` in the cluster file)"
-    said = {form: _said("KA705", names, Status.UNKNOWN, needs=needs) for form, names in NAMES.items()}
-    assert said["Strimzi"] == "Needed: DescribeConfigs on Cluster, or the ConfigMap that the operator writes for broker 0"
-    assert said["environment"] == "Needed: DescribeConfigs on Cluster, or the file as broker 0 gets it"
-    assert said["Bitnami"] == "Needed: DescribeConfigs on Cluster, or the output of `helm template` for broker 0"
+    remedies = {form: _said("KA705", names, Status.UNKNOWN, needs=needs) for form, names in NAMES.items()}
+    assert remedies["Strimzi"] == "Needed: DescribeConfigs on Cluster, or the ConfigMap that the operator writes for broker 0"
+    assert remedies["environment"] == "Needed: DescribeConfigs on Cluster, or the file as broker 0 gets it"
+    assert remedies["Bitnami"] == "Needed: DescribeConfigs on Cluster, or the output of `helm template` for broker 0"
 
 
 def test_a_path_with_blanks_is_one_word_of_a_command():
     broker = Described(properties={}, names=NAMES["environment"])
-    said = {
+    printed = {
         path: quoting.plain_prose(remedies.remedy_in_file(CHECKS["KA310"], _finding("KA310"), broker, path=path, version=NEWEST))
         for path in ("compose.yaml", "my file; rm -rf x.yaml")
     }
-    assert f"`kafka-audit lint compose.yaml --kafka-version {NEWEST}`" in said["compose.yaml"]
-    assert f"`kafka-audit lint 'my file; rm -rf x.yaml' --kafka-version {NEWEST}`" in said["my file; rm -rf x.yaml"]
+    assert f"`kafka-audit lint compose.yaml --kafka-version {NEWEST}`" in printed["compose.yaml"]
+    assert f"`kafka-audit lint 'my file; rm -rf x.yaml' --kafka-version {NEWEST}`" in printed["my file; rm -rf x.yaml"]
 
 
 COMPOSE = """services:
@@ -191,12 +191,12 @@ def test_the_command_prints_the_names_of_the_file(tmp_path, monkeypatch, capsys)
     (tmp_path / "rendered.yaml").write_text(RENDERED)
     main(["lint", "compose.yaml", "rendered.yaml", "--format", "json"])
     compose, rendered = json.loads(capsys.readouterr().out)["files"]
-    said = {finding["code"]: finding["remediation"] for finding in compose["findings"]}
-    assert said["KA310"].startswith("In the environment of service kafka1, correct the setting that Kafka names.")
-    assert "start a new container" in said["KA310"]
-    said = {finding["code"]: finding["remediation"] for finding in rendered["findings"]}
-    assert "`KAFKA_AUTO_CREATE_TOPICS_ENABLE=false`" in said["KA705"]
-    assert "Helm overwrites StatefulSet prod-cp-kafka, container cp-kafka-broker: change the values" in said["KA705"]
+    remedies = {finding["code"]: finding["remediation"] for finding in compose["findings"]}
+    assert remedies["KA310"].startswith("In the environment of service kafka1, correct the setting that Kafka names.")
+    assert "start a new container" in remedies["KA310"]
+    remedies = {finding["code"]: finding["remediation"] for finding in rendered["findings"]}
+    assert "`KAFKA_AUTO_CREATE_TOPICS_ENABLE=false`" in remedies["KA705"]
+    assert "Helm overwrites StatefulSet prod-cp-kafka, container cp-kafka-broker: change the values" in remedies["KA705"]
 
 
 PROPERTIES = """broker.id=1
@@ -219,19 +219,21 @@ def test_commands_log_in_at_the_listeners_of_the_file(protocol, login, form, tmp
     (tmp_path / form).write_text(text)
     main(["lint", str(tmp_path / form), "--kafka-version", "3.9.1", "--format", "json"])
     (file,) = json.loads(capsys.readouterr().out)["files"]
-    (found,) = [one["remediation"] for one in file["findings"] if one["code"] == "KA408" and one["status"] == "FAIL"]
+    (found,) = [
+        finding["remediation"] for finding in file["findings"] if finding["code"] == "KA408" and finding["status"] == "FAIL"
+    ]
     assert f"kafka-configs.sh --bootstrap-server BROKER:9092{login} --alter" in found
 
 
 def test_names_of_the_file_are_no_code_and_no_placeholders():
-    said = _said("KA310", setting_names.of_strimzi("the Kafka resource `rm -rf x`\x1b[31m {version}"))
-    assert said.startswith("In the Kafka resource 'rm -rf x'")
-    assert "'version'" in said.partition(", correct")[0]
-    assert "\x1b" not in said
+    remedy = _said("KA310", setting_names.of_strimzi("the Kafka resource `rm -rf x`\x1b[31m {version}"))
+    assert remedy.startswith("In the Kafka resource 'rm -rf x'")
+    assert "'version'" in remedy.partition(", correct")[0]
+    assert "\x1b" not in remedy
     odd = _said("KA413", NAMES["environment"], key="listener.name.`x`.ssl.key", says="")
     assert "`X`" not in odd
 
 
 def test_a_setting_of_a_listener_that_users_named_is_a_variable():
-    said = _said("KA413", NAMES["environment"], key="listener.name.clients.ssl.principal.mapping.rules", says="")
-    assert "Correct `KAFKA_LISTENER_NAME_CLIENTS_SSL_PRINCIPAL_MAPPING_RULES` in the environment" in said
+    remedy = _said("KA413", NAMES["environment"], key="listener.name.clients.ssl.principal.mapping.rules", says="")
+    assert "Correct `KAFKA_LISTENER_NAME_CLIENTS_SSL_PRINCIPAL_MAPPING_RULES` in the environment" in remedy

@@ -54,10 +54,10 @@ def lint(tmp_path, monkeypatch, capsys):
     return run
 
 
-def _failed(said):
+def _failed(output):
     return {
         (finding["code"], finding["severity"], finding["evidence"].get("line"))
-        for file in json.loads(said)["files"]
+        for file in json.loads(output)["files"]
         for finding in file["findings"]
         if finding["status"] == "FAIL"
     }
@@ -76,24 +76,24 @@ FAULTS = {
 
 @pytest.mark.parametrize(("change", "fault"), FAULTS.values(), ids=FAULTS.keys())
 def test_a_fault_has_its_line_and_goes_with_its_repair(lint, change, fault):
-    code, said = lint(RESOURCES.replace(*change), "--format", "json")
-    assert fault in _failed(said)
+    code, output = lint(RESOURCES.replace(*change), "--format", "json")
+    assert fault in _failed(output)
     assert code == (3 if fault[1] == "CRITICAL" else 0)
-    code, said = lint(RESOURCES, "--format", "json")
-    assert (code, {(name, severity) for name, severity, _ in _failed(said)}) == (0, {("KA215", "LOW")})
+    code, output = lint(RESOURCES, "--format", "json")
+    assert (code, {(name, severity) for name, severity, _ in _failed(output)}) == (0, {("KA215", "LOW")})
 
 
 def test_ports_of_nodes_that_differ_share_a_host(lint):
-    code, said = lint(RESOURCES.replace("k1.example.com", "k0.example.com"), "--format", "json")
-    assert (code, {name for name, _, _ in _failed(said)}) == (0, {"KA215"})
+    code, output = lint(RESOURCES.replace("k1.example.com", "k0.example.com"), "--format", "json")
+    assert (code, {name for name, _, _ in _failed(output)}) == (0, {"KA215"})
 
 
 def test_an_assigned_address_is_not_known(lint):
     text = RESOURCES.replace("type: nodeport", "type: loadbalancer").replace("advertisedHost", "other")
-    code, said = lint(text, "--format", "json", "--all")
-    files = json.loads(said)["files"]
+    code, output = lint(text, "--format", "json", "--all")
+    files = json.loads(output)["files"]
     assert (code, [file["starts"] for file in files]) == (0, [True] * 3)
-    unknown = {one["code"] for file in files for one in file["findings"] if one["status"] == "UNKNOWN"}
+    unknown = {finding["code"] for file in files for finding in file["findings"] if finding["status"] == "UNKNOWN"}
     assert {"KA303", "KA304", "KA316"} <= unknown
 
 
@@ -101,21 +101,21 @@ def test_without_its_pools_a_cluster_is_judged_as_far_as_roles_do_not_decide(lin
     alone = RESOURCES.partition("---\n")[2]
     (file,) = json.loads(lint(alone, "--format", "json")[1])["files"]
     assert (file["starts"], file["remarks"][0]["line"]) == (True, 1)
-    code, said = lint(alone.replace("min.insync.replicas: 2", "min.insync.replicas: two"), "--format", "json")
-    assert (code, json.loads(said)["files"][0]["starts"]) == (0, None)
+    code, output = lint(alone.replace("min.insync.replicas: 2", "min.insync.replicas: two"), "--format", "json")
+    assert (code, json.loads(output)["files"][0]["starts"]) == (0, None)
 
 
 def test_names_that_resolve_only_inside_and_combined_roles_are_mentioned(lint):
     text = RESOURCES.replace("type: nodeport", "type: internal").replace("advertisedHost", "other")
-    code, said = lint(text)
-    flat = " ".join(said.split())
+    code, output = lint(text)
+    flat = " ".join(output.split())
     assert code == 0
     assert (
         "LOW KA316 Clients outside Kubernetes cannot resolve any advertised name of broker 0 (EXTERNAL-9094, REPLICATION-9091)"
         in flat
     )
     assert "LOW KA215 Broker and controller run in one process (combined mode) on broker 2" in flat
-    assert "as Kafka 4.3.0 (spec.kafka.version is 4.3.0)" in said
+    assert "as Kafka 4.3.0 (spec.kafka.version is 4.3.0)" in output
 
 
 IGNORED = RESOURCES + "      super.users: User:admin\n"
@@ -141,11 +141,11 @@ def test_what_strimzi_takes_is_not_mentioned(lint):
 
 
 def test_a_version_without_rules_is_named_with_its_neighbour(lint):
-    said = lint(RESOURCES.replace("version: 4.3.0", "version: 4.2.1"), "--format", "json")[1]
-    (file, *_) = json.loads(said)["files"]
+    output = lint(RESOURCES.replace("version: 4.3.0", "version: 4.2.1"), "--format", "json")[1]
+    (file, *_) = json.loads(output)["files"]
     assert (file["kafka_version"], file["neighbour_of"]) == ("4.2.2", "4.2.1")
-    said = lint(RESOURCES.replace("version: 4.3.0", "version: 4.2.1"), "--format", "json", "--kafka-version", "4.4.0")[1]
-    assert json.loads(said)["files"][0]["kafka_version"] == "4.4.0"
+    output = lint(RESOURCES.replace("version: 4.3.0", "version: 4.2.1"), "--format", "json", "--kafka-version", "4.4.0")[1]
+    assert json.loads(output)["files"][0]["kafka_version"] == "4.4.0"
 
 
 def test_what_is_not_judged_is_one_line_and_exit_code_2(tmp_path, capsys):
@@ -153,19 +153,19 @@ def test_what_is_not_judged_is_one_line_and_exit_code_2(tmp_path, capsys):
     (tmp_path / "old.yaml").write_text(old)
     (tmp_path / "kafka.yaml").write_text(RESOURCES)
     assert main(["lint", str(tmp_path)]) == 2
-    told = capsys.readouterr()
+    captured = capsys.readouterr()
     problem = "not judged: Kafka of kafka.strimzi.io/v1beta1; lint reads v1beta2 and v1"
-    assert told.err == f"kafka-audit: {tmp_path}/old.yaml:10: {problem}\n"
-    assert "kafka.yaml (Kafka my-cluster, pool dual-role, node 0): starts" in told.out
+    assert captured.err == f"kafka-audit: {tmp_path}/old.yaml:10: {problem}\n"
+    assert "kafka.yaml (Kafka my-cluster, pool dual-role, node 0): starts" in captured.out
 
 
 def test_hostile_names_are_escaped(lint):
     text = RESOURCES.replace("name: external", 'name: "x\\e[31m\\u202e::error::"')
     for arguments in ((), ("--format", "github"), ("--format", "sarif")):
-        said = lint(text, *arguments)[1]
-        assert "\x1b" not in said
-        assert "\u202e" not in said
-        assert not any(line.startswith("::error::") for line in said.splitlines())
+        output = lint(text, *arguments)[1]
+        assert "\x1b" not in output
+        assert "\u202e" not in output
+        assert not any(line.startswith("::error::") for line in output.splitlines())
 
 
 def test_clusters_of_one_name_in_two_namespaces_are_two(lint):
@@ -175,9 +175,9 @@ def test_clusters_of_one_name_in_two_namespaces_are_two(lint):
     text = f"{RESOURCES.replace('labels:', 'namespace: kafka, labels:')}---\n"
     text += other.replace("labels:", "namespace: other, labels:").replace(differs, f"{differs}      log.retention.hours: 24\n")
     alone, _ = lint(RESOURCES, "--format", "json")
-    code, said = lint(text, "--format", "json")
+    code, output = lint(text, "--format", "json")
     assert code == alone
-    assert not {failed for failed in _failed(said) if failed[0] == "KA701"}
+    assert not {failed for failed in _failed(output) if failed[0] == "KA701"}
 
 
 @pytest.mark.parametrize("kind", ["KafkaNodePool", "KafkaNodePool # prod"])

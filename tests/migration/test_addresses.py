@@ -24,7 +24,7 @@ def proposed(*lines, cluster=CLUSTER):
 
 
 def told(endpoints):
-    return [(one.broker_id, one.listener, addresses.endpoint_text(one)) for one in endpoints]
+    return [(endpoint.broker_id, endpoint.listener, addresses.endpoint_text(endpoint)) for endpoint in endpoints]
 
 
 def test_a_line_is_about_one_broker_or_about_all():
@@ -75,14 +75,16 @@ def test_what_nobody_told_is_not_called_undone():
     found = proposed("0: CLIENT://k:9092", cluster=KRAFT)
     not_done, not_known = addresses.afterwards(found, small_cluster.view(KRAFT))
     assert not_done == []
-    assert [one["message"] for one in not_known] == ["Cannot determine whether broker 0 advertises the proposed CLIENT://k:9092"]
+    assert [gap["message"] for gap in not_known] == ["Cannot determine whether broker 0 advertises the proposed CLIENT://k:9092"]
 
 
 @pytest.mark.parametrize("cluster", [CLUSTER, KRAFT | {"configs": {0: {"advertised.listeners": "CLIENT://k:9092"}}}])
 def test_checks_of_registrations_judge_what_is_proposed_with_and_without_zookeeper(cluster):
     view = small_cluster.view(cluster)
     after = addresses.view_with_proposed(proposed("0: CLIENT://k:9092", "0: INTERNAL://0.0.0.0:9094", cluster=cluster), (), view)
-    failed = {one.resource for one in judge(after, {"KA303": catalogue()["KA303"]}) if one.status is Status.FAIL}
+    failed = {
+        judgement.resource for judgement in judge(after, {"KA303": catalogue()["KA303"]}) if judgement.status is Status.FAIL
+    }
     assert "broker/0/listener/INTERNAL" in failed
 
 
@@ -90,14 +92,16 @@ def test_without_zookeeper_an_address_that_a_silent_broker_has_is_taken():
     cluster = KRAFT | {"brokers": {0: "k:9092", 2: "k2:9092"}}
     view = small_cluster.view(cluster)
     after = addresses.view_with_proposed(proposed("0: PLAINTEXT://k2:9092", cluster=cluster), (), view)
-    failed = {one.resource for one in judge(after, {"KA304": catalogue()["KA304"]}) if one.status is Status.FAIL}
+    failed = {
+        judgement.resource for judgement in judge(after, {"KA304": catalogue()["KA304"]}) if judgement.status is Status.FAIL
+    }
     assert "broker/2/listener/PLAINTEXT" in failed
 
 
 def test_two_addresses_for_one_listener_of_a_broker_are_a_blocker():
     two = (*proposed("0: CLIENT://a:9092"), *proposed("0: CLIENT://b:9092"), *proposed("1: CLIENT://c:9092"))
-    (one,) = addresses.contradictions((*two, *two))
-    assert (one.heading, one.item.message) == ("blockers", "Broker 0 has 2 addresses for CLIENT: a:9092 and b:9092")
+    (line,) = addresses.contradictions((*two, *two))
+    assert (line.heading, line.item.message) == ("blockers", "Broker 0 has 2 addresses for CLIENT: a:9092 and b:9092")
 
 
 def test_without_zookeeper_settings_tell_what_is_advertised():
@@ -108,7 +112,7 @@ def test_without_zookeeper_settings_tell_what_is_advertised():
 
 def test_a_broker_or_a_listener_that_is_not_there_is_a_blocker():
     found = proposed("7: CLIENT://a:9092", "0: EXTERNAL://a:9093", "1: CLIENT://a:9092")
-    seven, external = sorted(addresses.misplaced(found, small_cluster.view(CLUSTER)), key=lambda one: one.item.resource)[::-1]
+    seven, external = sorted(addresses.misplaced(found, small_cluster.view(CLUSTER)), key=lambda line: line.item.resource)[::-1]
     assert {seven.heading, external.heading} == {"blockers"}
     assert seven.item.message == "Broker 7 is not in the cluster and cannot advertise a:9092"
     assert external.item.message.startswith("Broker 0 advertises CLIENT and INTERNAL, not EXTERNAL")

@@ -27,7 +27,10 @@ def compare():
         history = History()
         history.audit()
         document = history.audit(*failures) | {"changes": [*changes]}
-        baseline = {"plan": plan.plan(kind).as_dict(), "advertised": [{"sample": 0, "protocol": ""} | one for one in advertised]}
+        baseline = {
+            "plan": plan.plan(kind).as_dict(),
+            "advertised": [{"sample": 0, "protocol": ""} | address for address in advertised],
+        }
         return after.report_after_change(document, small_cluster.snapshot(CLUSTER), small_cluster.snapshot(now), baseline, NOW)
 
     return run
@@ -50,15 +53,15 @@ def test_what_changed_besides_is_not(compare):
         "rolling-upgrade", change("config", "broker/1/config/log.retention.hours", "168", "1"), change("acl", "cluster")
     )
     assert report["verdict"] == "not as expected"
-    assert [one["resource"] for one in report["not_meant"]] == ["broker/1/config/log.retention.hours", "cluster"]
-    told = plain_text.after_change_text(report, width=100)
-    assert "NOT EXPECTED (2)\n    config broker/1/config/log.retention.hours: 168 -> 1" in told
+    assert [change["resource"] for change in report["not_meant"]] == ["broker/1/config/log.retention.hours", "cluster"]
+    text = plain_text.after_change_text(report, width=100)
+    assert "NOT EXPECTED (2)\n    config broker/1/config/log.retention.hours: 168 -> 1" in text
 
 
 def test_a_new_failure_is_not_as_meant(compare):
     report = compare("moving-hosts", change("broker_went", "broker/1"), failures=cut_off(2))
     assert report["verdict"] == "not as expected"
-    assert {one["code"] for one in report["new"]} == {"KA302", "KA105"}
+    assert {finding["code"] for finding in report["new"]} == {"KA302", "KA105"}
 
 
 def test_a_migration_that_did_not_end_is_not_done(compare):
@@ -108,7 +111,7 @@ def test_a_proposed_address_that_nobody_advertises_was_not_done(compare):
     assert report["not_done"] == ["Broker 1 does not advertise the proposed PLAINTEXT://Kafka-1:9092."]
 
     now = CLUSTER | {"brokers": CLUSTER["brokers"] | {1: "kafka-1:9092"}}
-    done = change("endpoint", "broker/1/listener/PLAINTEXT", "PLAINTEXT://10.99.0.11:9092", "PLAINTEXT://kafka-1:9092")
-    done["addresses_after"] = [{"host": "kafka-1", "port": 9092}]
-    report = compare("new-network", done, advertised=proposed, now=now)
-    assert (report["verdict"], report["meant"]) == ("as expected", [done])
+    change_made = change("endpoint", "broker/1/listener/PLAINTEXT", "PLAINTEXT://10.99.0.11:9092", "PLAINTEXT://kafka-1:9092")
+    change_made["addresses_after"] = [{"host": "kafka-1", "port": 9092}]
+    report = compare("new-network", change_made, advertised=proposed, now=now)
+    assert (report["verdict"], report["meant"]) == ("as expected", [change_made])

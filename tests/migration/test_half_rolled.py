@@ -77,12 +77,12 @@ def test_an_order_breaks_nothing_in_any_state_and_without_one_each_order_breaks_
 
 def test_a_report_has_each_state_and_what_to_do_instead(tmp_path):
     roll = rolled(tmp_path, CASES["switched_and_added_at_once"])
-    told = roll.as_dict()
-    assert told["order"] is None
-    assert [state["changed"] for state in told["states"]] == [[0], [0, 1], [0, 1, 2]]
-    assert told["states"][0]["broken"][0] == {"from": 0, "to": 1, "why": "broker 1 has no listener INNER"}
-    assert {(one["from"], one["to"]) for one in told["states"][1]["broken"]} == {(0, 2), (1, 2)}
-    assert told["states"][2]["broken"] == []
+    states = roll.as_dict()
+    assert states["order"] is None
+    assert [state["changed"] for state in states["states"]] == [[0], [0, 1], [0, 1, 2]]
+    assert states["states"][0]["broken"][0] == {"from": 0, "to": 1, "why": "broker 1 has no listener INNER"}
+    assert {(edge["from"], edge["to"]) for edge in states["states"][1]["broken"]} == {(0, 2), (1, 2)}
+    assert states["states"][2]["broken"] == []
     items = [item for heading, item in half_rolled.roll_items(roll) if heading == "blockers"]
     assert items[0].message.startswith("No order keeps all brokers connected: while only broker 0 has its new file")
     assert "switch `inter.broker.listener.name` on every broker" in items[0].remedy
@@ -115,8 +115,8 @@ def gate(folder, switched, kind="listeners-or-security"):
 
 def test_the_gate_blocks_a_roll_that_no_order_saves_and_says_what_to_do_first(tmp_path):
     report = gate(tmp_path / "new", switched=BROKERS)
-    told = [item for item in report["blockers"] if item["source"] == "half-rolled states"]
-    assert {item["resource"] for item in told} == {"broker/0", "broker/1", "broker/2"}
+    blockers = [item for item in report["blockers"] if item["source"] == "half-rolled states"]
+    assert {item["resource"] for item in blockers} == {"broker/0", "broker/1", "broker/2"}
     assert report["half_rolled"]["order"] is None
     assert "3 blockers" in report["headline"], report["blockers"]  # each file is told once, with its states
     text = " ".join(plain_text.before_change_text(report, width=100).split())

@@ -30,7 +30,11 @@ def compare(described, now, *failures, kind="rolling-upgrade", **planned):
 
 
 def told(report, kind):
-    return {(one["resource"], one["outcome"], one["seen"]) for one in report["predictions"] if one["kind"] == kind}
+    return {
+        (prediction["resource"], prediction["outcome"], prediction["seen"])
+        for prediction in report["predictions"]
+        if prediction["kind"] == kind
+    }
 
 
 def test_every_broker_runs_the_release_and_keeps_its_protocol():
@@ -97,4 +101,4 @@ def test_a_baseline_of_an_earlier_version_has_no_predictions():
 def test_a_prediction_that_is_not_understood_is_not_known():
     view = ClusterView.of_files(snapshot(base()))
     unknown = {"kind": "weather", "resource": "broker/1", "text": "It rains", "expected": "rain"}
-    assert [one["outcome"] for one in predictions.outcomes([unknown], view, {"findings": []})] == ["not known"]
+    assert [outcome["outcome"] for outcome in predictions.outcomes([unknown], view, {"findings": []})] == ["not known"]

@@ -196,9 +196,9 @@ def test_what_is_done_already_is_no_step_again():
     assert report["verdict"] == "go"
     assert [step["text"].partition(":")[0] for step in report["steps"]][:2] == ["On controller 201", "On broker 1"]
     assert not any("kafka-features" in line for line in commands(report))
-    done = decide("dynamic-quorum", DYNAMIC)
-    assert (done["verdict"], done["steps"]) == ("go", [])
-    assert "nothing is left to do" in done["information"][0]["message"]
+    decided = decide("dynamic-quorum", DYNAMIC)
+    assert (decided["verdict"], decided["steps"]) == ("go", [])
+    assert "nothing is left to do" in decided["information"][0]["message"]
 
 
 def test_voters_of_a_static_quorum_cannot_change():
@@ -525,8 +525,8 @@ def test_a_quorum_that_became_dynamic_by_another_change_is_not_expected(compare)
 
 
 def test_voters_are_those_of_the_plan_or_it_was_not_done(compare):
-    done = compare("quorum-voters", FIVE, DYNAMIC, node_ids=[200, 201, 202])
-    assert (done["verdict"], done["meant"][0]["before"]) == ("as expected", "200, 201, 202, 203 and 204")
+    report = compare("quorum-voters", FIVE, DYNAMIC, node_ids=[200, 201, 202])
+    assert (report["verdict"], report["meant"][0]["before"]) == ("as expected", "200, 201, 202, 203 and 204")
     half = compare("quorum-voters", FIVE, DYNAMIC, node_ids=[200])
     assert half["not_done"] == ["The voters are 200, 201 and 202, not 200 as planned."]
 
@@ -583,8 +583,8 @@ def test_certificates_are_others_than_before_or_it_is_not_known():
 
         return after.report_after_change(document, with_rows(was), with_rows(now), baseline, NOW)
 
-    done = compared([1, 1], [9 * 10**9, 9 * 10**9])
-    assert (done["verdict"], len(done["meant"])) == ("as expected", 2)
+    report = compared([1, 1], [9 * 10**9, 9 * 10**9])
+    assert (report["verdict"], len(report["meant"])) == ("as expected", 2)
     half = compared([1, 1], [9 * 10**9, 1])
     assert half["not_done"] == ["c0:9094 shows the same certificate as before."]
     assert compared([], [])["verdict"] == "not decided"

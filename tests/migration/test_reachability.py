@@ -78,29 +78,32 @@ WAYS = {
 
 @pytest.mark.parametrize(("way", "heading", "code", "message"), WAYS.values(), ids=WAYS)
 def test_the_first_layer_that_does_not_work_decides(way, heading, code, message):
-    (one,) = reachability.reachability_items([end()], way, ["dmz"], ())
-    assert (one.heading, one.item.code, one.item.resource) == (heading, code, "broker/0/listener/CLIENT")
-    assert re.search(message, one.item.message)
+    (line,) = reachability.reachability_items([end()], way, ["dmz"], ())
+    assert (line.heading, line.item.code, line.item.resource) == (heading, code, "broker/0/listener/CLIENT")
+    assert re.search(message, line.item.message)
 
 
 def test_behind_tcp_nothing_was_asked_where_the_protocol_is_not_known():
-    (one,) = reachability.reachability_items([end(protocol="")], [probe("tcp", "ok")], ["dmz"], ())
-    assert one.heading == "not_known"
+    (line,) = reachability.reachability_items([end(protocol="")], [probe("tcp", "ok")], ["dmz"], ())
+    assert line.heading == "not_known"
 
 
 def test_who_was_to_reach_it_and_did_not_try_is_an_open_question():
-    (one,) = reachability.reachability_items([end()], [], ["dmz"], ())
-    assert (one.heading, one.item.source) == ("not_known", "vantage dmz")
-    (one,) = reachability.reachability_items([end()], [], [], ())
-    assert (one.heading, one.item.source) == ("not_known", "proposed addresses")
+    (line,) = reachability.reachability_items([end()], [], ["dmz"], ())
+    assert (line.heading, line.item.source) == ("not_known", "vantage dmz")
+    (line,) = reachability.reachability_items([end()], [], [], ())
+    assert (line.heading, line.item.source) == ("not_known", "proposed addresses")
 
 
 def test_the_worker_need_not_reach_what_others_must():
     way = [probe("dns", "failed", vantage="worker", error="name or service not known"), probe("identity", "ok", answered_by=0)]
-    assert {one.heading for one in reachability.reachability_items([end()], way, ["dmz"], ())} == {"warnings", "information"}
-    assert [one.heading for one in reachability.reachability_items([end()], way[:1], [], ())] == ["blockers"]
+    assert {line.heading for line in reachability.reachability_items([end()], way, ["dmz"], ())} == {"warnings", "information"}
+    assert [line.heading for line in reachability.reachability_items([end()], way[:1], [], ())] == ["blockers"]
     another = [probe("identity", "ok", vantage="worker", answered_by=2), way[1]]
-    assert [one.heading for one in reachability.reachability_items([end()], another, ["dmz"], ())] == ["blockers", "information"]
+    assert [line.heading for line in reachability.reachability_items([end()], another, ["dmz"], ())] == [
+        "blockers",
+        "information",
+    ]
 
 
 def test_an_address_between_brokers_is_tried_from_brokers():
@@ -110,13 +113,13 @@ def test_an_address_between_brokers_is_tried_from_brokers():
     assert (reached.heading, unknown.heading) == ("information", "not_known")
     assert unknown.item.message.startswith("Cannot determine whether the other brokers reach new:9092")
     cut = probe("tcp", "failed", listener="INTERNAL", vantage="hosts", start=1, error="no route to host")
-    _, one = reachability.reachability_items([end("INTERNAL")], [worker, cut], ["hosts"], INTERNAL)
-    assert (one.heading, one.item.message.split(" does")[0]) == ("blockers", "broker 1")
+    _, line = reachability.reachability_items([end("INTERNAL")], [worker, cut], ["hosts"], INTERNAL)
+    assert (line.heading, line.item.message.split(" does")[0]) == ("blockers", "broker 1")
 
 
 def test_brokers_need_not_reach_an_address_for_clients():
     worker = probe("identity", "ok", vantage="worker", answered_by=0)
     cut = probe("tcp", "failed", vantage="hosts", start=1, error="no route to host")
-    assert [one.heading for one in reachability.reachability_items([end()], [worker, cut], ["hosts"], INTERNAL)] == [
+    assert [line.heading for line in reachability.reachability_items([end()], [worker, cut], ["hosts"], INTERNAL)] == [
         "information"
     ]

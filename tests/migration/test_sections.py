@@ -13,8 +13,8 @@ def item(code, resource, message="m", remedy="Mend it.", source="audit"):
 
 @pytest.fixture
 def report():
-    def of(**told):
-        return {name: told.get(name, []) for name in ("blockers", "warnings", "not_known", "information")}
+    def of(**fields):
+        return {name: fields.get(name, []) for name in ("blockers", "warnings", "not_known", "information")}
 
     return of
 
@@ -22,7 +22,7 @@ def report():
 def test_what_one_check_says_of_many_is_one_line(report):
     many = [item("KA411", f"broker/{n}", f"Broker {n} is open") for n in range(3)] + [item("KA411", "f", source="proposed /a")]
     warnings = sections.before_change_sections(report(warnings=many))[1]
-    assert [(one.source, one.places, one.text) for one in warnings.lines] == [
+    assert [(line.source, line.places, line.text) for line in warnings.lines] == [
         ("", ("broker/0", "broker/1", "broker/2"), "Broker 0 is open"),
         ("proposed /a", ("f",), "m"),
     ]

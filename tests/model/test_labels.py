@@ -30,7 +30,7 @@ def test_a_cluster_has_all_wanted_labels(wanted, found):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("wanted", "message"),
     [
         ({"env": "prd"}, "f.yaml: no cluster has the label env=prd; did you mean env=prod?"),
         ({"env": "xyz"}, "f.yaml: no cluster has the label env=xyz; the labels are env=prod and env=stage"),
@@ -38,10 +38,10 @@ def test_a_cluster_has_all_wanted_labels(wanted, found):
         ({"env": "stage", "team": "search"}, "f.yaml: no cluster has the label team=search; the labels are team=payments"),
     ],
 )
-def test_labels_that_no_cluster_has_are_named(wanted, said):
+def test_labels_that_no_cluster_has_are_named(wanted, message):
     with pytest.raises(UsageError) as error:
         with_labels(CLUSTERS, wanted, "f.yaml")
-    assert str(error.value) == said
+    assert str(error.value) == message
 
 
 def test_labels_that_no_cluster_has_together_are_named():

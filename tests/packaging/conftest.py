@@ -20,7 +20,7 @@ def wheel(tmp_path_factory):
         shutil.copy(ROOT / name, copy)
     for name in ("plugins", "dags", "spark_jobs", "testbed"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    done = subprocess.run([sys.executable, "-c", BUILD], cwd=copy, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    (line,) = (line for line in done.stdout.splitlines() if line.startswith("WHEEL "))
+    completed = subprocess.run([sys.executable, "-c", BUILD], cwd=copy, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
+    (line,) = (line for line in completed.stdout.splitlines() if line.startswith("WHEEL "))
     return copy / line.removeprefix("WHEEL ")

@@ -37,7 +37,7 @@ def test_each_name_of_airflow_exists_in_every_version():
 
 def _required(path):
     """Return names with False before those with True: a name that is imported in both ways is required."""
-    return sorted(names.imported(path), key=lambda one: not one[1])
+    return sorted(names.imported(path), key=lambda name: not name[1])
 
 
 def test_a_name_is_optional_within_a_try_that_catches_import_errors(tmp_path):

@@ -26,8 +26,8 @@ def installed(wheel, tmp_path_factory):
     folder = tmp_path_factory.mktemp("base") / "environment"
     began = time.monotonic()
     for command in ([sys.executable, "-m", "venv", folder], [folder / "bin" / "pip", "install", "--quiet", wheel]):
-        done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        completed = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+        assert completed.returncode == 0, completed.stderr
     (packages,) = folder.glob("lib/python*/site-packages")
     return SimpleNamespace(bin=folder / "bin", packages=packages, seconds=time.monotonic() - began)
 
@@ -69,10 +69,10 @@ def test_a_verdict_on_real_brokers_in_a_minute_and_the_next_in_seconds(installed
         reports, seconds = [], []
         for _ in range(2):
             began = time.monotonic()
-            done = run(installed, tmp_path, "run", "--bootstrap", bootstrap, "--format", "json", start=bed.worker.run)
+            completed = run(installed, tmp_path, "run", "--bootstrap", bootstrap, "--format", "json", start=bed.worker.run)
             seconds.append(time.monotonic() - began)
-            assert done.returncode == 3, done.stderr
-            reports.append(json.loads(done.stdout))
+            assert completed.returncode == 3, completed.stderr
+            reports.append(json.loads(completed.stdout))
     finally:
         cluster.advertise_directly()
     for report in reports:
@@ -93,6 +93,6 @@ def test_it_is_small_and_lacks_spark_and_airflow(installed):
 
 
 def test_a_missing_extra_is_one_line(installed, tmp_path):
-    done = run(installed, tmp_path, "run", "--bootstrap", "127.0.0.1:1", "--engine", "spark")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.endswith("-m pip install 'kafka-audit[spark]'\n")
+    completed = run(installed, tmp_path, "run", "--bootstrap", "127.0.0.1:1", "--engine", "spark")
+    assert (completed.returncode, completed.stderr.count("\n")) == (2, 1)
+    assert completed.stderr.endswith("-m pip install 'kafka-audit[spark]'\n")

@@ -57,17 +57,17 @@ def read_by_the_product():
 def version_of(command):
     """Return the version of a Compose as numbers, None where there is none."""
     try:
-        done = subprocess.run([*command, "version", "--short"], capture_output=True, text=True, check=False)
+        completed = subprocess.run([*command, "version", "--short"], capture_output=True, text=True, check=False)
     except OSError:
         return None
-    found = re.match(r"v?(\d+)\.(\d+)\.(\d+)", done.stdout)
-    return tuple(int(number) for number in found.groups()) if found and done.returncode == 0 else None
+    found = re.match(r"v?(\d+)\.(\d+)\.(\d+)", completed.stdout)
+    return tuple(int(number) for number in found.groups()) if found and completed.returncode == 0 else None
 
 
 def compose():
     """Return the command of a Compose that can read our file; skip, saying what is here, where there is none."""
     found = {" ".join(command): version_of(command) for command in (["docker", "compose"], ["docker-compose"])}
-    command, version = max(found.items(), key=lambda one: one[1] or ())
+    command, version = max(found.items(), key=lambda item: item[1] or ())
     needed = ".".join(map(str, NEEDED))
     if version is None:
         pytest.skip(f"no Docker Compose here, {needed} or newer is needed")
@@ -107,23 +107,23 @@ def test_compose_itself_reads_the_file(tmp_path):
     refused = subprocess.run([*base, "config"], env=environ, capture_output=True, text=True, check=False)
     assert refused.returncode != 0
     assert "set it in .env" in refused.stderr
-    done = subprocess.run(
+    completed = subprocess.run(
         [*base, "--profile", "play", "config", "--format", "json"],
         env=environ | compose_file.SECRETS,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    theirs, ours = json.loads(done.stdout)["services"], compose_file.read(compose_file.SECRETS)["services"]
+    assert completed.returncode == 0, completed.stderr
+    theirs, ours = json.loads(completed.stdout)["services"], compose_file.read(compose_file.SECRETS)["services"]
     assert set(theirs) == set(ours)
-    for name, one in ours.items():
+    for name, service in ours.items():
         # In what it prints a dollar sign is doubled, so that it can be read again.
-        assert json.loads(json.dumps(theirs[name]["command"] or []).replace("$$", "$")) == one.get("command", []), name
-        assert {key: value.replace("$$", "$") for key, value in theirs[name].get("environment", {}).items()} == one.get(
+        assert json.loads(json.dumps(theirs[name]["command"] or []).replace("$$", "$")) == service.get("command", []), name
+        assert {key: value.replace("$$", "$") for key, value in theirs[name].get("environment", {}).items()} == service.get(
             "environment", {}
         )
-        assert theirs[name]["healthcheck"]["test"] if "healthcheck" in one else name == "airflow-init"
+        assert theirs[name]["healthcheck"]["test"] if "healthcheck" in service else name == "airflow-init"
 
 
 @pytest.mark.parametrize("secret", sorted(compose_file.SECRETS))
@@ -156,18 +156,18 @@ def test_every_variable_that_the_product_reads_is_known_and_documented():
 def test_a_default_is_that_of_the_code(monkeypatch):
     for name in read_by_the_product():
         monkeypatch.delenv(name, raising=False)
-    said = environment_of("airflow-scheduler")
-    assert said["KAFKA_AUDIT_SCHEDULE"] == deployment.schedule()
-    assert said["KAFKA_AUDIT_FAIL_ON"] == deployment.fail_on()
-    assert float(said["KAFKA_AUDIT_MIN_COVERAGE"]) == deployment.min_coverage()
-    assert said["KAFKA_AUDIT_SPARK_MEMORY"] == deployment.spark_memory()
-    assert float(said["KAFKA_AUDIT_REMIND_HOURS"]) == deployment.remind().total_seconds() / 3600
-    assert float(said["KAFKA_AUDIT_APPROVAL_HOURS"]) == deployment.approval().total_seconds() / 3600
-    assert json.loads(said["KAFKA_AUDIT_NOTIFIERS"]) == []
-    assert said["KAFKA_AUDIT_WATCH"] == "off"
+    environment = environment_of("airflow-scheduler")
+    assert environment["KAFKA_AUDIT_SCHEDULE"] == deployment.schedule()
+    assert environment["KAFKA_AUDIT_FAIL_ON"] == deployment.fail_on()
+    assert float(environment["KAFKA_AUDIT_MIN_COVERAGE"]) == deployment.min_coverage()
+    assert environment["KAFKA_AUDIT_SPARK_MEMORY"] == deployment.spark_memory()
+    assert float(environment["KAFKA_AUDIT_REMIND_HOURS"]) == deployment.remind().total_seconds() / 3600
+    assert float(environment["KAFKA_AUDIT_APPROVAL_HOURS"]) == deployment.approval().total_seconds() / 3600
+    assert json.loads(environment["KAFKA_AUDIT_NOTIFIERS"]) == []
+    assert environment["KAFKA_AUDIT_WATCH"] == "off"
     assert deployment.watch_every() is None
-    assert float(said["KAFKA_AUDIT_WATCH_GRACE_SECONDS"]) == deployment.watch_grace()
-    assert float(said["KAFKA_AUDIT_WATCH_MINUTES"]) * 60 == deployment.watch_distance()
+    assert float(environment["KAFKA_AUDIT_WATCH_GRACE_SECONDS"]) == deployment.watch_grace()
+    assert float(environment["KAFKA_AUDIT_WATCH_MINUTES"]) * 60 == deployment.watch_distance()
 
 
 def test_airflow_is_set_as_in_the_tests(tmp_path):
@@ -175,9 +175,9 @@ def test_airflow_is_set_as_in_the_tests(tmp_path):
     natively = {name for name in home.environment if name.startswith(("AIRFLOW", "KAFKA_AUDIT_"))}
     natively |= set(re.findall(r'"(AIRFLOW__\w+)"', inspect.getsource(airflow_server))) - OF_TESTS_ALONE
     for name in OF_AIRFLOW:
-        said = environment_of(name)
-        assert natively <= set(said), name
-        folders = {key: value.replace("/opt/kafka-audit", str(airflow_home.ROOT)) for key, value in said.items()}
+        environment = environment_of(name)
+        assert natively <= set(environment), name
+        folders = {key: value.replace("/opt/kafka-audit", str(airflow_home.ROOT)) for key, value in environment.items()}
         for key in ("AIRFLOW__CORE__DAGS_FOLDER", "AIRFLOW__CORE__PLUGINS_FOLDER", "AIRFLOW__CORE__LOAD_EXAMPLES"):
             assert folders[key] == home.environment[key]
 
@@ -205,9 +205,9 @@ def test_each_part_of_airflow_is_a_service_as_standalone_starts_them():
 def test_the_parts_share_what_they_must():
     for name in OF_AIRFLOW:
         service = compose_file.services()[name]
-        targets = {one["target"] if isinstance(one, dict) else one.split(":")[1] for one in service["volumes"]}
-        said = environment_of(name)
-        assert {said["AIRFLOW_HOME"], said["KAFKA_AUDIT_STORE"], said["KAFKA_AUDIT_CLUSTERS"]} == targets
+        targets = {volume["target"] if isinstance(volume, dict) else volume.split(":")[1] for volume in service["volumes"]}
+        environment = environment_of(name)
+        assert {environment["AIRFLOW_HOME"], environment["KAFKA_AUDIT_STORE"], environment["KAFKA_AUDIT_CLUSTERS"]} == targets
     spark = compose_file.services()["spark-worker"]
     assert spark["volumes"] == [f"store:{compose_file.image_environment()['KAFKA_AUDIT_STORE']}"]
 
@@ -229,7 +229,7 @@ def test_spark_is_where_the_connection_says_and_of_one_version_with_airflow():
 def test_programs_are_those_of_the_locked_packages():
     """The image installs them below the same names that the tests call here."""
     here = Path(shutil.which("airflow", path=str(ROOT / ".venv" / "bin")) or shutil.which("airflow")).parent
-    words = {one["command"][0] for one in compose_file.services().values() if "command" in one}
+    words = {service["command"][0] for service in compose_file.services().values() if "command" in service}
     assert words == {"airflow", "bash", "spark-class"}
     assert (here / "spark-class").is_file()
 
@@ -259,7 +259,7 @@ def test_no_service_may_write_its_image_nor_gain_rights(profile):
         assert service["cap_drop"] == ["ALL"], name
         assert service["security_opt"] == ["no-new-privileges:true"], name
         assert not service.keys() & {"cap_add", "privileged", "devices", "pid", "ipc", "network_mode"}, name
-        assert "/tmp" in {one.partition(":")[0] for one in service["tmpfs"]}, name  # noqa: S108 -- the container's own
+        assert "/tmp" in {mount.partition(":")[0] for mount in service["tmpfs"]}, name  # noqa: S108 -- the container's own
         # apache/kafka runs as appuser, our image as airflow; that of Postgres would begin as root.
         assert service.get("user") == ("postgres" if name == "postgres" else None), name
 
@@ -268,7 +268,7 @@ def test_what_the_image_writes_is_a_volume_or_memory():
     """Each path that a setting or a command of our own services names lies in the image, in a volume or in /tmp."""
     for name in (*OF_AIRFLOW, "spark-master", "spark-worker"):
         service = compose_file.services()[name]
-        mounts = [one["target"] if isinstance(one, dict) else one.split(":")[1] for one in service.get("volumes", [])]
+        mounts = [volume["target"] if isinstance(volume, dict) else volume.split(":")[1] for volume in service.get("volumes", [])]
         named = {
             path
             for text in (*service["command"], *service.get("environment", {}).values())
@@ -285,26 +285,28 @@ def test_every_service_that_stays_has_a_health_check():
 
 def test_ports_are_open_to_this_machine_alone():
     published = {
-        name: one["ports"] for name, one in compose_file.read(compose_file.SECRETS)["services"].items() if "ports" in one
+        name: service["ports"]
+        for name, service in compose_file.read(compose_file.SECRETS)["services"].items()
+        if "ports" in service
     }
     assert published == {"airflow-apiserver": ["127.0.0.1:8080:8080"]}
 
 
 def test_passwords_of_clusters_go_where_tasks_alerts_and_the_watch_run_alone():
-    given = {name for name, one in compose_file.services().items() if "env_file" in one}
-    assert given == {"airflow-scheduler", "airflow-dag-processor", "airflow-triggerer"}
+    with_env_file = {name for name, service in compose_file.services().items() if "env_file" in service}
+    assert with_env_file == {"airflow-scheduler", "airflow-dag-processor", "airflow-triggerer"}
 
 
 def test_kafka_accepts_the_brokers_to_play_with():
-    brokers = {name: one for name, one in compose_file.services(profile="play").items() if name.startswith("kafka-")}
+    brokers = {name: service for name, service in compose_file.services(profile="play").items() if name.startswith("kafka-")}
     assert len(brokers) == 3
-    for number, (name, one) in enumerate(brokers.items()):
-        start, _, *words = one["command"]
+    for number, (name, broker) in enumerate(brokers.items()):
+        start, _, *words = broker["command"]
         assert start.endswith("kafka-server-start.sh")
         assert words[::2] == ["--override"] * (len(words) // 2)
-        told = dict(word.split("=", 1) for word in words[1::2])
-        assert start_refusal(told, one["image"].partition("@")[0].partition(":")[2]) is None
-        assert (told["broker.id"], told["advertised.listeners"]) == (str(number), f"PLAINTEXT://{name}:9092")
+        settings = dict(word.split("=", 1) for word in words[1::2])
+        assert start_refusal(settings, broker["image"].partition("@")[0].partition(":")[2]) is None
+        assert (settings["broker.id"], settings["advertised.listeners"]) == (str(number), f"PLAINTEXT://{name}:9092")
 
 
 def test_the_cluster_to_play_with_is_described():

@@ -30,18 +30,18 @@ def test_help_lists_every_target_with_what_it_does():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environment", "said"),
+    ("arguments", "environment", "message"),
     [
         (["needs-java"], {"JAVA_HOME": "/nowhere"}, "kafka-audit requires Java 17 or newer, found none"),
         (["needs-python", "PYTHON=/bin/false"], {}, "kafka-audit requires Python 3.11 or newer"),
         (["needs-namespaces", "PATH=/nowhere", "SHELL=/bin/bash"], {}, "the test bed requires ip"),
     ],
 )
-def test_what_is_missing_is_told_in_one_line(arguments, environment, said):
-    done = make(*arguments, **environment)
-    assert done.returncode != 0
-    (line, *rest) = done.stderr.splitlines()
-    assert line.startswith(said)
+def test_what_is_missing_is_told_in_one_line(arguments, environment, message):
+    completed = make(*arguments, **environment)
+    assert completed.returncode != 0
+    (line, *rest) = completed.stderr.splitlines()
+    assert line.startswith(message)
     assert all(other.startswith("make: ***") for other in rest)
 
 
@@ -78,47 +78,47 @@ def checkout(tmp_path):
     return run
 
 
-def pytest_calls(done):
-    return [line.split() for line in done.stdout.splitlines() if line.startswith("pytest ")]
+def pytest_calls(completed):
+    return [line.split() for line in completed.stdout.splitlines() if line.startswith("pytest ")]
 
 
 def test_nothing_runs_where_something_is_not_pinned(checkout, tmp_path):
     (tmp_path / "requirements.txt").write_text("kazoo==2.11.0\n")
-    done = checkout("")
-    assert done.returncode == 1
-    assert "requirements.txt:1: not a version with its sha256: kazoo==2.11.0" in done.stderr
-    assert "make lint" not in done.stdout
+    completed = checkout("")
+    assert completed.returncode == 1
+    assert "requirements.txt:1: not a version with its sha256: kazoo==2.11.0" in completed.stderr
+    assert "make lint" not in completed.stdout
 
 
 def test_scenarios_run_in_the_order_of_the_list_and_none_is_forgotten(checkout):
-    done = checkout("tests/scenarios/test_b.py  # first\n")
-    (told,) = pytest_calls(done)
-    assert told[-2:] == ["tests/scenarios/test_b.py", "tests/scenarios/test_a.py"]
-    assert done.returncode == 0
+    completed = checkout("tests/scenarios/test_b.py  # first\n")
+    (call,) = pytest_calls(completed)
+    assert call[-2:] == ["tests/scenarios/test_b.py", "tests/scenarios/test_a.py"]
+    assert completed.returncode == 0
 
 
 def test_what_does_not_fit_into_the_time_is_told_and_not_passed():
     command = [sys.executable, "-m", "pytest", "-q", "--no-fold-skipped", "--begin-none-after", "-1", "tests/report/test_text.py"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert "NOT RUN, so not passed" in done.stdout
-    assert "passed" not in done.stdout.splitlines()[-1]
+    completed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "NOT RUN, so not passed" in completed.stdout
+    assert "passed" not in completed.stdout.splitlines()[-1]
 
 
 def test_failed_lint_ends_it(checkout):
-    done = checkout("", make_fails="lint")
-    assert done.returncode != 0
-    assert "pytest" not in done.stdout
+    completed = checkout("", make_fails="lint")
+    assert completed.returncode != 0
+    assert "pytest" not in completed.stdout
 
 
 def test_failed_tests_fail_the_whole_and_the_scenarios_run_once_all_the_same(checkout):
-    done = checkout("", make_fails="test")
-    assert done.returncode == 1
-    assert done.stdout.rstrip().endswith("failed: make test")
-    assert len(pytest_calls(done)) == 1
+    completed = checkout("", make_fails="test")
+    assert completed.returncode == 1
+    assert completed.stdout.rstrip().endswith("failed: make test")
+    assert len(pytest_calls(completed)) == 1
 
 
 def test_scenarios_that_fail_are_not_repeated(checkout):
-    done = checkout("", code=1)
-    assert done.returncode == 1
-    assert done.stdout.rstrip().endswith("failed: scenarios")
-    assert len(pytest_calls(done)) == 1
+    completed = checkout("", code=1)
+    assert completed.returncode == 1
+    assert completed.stdout.rstrip().endswith("failed: scenarios")
+    assert len(pytest_calls(completed)) == 1

@@ -15,8 +15,8 @@ FILES = ("Dockerfile", "Makefile", "docker-compose.yaml", "requirements.txt")
 
 
 def checked(folder):
-    done = subprocess.run([sys.executable, ROOT / ".ci" / "pinned.py", folder], capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr.splitlines()
+    completed = subprocess.run([sys.executable, ROOT / ".ci" / "pinned.py", folder], capture_output=True, text=True, check=False)
+    return completed.returncode, completed.stderr.splitlines()
 
 
 @pytest.fixture
@@ -66,10 +66,10 @@ def test_what_is_not_pinned_is_refused(checkout, file, pattern, instead, complai
     broken, count = re.subn(pattern, instead, text, count=1)
     assert count == 1
     (checkout / file).write_text(broken, encoding="utf-8")
-    code, said = checked(checkout)
+    code, messages = checked(checkout)
     assert code == 1
-    assert len(said) == 1, said
-    assert re.search(complaint, said[0]), said[0]
+    assert len(messages) == 1, messages
+    assert re.search(complaint, messages[0]), messages[0]
 
 
 def test_a_lock_that_is_missing_or_comes_from_nowhere_is_refused(checkout):
@@ -95,19 +95,19 @@ def test_the_list_of_components_names_what_the_image_installs(tmp_path):
     from cyclonedx.schema import SchemaVersion  # noqa: PLC0415 -- heavy
     from cyclonedx.validation.json import JsonStrictValidator  # noqa: PLC0415
 
-    done = subprocess.run(
+    completed = subprocess.run(
         ["make", "-s", "-o", ".venv/.installed", "sbom", f"SBOM={tmp_path}/sbom.json", f"BIN={Path(sys.executable).parent}"],
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
     text = (tmp_path / "sbom.json").read_text(encoding="utf-8")
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
-    told = json.loads(text)
+    bom = json.loads(text)
     hashes = {
-        (one["name"].lower().replace("_", "-").replace(".", "-"), one["version"]): {
-            found["content"] for reference in one["externalReferences"] for found in reference.get("hashes", [])
+        (component["name"].lower().replace("_", "-").replace(".", "-"), component["version"]): {
+            found["content"] for reference in component["externalReferences"] for found in reference.get("hashes", [])
         }
-        for one in told["components"]
+        for component in bom["components"]
     }
     locked = {}
     for name in ("requirements.txt", "requirements/image.txt"):
@@ -116,4 +116,4 @@ def test_the_list_of_components_names_what_the_image_installs(tmp_path):
     assert len(locked) > 150
     assert hashes == locked
     version = re.search(r'__version__ = "(.*)"', (ROOT / "plugins" / "kafka_audit" / "__init__.py").read_text())[1]
-    assert (told["metadata"]["component"]["name"], told["metadata"]["component"]["version"]) == ("kafka-audit", version)
+    assert (bom["metadata"]["component"]["name"], bom["metadata"]["component"]["version"]) == ("kafka-audit", version)

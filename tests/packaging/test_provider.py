@@ -85,8 +85,8 @@ def test_the_classes_for_dags_are_imported_when_they_are_asked_for():
         "import sys; from kafka_audit.airflow.provider_info import get_provider_info; get_provider_info();"
         " print([name for name in sys.modules if name == 'airflow' or name.startswith(('airflow.', 'pyarrow'))])"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    completed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert completed.stdout == "[]\n"
     package = importlib.import_module("kafka_audit.airflow")
     assert [getattr(package, name).__name__ for name in package.__all__] == package.__all__
     with pytest.raises(AttributeError, match="no attribute 'KafkaSensor'"):
@@ -117,9 +117,9 @@ class Installation:
             settings["AIRFLOW__CORE__DAGS_FOLDER"] = str(folders / "dags")
             settings["AIRFLOW__CORE__PLUGINS_FOLDER"] = str(folders / "plugins")
         command = [str(self.python), "-P", *arguments]
-        done = subprocess.run(command, env=settings, cwd=self.home, capture_output=True, text=True, check=False)
-        assert done.returncode == 0 or not check, done.stderr
-        return done
+        completed = subprocess.run(command, env=settings, cwd=self.home, capture_output=True, text=True, check=False)
+        assert completed.returncode == 0 or not check, completed.stderr
+        return completed
 
     def registered(self, folders=None):
         """Return what Airflow finds."""
@@ -180,8 +180,8 @@ def installed(environment, wheel, tmp_path):
 
 @pytest.mark.airflow
 def test_an_installed_wheel_is_a_provider_with_plugin_and_dags(installed):
-    done = installed.run("-m", "kafka_audit.cli", "dags", "install")
-    assert done.stdout.splitlines() == [f"written  {installed.home}/dags/{name}.py" for name in DAG_IDS]
+    completed = installed.run("-m", "kafka_audit.cli", "dags", "install")
+    assert completed.stdout.splitlines() == [f"written  {installed.home}/dags/{name}.py" for name in DAG_IDS]
     found = installed.registered()
     assert found["provider"] == __version__
     assert [source.partition(":")[0] for source in found["plugins"]] == [f"kafka-audit=={__version__}"]
@@ -220,8 +220,8 @@ def test_a_mounted_package_of_another_version_is_named(installed, tmp_path):
     shutil.copytree(ROOT / "plugins", folders / "plugins", ignore=shutil.ignore_patterns("__pycache__"))
     source = folders / "plugins" / "kafka_audit" / "__init__.py"
     script = "from airflow import plugins_manager; plugins_manager.ensure_plugins_loaded()"
-    said = "is used, version 0.0.1 in"
-    assert said not in installed.run("-c", script, folders=folders).stdout
+    warning = "is used, version 0.0.1 in"
+    assert warning not in installed.run("-c", script, folders=folders).stdout
     source.write_text(source.read_text().replace(f'"{__version__}"', '"0.0.1"'))
-    done = installed.run("-c", script, folders=folders)
-    assert said in done.stdout + done.stderr
+    completed = installed.run("-c", script, folders=folders)
+    assert warning in completed.stdout + completed.stderr

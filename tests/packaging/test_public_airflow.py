@@ -55,11 +55,11 @@ def of_airflow(path):
     text = path.read_text(encoding="utf-8")
     if not re.search(r"^\s*(?:from|import) airflow\b", text, re.MULTILINE):  # parsing all files takes seconds
         return []
-    return [one for one in imported(ast.parse(text)) if one[0].split(".")[0] == "airflow"]
+    return [name for name in imported(ast.parse(text)) if name[0].split(".")[0] == "airflow"]
 
 
 def test_only_internals_imports_what_is_not_public():
-    private = [(str(path.relative_to(ROOT)), *one) for path in OTHERS for one in of_airflow(path) if not is_public(*one)]
+    private = [(str(path.relative_to(ROOT)), *name) for path in OTHERS for name in of_airflow(path) if not is_public(*name)]
     assert private == []
 
 
@@ -92,4 +92,4 @@ def test_each_thing_that_is_not_public_has_its_reason():
     functions = [node for node in ast.parse(INTERNALS.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)]
     assert functions
     assert [node.name for node in functions if "Not public: " not in ast.get_docstring(node)] == []
-    assert any(not is_public(*one) for one in of_airflow(INTERNALS))
+    assert any(not is_public(*name) for name in of_airflow(INTERNALS))

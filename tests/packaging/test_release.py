@@ -22,7 +22,10 @@ def test_builds_of_other_people_at_other_times_are_the_same_bytes():
     assert first != second
     assert release.same_bytes(first, 7) == release.same_bytes(second, 7)
     with tarfile.open(fileobj=io.BytesIO(release.same_bytes(first, 7))) as archive:
-        assert [(one.name, one.mtime, one.uname, one.mode) for one in archive] == [("p/a", 7, "", 0o644), ("p/b", 7, "", 0o644)]
+        assert [(member.name, member.mtime, member.uname, member.mode) for member in archive] == [
+            ("p/a", 7, "", 0o644),
+            ("p/b", 7, "", 0o644),
+        ]
         assert archive.extractfile("p/a").read() == b"same"
 
 
@@ -63,7 +66,7 @@ def lacks_make(_log):
 
 
 @pytest.mark.parametrize(
-    ("runs", "asked", "said"),
+    ("runs", "asked", "expected"),
     [
         ({"a": passes, "b": passes}, [], ["a claim: passed", "a claim: passed"]),
         ({"a": fails, "b": passes}, [], ["FAILED after 0 s, two builds differ", "passed"]),
@@ -71,12 +74,12 @@ def lacks_make(_log):
         ({"a": lacks_make}, [], ["NOT RUN, make is missing"]),
     ],
 )
-def test_only_what_ran_and_passed_counts(steps, capsys, runs, asked, said):
+def test_only_what_ran_and_passed_counts(steps, capsys, runs, asked, expected):
     steps(**runs)
-    assert release.main(asked) == any("passed" not in one for one in said)
+    assert release.main(asked) == any("passed" not in line for line in expected)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(said)
-    assert all(part in line for part, line in zip(said, lines, strict=True))
+    assert len(lines) == len(expected)
+    assert all(part in line for part, line in zip(expected, lines, strict=True))
 
 
 def test_a_step_without_its_tool_is_left_to_another_machine_and_named(monkeypatch, tmp_path, capsys):

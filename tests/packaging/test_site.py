@@ -12,11 +12,11 @@ from airflow_environment import ROOT
 def sphinx(folder, output):
     """Let Sphinx read the pages of a folder as strictly as `make site`, and write nothing; returns its warnings."""
     command = ["-m", "sphinx", "-b", "dummy", "-W", "--keep-going", "--quiet", "-c", str(folder / "docs" / "site")]
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, *command, "-d", str(output), str(folder), str(output)], capture_output=True, text=True, check=False
     )
-    assert done.returncode == bool(done.stderr), done.stderr
-    return done.stderr
+    assert completed.returncode == bool(completed.stderr), completed.stderr
+    return completed.stderr
 
 
 @pytest.fixture

@@ -55,7 +55,7 @@ def test_the_wheel_holds_every_file_that_the_checkout_gives_to_spark(wheel):
 
 
 def test_an_installed_wheel_explains_with_the_cases_of_the_checkout(installed, tmp_path):
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-P", "-m", "kafka_audit.cli", "explain", "KA304"],
         cwd=tmp_path,
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(installed)},
@@ -65,7 +65,7 @@ def test_an_installed_wheel_explains_with_the_cases_of_the_checkout(installed, t
     )
     example = explain.first_failing_case(catalogue()["KA304"])
     assert example.startswith("two_brokers_behind_one_forward:")
-    assert [line.strip() for line in done.stdout.partition("Example that fails\n")[2].splitlines()] == [
+    assert [line.strip() for line in completed.stdout.partition("Example that fails\n")[2].splitlines()] == [
         line.strip() for line in example.splitlines()
     ]
 
@@ -81,16 +81,16 @@ def test_the_plugins_folder_holds_no_test_bed():
 
 def test_the_demo_of_an_installed_wheel_asks_for_a_clone_in_one_line(installed, tmp_path):
     for arguments in ((), ("--help",), ("--kafka-version", "2.8.2")):
-        done = demo(installed, tmp_path, *arguments)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == (
+        completed = demo(installed, tmp_path, *arguments)
+        assert (completed.returncode, completed.stdout) == (2, "")
+        assert completed.stderr == (
             "kafka-audit: the demo requires a clone of the repository, because the test bed is not installed; "
             "run `make demo` in a clone\n"
         )
 
 
 def test_no_other_package_of_that_name_is_run(installed, tmp_path):
-    """A module `testbed` in the working directory or on the path is somebody else's."""
+    """A module `testbed` in the working directory or on the path is not ours."""
     stranger = tmp_path / "testbed"
     stranger.mkdir()
     (stranger / "__init__.py").touch()
@@ -99,6 +99,6 @@ def test_no_other_package_of_that_name_is_run(installed, tmp_path):
 
 
 def test_the_demo_of_a_clone_is_found_from_any_folder(tmp_path):
-    done = demo(ROOT / "plugins", tmp_path, "--help")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("usage: kafka-audit demo [-h] [--kafka-version")
+    completed = demo(ROOT / "plugins", tmp_path, "--help")
+    assert (completed.returncode, completed.stderr) == (0, "")
+    assert completed.stdout.startswith("usage: kafka-audit demo [-h] [--kafka-version")

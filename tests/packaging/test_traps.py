@@ -35,12 +35,12 @@ print("RESULT", json.dumps({"own": own, "kafka": kafka.__file__, "kazoo": kazoo.
 
 def loaded(plugins):
     """Return what Airflow's plugin loader leaves in a fresh process for a plugins folder."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-P", "-c", LOAD_PLUGINS, str(plugins)],
         env={**os.environ, "AIRFLOW__CORE__PLUGINS_FOLDER": str(plugins)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    (line,) = (line for line in done.stdout.splitlines() if line.startswith("RESULT "))
+    assert completed.returncode == 0, completed.stderr
+    (line,) = (line for line in completed.stdout.splitlines() if line.startswith("RESULT "))
     return json.loads(line.removeprefix("RESULT "))
 
 
@@ -136,14 +136,14 @@ print("pandas" in sys.modules)
 """
 
 
-@pytest.mark.parametrize(("whose", "said"), [("ours", "False\n"), ("pyspark's", "True\n")])
-def test_pyspark_imports_pandas_for_the_first_value_that_goes_to_the_jvm(whose, said):
+@pytest.mark.parametrize(("whose", "message"), [("ours", "False\n"), ("pyspark's", "True\n")])
+def test_pyspark_imports_pandas_for_the_first_value_that_goes_to_the_jvm(whose, message):
     """A second of each start. When the second case fails, `session._take_nothing_of_numpy` may be superfluous."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", ASKS_CONVERTERS, whose], env={**os.environ, "PYTHONPATH": str(ROOT / "plugins")},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout == said
+    assert completed.stdout == message
 
 
 def test_no_python_function_runs_on_executors():

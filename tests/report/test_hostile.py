@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 import hostile
 from kafka_audit.alerting import messages, rendering
-from kafka_audit.cli import console
+from kafka_audit.cli.printing import console
 from kafka_audit.model.text import inert
 from kafka_audit.report import digest, formats
 from kafka_audit.report.ci import sarif

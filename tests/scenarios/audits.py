@@ -23,7 +23,7 @@ class Audits:
     """Audits of one cluster: «near» has a command vantage on the brokers' hosts, «files» their server.properties,
     «written» their logs, «far» neither.
 
-    Each has a store, and so a history, of its own: the snapshot before is the newest of the same cluster, whoever took it.
+    Each has a store, and so a history, of its own: the previous snapshot is the newest one of the same cluster in any of them.
     """
 
     NAMES = ("far", "near")
@@ -39,16 +39,16 @@ class Audits:
             entry["security"] = cluster.secured.audit_settings(user)
         optional = {part for parts in PARTS.values() for part in parts}
         for name, parts in PARTS.items():
-            told = {key: value for key, value in entry.items() if key in parts or key not in optional}
+            described = {key: value for key, value in entry.items() if key in parts or key not in optional}
             self._file(name).parent.mkdir(parents=True)
-            self._file(name).write_text(json.dumps({"clusters": {name: told}}))
+            self._file(name).write_text(json.dumps({"clusters": {name: described}}))
 
     def describe(self, name, **more):
         """Write, or write anew, the cluster file of a name: that of «far», and what is said here (None takes a key away)."""
-        told = json.loads(self._file("far").read_text())["clusters"]["far"] | more
+        entry = json.loads(self._file("far").read_text())["clusters"]["far"] | more
         self._file(name).parent.mkdir(parents=True, exist_ok=True)
-        told = {key: value for key, value in told.items() if value is not None}
-        self._file(name).write_text(json.dumps({"clusters": {name: told}}))
+        entry = {key: value for key, value in entry.items() if value is not None}
+        self._file(name).write_text(json.dumps({"clusters": {name: entry}}))
 
     def config(self, name):
         """Return the options that name a cluster file."""
@@ -66,9 +66,9 @@ class Audits:
         """Run `kafka-audit run`; return what it said with its exit code and the report that it wrote."""
         where = ["--config", str(self._file(name)), "--out", str(self._store(name))]
         command = [sys.executable, "-m", "kafka_audit.cli", "run", name, *where, *options]
-        done = self._bed.worker.run(command, cwd=self._folder, env=self.environment())
-        said = done.stdout + done.stderr
-        return SimpleNamespace(code=done.returncode, stdout=done.stdout, said=said, report=self._report(name))
+        completed = self._bed.worker.run(command, cwd=self._folder, env=self.environment())
+        output = completed.stdout + completed.stderr
+        return SimpleNamespace(code=completed.returncode, stdout=completed.stdout, said=output, report=self._report(name))
 
     def by_dag(self, name, log):
         """Run the DAG; return its exit code, its log and the report."""
@@ -98,12 +98,12 @@ def from_host(host):
 
 def evidence_of(incident):
     """Return what speaks for an incident as lines."""
-    return [f"{one['observer']}: {one['text']}" for one in incident["evidence_for"]]
+    return [f"{evidence['observer']}: {evidence['text']}" for evidence in incident["evidence_for"]]
 
 
 def finding_of(report, code, resource):
     """Return the only finding of a code at a resource."""
-    (found,) = [one for one in report["findings"] if (one["code"], one["resource"]["name"]) == (code, resource)]
+    (found,) = [finding for finding in report["findings"] if (finding["code"], finding["resource"]["name"]) == (code, resource)]
     return found
 
 

@@ -37,7 +37,7 @@ def log_in(page, url, user):
 
 
 def someone(browser, url, user):
-    """Return a page of somebody who is logged in."""
+    """Return a page of a user who is logged in."""
     page = browser.new_context(viewport={"width": WIDTHS[0], "height": 900}).new_page()
     log_in(page, url, user)
     return page

@@ -22,8 +22,8 @@ def exit_code():
 
 
 def main_loop():
-    """Serve until stdin ends; what Airflow and its tasks write goes to the log, whoever holds which stream."""
-    said = os.fdopen(os.dup(1), "w")
+    """Serve until stdin ends; what Airflow and its tasks write goes to the log, to whichever stream they write."""
+    stdout = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         with open(line.strip(), "wb") as log:  # noqa: PTH123 -- nothing but its descriptor is wanted
             os.dup2(log.fileno(), 1)
@@ -31,8 +31,8 @@ def main_loop():
             code = exit_code()
             sys.stdout.flush()
             sys.stderr.flush()
-        said.write(f"{code}\n")
-        said.flush()
+        stdout.write(f"{code}\n")
+        stdout.flush()
 
 
 if __name__ == "__main__":

@@ -79,11 +79,11 @@ class FiftyClusters:
         )
         stack.enter_context(process)
         stack.enter_context(closing(process.stdin))
-        told = json.loads(process.stdout.readline())
+        described = json.loads(process.stdout.readline())
         names = [f"fake-{number:02}" for number in range(FAKES)]
-        self.expected |= dict(zip(names, told["ids"], strict=True))
-        self.places = {DEAD: f"127.0.0.1:{free_port()}", DRIPS: told["drips"]}
-        return dict(zip(names, told["entries"], strict=True)) | {
+        self.expected |= dict(zip(names, described["ids"], strict=True))
+        self.places = {DEAD: f"127.0.0.1:{free_port()}", DRIPS: described["drips"]}
+        return dict(zip(names, described["entries"], strict=True)) | {
             name: {"bootstrap": [place]} for name, place in self.places.items()
         }
 
@@ -111,7 +111,7 @@ class FiftyClusters:
         while len(tasks) < found["total_entries"]:
             more = f"/api/v2/dags/{DAG}/dagRuns/{run}/taskInstances?limit=100&offset={len(tasks)}"
             tasks += self.airflow.call("GET", more)["task_instances"]
-        return state, seconds, {(one["task_id"], one["rendered_map_index"]): one for one in tasks}
+        return state, seconds, {(task["task_id"], task["rendered_map_index"]): task for task in tasks}
 
     def reports(self):
         """Return the newest report of each cluster."""
@@ -125,9 +125,9 @@ class FiftyClusters:
         found = {}
         for name, cluster_id in self.expected.items():
             report = reports.get(name)
-            said = "no report" if report is None else self._wrong(name, cluster_id, report)
-            if said:
-                found[name] = said
+            fault = "no report" if report is None else self._wrong(name, cluster_id, report)
+            if fault:
+                found[name] = fault
         return found
 
     @staticmethod

@@ -13,10 +13,10 @@ def gate_of(bed, folder):
         config = folder / "clusters.yaml"
         config.write_text(json.dumps({"clusters": {"prod": entry}}))
         where = ["--config", str(config), "--out", str(folder / "store"), "--format", "json"]
-        done = bed.worker.popen(
+        completed = bed.worker.popen(
             [sys.executable, "-m", "kafka_audit.cli", command, "prod", *where, *options], stdout=subprocess.PIPE, cwd=folder
         )
-        said, _ = done.communicate()
-        return SimpleNamespace(code=done.returncode, report=json.loads(said))
+        output, _ = completed.communicate()
+        return SimpleNamespace(code=completed.returncode, report=json.loads(output))
 
     return run

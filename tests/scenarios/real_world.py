@@ -75,7 +75,7 @@ class Site:
         """Start a broker with a file until it is up and stays so, or ends; stop it; return what it did."""
         case = CASES[file.name]
         (described,) = forms.read_described(file.read_bytes(), file.name)
-        properties = {key: one.value for key, one in described.properties.items()}
+        properties = {key: setting.value for key, setting in described.properties.items()}
         server = Server(
             name=file.stem,
             host=self._host,
@@ -126,8 +126,8 @@ def _stays_up(server):
             return server.is_running
         time.sleep(0.5)
     if server.is_running:
-        what = f"is neither up nor ended after {START_SECONDS:.0f} s"
-        raise server.failed(what)
+        ended = f"is neither up nor ended after {START_SECONDS:.0f} s"
+        raise server.failed(ended)
     return False
 
 

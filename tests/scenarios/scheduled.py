@@ -74,7 +74,7 @@ class Scheduled(AirflowServer):
     def states(self, dag, run):
         """Return the state of each task of a run."""
         found = self.call("GET", f"{_address(dag, run)}/taskInstances?limit=100")["task_instances"]
-        return {one["task_id"]: one["state"] for one in found}
+        return {task["task_id"]: task["state"] for task in found}
 
     def question(self, dag, run, task):
         """Wait until a task asks, and return what; a run that ends without asking fails at once."""

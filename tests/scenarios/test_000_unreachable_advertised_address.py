@@ -42,7 +42,7 @@ def assert_cut_off(report, hidden, *, measured):
     # Without a vantage, a path that drops large packets is ruled out only where a small update must have been sent, too.
     assert incident["confidence"] in ({"measured"} if measured else HEDGES)
     assert incident["severity"] == "CRITICAL"
-    left = {one["cause"] for one in incident["candidates"] if one["state"] != "ruled_out"}
+    left = {candidate["cause"] for candidate in incident["candidates"] if candidate["state"] != "ruled_out"}
     assert left <= {"address", "packets"}
     headline = HEADLINES[tuple(hidden)].format("" if measured else HEDGES[incident["confidence"]])
     if len(headline) > LONGEST_HEADLINE:
@@ -115,7 +115,7 @@ def test_the_gate_of_the_dag_fails_with_the_cause_and_passes_after_the_repair(au
 def test_a_listener_of_their_own_repairs_it_too(audits, cluster, hidden):
     """The clients' address stays unreachable for brokers, which now is nobody's business."""
     assert audits.by_command("near").code == 3
-    own = {broker: one.host.address for broker, one in cluster.brokers.items()}
+    own = {broker: started.host.address for broker, started in cluster.brokers.items()}
     seen = {broker: cluster.forward_address(broker) if broker in hidden else address for broker, address in own.items()}
     cluster.restart_brokers(
         {

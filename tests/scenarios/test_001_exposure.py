@@ -52,15 +52,15 @@ def assert_one_of_three(report):
     assert [line["text"] for line in incident["evidence_against"]] == ["reaches 3 of 3: this is no proof for clients elsewhere"]
     missed = {("KA301", f"broker/{broker}/listener/CLIENT") for broker in (1, 2)}
     assert failing(report, at_least="HIGH") == missed
-    assert all(finding_of(report, *one)["evidence"]["stops"] == ["tcp failed with timeout at dmz"] for one in missed)
-    (row,) = [one for one in report["matrix"]["observers"] if one["name"] == "dmz"]
+    assert all(finding_of(report, *failure)["evidence"]["stops"] == ["tcp failed with timeout at dmz"] for failure in missed)
+    (row,) = [observer for observer in report["matrix"]["observers"] if observer["name"] == "dmz"]
     assert row["reach"] == ".TT"
 
 
 def assert_repaired(report, cause="KA301"):
     assert report["incidents"] == []
     assert failing(report, at_least="HIGH") == set()
-    assert [one["cause"] for one in report["resolved_incidents"]] == [cause]
+    assert [incident["cause"] for incident in report["resolved_incidents"]] == [cause]
 
 
 @pytest.mark.usefixtures("one_published")
@@ -105,10 +105,10 @@ def test_a_forward_wired_to_the_wrong_broker_is_no_open_port(audits, bed, cluste
         assert (incident["cause"], incident["severity"], incident["confidence"]) == ("KA111", "CRITICAL", "measured")
         wrong = {("KA111", f"broker/{broker}/listener/CLIENT") for broker in (1, 2)}
         assert failing(audit.report, at_least="HIGH") >= wrong
-        assert {finding_of(audit.report, *one)["evidence"]["answered_by"] for one in wrong} == {"broker 1", "broker 2"}
-        assert not {one for one in failing(audit.report) if one[0] == "KA301"}
+        assert {finding_of(audit.report, *failure)["evidence"]["answered_by"] for failure in wrong} == {"broker 1", "broker 2"}
+        assert not {failure for failure in failing(audit.report) if failure[0] == "KA301"}
     finally:
-        cluster.restart_brokers({one: {"advertised.listeners": cluster.advertised(one, set())} for one in (1, 2)})
+        cluster.restart_brokers({broker: {"advertised.listeners": cluster.advertised(broker, set())} for broker in (1, 2)})
         cluster.await_settled()
     audit = audits.by_command("crossed")
     assert audit.code == 0, audit.said

@@ -47,7 +47,7 @@ def inside(bed, cluster):
     """The nameserver of the inside."""
     return Nameserver(
         bed.hosts.add("dns-inside", "10.99.0.101"),
-        {NAMES[broker]: one.host.address for broker, one in cluster.brokers.items()},
+        {NAMES[broker]: started.host.address for broker, started in cluster.brokers.items()},
     )
 
 
@@ -82,7 +82,7 @@ def names(bed, outside):
 
 
 def direct(cluster):
-    return {PORTS[broker]: one.address for broker, one in cluster.brokers.items()}
+    return {PORTS[broker]: started.address for broker, started in cluster.brokers.items()}
 
 
 @pytest.fixture
@@ -117,15 +117,17 @@ def assert_inside_only(report, outside):
 
 
 def assert_all_explained(report):
-    explained = {one for incident in report["incidents"] for one in incident["findings"]}
-    heavy = [one for one in report["findings"] if one["status"] == "FAIL" and one["severity"] in {"HIGH", "CRITICAL"}]
-    assert [one["message"] for one in heavy if one["fingerprint"] not in explained] == []
+    explained = {finding for incident in report["incidents"] for finding in incident["findings"]}
+    heavy = [
+        finding for finding in report["findings"] if finding["status"] == "FAIL" and finding["severity"] in {"HIGH", "CRITICAL"}
+    ]
+    assert [finding["message"] for finding in heavy if finding["fingerprint"] not in explained] == []
 
 
 def assert_repaired(report, cause="KA301"):
     assert report["incidents"] == []
     assert failing(report, at_least="HIGH") == set()
-    assert [one["cause"] for one in report["resolved_incidents"]] == [cause]
+    assert [incident["cause"] for incident in report["resolved_incidents"]] == [cause]
 
 
 def test_the_command_names_the_layer_the_network_and_the_ways_out(audits, names, inside, outside, pod):
@@ -163,8 +165,8 @@ def test_a_name_that_means_something_else_elsewhere_is_told_with_both_answers(au
     assert audit.code == 3, audit.said
     (incident,) = audit.report["incidents"]
     assert incident["headline"] == "Clients at office cannot reach brokers 0, 1 and 2: 3 of 3 advertised endpoints fail at tcp"
-    told = f"resolves to 10.98.77.1 at office (hosts file), 10.99.0.10 at worker (nameserver {inside.host.address})"
-    assert f"name {NAMES[0]}: {told}" in evidence_of(incident)
+    resolves = f"resolves to 10.98.77.1 at office (hosts file), 10.99.0.10 at worker (nameserver {inside.host.address})"
+    assert f"name {NAMES[0]}: {resolves}" in evidence_of(incident)
 
 
 @pytest.mark.usefixtures("names")
@@ -183,7 +185,9 @@ def test_a_proxy_is_audited_through_and_its_end_is_told(audits, proxy, cluster):
     assert audit.code == 0, audit.said
     assert_repaired(audit.report)
     assert {
-        finding_of(audit.report, code, one)["status"] for one in ENDPOINTS for code in ("KA111", "KA301", "KA313", "KA315")
+        finding_of(audit.report, code, endpoint)["status"]
+        for endpoint in ENDPOINTS
+        for code in ("KA111", "KA301", "KA313", "KA315")
     } == {"PASS"}
     alone = finding_of(audit.report, "KA314", "cluster")
     assert (alone["status"], alone["severity"]) == ("FAIL", "LOW")
@@ -212,4 +216,4 @@ def test_a_proxy_wired_to_the_wrong_broker_and_a_mapping_that_is_missing(audits,
     audit = audits.by_command("wired")
     assert audit.code == 0, audit.said
     assert audit.report["incidents"] == []
-    assert {one["cause"] for one in audit.report["resolved_incidents"]} == {"KA111", "KA301"}
+    assert {incident["cause"] for incident in audit.report["resolved_incidents"]} == {"KA111", "KA301"}

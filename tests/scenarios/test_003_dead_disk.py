@@ -76,13 +76,15 @@ def finding(report, code, resource):
 def led_on(disk):
     """Partitions on the disk that its broker leads, as `topic-partition`."""
     topics = disk.cluster.views([disk.broker.id])[disk.broker.id].topics
-    return {f"{topic}-{one}" for topic, one in disk.partitions if topics[topic][one]["leader"] == disk.broker.id}
+    return {
+        f"{topic}-{partition}" for topic, partition in disk.partitions if topics[topic][partition]["leader"] == disk.broker.id
+    }
 
 
 def fill(disk):
     """Fill the disk by what is produced to a partition that its broker leads; return what lay on it, and what was led."""
-    held, led = {f"{topic}-{one}" for topic, one in disk.partitions}, led_on(disk)
-    topic, _, number = next(one for one in sorted(led) if not one.startswith("__")).rpartition("-")
+    held, led = {f"{topic}-{partition}" for topic, partition in disk.partitions}, led_on(disk)
+    topic, _, number = next(partition for partition in sorted(led) if not partition.startswith("__")).rpartition("-")
     disk.fill(topic, int(number))
     disk.cluster.await_settled()
     return held, led
@@ -97,7 +99,7 @@ def assert_dead(report, disk, held, led):
         f"/disk-1: {len(held)} replicas offline, {len(led)} leader{'s' * (len(led) > 1)} moved; some clients may fail"
     )
     serious = failing(report, at_least="HIGH")
-    assert {one for one in serious if one[0] < "KA6"} == {
+    assert {failure for failure in serious if failure[0] < "KA6"} == {
         ("KA501", f"broker/0/logdir/{disk.path}"),
         ("KA503", "broker/0"),
         ("KA506", "broker/0"),
@@ -117,7 +119,7 @@ def assert_dead(report, disk, held, led):
 def assert_repaired(report):
     assert report["incidents"] == []
     assert failing(report, at_least="HIGH") == set()
-    assert {one["cause"] for one in report["resolved_incidents"]} == {"KA501"}
+    assert {incident["cause"] for incident in report["resolved_incidents"]} == {"KA501"}
 
 
 @pytest.mark.usefixtures("reader")
@@ -148,7 +150,7 @@ def test_a_full_disk_is_named_with_all_that_it_takes_along(audits, cluster, disk
 
 def test_a_disk_that_became_read_only_is_as_dead(audits, disk):
     assert audits.by_command("far").code == 0
-    held, led = {f"{topic}-{one}" for topic, one in disk.partitions}, led_on(disk)
+    held, led = {f"{topic}-{partition}" for topic, partition in disk.partitions}, led_on(disk)
     disk.make_read_only()
     disk.await_offline(CHECKPOINT_SECONDS)
     disk.cluster.await_settled()
@@ -182,7 +184,7 @@ def test_a_dead_disk_and_an_unreachable_broker_are_two_incidents(audits, cluster
     explained = {cause: set(incident["findings"]) for cause, incident in causes.items()}
     assert not explained["KA501"] & explained["KA302"]
     of = {f["fingerprint"]: (f["code"], f["resource"]["name"]) for f in both.report["findings"]}
-    assert {of[one] for one in explained["KA501"] if of[one][0] < "KA6"} >= {
+    assert {of[fingerprint] for fingerprint in explained["KA501"] if of[fingerprint][0] < "KA6"} >= {
         ("KA501", f"broker/0/logdir/{disk.path}"),
         ("KA503", "broker/0"),
         ("KA506", "broker/0"),
@@ -194,7 +196,7 @@ def test_a_dead_disk_and_an_unreachable_broker_are_two_incidents(audits, cluster
     healed = audits.by_command("near")
     assert healed.code == 0, healed.said
     assert failing(healed.report, at_least="HIGH") == set()
-    assert {one["cause"] for one in healed.report["resolved_incidents"]} == {"KA501", "KA302"}
+    assert {incident["cause"] for incident in healed.report["resolved_incidents"]} == {"KA501", "KA302"}
 
 
 @pytest.mark.airflow
@@ -215,7 +217,7 @@ def test_the_gate_of_the_dag_fails_for_a_dead_disk_and_passes_after_the_repair(a
 
 def test_what_the_audit_says_of_clients_is_what_they_do(bed, audits, disk):
     """Only sarama before 1.43.3 stays with the old leader, for the partitions that the audit names, until it is restarted."""
-    topic = next(one for one in sorted(led_on(disk)) if not one.startswith("__")).rpartition("-")[0]
+    topic = next(partition for partition in sorted(led_on(disk)) if not partition.startswith("__")).rpartition("-")[0]
     count = len(TOPICS[topic])
     where = [broker.address for broker in disk.cluster.brokers.values()], topic, count
     everything = {partition: {"ok"} for partition in range(count)}
@@ -226,12 +228,12 @@ def test_what_the_audit_says_of_clients_is_what_they_do(bed, audits, disk):
             producer.await_all(count)
         held, led = fill(disk)
         dead = audits.by_command("far")
-        moved = {int(one.rpartition("-")[2]) for one in led if one.rpartition("-")[0] == topic}
+        moved = {int(partition.rpartition("-")[2]) for partition in led if partition.rpartition("-")[0] == topic}
         assert_dead(dead.report, disk, held, led)
         now = {name: producer.within(5) for name, producer in producers.items()}
         assert now[NEW_SARAMA] == now[KAFKA_PYTHON] == everything, now
-        assert {one for one, told in now[OLD_SARAMA].items() if "ok" not in told} == moved, now
-        assert all("Disk error" in str(now[OLD_SARAMA][one]) for one in moved), now
+        assert {partition for partition, results in now[OLD_SARAMA].items() if "ok" not in results} == moved, now
+        assert all("Disk error" in str(now[OLD_SARAMA][partition]) for partition in moved), now
 
         # The quick repair of the incident.
         assert "Restart the producers that still fail" in str(dead.report["incidents"])

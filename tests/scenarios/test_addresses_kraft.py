@@ -65,7 +65,7 @@ def advertise(cluster):
 def assert_repaired(report, cause):
     assert report["incidents"] == []
     assert failing(report, at_least="HIGH") == set()
-    assert [one["cause"] for one in report["resolved_incidents"]] == [cause]
+    assert [incident["cause"] for incident in report["resolved_incidents"]] == [cause]
 
 
 @pytest.mark.airflow
@@ -82,7 +82,7 @@ def test_endpoints_that_clients_miss_are_told_and_so_is_their_end(audits, bed, c
     assert "vantage dmz: layer by layer: dns 3 of 3, tcp 1 of 3, api 1 of 1, packets 1 of 1" in evidence_of(incident)
     missed = {("KA301", f"broker/{broker}/listener/CLIENT") for broker in (1, 2)}
     assert failing(broken.report, at_least="HIGH") == missed
-    (row,) = [one for one in broken.report["matrix"]["observers"] if one["name"] == "dmz"]
+    (row,) = [observer for observer in broken.report["matrix"]["observers"] if observer["name"] == "dmz"]
     assert row["reach"] == ".TT"
     assert f"near: {incident['headline']}" in broken.said
 
@@ -113,8 +113,12 @@ def test_names_that_resolve_only_inside_are_told_beside_the_way_in(bed, pods, tm
     assert (incident["cause"], incident["severity"], incident["confidence"]) == ("KA301", "HIGH", "measured")
     assert any(f"nameserver {outside.host.address} has no record of {NAMES[0]}" in line for line in evidence_of(incident))
     explained = set(incident["findings"])
-    heavy = [one for one in broken.report["findings"] if one["status"] == "FAIL" and one["severity"] in {"HIGH", "CRITICAL"}]
-    assert [one["message"] for one in heavy if one["fingerprint"] not in explained] == []
+    heavy = [
+        finding
+        for finding in broken.report["findings"]
+        if finding["status"] == "FAIL" and finding["severity"] in {"HIGH", "CRITICAL"}
+    ]
+    assert [finding["message"] for finding in heavy if finding["fingerprint"] not in explained] == []
 
     own_names(bed.worker, bed.folder / "names", nameservers=[inside.host.address])
     repaired = audits.by_dag("near", "repaired.log")
@@ -172,7 +176,11 @@ def test_the_listener_between_brokers_is_judged_though_no_bootstrap_address_lead
     whole = audits.by_command("near", "--all")
     assert whole.code == 0, whole.said
     assert finding_of(whole.report, "KA302", where)["status"] == "PASS"
-    assert [one for one in whole.report["findings"] if one["code"] == "KA301" and "INTERNAL" in one["resource"]["name"]] == []
+    assert [
+        finding
+        for finding in whole.report["findings"]
+        if finding["code"] == "KA301" and "INTERNAL" in finding["resource"]["name"]
+    ] == []
 
     both = [cluster.brokers[0].address, f"{cluster.brokers[0].host.address}:9094"]
     audits.describe("near", limits=QUICK, vantages=entry["vantages"], bootstrap=both)

@@ -61,7 +61,7 @@ def arrived(tmp_path):
         text=True,
     ) as sink:
         assert sink.stdout.readline() == "ready\n"
-        variables = {f"AIRFLOW_CONN_KAFKA_AUDIT_{name}": json.dumps(told) for name, told in connections.items()}
+        variables = {f"AIRFLOW_CONN_KAFKA_AUDIT_{name}": json.dumps(connection) for name, connection in connections.items()}
         yield SimpleNamespace(
             variables=variables,
             messages=lambda: [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else [],
@@ -83,9 +83,9 @@ def check(messages):
     assert [mail[: len(wanted)] for mail, wanted in zip(mails, EXPECTED, strict=True)] == EXPECTED
     assert posts == mails
     for message in messages:
-        told = message.get("plain") or message["text"]
-        assert "/dags/kafka_audit/runs/" in told
-        assert told.splitlines()[0].strip("*") in mails
+        text = message.get("plain") or message["text"]
+        assert "/dags/kafka_audit/runs/" in text
+        assert text.splitlines()[0].strip("*") in mails
 
 
 @pytest.fixture
@@ -114,9 +114,9 @@ def test_seven_audits_give_five_messages_by_dags_test(dags_test, cluster, arrive
         cluster.only(*up)
         log = tmp_path / f"{number}.log"
         code = dags_test(log)
-        said = log.read_text()
-        assert code == (1 if name in FAILS else 0), said[-5000:]
-        assert "Failed to run task callback" not in said
+        text = log.read_text()
+        assert code == (1 if name in FAILS else 0), text[-5000:]
+        assert "Failed to run task callback" not in text
     check(arrived.messages())
 
 

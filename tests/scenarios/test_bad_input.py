@@ -50,13 +50,13 @@ def audit(bed, cluster, tmp_path):
     def run(*options, **keys):
         (tmp_path / "clusters.yaml").write_text(json.dumps({"clusters": {"bad": entry | keys}}))
         command = [sys.executable, "-m", "kafka_audit.cli", "run", "bad", "--out", str(tmp_path / "store"), *options]
-        done = bed.worker.run(command, cwd=tmp_path, env=environ)
-        said = done.stdout + done.stderr
-        assert "Traceback" not in said
-        assert WRONG not in said
+        completed = bed.worker.run(command, cwd=tmp_path, env=environ)
+        output = completed.stdout + completed.stderr
+        assert "Traceback" not in output
+        assert WRONG not in output
         path = tmp_path / "store" / "findings.json"
         report = json.loads(path.read_text()) if path.is_file() else None
-        return SimpleNamespace(code=done.returncode, out=done.stdout, err=done.stderr, said=said, report=report)
+        return SimpleNamespace(code=completed.returncode, out=completed.stdout, err=completed.stderr, said=output, report=report)
 
     run.entry = entry
     return run
@@ -82,9 +82,9 @@ def flat(page):
 def whole(report):
     """Assert that the three real brokers were judged, and nothing of weight was found at them."""
     judged = {f["resource"]["name"] for f in report["findings"] if f["code"] == "KA110" and f["status"] == "PASS"}
-    assert judged >= {f"broker/{one}" for one in (0, 1, 2)}
+    assert judged >= {f"broker/{broker}" for broker in (0, 1, 2)}
     heavy = failing(report, at_least="HIGH")
-    assert not [one for one in heavy if re.match(r"broker/[012]\b", one[1])], heavy
+    assert not [failure for failure in heavy if re.match(r"broker/[012]\b", failure[1])], heavy
 
 
 @pytest.fixture
@@ -98,10 +98,10 @@ def fakes(bed, cluster):
     endpoints = {"version": 5, "features": {}, "listener_security_protocol_map": {label: label}, "jmx_port": -1, "port": -1}
     endpoints |= {"host": None, "timestamp": "1789408782000"}
     cluster.write_znodes(
-        {f"/brokers/ids/{one}": json.dumps(endpoints | {"endpoints": [f"{label}://{at}"]}) for one, at in found.values()}
+        {f"/brokers/ids/{broker}": json.dumps(endpoints | {"endpoints": [f"{label}://{at}"]}) for broker, at in found.values()}
     )
     yield found
-    cluster.write_znodes({f"/brokers/ids/{one}": None for one, _ in found.values()})
+    cluster.write_znodes({f"/brokers/ids/{broker}": None for broker, _ in found.values()})
     process.communicate()
     cluster.await_settled()
 
@@ -115,19 +115,19 @@ ERRORS = {
 
 
 def test_brokers_that_misbehave_cost_their_own_answers_and_their_deadline(audit, fakes):
-    done = audit("--all")
-    assert done.code == 3, done.said
-    assert seconds(done.report) <= LIMITS["audit_s"]
-    failed = {f["resource"]["name"]: f for f in done.report["findings"] if f["code"] == "KA001" and f["status"] == "FAIL"}
-    assert set(failed) == {f"broker/{one}" for one, _ in fakes.values()}
-    reads = unanswered(done.report)
-    assert {observer for observer, _ in reads} == {f"broker:{one}" for one, _ in fakes.values()}
+    result = audit("--all")
+    assert result.code == 3, result.said
+    assert seconds(result.report) <= LIMITS["audit_s"]
+    failed = {f["resource"]["name"]: f for f in result.report["findings"] if f["code"] == "KA001" and f["status"] == "FAIL"}
+    assert set(failed) == {f"broker/{fake}" for fake, _ in fakes.values()}
+    reads = unanswered(result.report)
+    assert {observer for observer, _ in reads} == {f"broker:{fake}" for fake, _ in fakes.values()}
     for name, (broker, address) in fakes.items():
         assert re.search(rf"{ERRORS[name]}: api to {address}: {ERRORS[name]}", failed[f"broker/{broker}"]["message"])
         assert f"Required: a Kafka broker that answers at {address} within limits" in failed[f"broker/{broker}"]["remediation"]
-        assert f"{address} (broker {broker}, {LOGIN.label})" in flat(done.out)
-    whole(done.report)
-    assert not {one for one in failing(done.report) if one[0] == "KA312"}
+        assert f"{address} (broker {broker}, {LOGIN.label})" in flat(result.out)
+    whole(result.report)
+    assert not {failure for failure in failing(result.report) if failure[0] == "KA312"}
 
 
 DAMAGED = {
@@ -144,12 +144,12 @@ def test_damaged_znodes_and_a_file_that_does_not_parse_cost_what_they_hold(audit
         (tmp_path / f"server-{broker.id}.properties").write_text(text)
     before = cluster.write_znodes(DAMAGED)
     try:
-        done = audit("--all", properties=[str(tmp_path / "server-{broker_id}.properties")])
+        result = audit("--all", properties=[str(tmp_path / "server-{broker_id}.properties")])
     finally:
         cluster.write_znodes(before)
         cluster.await_settled()
-    assert done.code == 3, done.said
-    reads = unanswered(done.report)
+    assert result.code == 3, result.said
+    reads = unanswered(result.report)
     znodes = {operation.removeprefix("zookeeper ") for observer, operation in reads if observer == "zookeeper"}
     assert znodes == set(DAMAGED)
     assert reads.keys() - {("zookeeper", f"zookeeper {path}") for path in znodes} == {("properties:1", "properties")}
@@ -157,40 +157,45 @@ def test_damaged_znodes_and_a_file_that_does_not_parse_cost_what_they_hold(audit
         read = reads["zookeeper", f"zookeeper {path}"]
         assert path in read["error"]
         assert path in read["needs"]
-        assert f"needs {read['needs']}" in flat(done.out)
+        assert f"needs {read['needs']}" in flat(result.out)
     line = reads["properties:1", "properties"]
     assert f"{tmp_path}/server-1.properties, line 2: " in line["error"]
     assert line["needs"] == f"a file that Java can read: {tmp_path}/server-1.properties, line 2"
-    assert "x" * 1000 not in done.said + json.dumps(done.report)
-    whole(done.report)
-    assert [incident["cause"] for incident in done.report["incidents"]] == ["KA001"]
-    assert seconds(done.report) <= LIMITS["audit_s"]
+    assert "x" * 1000 not in result.said + json.dumps(result.report)
+    whole(result.report)
+    assert [incident["cause"] for incident in result.report["incidents"]] == ["KA001"]
+    assert seconds(result.report) <= LIMITS["audit_s"]
 
 
 def test_a_wrong_zookeeper_password_names_the_user_and_the_variable(audit):
     zookeeper = audit.entry["zookeeper"] | {"sasl": {"username": "auditor", "password_env": "WRONG"}}
-    done = audit(zookeeper=zookeeper)
-    assert done.code == 3, done.said
-    assert done.err.rstrip().endswith(f"{zookeeper['connect']} refuses the auditor's login")
-    assert [incident["cause"] for incident in done.report["incidents"]] == ["KA001"]
-    assert f"a user and password that {zookeeper['connect']} accepts (auditor, WRONG)" in flat(done.out)
-    assert "the login of auditor was refused" in flat(done.out)
-    brokers = {read["observer"] for read in done.report["coverage"]["unknown"]}
+    result = audit(zookeeper=zookeeper)
+    assert result.code == 3, result.said
+    assert result.err.rstrip().endswith(f"{zookeeper['connect']} refuses the auditor's login")
+    assert [incident["cause"] for incident in result.report["incidents"]] == ["KA001"]
+    assert f"a user and password that {zookeeper['connect']} accepts (auditor, WRONG)" in flat(result.out)
+    assert "the login of auditor was refused" in flat(result.out)
+    brokers = {read["observer"] for read in result.report["coverage"]["unknown"]}
     assert brokers == {"zookeeper"}
 
 
 def test_a_wrong_broker_password_names_every_broker_and_the_variable(audit):
-    done = audit(security=audit.entry["security"] | {"password_env": "WRONG"})
-    assert done.code == 3, done.said
-    assert {one for code, one in failing(done.report) if code == "KA001"} == {f"broker/{one}" for one in (0, 1, 2)}
-    assert "invalid credentials" in flat(done.out)
-    assert "WRONG" in flat(done.out)
-    assert {read["observer"] for read in done.report["coverage"]["unknown"]} == {"zookeeper", *(f"broker:{n}" for n in (0, 1, 2))}
+    result = audit(security=audit.entry["security"] | {"password_env": "WRONG"})
+    assert result.code == 3, result.said
+    assert {failure for code, failure in failing(result.report) if code == "KA001"} == {
+        f"broker/{broker}" for broker in (0, 1, 2)
+    }
+    assert "invalid credentials" in flat(result.out)
+    assert "WRONG" in flat(result.out)
+    assert {read["observer"] for read in result.report["coverage"]["unknown"]} == {
+        "zookeeper",
+        *(f"broker:{n}" for n in (0, 1, 2)),
+    }
 
 
 def test_a_wrong_chroot_is_one_line_with_the_nearest_right_one(audit):
     connect = audit.entry["zookeeper"]["connect"]
-    done = audit("--quiet", zookeeper=audit.entry["zookeeper"] | {"connect": f"{connect}/kafka"})
-    assert (done.code, done.out, done.report) == (2, "", None)
+    result = audit("--quiet", zookeeper=audit.entry["zookeeper"] | {"connect": f"{connect}/kafka"})
+    assert (result.code, result.out, result.report) == (2, "", None)
     line = f"kafka-audit: zookeeper {connect}/kafka: there is no /brokers/ids below the chroot /kafka; did you mean {connect}?\n"
-    assert done.err == line
+    assert result.err == line

@@ -52,8 +52,8 @@ def home(tmp_path, brokers):
 @pytest.fixture
 def brokers():
     with honest_brokers() as made:
-        for one in made:
-            one.topics = {"orders": {number: (number, [0, 1, 2]) for number in range(3)}}
+        for broker in made:
+            broker.topics = {"orders": {number: (number, [0, 1, 2]) for number in range(3)}}
         yield made
 
 
@@ -73,9 +73,9 @@ def in_bucket(s3, name):
 
 
 def await_readings(brokers, readings, seconds):
-    """Wait until the triggerer has read every broker so many times; nothing else may connect to them meanwhile."""
-    before, end = [one.connections for one in brokers], time.monotonic() + seconds
-    while min(one.connections - count for one, count in zip(brokers, before, strict=True)) < readings:
+    """Wait until the triggerer has read every broker this many times; nothing else may connect to them meanwhile."""
+    before, end = [broker.connections for broker in brokers], time.monotonic() + seconds
+    while min(broker.connections - count for broker, count in zip(brokers, before, strict=True)) < readings:
         assert time.monotonic() < end, "the triggerer does not read the cluster"
         time.sleep(0.5)
 
@@ -114,8 +114,8 @@ def test_page_watch_and_runs_over_a_bucket(home, s3, brokers):
         headline = json.loads(in_bucket(s3, f"snapshots/{ids[1]}/findings.json"))["incidents"][0]["headline"]
         with browser.chromium() as chromium:
             see_the_pages(browser.someone(chromium, airflow.url, "viewer"), airflow.url, ids, headline)
-    said = [(home.folder / "standalone.log").read_text(errors="replace")]
-    said += [log.read_text(errors="replace") for log in (home.folder / "logs").rglob("*.log")]
+    texts = [(home.folder / "standalone.log").read_text(errors="replace")]
+    texts += [log.read_text(errors="replace") for log in (home.folder / "logs").rglob("*.log")]
 
     # A triggerer that knew nothing would suspect the fault again, and request an audit.
     with started(home) as airflow:
@@ -126,9 +126,9 @@ def test_page_watch_and_runs_over_a_bucket(home, s3, brokers):
     with started(home) as airflow:
         airflow.wait_for(lambda: len(runs(airflow)) == 3, 4 * MINUTE, "the run of a triggerer that knows nothing")
 
-    said.append((home.folder / "standalone.log").read_text(errors="replace"))
-    said += [in_bucket(s3, name.removeprefix("audit/")) for name in s3.objects() if name.endswith(".json")]
-    assert [text for text in said if s3.secret in text] == []
+    texts.append((home.folder / "standalone.log").read_text(errors="replace"))
+    texts += [in_bucket(s3, name.removeprefix("audit/")) for name in s3.objects() if name.endswith(".json")]
+    assert [text for text in texts if s3.secret in text] == []
 
 
 def see_the_pages(page, url, ids, headline):

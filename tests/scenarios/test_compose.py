@@ -22,7 +22,7 @@ from testbed.names import own_names
 pytestmark = [pytest.mark.scenario, pytest.mark.bed, pytest.mark.airflow, pytest.mark.spark]
 
 ENVIRONMENT = compose_file.SECRETS | {"KAFKA_AUDIT_SCHEDULE": "none", "KAFKA_AUDIT_FAIL_ON": "critical"}
-SERVICES = {name: one for name, one in compose_file.services(ENVIRONMENT).items() if name != "postgres"}
+SERVICES = {name: service for name, service in compose_file.services(ENVIRONMENT).items() if name != "postgres"}
 ADDRESSES = {name: f"10.99.0.{120 + number}" for number, name in enumerate(SERVICES)}
 START_SECONDS = 300
 RUN_SECONDS = 600
@@ -67,8 +67,8 @@ class Services:
 
     def environment(self, name):
         outside = {key: value for key, value in os.environ.items() if not key.startswith(("AIRFLOW", "_AIRFLOW", "KAFKA_AUDIT_"))}
-        told = {**compose_file.image_environment(), **SERVICES[name].get("environment", {})}
-        own = {key: self.natively(value) for key, value in told.items()}
+        environment = {**compose_file.image_environment(), **SERVICES[name].get("environment", {})}
+        own = {key: self.natively(value) for key, value in environment.items()}
         database = os.environ.get("KAFKA_AUDIT_TESTS_DATABASE") or f"sqlite:///{self.folder}/airflow/airflow.db"
         if "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN" in own:
             own["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] = database
@@ -100,8 +100,10 @@ class Services:
         service = SERVICES[name]
         assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
         assert service["security_opt"] == ["no-new-privileges:true"]
-        volumes = (one["target"] if isinstance(one, dict) else one.split(":")[1] for one in service.get("volumes", []))
-        writable = [self.natively(path) for path in volumes] + [one.partition(":")[0] for one in service["tmpfs"]]
+        volumes = (
+            volume["target"] if isinstance(volume, dict) else volume.split(":")[1] for volume in service.get("volumes", [])
+        )
+        writable = [self.natively(path) for path in volumes] + [mount.partition(":")[0] for mount in service["tmpfs"]]
         mounts = [f"mount --bind {path} {path}" for path in sorted(writable)]
         kept = (
             ",+sys_admin,+sys_chroot,+sys_ptrace" if name == "airflow-scheduler" else ""
@@ -116,11 +118,11 @@ class Services:
 
     def call(self, method, path, body=None):
         host = self.hosts["airflow-apiserver"]
-        said = host.run(
+        completed = host.run(
             [sys.executable, "-c", CALL, method, path, self._token], input=json.dumps(body) if body is not None else "", cwd="/"
         )
-        assert said.returncode == 0, said.stderr
-        return said.stdout
+        assert completed.returncode == 0, completed.stderr
+        return completed.stdout
 
     def log_in(self):
         answer = self.call("POST", "/auth/token", {"username": "admin", "password": ENVIRONMENT["AIRFLOW_ADMIN_PASSWORD"]})
@@ -137,7 +139,7 @@ def services(tmp_path_factory):
         (folder / "etc" / "clusters.yaml").write_text(cluster.clusters_yaml("play"))
         waiting = dict(SERVICES)
         while waiting:  # in the order of depends_on
-            name = next(one for one in waiting if not waiting.keys() & waiting[one].get("depends_on", {}).keys())
+            name = next(service for service in waiting if not waiting.keys() & waiting[service].get("depends_on", {}).keys())
             found.start(name)
             del waiting[name]
         yield found
@@ -148,7 +150,7 @@ def services(tmp_path_factory):
 def test_a_cluster_is_audited_by_these_services(services):
     services.log_in()
     deadline = time.monotonic() + RUN_SECONDS
-    while "kafka_audit" not in {one["dag_id"] for one in json.loads(services.call("GET", "/api/v2/dags"))["dags"]}:
+    while "kafka_audit" not in {dag["dag_id"] for dag in json.loads(services.call("GET", "/api/v2/dags"))["dags"]}:
         assert time.monotonic() < deadline, services.told("airflow-dag-processor")
         time.sleep(2)
     run = json.loads(services.call("POST", "/api/v2/dags/kafka_audit/dagRuns", {"logical_date": None}))["dag_run_id"]
@@ -157,14 +159,14 @@ def test_a_cluster_is_audited_by_these_services(services):
         assert time.monotonic() < deadline, services.told("airflow-scheduler")
         time.sleep(2)
     tasks = json.loads(services.call("GET", f"{where}/taskInstances"))["task_instances"]
-    assert state == "success", {one["task_id"]: one["state"] for one in tasks}
+    assert state == "success", {task["task_id"]: task["state"] for task in tasks}
 
     spark = services.hosts["spark-master"].run(
         [sys.executable, "-c", "import urllib.request as u; print(u.urlopen('http://127.0.0.1:8080/json/').read().decode())"]
     )
     known = json.loads(spark.stdout)
-    assert [one["name"] for one in known["completedapps"]] == ["kafka-audit"]
-    assert [one["state"] for one in known["workers"]] == ["ALIVE"]
+    assert [application["name"] for application in known["completedapps"]] == ["kafka-audit"]
+    assert [worker["state"] for worker in known["workers"]] == ["ALIVE"]
 
     page = services.call("GET", "/kafka-audit/clusters/play")
     assert "<h1" in page
@@ -176,6 +178,6 @@ def test_the_log_of_a_task_is_read_by_the_api_server(services):
     services.log_in()
     run = json.loads(services.call("GET", "/api/v2/dags/kafka_audit/dagRuns"))["dag_runs"][0]["dag_run_id"]
     log = services.call("GET", f"/api/v2/dags/kafka_audit/dagRuns/{run}/taskInstances/clusters/logs/1?full_content=true")
-    said = [str(line.get("event", "")) for line in json.loads(log)["content"]]
-    assert len(said) > 1, log[:1000]
-    assert not [line for line in said if "Could not read served logs" in line]
+    lines = [str(line.get("event", "")) for line in json.loads(log)["content"]]
+    assert len(lines) > 1, log[:1000]
+    assert not [line for line in lines if "Could not read served logs" in line]

@@ -38,7 +38,7 @@ def scram(tmp_path_factory):
 
 
 def finding(report, code, resource):
-    (found,) = [one for one in report["findings"] if (one["code"], one["resource"]["name"]) == (code, resource)]
+    (found,) = [finding for finding in report["findings"] if (finding["code"], finding["resource"]["name"]) == (code, resource)]
     return found
 
 
@@ -48,7 +48,7 @@ def assert_clean(audit):
 
 
 def statuses(report, code):
-    return {one["resource"]["name"]: one["status"] for one in report["findings"] if one["code"] == code}
+    return {finding["resource"]["name"]: finding["status"] for finding in report["findings"] if finding["code"] == code}
 
 
 def of_all(status):
@@ -66,9 +66,9 @@ def test_a_cluster_by_the_defaults_is_weak_here_and_there_and_no_more(split):
     _, _, audits = split
     audit = audits.by_command("files", "--all")
     assert_clean(audit)
-    seven = {one for one in failing(audit.report) if one[0].startswith("KA7")}
+    seven = {failure for failure in failing(audit.report) if failure[0].startswith("KA7")}
     # Kafka 3.9 bounds no record of the future, and the bed keeps its data below /tmp.
-    seven -= {one for one in seven if one[0] == "KA720"}
+    seven -= {failure for failure in seven if failure[0] == "KA720"}
     assert seven == {(code, "cluster") for code in ("KA705", "KA707", "KA722")}
     for code in ("KA306", "KA308", "KA701", "KA702", "KA703", "KA704", "KA706"):
         assert statuses(audit.report, code) == of_all("PASS"), code
@@ -106,14 +106,14 @@ def test_dynamic_settings_on_one_broker_and_against_the_files(split):
     cluster.restart_brokers({1: {key: "900000"}})
     cluster.await_settled()
     audit = audits.by_command("files")
-    dynamic = {one for one in failing(audit.report) if one[0] == "KA702"}
+    dynamic = {failure for failure in failing(audit.report) if failure[0] == "KA702"}
     assert dynamic == {("KA702", "broker/2/config/log.cleaner.threads"), ("KA702", f"broker/1/config/{key}")}
     assert "its server.properties says 900000" in finding(audit.report, "KA702", f"broker/1/config/{key}")["message"]
-    assert not [one for one in failing(audit.report) if one[0] == "KA701"]  # the dynamic setting is the same for all
+    assert not [failure for failure in failing(audit.report) if failure[0] == "KA701"]  # the dynamic setting is the same for all
     assert failing(audit.report, at_least="HIGH") == set()
     # What the page says takes it away.
-    told = finding(audit.report, "KA702", "broker/2/config/log.cleaner.threads")["remediation"]
-    assert "--alter --entity-type brokers --entity-name 2 --delete-config log.cleaner.threads`" in told
+    remediation = finding(audit.report, "KA702", "broker/2/config/log.cleaner.threads")["remediation"]
+    assert "--alter --entity-type brokers --entity-name 2 --delete-config log.cleaner.threads`" in remediation
     configs(bed, cluster, "--alter", "--entity-type", "brokers", "--entity-name", "2", "--delete-config", "log.cleaner.threads")
     configs(bed, cluster, "--alter", "--entity-type", "brokers", "--entity-default", "--delete-config", key)
     cluster.restart_brokers({1: {key: None}})
@@ -162,7 +162,7 @@ def test_a_scram_user_that_is_gone(scram):
     cluster.drop_scram_user(BROKER)
     audit = audits.by_command("files")
     assert {(f"broker/{broker}", "HIGH") for broker in range(3)} == {
-        (one["resource"]["name"], one["severity"]) for one in audit.report["findings"] if one["code"] == "KA405"
+        (finding["resource"]["name"], finding["severity"]) for finding in audit.report["findings"] if finding["code"] == "KA405"
     }
     assert len(audit.report["incidents"]) == 1
     cluster.put_scram_user(BROKER, cluster.secured.security.users[BROKER])

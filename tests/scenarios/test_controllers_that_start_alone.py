@@ -35,7 +35,7 @@ WITH_SCRAM = {
 CASES = {
     "they log in with PLAIN": (WITH_PLAIN, 3, True, set()),
     "no mechanism is set": (
-        {key: one for key, one in WITH_PLAIN.items() if "mechanism.controller" not in key},
+        {key: text for key, text in WITH_PLAIN.items() if "mechanism.controller" not in key},
         3,
         False,
         {"KA713"},
@@ -121,6 +121,6 @@ def test_controllers_elect_a_leader_where_lint_finds_nothing(name, version, site
     properties, count, elects, codes = CASES[name]
     files, elected = site(version, properties, count)
     main(["lint", *map(str, files), "--kafka-version", version, "--format", "json"])
-    found = [one for file in json.loads(capsys.readouterr().out)["files"] for one in file["findings"]]
-    grave = {one["code"] for one in found if one["status"] == "FAIL" and one["severity"] in {"HIGH", "CRITICAL"}}
+    found = [finding for file in json.loads(capsys.readouterr().out)["files"] for finding in file["findings"]]
+    grave = {finding["code"] for finding in found if finding["status"] == "FAIL" and finding["severity"] in {"HIGH", "CRITICAL"}}
     assert (elected, grave) == (elects, codes)

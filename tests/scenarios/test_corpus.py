@@ -11,12 +11,12 @@ pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
 
 def test_a_fault_is_run_and_recorded(tmp_path):
-    path, auditor, said = tmp_path / "corpus.json", Auditor("spark"), []
+    path, auditor, lines = tmp_path / "corpus.json", Auditor("spark"), []
     try:
-        ran = run_faults([(faults()["unclean_topic"], "3.9.1 ZooKeeper")], auditor, said.append, path=path)
+        ran = run_faults([(faults()["unclean_topic"], "3.9.1 ZooKeeper")], auditor, lines.append, path=path)
     finally:
         auditor.close()
-    assert ran == 1, said
+    assert ran == 1, lines
     (result,) = record.read(path)
     assert (result["verdict"], result["missing"], result["false"]) == ("cause", [], [])
     assert result["failing"] == ["KA711 cluster"]

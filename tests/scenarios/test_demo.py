@@ -30,17 +30,17 @@ def processes_that_know(text):
 
 @pytest.mark.scenario
 def test_both_audits_report_what_is_expected(tmp_path):
-    done = subprocess.run(DEMO, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=400)
-    assert done.returncode == 0, done.stdout + done.stderr
-    steps = re.findall(r"^\[ *\d+ s\] (.*)$", done.stdout, re.MULTILINE)
-    told = "\n".join(steps)
-    assert "the gate failed, as expected" in told
-    assert re.search(r"the gate passed; resolved since the last audit: .*KA302", told)
+    completed = subprocess.run(DEMO, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=400)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
+    steps = re.findall(r"^\[ *\d+ s\] (.*)$", completed.stdout, re.MULTILINE)
+    text = "\n".join(steps)
+    assert "the gate failed, as expected" in text
+    assert re.search(r"the gate passed; resolved since the last audit: .*KA302", text)
     for task in ("clusters", "collect", "compare", "report", "gate"):
         assert sum(step.strip().startswith(f"task {task}") for step in steps) == 2
     reports = list((tmp_path / ".work" / "demo" / "store" / "snapshots").glob("*/findings.json"))
     assert len(reports) == 2
-    assert all(str(report.relative_to(tmp_path)) in done.stdout for report in reports)
+    assert all(str(report.relative_to(tmp_path)) in completed.stdout for report in reports)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

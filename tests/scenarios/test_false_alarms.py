@@ -95,9 +95,14 @@ def test_what_passes_by_itself_is_never_called_a_fault(cluster, tmp_path):
     assert len(steps) >= 20
     assert withdrawn(steps) == []
     assert failing(steps[-1].report, at_least="HIGH") == set()
-    temporary = [one for step in steps for one in step.report["findings"] if one["code"] == "KA604" and one["status"] == "FAIL"]
+    temporary = [
+        finding
+        for step in steps
+        for finding in step.report["findings"]
+        if finding["code"] == "KA604" and finding["status"] == "FAIL"
+    ]
     assert temporary
-    assert all("temporary" in one["message"] for one in temporary)
+    assert all("temporary" in finding["message"] for finding in temporary)
     begun, under_way = (step.report for step in steps if "being reassigned" in step.what)
     assert "1 partition is being reassigned" in finding_of(begun, "KA608", "cluster")["message"]
     slow = finding_of(under_way, "KA608", "topic/logs/partition/0")

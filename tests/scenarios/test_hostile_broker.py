@@ -67,17 +67,17 @@ def audit(bed, cluster, tmp_path_factory):
         where = ["--config", str(folder / "clusters.yaml"), "--out", store.root]
         began = time.monotonic()
         audit = [sys.executable, "-m", "kafka_audit.cli", command, "c", *where, *options]
-        done = bed.worker.run([sys.executable, "-c", MEASURED, str(folder / "peak"), *audit], cwd=folder, env=environ)
-        said = done.stdout + done.stderr
-        assert "Traceback" not in said
+        completed = bed.worker.run([sys.executable, "-c", MEASURED, str(folder / "peak"), *audit], cwd=folder, env=environ)
+        output = completed.stdout + completed.stderr
+        assert "Traceback" not in output
         kept = b"".join(path.read_bytes() for path in Path(store.root).rglob("*") if path.is_file())
         for password in passwords.values():
-            assert password not in said
+            assert password not in output
             assert password.encode() not in kept
         return SimpleNamespace(
-            code=done.returncode,
-            said=said,
-            out=done.stdout.strip(),
+            code=completed.returncode,
+            said=output,
+            out=completed.stdout.strip(),
             seconds=time.monotonic() - began,
             store=store,
             megabytes=int((folder / "peak").read_text()) / 1024,
@@ -91,20 +91,20 @@ def audit(bed, cluster, tmp_path_factory):
 @pytest.fixture(scope="module")
 def hostile(bed, cluster, audit, alone):
     """Broker 9 as a function that changes it, configured as broker 1; its znode is there as long as a test is."""
-    (network,) = {one.host.address.rpartition(".")[0] for one in cluster.brokers.values()}
+    (network,) = {broker.host.address.rpartition(".")[0] for broker in cluster.brokers.values()}
     host = bed.hosts.add("hostile", f"{network}.{10 + HOSTILE}")
-    brokers = {str(one.id): [one.host.address, LOGIN.port] for one in cluster.brokers.values()}
+    brokers = {str(broker.id): [broker.host.address, LOGIN.port] for broker in cluster.brokers.values()}
     honest = {"brokers": brokers | {str(HOSTILE): [host.address, LOGIN.port]}, "topics": {}, "controller_id": 0, "refuses": False}
     own = {"broker.id", "listeners", "advertised.listeners", "log.dirs"}
     configs = {row.key: row.value for row in alone.snapshot.of(BrokerConfig) if row.broker_id == 1 and row.value is not None}
     honest |= {"configs": {key: value for key, value in configs.items() if key not in own}}
     (password,) = audit.passwords.values()
-    told = {"broker_id": HOSTILE, "host": host.address, "port": LOGIN.port, "mechanisms": ["SCRAM-SHA-512"]}
+    described = {"broker_id": HOSTILE, "host": host.address, "port": LOGIN.port, "mechanisms": ["SCRAM-SHA-512"]}
     honest |= {"users": {audit.user: password}}
-    told |= {"cluster_id": cluster_id(cluster), "users": {}, "fields": honest}
+    described |= {"cluster_id": cluster_id(cluster), "users": {}, "fields": honest}
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent / "plugins")])
     process = host.popen(
-        [sys.executable, "-m", "hostile_parties.serve", json.dumps(told)],
+        [sys.executable, "-m", "hostile_parties.serve", json.dumps(described)],
         cwd=TESTS,
         env={**os.environ, "PYTHONPATH": paths},
         stdin=subprocess.PIPE,
@@ -132,9 +132,9 @@ def cluster_id(cluster):
 def alone(audit, cluster):
     """The two honest brokers without broker 9."""
     cluster.await_settled()
-    done = audit("snapshot")
-    assert done.code == 0, done.said
-    return seen(done)
+    result = audit("snapshot")
+    assert result.code == 0, result.said
+    return seen(result)
 
 
 @pytest.fixture
@@ -147,16 +147,16 @@ def registered(cluster, hostile, alone):  # noqa: ARG001 -- taken before
 
 def registration(*endpoints):
     listed = {"version": 5, "features": {}, "jmx_port": -1, "port": -1, "host": None, "timestamp": "1789408782000"}
-    protocols = {one.partition("://")[0]: LOGIN.protocol for one in endpoints}
+    protocols = {endpoint.partition("://")[0]: LOGIN.protocol for endpoint in endpoints}
     return json.dumps(listed | {"endpoints": endpoints, "listener_security_protocol_map": protocols})
 
 
-def seen(done):
+def seen(result):
     """Return what the newest snapshot has of the honest brokers, and the reads that broker 9 failed."""
-    snapshot = done.store.read(done.out)
+    snapshot = result.store.read(result.out)
     reads = {(row.observer, row.operation): row for row in snapshot.of(SourceRead)}
-    observers = {f"broker:{one}" for one in HONEST} | {"zookeeper"}
-    told = {
+    observers = {f"broker:{broker}" for broker in HONEST} | {"zookeeper"}
+    results = {
         table.__name__: {
             (row.observer, row.key, row.value) if table is BrokerConfig else row
             for row in snapshot.of(table)
@@ -164,15 +164,17 @@ def seen(done):
         }
         for table in (BrokerConfig, BrokerApi)
     }
-    told["log_dirs"] = {
+    results["log_dirs"] = {
         (row.broker_id, row.path, row.error, row.replicas) for row in snapshot.of(LogDir) if row.broker_id in HONEST
     }
-    told["identities"] = {(row.broker_id, row.answered_by) for row in snapshot.of(BrokerIdentity) if row.broker_id in HONEST}
-    told["answered"] = {key for key, row in reads.items() if key[0] in observers and row.outcome == "answered"}
-    judged = {(one.code, one.resource) for one in judge(cluster_view(snapshot)) if one.status is Status.FAIL}
-    told["failures"] = {one for one in judged if re.match(r"broker/[01]\b", one[1])}
+    results["identities"] = {(row.broker_id, row.answered_by) for row in snapshot.of(BrokerIdentity) if row.broker_id in HONEST}
+    results["answered"] = {key for key, row in reads.items() if key[0] in observers and row.outcome == "answered"}
+    judged = {
+        (judgement.code, judgement.resource) for judgement in judge(cluster_view(snapshot)) if judgement.status is Status.FAIL
+    }
+    results["failures"] = {failure for failure in judged if re.match(r"broker/[01]\b", failure[1])}
     failed = [row for row in snapshot.of(SourceRead) if row.outcome != "answered" and row.observer == f"broker:{HOSTILE}"]
-    return SimpleNamespace(honest=told, failed=failed, snapshot=snapshot, megabytes=done.megabytes)
+    return SimpleNamespace(honest=results, failed=failed, snapshot=snapshot, megabytes=result.megabytes)
 
 
 CASES = {
@@ -202,34 +204,34 @@ def test_the_honest_are_asked_in_full_and_the_hostile_one_is_named(audit, hostil
     script, fields, error = CASES[case]
     hostile(script, **fields)
     before = logins(hostile).count(audit.user)
-    done = audit("snapshot", trusted_hosts=[hostile.host.address])
-    assert done.code == 0, done.said
-    assert done.seconds < LIMITS["audit_s"] + LATE_S
-    told = seen(done)
-    assert_honest(told, alone)
+    result = audit("snapshot", trusted_hosts=[hostile.host.address])
+    assert result.code == 0, result.said
+    assert result.seconds < LIMITS["audit_s"] + LATE_S
+    results = seen(result)
+    assert_honest(results, alone)
     assert (logins(hostile).count(audit.user) > before) == ("accept" not in script and VERSIONS not in script)
     if error is not None:
-        assert told.failed, case
-        words = [f"{row.error}: {row.message}" for row in told.failed]
-        assert any(re.search(error, one) for one in words), words
+        assert results.failed, case
+        words = [f"{row.error}: {row.message}" for row in results.failed]
+        assert any(re.search(error, word) for word in words), words
 
 
-def assert_honest(told, alone):
+def assert_honest(results, alone):
     for name, rows in alone.honest.items():
-        missing = rows - told.honest[name]
+        missing = rows - results.honest[name]
         assert not missing, (name, missing)
-    assert told.honest["failures"] == alone.honest["failures"]
+    assert results.honest["failures"] == alone.honest["failures"]
 
 
 @pytest.mark.usefixtures("registered")
 def test_where_the_file_does_not_trust_its_host_no_login_is_begun(audit, hostile, alone):
     hostile({})
     before = logins(hostile).count(audit.user)
-    done = audit("snapshot")
-    assert done.code == 0, done.said
-    told = seen(done)
-    assert_honest(told, alone)
-    assert any("trusted_hosts" in (row.needs or "") for row in told.failed), told.failed
+    result = audit("snapshot")
+    assert result.code == 0, result.said
+    results = seen(result)
+    assert_honest(results, alone)
+    assert any("trusted_hosts" in (row.needs or "") for row in results.failed), results.failed
     assert logins(hostile).count(audit.user) == before
 
 
@@ -245,15 +247,15 @@ def test_link_local_addresses_of_a_znode_are_not_dialled(audit, cluster, hostile
     endpoints = [f"{LOGIN.label}://{hostile.host.address}:{LOGIN.port}", "METADATA://169.254.169.254:80", "ALL://0.0.0.0:9092"]
     cluster.write_znodes({f"/brokers/ids/{HOSTILE}": registration(*endpoints)})
     try:
-        done = audit("snapshot", trusted_hosts=[hostile.host.address])
+        result = audit("snapshot", trusted_hosts=[hostile.host.address])
     finally:
         cluster.write_znodes({f"/brokers/ids/{HOSTILE}": None})
-    assert done.code == 0, done.said
-    told = seen(done)
-    assert_honest(told, alone)
-    rows = [row for row in told.snapshot.rows if getattr(row, "host", None) in {"169.254.169.254", "0.0.0.0"}]  # noqa: S104 -- no bind
+    assert result.code == 0, result.said
+    results = seen(result)
+    assert_honest(results, alone)
+    rows = [row for row in results.snapshot.rows if getattr(row, "host", None) in {"169.254.169.254", "0.0.0.0"}]  # noqa: S104 -- no bind
     words = {str(getattr(row, "error", "") or "") for row in rows}
-    assert any("not dialled" in one for one in words), rows
+    assert any("not dialled" in word for word in words), rows
 
 
 @pytest.mark.spark
@@ -268,19 +270,19 @@ def test_a_whole_run_beside_one_that_does_much_wrong(audit, cluster, hostile):
     cluster.write_znodes({f"/brokers/ids/{HOSTILE}": registration(endpoint, "METADATA://169.254.169.254:80")})
     time.sleep(1)
     try:
-        done = audit("run", "--format", "json,html,md,sarif", trusted_hosts=[hostile.host.address])
+        result = audit("run", "--format", "json,html,md,sarif", trusted_hosts=[hostile.host.address])
     finally:
         cluster.write_znodes({f"/brokers/ids/{HOSTILE}": None})
-    assert done.code in {3, 4}, done.said
-    assert _of_honest(done) == expected
-    report = json.loads((Path(done.store.root) / "findings.json").read_text())
-    told = json.dumps([*report["coverage"]["unknown"], *(f for f in report["findings"] if f["status"] == "FAIL")])
-    assert f"broker:{HOSTILE}" in told or f"broker/{HOSTILE}" in told
+    assert result.code in {3, 4}, result.said
+    assert _of_honest(result) == expected
+    report = json.loads((Path(result.store.root) / "findings.json").read_text())
+    text = json.dumps([*report["coverage"]["unknown"], *(f for f in report["findings"] if f["status"] == "FAIL")])
+    assert f"broker:{HOSTILE}" in text or f"broker/{HOSTILE}" in text
 
 
-def _of_honest(done):
-    report = json.loads((Path(done.store.root) / "findings.json").read_text())
-    return {one for one in failing(report) if re.match(r"broker/[01]\b", one[1])}
+def _of_honest(result):
+    report = json.loads((Path(result.store.root) / "findings.json").read_text())
+    return {failure for failure in failing(report) if re.match(r"broker/[01]\b", failure[1])}
 
 
 MOST_BROKERS = 20
@@ -314,21 +316,21 @@ def test_claims_of_a_broker_and_of_znodes_start_and_keep_no_more_than_the_limits
     hostile({}, brokers={**HOSTS, **MADE_UP, **SHELL, "0": [cluster.brokers[0].host.address, LOGIN.port]})
     cluster.write_znodes(dict(_claims(f"{LOGIN.label}://{hostile.host.address}:{LOGIN.port}")))
     time.sleep(1)
-    done = audit("snapshot", trusted_hosts=[hostile.host.address], **keys)
-    assert done.code == 0, done.said
-    assert done.seconds < limits["audit_s"] + LATE_S
-    assert done.megabytes < alone.megabytes + 150, (done.megabytes, alone.megabytes)
-    told = seen(done)
+    result = audit("snapshot", trusted_hosts=[hostile.host.address], **keys)
+    assert result.code == 0, result.said
+    assert result.seconds < limits["audit_s"] + LATE_S
+    assert result.megabytes < alone.megabytes + 150, (result.megabytes, alone.megabytes)
+    results = seen(result)
     for name, rows in alone.honest.items():  # that they miss the made-up replicas is their failure
-        missing = rows - told.honest[name] - {("zookeeper", "zookeeper /brokers/ids")}  # of which a part is left out
+        missing = rows - results.honest[name] - {("zookeeper", "zookeeper /brokers/ids")}  # of which a part is left out
         assert name == "failures" or not missing, (name, missing)
     started = shown.read_text().split()
     assert {"0", "1"} <= {*started}
     assert len({*started}) <= MOST_BROKERS
-    files = {row.observer for row in told.snapshot.of(SourceRead) if row.observer.startswith("properties:")}
+    files = {row.observer for row in results.snapshot.of(SourceRead) if row.observer.startswith("properties:")}
     assert {"properties:0", "properties:1"} <= files
     assert len(files) <= MOST_BROKERS
-    failed = {row.operation: row for row in told.snapshot.of(SourceRead) if row.outcome == "failed"}
+    failed = {row.operation: row for row in results.snapshot.of(SourceRead) if row.outcome == "failed"}
     assert "broker ids are left out" in failed["read the files of all brokers"].message
     assert "registered brokers are left out" in failed["zookeeper /brokers/ids"].message
     assert "more than 65536" in failed["zookeeper /brokers/ids/91"].message

@@ -1,4 +1,4 @@
-"""A real cluster whose names, principals, log dirs and znodes are attacks on whoever reads its report: all is shown as text."""
+"""A real cluster whose names, principals, log dirs and znodes are attacks on the readers of its report: all are shown as text."""
 
 import json
 from datetime import UTC, datetime
@@ -64,8 +64,8 @@ def _planted():
     yield f"/admin/delete_topics/{DELETED}", ""
     yield "/cluster/id", json.dumps({"version": "1", "id": hostile.LONG})
     endpoints = [f"SASL_PLAINTEXT://{ELSEWHERE}:9092", f"{LONG_NAME}://{ELSEWHERE}:9093", hostile.LONG]
-    told = {"version": 5, "host": None, "port": -1, "rack": hostile.PLANTED, "timestamp": MARKUP, "endpoints": endpoints}
-    yield "/brokers/ids/99", json.dumps(told | {"listener_security_protocol_map": {LONG_NAME: hostile.PLANTED}})
+    registration = {"version": 5, "host": None, "port": -1, "rack": hostile.PLANTED, "timestamp": MARKUP, "endpoints": endpoints}
+    yield "/brokers/ids/99", json.dumps(registration | {"listener_security_protocol_map": {LONG_NAME: hostile.PLANTED}})
     yield "/brokers/ids/98", hostile.LONG
 
 
@@ -73,23 +73,27 @@ def _planted():
 def audit(bed, cluster, tmp_path_factory):
     folder = tmp_path_factory.mktemp("audits")
     audits = Audits(bed, cluster, folder / "audits")
-    told = audits.by_command("files", "--format", "json,html,md,sarif")
-    told.store = folder / "audits" / "files" / "store"
-    return told
+    audit = audits.by_command("files", "--format", "json,html,md,sarif")
+    audit.store = folder / "audits" / "files" / "store"
+    return audit
 
 
 def test_the_audit_says_what_is_wrong_and_fails_at_nothing_that_was_planted(audit):
     assert audit.code == 3, audit.said
     assert "Traceback" not in audit.said
-    found = {(one["code"], one["resource"]["name"]): one for one in audit.report["findings"] if one["status"] == "FAIL"}
+    found = {
+        (finding["code"], finding["resource"]["name"]): finding
+        for finding in audit.report["findings"]
+        if finding["status"] == "FAIL"
+    }
     assert any(code == "KA501" and MARKUP in name for code, name in found), sorted(found)
     assert not any(name.startswith("topic/<") for _, name in found), "no topic has such a name"
     refused = {read["operation"] for read in audit.report["coverage"]["unknown"] if read["error"].startswith("impossible names")}
     assert any(operation.startswith(f"zookeeper /brokers/topics/{MARKUP}") for operation in refused), refused
-    told = json.dumps(audit.report)
-    assert "broker/99" in told
-    assert "onerror=alert(1)" in told
-    assert "\\\\u202e" in told
+    text = json.dumps(audit.report)
+    assert "broker/99" in text
+    assert "onerror=alert(1)" in text
+    assert "\\\\u202e" in text
 
 
 def test_the_terminal_shows_text(audit):

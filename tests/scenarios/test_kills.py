@@ -71,7 +71,7 @@ class Victims:
                     found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
             except OSError:
                 continue
-        return {one: text for one, text in found.items() if text}
+        return {pid: text for pid, text in found.items() if text}
 
     def kill(self, pid):
         try:
@@ -169,7 +169,7 @@ class Audits:
         process = self.victims.start(self.command(step, run_id=run_id))
         began = self._begun(step, process)
         time.sleep(max(0.0, began + dice.uniform(0, self.lasted[step]) - time.monotonic()))
-        hit = sum(self.victims.kill(one) for one in self._whom(process, whom)) > 0
+        hit = sum(self.victims.kill(pid) for pid in self._whom(process, whom)) > 0
         process.stdout.read()
         code = process.wait()
         process.stdout.close()
@@ -181,7 +181,7 @@ class Audits:
         alive = self.victims.alive()
         if whom in {"worker", "driver"}:
             wanted = is_worker if whom == "worker" else is_driver
-            return [one for one, line in alive.items() if wanted(line)]
+            return [pid for pid, line in alive.items() if wanted(line)]
         return [*alive] if whom == "all" else [process.pid] if process.poll() is None else []
 
     def after(self, kind, run_id):
@@ -210,14 +210,16 @@ class Audits:
         for store in self.stores.values():
             store.remove_leftovers(datetime.now(UTC) + timedelta(days=2))
             root = Path(store.root)
-            assert sorted(one.name for one in (root / "snapshots").iterdir()) == sorted(m.snapshot_id for m in store.manifests())
+            assert sorted(path.name for path in (root / "snapshots").iterdir()) == sorted(
+                m.snapshot_id for m in store.manifests()
+            )
             assert list((root / ".staging").iterdir()) == []
-            hidden = [one for one in root.rglob(".*") if "runs" not in one.relative_to(root).parts]
+            hidden = [path for path in root.rglob(".*") if "runs" not in path.relative_to(root).parts]
             assert hidden == [root / ".staging"]
         week_ago = time.time() - 8 * 24 * 3600
         logs = list(self.victims.temporary.iterdir())
-        for one in logs:
-            os.utime(one, (week_ago, week_ago))
+        for log in logs:
+            os.utime(log, (week_ago, week_ago))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("tempfile.tempdir", str(self.victims.temporary))
             scratch.remove_scratch_leftovers()
@@ -241,7 +243,7 @@ def test_kills_at_random_points_leave_nothing(audits, request, record_property):
     audits.whole("run")
     for step in ("compare", "report"):
         audits.whole(step, run_id=audits.asked(step))
-    told = audits.alerts.read_text()
+    alerts = audits.alerts.read_text()
     number = 0
     while sum(audits.kills.values()) < count:
         kind = KINDS[number % len(KINDS)]
@@ -252,4 +254,4 @@ def test_kills_at_random_points_leave_nothing(audits, request, record_property):
         audits.after(kind, run_id)
     record_property("kills", dict(audits.kills))
     audits.nothing_left()
-    assert audits.alerts.read_text() == told
+    assert audits.alerts.read_text() == alerts

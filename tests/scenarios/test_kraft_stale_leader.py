@@ -83,11 +83,11 @@ def test_a_broker_that_its_followers_do_not_reach_is_cut_off(bed, cluster, audit
     await_isr(cluster, 2, [2])
     # Without a vantage nothing rules out that small requests pass and large answers do not.
     suspected, measured = "possibly they cannot reach its address", "they cannot reach its address"
-    for name, confidence, told in (("far", "suspected", suspected), ("near", "measured", measured)):
+    for name, confidence, report in (("far", "suspected", suspected), ("near", "measured", measured)):
         audit = audits.by_command(name)
         assert audit.code == 3, audit.said
         (incident,) = audit.report["incidents"]
-        headline = f"Brokers 0 and 1 are cut off from broker 2: {told}"
+        headline = f"Brokers 0 and 1 are cut off from broker 2: {report}"
         assert (incident["cause"], incident["confidence"], incident["headline"]) == ("KA302", confidence, headline)
         assert failing(audit.report, at_least="HIGH") == {("KA302", "broker/2/listener/PLAINTEXT")}
 
@@ -97,4 +97,4 @@ def test_a_broker_that_its_followers_do_not_reach_is_cut_off(bed, cluster, audit
     healed = audits.by_command("near")
     assert healed.code == 0, healed.said
     assert finding(healed.report, "KA302", "broker/2/listener/PLAINTEXT")["status"] in {"PASS", "NOT_APPLICABLE"}
-    assert [one["cause"] for one in healed.report["resolved_incidents"]] == ["KA302"]
+    assert [incident["cause"] for incident in healed.report["resolved_incidents"]] == ["KA302"]

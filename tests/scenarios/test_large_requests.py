@@ -41,8 +41,8 @@ def probed(cluster, *, protocol="PLAINTEXT", identity=True):
         via=None,
     )
     script = command_vantages.python_text([end], 10.0, ClusterLogins(Cluster(name="none"), {}))
-    said = cluster.brokers[0].host.run(["python3", "-"], input=script, cwd="/").stdout
-    steps = {step.layer: step for step in command_vantages.parse_probe_output(said, [end])[0]}
+    output = cluster.brokers[0].host.run(["python3", "-"], input=script, cwd="/").stdout
+    steps = {step.layer: step for step in command_vantages.parse_probe_output(output, [end])[0]}
     assert {step.outcome for step in steps.values()} == {"ok"}, steps
     return tuple(map(int, SENT.fullmatch(steps["packets"].detail).groups())) if "packets" in steps else None
 
@@ -105,7 +105,7 @@ def test_a_path_that_loses_large_packets(bed, tmp_path):
     assert audit.code == 3, audit.said
     finding = finding_of(audit.report, "KA302", AT_2)
     assert (finding["confidence"], finding["evidence"]["cause"]) == ("measured", "packets"), finding
-    (incident,) = [one for one in audit.report["incidents"] if finding["fingerprint"] in one["findings"]]
+    (incident,) = [incident for incident in audit.report["incidents"] if finding["fingerprint"] in incident["findings"]]
     assert incident["headline"] == "Broker 2 is cut off from controller 0: a path that drops large packets"
     assert any("packets fails, timeout" in line for line in evidence_of(incident))
 
@@ -128,7 +128,7 @@ def test_a_limit_that_closes_the_controllers_connections(bed, tmp_path):
     assert audit.code == 3, audit.said
     finding = finding_of(audit.report, "KA302", AT_2)
     assert (finding["confidence"], finding["evidence"]["cause"]) == ("measured", "limit"), finding
-    (incident,) = [one for one in audit.report["incidents"] if finding["fingerprint"] in one["findings"]]
+    (incident,) = [incident for incident in audit.report["incidents"] if finding["fingerprint"] in incident["findings"]]
     assert any("connection closed at once" in line for line in evidence_of(incident))
 
     cluster.restart_brokers({2: {"max.connections.per.ip.overrides": None}})

@@ -149,4 +149,4 @@ def test_the_dag_quotes_the_refused_controller(bed, tmp_path):
     repaired = audits.by_dag("written", "repaired.log")
     assert repaired.code == 0, repaired.tail
     assert repaired.report["incidents"] == []
-    assert [one["cause"] for one in repaired.report["resolved_incidents"]] == ["KA401"]
+    assert [incident["cause"] for incident in repaired.report["resolved_incidents"]] == ["KA401"]

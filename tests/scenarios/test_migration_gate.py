@@ -41,7 +41,7 @@ def gate(bed, tmp_path):
 
 
 def codes(items):
-    return {(one["code"], one["resource"]) for one in items}
+    return {(finding["code"], finding["resource"]) for finding in items}
 
 
 def test_each_blocker_is_found_and_the_migration_is_what_was_meant(bed, cluster, gate):
@@ -63,7 +63,7 @@ def test_each_blocker_is_found_and_the_migration_is_what_was_meant(bed, cluster,
 
     cluster.create_topic("disks", {number: [1, 0, 2] for number in range(4)})  # at least one of them lies on the new disk
     cluster.await_settled()
-    disk.fill(*next(one for one in disk.partitions if one[0] == "disks"))
+    disk.fill(*next(partition for partition in disk.partitions if partition[0] == "disks"))
     cluster.await_settled([0, 2])
     dead = before()
     assert dead.code == 3
@@ -91,9 +91,9 @@ def test_each_blocker_is_found_and_the_migration_is_what_was_meant(bed, cluster,
     moving.finish()
     entry = yaml.safe_load(cluster.clusters_yaml("prod"))["clusters"]["prod"]
     del entry["zookeeper"]
-    done = gate("after-migration", entry)
-    assert (done.code, done.report["verdict"]) == (0, "as expected"), done.report
-    assert {"kind": "mode", "resource": "cluster", "before": "zookeeper", "after": "kraft"} in done.report["meant"]
+    result = gate("after-migration", entry)
+    assert (result.code, result.report["verdict"]) == (0, "as expected"), result.report
+    assert {"kind": "mode", "resource": "cluster", "before": "zookeeper", "after": "kraft"} in result.report["meant"]
 
 
 LEFT_BEHIND = {
@@ -115,8 +115,8 @@ def test_what_a_migration_would_leave_behind_is_named_and_no_longer_afterwards(b
     entry = yaml.safe_load(cluster.clusters_yaml("prod"))["clusters"]["prod"]
 
     def before(node):
-        done = gate("before-migration", entry, "--kind", "zookeeper-to-kraft", "--node-ids", node)
-        return {item for name in ("blockers", "warnings", "information") for item in codes(done.report[name])} & EXPECTED
+        result = gate("before-migration", entry, "--kind", "zookeeper-to-kraft", "--node-ids", node)
+        return {item for name in ("blockers", "warnings", "information") for item in codes(result.report[name])} & EXPECTED
 
     restored = cluster.write_znodes(LEFT_BEHIND)
     acl = Acl(principal="User:app", resource="Topic", name="orders", operation="Read")

@@ -91,10 +91,10 @@ def test_a_broker_that_stopped_is_gone_and_back_again(cluster, audits, hard):
 @pytest.mark.parametrize("hard", [False, True], ids=["SIGTERM", "SIGKILL"])
 def test_a_rolling_restart_raises_nothing_that_the_next_audit_takes_back(cluster, audits, hard):
     """KA113 may be true for a while: a broker that stopped is gone. Everything else of weight would be a cry of wolf."""
-    told = []
+    changes = []
     for step in rolling_restart(cluster, hard=hard):
         audit = audits.by_command("near")
         wolf = {code for code, _ in failing(audit.report, at_least="HIGH") if "KA101" <= code < "KA500"} - {"KA113"}
-        told.append((step, audit.code, wolf))
-    assert not [one for one in told if one[2]], told
-    assert told[-1][1] == 0
+        changes.append((step, audit.code, wolf))
+    assert not [change for change in changes if change[2]], changes
+    assert changes[-1][1] == 0

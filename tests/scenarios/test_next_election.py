@@ -118,10 +118,10 @@ def test_a_voter_of_a_dynamic_quorum_advertises_an_address_where_nothing_listens
     def restart_with(properties):
         server.properties = properties
         # The other follower as well: its open connection to the earlier address would carry the next election (seen).
-        for one in (server, *(own for node, own in cluster.controllers.items() if node not in {leader, hidden})):
-            one.signal_stop()
-            one.await_end(60)
-            one.launch()
+        for process in (server, *(own for node, own in cluster.controllers.items() if node not in {leader, hidden})):
+            process.signal_stop()
+            process.await_end(60)
+            process.launch()
             time.sleep(SETTLE_S)
 
     wrong = f"{server.host.address}:{CONTROLLER_PORT + 1}"

@@ -1,6 +1,6 @@
 """The page in a real Airflow, with audits of a cluster that was broken, and was repaired, seen with a browser.
 
-Airflow runs on the worker host of the bed, so the run that somebody triggers by the form audits real brokers. Pictures of every
+Airflow runs on the worker host of the bed, so the run that a user triggers by the form audits real brokers. Pictures of every
 state stay in KAFKA_AUDIT_SCREENSHOTS, where that names a folder.
 """
 

@@ -12,8 +12,8 @@ POPULATED = [(control, version) for control in controls().values() for version i
 
 @pytest.fixture
 def stage():
-    said = []
-    stage = Stage(Auditor(), said.append)
+    lines = []
+    stage = Stage(Auditor(), lines.append)
     yield stage
     stage.clear()
 

@@ -75,7 +75,7 @@ def prometheus(tmp_path):
 def alerts(prometheus):
     """Return the alerts that fire as (name, summary)."""
     found = prometheus("alerts")["alerts"]
-    return {(one["labels"]["alertname"], one["annotations"]["summary"]) for one in found if one["state"] == "firing"}
+    return {(alert["labels"]["alertname"], alert["annotations"]["summary"]) for alert in found if alert["state"] == "firing"}
 
 
 def panels(prometheus, cluster):
@@ -83,7 +83,7 @@ def panels(prometheus, cluster):
     shown = {}
     for title, expression in dashboard.expressions(cluster).items():
         series = prometheus("query", query=expression)["result"]
-        shown[title] = [(one["metric"], float(one["value"][1])) for one in series]
+        shown[title] = [(line["metric"], float(line["value"][1])) for line in series]
         end = time.time()
         lines = prometheus("query_range", query=expression, start=end - 5, end=end, step=1)["result"]
         assert lines or not series, title
@@ -113,9 +113,9 @@ def test_the_alert_has_the_headline_and_ends(tmp_path, prometheus):
 
         def audit():
             command = [sys.executable, "-m", "kafka_audit.cli", "run", "prod", "--config", str(config)]
-            done = bed.worker.run([*command, "--out", str(tmp_path / "store"), "--format", "json,openmetrics"], cwd=tmp_path)
-            assert done.returncode in {0, 3}, done.stderr
-            return json.loads(done.stdout)
+            completed = bed.worker.run([*command, "--out", str(tmp_path / "store"), "--format", "json,openmetrics"], cwd=tmp_path)
+            assert completed.returncode in {0, 3}, completed.stderr
+            return json.loads(completed.stdout)
 
         cluster.brokers[2].stop()
         broken = audit()
@@ -150,5 +150,5 @@ def test_the_alert_has_the_headline_and_ends(tmp_path, prometheus):
 
 @pytest.mark.parametrize("command", [["check", "rules", RULES.name], ["test", "rules", "kafka-audit.rules.test.yml"]])
 def test_promtool_accepts_the_rules(command):
-    done = subprocess.run(["promtool", *command], cwd=RULES.parent, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = subprocess.run(["promtool", *command], cwd=RULES.parent, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stdout + completed.stderr

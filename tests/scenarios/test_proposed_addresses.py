@@ -40,23 +40,23 @@ def gate(bed, cluster, tmp_path):
     def run(command, *options):
         where = ["--config", str(config), "--out", str(tmp_path / "store"), "--format", "json"]
         command = [sys.executable, "-m", "kafka_audit.cli", command, "prod", *where, *options]
-        done = bed.worker.popen(command, stdout=subprocess.PIPE, cwd=tmp_path)
-        said, _ = done.communicate()
-        return SimpleNamespace(code=done.returncode, report=json.loads(said))
+        completed = bed.worker.popen(command, stdout=subprocess.PIPE, cwd=tmp_path)
+        output, _ = completed.communicate()
+        return SimpleNamespace(code=completed.returncode, report=json.loads(output))
 
     return run
 
 
 def told(items):
-    return {(one["code"], one["source"], one["resource"]): one["message"] for one in items}
+    return {(finding["code"], finding["source"], finding["resource"]): finding["message"] for finding in items}
 
 
 def test_a_wrong_address_is_found_before_it_is_advertised_and_a_right_one_is_compared_with(bed, cluster, gate):
     port = cluster.listeners[0].port
     new = {broker: f"{cluster.forward_address(broker)}:{port}" for broker in cluster.brokers}
     right = [option for broker, address in new.items() for option in ("--advertised", f"{broker}: CLIENT://{address}")]
-    for broker, one in cluster.brokers.items():
-        bed.forward(cluster.forward_address(broker), port, one.host.address, port)
+    for broker, started in cluster.brokers.items():
+        bed.forward(cluster.forward_address(broker), port, started.host.address, port)
 
     wrong = gate(
         *("before-migration", "--kind", "new-network", "--vantage", "dmz"),
@@ -92,8 +92,8 @@ def test_a_wrong_address_is_found_before_it_is_advertised_and_a_right_one_is_com
     settings = {broker: {"advertised.listeners": cluster.advertised(broker, {"CLIENT"})} for broker in cluster.brokers}
     cluster.restart_brokers(settings)
     cluster.await_settled()
-    done = gate("after-migration")
-    assert done.report["not_done"] == []
-    changed = {one["resource"]: one["after"] for one in done.report["meant"] if one["kind"] == "endpoint"}
+    result = gate("after-migration")
+    assert result.report["not_done"] == []
+    changed = {change["resource"]: change["after"] for change in result.report["meant"] if change["kind"] == "endpoint"}
     assert changed == {f"broker/{broker}/listener/CLIENT": f"PLAINTEXT://{address}" for broker, address in new.items()}
-    assert done.report["not_meant"] == []
+    assert result.report["not_meant"] == []

@@ -155,4 +155,4 @@ def test_a_worker_of_the_queue_sees_its_own_network(airflow, bed, cluster, dmz, 
     assert state == "success", tasks
     healed = report(tmp_path)
     assert healed["incidents"] == []
-    assert [one["cause"] for one in healed["resolved_incidents"]] == ["KA301"]
+    assert [incident["cause"] for incident in healed["resolved_incidents"]] == ["KA301"]

@@ -47,9 +47,9 @@ def test_controllers_fail_one_after_the_other_and_come_back(bed, cluster, tmp_pa
     named = {f["resource"]["name"] for f in whole.report["findings"] if f["code"] in {"KA202", "KA211"}}
     addresses = {f"controller/{address}" for address in cluster.controller_addresses}
     leader = leader_of(whole.report)
-    assert named == {f"broker/{one}" for one in range(3)} | {f"controller/{leader}"} | addresses
+    assert named == {f"broker/{broker}" for broker in range(3)} | {f"controller/{leader}"} | addresses
 
-    first, second = (one for one in cluster.controllers if one != leader)
+    first, second = (controller for controller in cluster.controllers if controller != leader)
     stop(cluster.controllers[first])
     one_down = audits.by_dag("far", "one-down.log")
     address = f"controller/{cluster.controllers[first].host.address}:9093"
@@ -65,8 +65,8 @@ def test_controllers_fail_one_after_the_other_and_come_back(bed, cluster, tmp_pa
     (incident,) = lost.report["incidents"]
     assert incident["headline"] == "The cluster has no controller: the metadata quorum has no leader"
 
-    for one in (first, second):
-        cluster.controllers[one].launch()
+    for node in (first, second):
+        cluster.controllers[node].launch()
     cluster.await_settled()
     healed = audits.by_command("far", "--all")
     assert healed.code == 0, healed.said

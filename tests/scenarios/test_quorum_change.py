@@ -48,22 +48,22 @@ def restart(cluster, node, changed):
 
 
 def followers(tools, least):
-    """Wait until the leader reports at least so many voters without a lag; returns the leader."""
+    """Wait until the leader reports at least this many voters without a lag; returns the leader."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        done = tools.run(f"kafka-metadata-quorum.sh --bootstrap-server {tools.bootstrap} describe --replication")
-        rows = [line.split() for line in done.stdout.splitlines()[1:]]
+        completed = tools.run(f"kafka-metadata-quorum.sh --bootstrap-server {tools.bootstrap} describe --replication")
+        rows = [line.split() for line in completed.stdout.splitlines()[1:]]
         leaders = [int(row[0]) for row in rows if row[-1] == "Leader"]
         if leaders and sum(row[-1] in {"Leader", "Follower"} and int(row[3]) <= 2 for row in rows) >= least:
             return leaders[0]
         time.sleep(1)
-    pytest.fail(f"{done.stdout}{done.stderr}")
+    pytest.fail(f"{completed.stdout}{completed.stderr}")
 
 
 def leads(tools):
     """Return whether the quorum has a leader that answers."""
-    done = tools.run(f"kafka-metadata-quorum.sh --bootstrap-server {tools.bootstrap} describe --status", seconds=100)
-    return not done.returncode and "LeaderId" in done.stdout
+    completed = tools.run(f"kafka-metadata-quorum.sh --bootstrap-server {tools.bootstrap} describe --status", seconds=100)
+    return not completed.returncode and "LeaderId" in completed.stdout
 
 
 def commands_with(report, part):
@@ -110,7 +110,7 @@ def voter_down(change, leader, node):
     time.sleep(12)
     blocked = change.before("dynamic-quorum")
     assert blocked.code == 3
-    assert ("KA209", f"controller/{node}") in {(one["code"], one["resource"]) for one in blocked.report["blockers"]}
+    assert ("KA209", f"controller/{node}") in {(blocker["code"], blocker["resource"]) for blocker in blocked.report["blockers"]}
     restart(change.cluster, leader, {})
     followers(change.tools, 2)
     (validate,) = (line for line in commands_with(blocked.report, "kafka-features.sh") if line.endswith("--dry-run"))
@@ -182,9 +182,9 @@ def made_dynamic(change):
     for node in cluster.brokers:
         restart(cluster, node, {VOTERS: None, SERVERS: line})
         cluster.await_settled()
-    done = change.after(planned)
-    assert (done.code, done.report["verdict"]) == (0, "as expected"), done.report
-    assert "kraft_version" in {one["kind"] for one in done.report["meant"]}
+    result = change.after(planned)
+    assert (result.code, result.report["verdict"]) == (0, "as expected"), result.report
+    assert "kraft_version" in {change["kind"] for change in result.report["meant"]}
 
 
 def voter_replaced(change):
@@ -211,7 +211,7 @@ def voter_replaced(change):
     time.sleep(12)
     swapped = change.after(swap, [f"{cluster.controllers[node].host.address}:9093" for node in wanted])
     assert swapped.report["not_done"] == [], swapped.report
-    assert "quorum_voters" in {one["kind"] for one in swapped.report["meant"]}
+    assert "quorum_voters" in {change["kind"] for change in swapped.report["meant"]}
 
 
 @pytest.fixture
@@ -245,7 +245,7 @@ def test_a_controller_that_joins_by_itself_is_stopped_before_it_is_removed(dynam
 def test_a_controller_gets_another_name(bed, dynamic, tmp_path):
     cluster, tools = dynamic.cluster, dynamic.tools
     leader = followers(tools, 3)
-    node = next(one for one in cluster.controllers if one != leader)
+    node = next(controller for controller in cluster.controllers if controller != leader)
     name = "renamed.bed.example"
     for host in (*cluster.hosts().values(), bed.worker):
         own_names(host, tmp_path / "names", hosts={name: cluster.controllers[node].host.address})
@@ -260,9 +260,9 @@ def test_a_controller_gets_another_name(bed, dynamic, tmp_path):
     followers(tools, 3)
     (status, *_) = commands_with(planned.report, "describe --status")
     deadline = time.monotonic() + 30
-    while f"CONTROLLER://{name}:9093" not in (said := tools.demand(status)) and time.monotonic() < deadline:
+    while f"CONTROLLER://{name}:9093" not in (output := tools.demand(status)) and time.monotonic() < deadline:
         time.sleep(1)
-    assert f"CONTROLLER://{name}:9093" in said
+    assert f"CONTROLLER://{name}:9093" in output
     kill(cluster, leader)
     assert leads(tools), "the others reach it by its new name"
     cluster.controllers[leader].launch()

@@ -30,7 +30,7 @@ def test_the_broker_does_what_lint_says(name, site, monkeypatch, capsys):
         monkeypatch.setenv(variable, value)
     file = site.filled(name)
     main(["lint", str(file), "--on-host", "--kafka-version", case["version"], "--format", "json"])
-    (told,) = json.loads(capsys.readouterr().out)["files"]
+    (printed,) = json.loads(capsys.readouterr().out)["files"]
     seen = site.started(file)
 
     up = case["broker"] == "up"
@@ -38,17 +38,19 @@ def test_the_broker_does_what_lint_says(name, site, monkeypatch, capsys):
     assert (case.get("log", "") if up else case["broker"]) in seen.log
     grave = {"KA720": {"CRITICAL"}}  # it reports what is weak as well
     failed = {
-        one["code"]: one
-        for one in told["findings"]
-        if one["status"] == "FAIL" and one["severity"] in grave.get(one["code"], {one["severity"]})
+        finding["code"]: finding
+        for finding in printed["findings"]
+        if finding["status"] == "FAIL" and finding["severity"] in grave.get(finding["code"], {finding["severity"]})
     }
     for code in case.get("started", case).get("fails", []):
         assert code in failed
     refused = next(([failed[code] for code in kind & failed.keys()] for kind in REFUSALS if kind & failed.keys()), [])
     assert not (up and refused)
-    for one in refused:  # in Kafka's own words, where lint has them
-        assert one["evidence"].get("kafka_says", one["evidence"].get("says", "")) in seen.log
-    unknown = [one["message"] for one in told["findings"] if (one["code"], one["status"]) == ("KA414", "UNKNOWN")]
+    for finding in refused:  # in Kafka's own words, where lint has them
+        assert finding["evidence"].get("kafka_says", finding["evidence"].get("says", "")) in seen.log
+    unknown = [
+        finding["message"] for finding in printed["findings"] if (finding["code"], finding["status"]) == ("KA414", "UNKNOWN")
+    ]
     if not up and not refused:
         expected = case.get("started", case).get("unknown")
         assert case.get("untold") if expected is None else expected in unknown[0]

@@ -87,11 +87,11 @@ def test_a_controller_that_rejects_the_others_ends_them(cluster, audits):
     assert "tart the controllers that are down" not in broken.said
 
     # As the leader it rejects brokers, too, and all of them have ended.
-    ended = [one.server for one in cluster.brokers.values() if not one.server.is_running]
-    stop(*(one for one in cluster.controllers.values() if one.is_running))
+    ended = [broker.server for broker in cluster.brokers.values() if not broker.server.is_running]
+    stop(*(controller for controller in cluster.controllers.values() if controller.is_running))
     server.properties["super.users"] = right
-    for one in (*cluster.controllers.values(), *ended):
-        one.launch()
+    for controller in (*cluster.controllers.values(), *ended):
+        controller.launch()
     cluster.await_settled()
     healed = audits.by_command("controllers")
     assert healed.code == 0, healed.said

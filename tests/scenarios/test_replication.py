@@ -37,7 +37,7 @@ def cluster(request, tmp_path):
         cluster = bed.cluster(request.param, **options) if zookeeper else bed.kraft(request.param, controllers=1, **options)
         for name, assignment in TOPICS.items():
             cluster.create_topic(name, assignment)
-        # Since 4.1 (KIP-966) the static setting of brokers counts no more: the controllers make one of their own for the cluster.
+        # Since 4.1 (KIP-966) the static setting of brokers no longer counts: the controllers set one for the cluster.
         configure_topic(cluster, "orders", {"min.insync.replicas": "2"})
         for name in ("pair", "slow", "dead", "doomed"):
             configure_topic(cluster, name, {"min.insync.replicas": "1"})
@@ -100,8 +100,8 @@ DOOMED = partitions("doomed-0")  # with ZooKeeper its deletion is under way, and
 def assert_whole(report):
     assert failing(report, at_least="HIGH") == set()
     assert of_family(report) == {"KA606": partitions("single-0", "slow-0")}
-    told = {one["code"]: one["status"] for one in report["findings"] if one["resource"]["name"] == "cluster"}
-    assert {told[code] for code in ("KA601", "KA602", "KA603", "KA604", "KA605", "KA607", "KA608")} == {"PASS"}
+    statuses = {finding["code"]: finding["status"] for finding in report["findings"] if finding["resource"]["name"] == "cluster"}
+    assert {statuses[code] for code in ("KA601", "KA602", "KA603", "KA604", "KA605", "KA607", "KA608")} == {"PASS"}
 
 
 def assert_weak(report):
@@ -112,15 +112,15 @@ def assert_weak(report):
 
 def assert_down(report):
     """A broker has stopped: some fail now, others are close to it, and what may be temporary is said to be."""
-    told = of_family(report)
-    assert told["KA601"] == partitions("single-0")
-    assert told["KA602"] == partitions("pair-0")
-    assert told["KA603"] - DOOMED == partitions("orders-0", "orders-1", "orders-2")
-    assert told["KA604"] - DOOMED == ALL
+    findings = of_family(report)
+    assert findings["KA601"] == partitions("single-0")
+    assert findings["KA602"] == partitions("pair-0")
+    assert findings["KA603"] - DOOMED == partitions("orders-0", "orders-1", "orders-2")
+    assert findings["KA604"] - DOOMED == ALL
     assert "KA604" not in of_family(report, at_least="HIGH")
     assert "temporary" in finding_of(report, "KA604", "topic/orders/partition/0")["message"]
-    assert told["KA608"] == partitions("slow-0")
-    causes = {one["cause"]: one["headline"] for one in report["incidents"]}
+    assert findings["KA608"] == partitions("slow-0")
+    causes = {incident["cause"]: incident["headline"] for incident in report["incidents"]}
     assert {"KA113", "KA605"} <= causes.keys(), causes
     assert not causes.keys() & {"KA601", "KA602"}, causes
 
@@ -152,10 +152,10 @@ def assert_healed(report):
 def test_partitions_in_trouble_and_back(cluster, tmp_path):
     watch = Watch(*cluster, tmp_path / "audits")
     put_through(cluster[1], watch)
-    told = {step.what: step.report for step in watch.judged()}
-    assert_whole(told["whole"])
-    assert_weak(told["weak"])
-    assert_down(told["down"])
-    assert_lasting(told["lasting"], zookeeper=cluster[1].zookeeper_connect is not None)
-    assert_back(told["back"])
-    assert_healed(told["healed"])
+    reports = {step.what: step.report for step in watch.judged()}
+    assert_whole(reports["whole"])
+    assert_weak(reports["weak"])
+    assert_down(reports["down"])
+    assert_lasting(reports["lasting"], zookeeper=cluster[1].zookeeper_connect is not None)
+    assert_back(reports["back"])
+    assert_healed(reports["healed"])

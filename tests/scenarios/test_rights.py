@@ -72,14 +72,18 @@ def execute(bed, cluster, command, folder):
     settings.touch(0o600)
     module = "org.apache.kafka.common.security.scram.ScramLoginModule"
     jaas = f'{module} required username="{login["sasl_plain_username"]}" password="{login["sasl_plain_password"]}";'
-    told = {"security.protocol": login["security_protocol"], "sasl.mechanism": login["sasl_mechanism"], "sasl.jaas.config": jaas}
-    settings.write_text("".join(f"{key}={value}\n" for key, value in told.items()))
+    client = {
+        "security.protocol": login["security_protocol"],
+        "sasl.mechanism": login["sasl_mechanism"],
+        "sasl.jaas.config": jaas,
+    }
+    settings.write_text("".join(f"{key}={value}\n" for key, value in client.items()))
     values = {"BROKER:9092": cluster.brokers[0].address, "admin.properties": str(settings), "AUDITOR": AUDITOR}
     for name, value in values.items():
         command = [word.replace(name, value) for word in command]
     kafka_acls = [java(), "-cp", f"{cluster.brokers[0].server.jars}/*", "kafka.admin.AclCommand"]
-    done = bed.worker.run([*kafka_acls, *command[1:]], cwd=folder)
-    assert (done.returncode, "Adding ACLs" in done.stdout) == (0, True), done.stdout + done.stderr
+    completed = bed.worker.run([*kafka_acls, *command[1:]], cwd=folder)
+    assert (completed.returncode, "Adding ACLs" in completed.stdout) == (0, True), completed.stdout + completed.stderr
 
 
 def test_what_an_auditor_may_not_read_is_told_and_the_printed_commands_give_it(bed, cluster, tmp_path):
@@ -92,13 +96,13 @@ def test_what_an_auditor_may_not_read_is_told_and_the_printed_commands_give_it(b
     nothing = lacking(none.report)
     controller = f"broker:{cluster.controller_id()}"
     for broker in BROKERS:
-        protected = {(one, DESCRIBE) for one in PROTECTED if one != "ListPartitionReassignments" or broker == controller}
+        protected = {(api, DESCRIBE) for api in PROTECTED if api != "ListPartitionReassignments" or broker == controller}
         assert nothing[broker] >= protected, broker
         assert nothing[broker] >= OF_TOPICS
         nothing[broker] -= OF_TOPICS
-        assert {one for one, _ in nothing[broker]} <= PROTECTED | CONFIGS
-        assert {needs for one, needs in nothing[broker] if one in CONFIGS} == {DESCRIBE_CONFIGS}
-    counted(none.report, short=sum(len(one) for one in nothing.values()) + len(BROKERS) * len(OF_TOPICS))
+        assert {api for api, _ in nothing[broker]} <= PROTECTED | CONFIGS
+        assert {needs for api, needs in nothing[broker] if api in CONFIGS} == {DESCRIBE_CONFIGS}
+    counted(none.report, short=sum(len(reads) for reads in nothing.values()) + len(BROKERS) * len(OF_TOPICS))
     assert for_want_of_rights(none.report) >= {"KA107", "KA401", "KA407"}
     assert (
         "reads were answered, first failed read: broker 0" in none.said
@@ -107,19 +111,21 @@ def test_what_an_auditor_may_not_read_is_told_and_the_printed_commands_give_it(b
     assert "commands: kafka-audit explain KA002" in " ".join(none.stdout.split())
 
     cluster.put_acls(SOME)
-    some = audits.by_command("far")
-    assert some.code == 4, some.said
-    rest = lacking(some.report)
-    assert {needs for told in rest.values() for _, needs in told} == {DESCRIBE}
-    assert {one for told in rest.values() for one, _ in told} == PROTECTED
-    counted(some.report, short=sum(len(one) for one in rest.values()))
-    assert for_want_of_rights(some.report) < for_want_of_rights(none.report)
+    audited = audits.by_command("far")
+    assert audited.code == 4, audited.said
+    rest = lacking(audited.report)
+    assert {needs for needed in rest.values() for _, needs in needed} == {DESCRIBE}
+    assert {api for needed in rest.values() for api, _ in needed} == PROTECTED
+    counted(audited.report, short=sum(len(reads) for reads in rest.values()))
+    assert for_want_of_rights(audited.report) < for_want_of_rights(none.report)
     cluster.drop_acls(SOME)
 
     explained = [sys.executable, "-m", "kafka_audit.cli", "explain", "KA002"]
     page = bed.worker.run(explained, cwd=tmp_path, env=os.environ | {"COLUMNS": "80"}).stdout
-    (told,) = {f["remediation"] for f in none.report["findings"] if f["code"] == "KA002" and f["resource"]["name"] == "broker/0"}
-    assert printed(page) == printed(told)
+    (remediation,) = {
+        f["remediation"] for f in none.report["findings"] if f["code"] == "KA002" and f["resource"]["name"] == "broker/0"
+    }
+    assert printed(page) == printed(remediation)
     assert len(printed(page)) == 3
     for command in printed(page):
         execute(bed, cluster, command, tmp_path)
@@ -129,4 +135,4 @@ def test_what_an_auditor_may_not_read_is_told_and_the_printed_commands_give_it(b
     counted(everything.report, short=0)
     assert for_want_of_rights(everything.report) == set()
     assert "KA002" not in {code for code, _ in failing(everything.report)}
-    assert everything.report["coverage"]["asked"] >= some.report["coverage"]["asked"]
+    assert everything.report["coverage"]["asked"] >= audited.report["coverage"]["asked"]

@@ -134,13 +134,13 @@ def rolled(bed, cluster, folder, restarts, timeout):
 
 def test_every_broker_restarts_and_no_write_is_refused(bed, cluster, tmp_path):
     with writing(bed, cluster) as end, Restarts(cluster, tmp_path / "restarts") as restarts:
-        run, said = rolled(bed, cluster, tmp_path, restarts, timeout=240)
+        run, text = rolled(bed, cluster, tmp_path, restarts, timeout=240)
         written = end()
     assert run.returncode == 0, run.tail()
     assert restarts.done == [*ORDER]
     assert not REFUSED & {*written["errors"]}, written
     assert min(written["taken"]) > 0, written
-    assert said.count("may be stopped: every partition that has a leader keeps one and accepts acks=all") == len(ORDER) + 1
+    assert text.count("may be stopped: every partition that has a leader keeps one and accepts acks=all") == len(ORDER) + 1
     report = json.loads((tmp_path / "store" / "clusters" / "prod" / "findings.json").read_text())
     assert report["incidents"] == []
 
@@ -157,7 +157,7 @@ def test_with_a_follower_that_is_stuck_it_stops_before_the_next_restart_and_says
         writing(bed, cluster) as end,
         Restarts(cluster, tmp_path / "restarts", before_first=cut) as restarts,
     ):
-        run, said = rolled(bed, cluster, tmp_path, restarts, timeout=30)
+        run, text = rolled(bed, cluster, tmp_path, restarts, timeout=30)
         written = end()
     assert run.returncode != 0
     assert restarts.done == [FIRST]
@@ -165,7 +165,7 @@ def test_with_a_follower_that_is_stuck_it_stops_before_the_next_restart_and_says
     assert re.search(
         rf"prod: not safe within 30 s: Do not stop broker {SECOND}: \d partitions? of orders would refuse acks=all\. "
         rf"(Wait until broker {FIRST} is in sync in|Start broker {FIRST}:) \d partition",
-        said,
+        text,
     ), run.tail()
 
     with writing(bed, cluster) as end:  # what the DAG did not do

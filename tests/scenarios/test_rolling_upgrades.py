@@ -47,15 +47,15 @@ def test_the_verdict_is_what_kafka_does(bed, tmp_path, name):
     gate = gate_of(bed, tmp_path)
     before = gate("before-migration", entry, "--kind", "rolling-upgrade", "--kafka-version", pair["to"], *client)
     # The audit has a word on clusters of one broker; here the rules of upgrades are asked alone.
-    told = {
+    codes = {
         heading: {item["code"]: item["message"] for item in before.report[heading] if item["source"] == "gate"}
         for heading in ("blockers", "not_known")
     }
-    verdict = "no-go" if told["blockers"] else "not decided" if told["not_known"] else "go"
+    verdict = "no-go" if codes["blockers"] else "not decided" if codes["not_known"] else "go"
     refusal = upgraded(cluster, pair["to"])
     assert ("refuses" if refusal else "runs") == pair["kafka"], refusal
     assert pair.get("says", "") in (refusal or "")
-    assert (verdict, sorted(told["blockers"])) == (pair["verdict"], pair.get("codes", [])), told
+    assert (verdict, sorted(codes["blockers"])) == (pair["verdict"], pair.get("codes", [])), codes
     if refusal is None:
         after = gate("after-migration", entry)
         became = {prediction["text"]: prediction["outcome"] for prediction in after.report["predictions"]}

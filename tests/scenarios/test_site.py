@@ -42,8 +42,8 @@ class Files(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def site():
     """Build the site and return its address."""
-    done = subprocess.run(["make", "site"], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = subprocess.run(["make", "site"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stdout + completed.stderr
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Files, directory=str(ROOT / "build" / "site")))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"

@@ -106,7 +106,7 @@ def test_two_workers_find_what_one_machine_finds(deployment, tmp_path):
     here = deployment.run(tmp_path / "alone", "alone")
     assert here.returncode == 1, here.tail()  # the gate
     alone = (tmp_path / "alone" / "findings.json").read_text()
-    assert "KA105" in {one["code"] for one in json.loads(alone)["findings"] if one["status"] == "FAIL"}
+    assert "KA105" in {finding["code"] for finding in json.loads(alone)["findings"] if finding["status"] == "FAIL"}
     with SparkCluster(tmp_path / "spark") as spark, S3Server(tmp_path) as s3:
         there = deployment.run(tmp_path / "shared", "shared", spark=on(spark))
         assert there.returncode == 1, there.tail()
@@ -117,16 +117,18 @@ def test_two_workers_find_what_one_machine_finds(deployment, tmp_path):
         assert far.returncode == 1, far.tail()
         stored = s3.client("s3").get_object(Bucket=BUCKET, Key="store/findings.json")["Body"].read().decode()
         assert plain(stored) == plain(alone)
-        said = spark.said() + far.log.read_text() + (tmp_path / "airflow" / "airflow.db").read_bytes().decode(errors="replace")
+        written = spark.said() + far.log.read_text() + (tmp_path / "airflow" / "airflow.db").read_bytes().decode(errors="replace")
         everything = b"".join(s3.client("s3").get_object(Bucket=BUCKET, Key=key)["Body"].read() for key in s3.objects())
     assert "--store s3://audits/store" in commands.seen
-    for text in (commands.seen, said, everything.decode(errors="replace")):
+    for text in (commands.seen, written, everything.decode(errors="replace")):
         assert s3.secret not in text
 
 
 def failures(report):
     """Return the failures of a report, and how often each is there."""
-    return Counter((one["code"], one["resource"]["name"]) for one in report["findings"] if one["status"] == "FAIL")
+    return Counter(
+        (finding["code"], finding["resource"]["name"]) for finding in report["findings"] if finding["status"] == "FAIL"
+    )
 
 
 def test_a_worker_killed_midway_costs_no_report_but_its_own(deployment, tmp_path):
@@ -146,12 +148,12 @@ def test_a_worker_killed_midway_costs_no_report_but_its_own(deployment, tmp_path
         killer.join(5)
         assert not killer.is_alive()
         assert run.returncode == 1  # the gate, whether it has a report or not
-        said = run.log.read_text()
+        text = run.log.read_text()
         if (root / "findings.json").is_file():
             reports.append(json.loads((root / "findings.json").read_text()))
         else:
-            assert "the differences between snapshots cannot be computed" in said or "Lost executor" in said, run.tail()
-            assert "GateFailed" in said
+            assert "the differences between snapshots cannot be computed" in text or "Lost executor" in text, run.tail()
+            assert "GateFailed" in text
         following = deployment.run(root, "following", spark=on(spark))
     assert following.returncode == 1, following.tail()
     reports.append(json.loads((root / "findings.json").read_text()))

@@ -92,7 +92,7 @@ def test_a_rolling_upgrade_asks_each_broker_in_its_own_dialect(bed, tmp_path):
         store = Store(str(tmp_path / "audits" / "files" / "store"))
         snapshot = store.read(audit.report["snapshot_id"])
         highest = {row.broker_id: row.max_version for row in snapshot.of(BrokerApi) if row.api_key == METADATA}
-        assert len({highest[one] for one in range(newer)}) == 1
+        assert len({highest[partition] for partition in range(newer)}) == 1
         assert len(set(highest.values())) == (1 if newer == len(highest) else 2), highest
         spoken |= {(row.broker_id, newer): row.metadata_version for row in snapshot.of(BrokerView)}
     assert spoken[2, 1] <= spoken[2, 3]

@@ -24,9 +24,9 @@ RUNS = f"/api/v2/dags/{SUSPECTED}/dagRuns?limit=100"
 
 def healthy(stack):
     made = [stack.enter_context(HostileBroker(number)) for number in range(3)]
-    for one in made:
-        one.brokers = {other.id: (other.host, other.port) for other in made}
-        one.controller_id = 0
+    for broker in made:
+        broker.brokers = {other.id: (other.host, other.port) for other in made}
+        broker.controller_id = 0
     return made
 
 
@@ -39,7 +39,7 @@ def clusters():
 def await_reading(brokers, seconds):
     """Wait until the triggerer reads a cluster."""
     end = time.monotonic() + seconds
-    while not all(one.connections for one in brokers):
+    while not all(broker.connections for broker in brokers):
         assert time.monotonic() < end, "the triggerer does not read the cluster"
         time.sleep(0.2)
 
@@ -86,13 +86,13 @@ def test_a_fault_starts_an_audit_of_its_cluster_within_a_minute_beside_a_schedul
 
         def chosen():
             found = airflow.call("GET", f"{of_run}/taskInstances?limit=100")["task_instances"]
-            return [one for one in found if one["task_id"] == "clusters" and one["state"] == "success"]
+            return [task for task in found if task["task_id"] == "clusters" and task["state"] == "success"]
 
         airflow.wait_for(chosen, 2 * MINUTE, "the end of the task clusters")
         assert airflow.call("GET", f"{of_run}/taskInstances/clusters/xcomEntries/return_value")["value"] == ["prod"]
         assert airflow.ended(SUSPECTED, run["dag_run_id"]) == "failed"  # by its gate
         assert len(runs(airflow)) == 1
         report = json.loads((tmp_path / "store" / "clusters" / "prod" / "findings.json").read_text())
-        assert "KA105" in {one["code"] for one in report["findings"] if one["status"] == "FAIL"}
-        states = [airflow.call("GET", f"/api/v2/dags/kafka_audit/dagRuns/{quote(one)}")["state"] for one in scheduled]
+        assert "KA105" in {finding["code"] for finding in report["findings"] if finding["status"] == "FAIL"}
+        states = [airflow.call("GET", f"/api/v2/dags/kafka_audit/dagRuns/{quote(run_id)}")["state"] for run_id in scheduled]
         assert {"running", "queued"} & set(states), "no scheduled run was left that it could have waited for"

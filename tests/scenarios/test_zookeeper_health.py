@@ -61,9 +61,9 @@ def test_a_single_server_a_dead_one_and_a_session_that_expired(bed, tmp_path, ve
     cluster.await_settled()
     third = audits.by_command("written")
     assert third.code == 0, third.said
-    told = {finding["resource"]["name"]: finding["status"] for finding in found(third, "KA805")}
-    assert "FAIL" not in told.values()
-    assert told["broker/2"] == "UNKNOWN"
+    statuses = {finding["resource"]["name"]: finding["status"] for finding in found(third, "KA805")}
+    assert "FAIL" not in statuses.values()
+    assert statuses["broker/2"] == "UNKNOWN"
 
     dead = f"{cluster.zookeeper.host.address}:2999"
     audits.describe("dead", zookeeper=f"{cluster.zookeeper_connect},{dead}")

@@ -21,9 +21,9 @@ class Watch(Audits):
         """Take a snapshot at a moment that `what` names."""
         where = ["--config", str(self._file("far")), "--out", str(self._store("far"))]
         command = [sys.executable, "-m", "kafka_audit.cli", "snapshot", "far", *where]
-        done = self._bed.worker.run(command, cwd=self._folder, env=self.environment())
-        assert done.returncode == 0, done.stderr
-        self.steps.append(SimpleNamespace(what=what, snapshot=done.stdout.strip()))
+        completed = self._bed.worker.run(command, cwd=self._folder, env=self.environment())
+        assert completed.returncode == 0, completed.stderr
+        self.steps.append(SimpleNamespace(what=what, snapshot=completed.stdout.strip()))
 
     def seen(self):
         """Return the newest snapshot."""

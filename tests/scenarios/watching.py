@@ -31,28 +31,31 @@ class Watching:
             self._came.notify_all()
 
     def await_reading(self, wanted, seconds):
-        """Return the first reading for which `wanted` holds; fails after so many seconds."""
+        """Return the first reading for which `wanted` holds; fails after this many seconds."""
         end, seen = time.monotonic() + seconds, 0
         with self._came:
             while True:
-                for one in self.readings[seen:]:
-                    if wanted(one.said):
-                        return one
+                for reading in self.readings[seen:]:
+                    if wanted(reading.said):
+                        return reading
                 seen = len(self.readings)
                 left = end - time.monotonic()
-                assert left > 0, [one.said["suspicions"] for one in self.readings[-3:]]
+                assert left > 0, [reading.said["suspicions"] for reading in self.readings[-3:]]
                 assert self._process.poll() is None, self._process.stderr.read()
                 self._came.wait(left)
 
     def await_all_answer(self, seconds=60):
         """Wait until every broker of three answers, lists all, and nothing is suspected."""
         return self.await_reading(
-            lambda said: not said["suspicions"] and [one["lists"] for one in said["brokers"]] == [[0, 1, 2]] * 3, seconds
+            lambda reading: not reading["suspicions"] and [broker["lists"] for broker in reading["brokers"]] == [[0, 1, 2]] * 3,
+            seconds,
         )
 
     def suspected(self, since=0.0):
         """Return the sentences of everything that was suspected from a time on."""
-        return {suspicion["sentence"] for one in self.readings if one.at >= since for suspicion in one.said["suspicions"]}
+        return {
+            suspicion["sentence"] for reading in self.readings if reading.at >= since for suspicion in reading.said["suspicions"]
+        }
 
     def seconds_until(self, fault, what, broker):
         """Cause a fault; return after how many seconds it is suspected of a broker, by one of these names."""
@@ -60,7 +63,9 @@ class Watching:
         fault()
         caused = time.monotonic()
         found = self.await_reading(
-            lambda said: any(one["what"] in what and one["broker"] == broker for one in said["suspicions"]),
+            lambda reading: any(
+                suspicion["what"] in what and suspicion["broker"] == broker for suspicion in reading["suspicions"]
+            ),
             90 + caused - began,
         )
         sys.stdout.write(f"suspected {found.at - began:.1f} s after the fault: {found.said['suspicions']}\n")

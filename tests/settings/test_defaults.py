@@ -107,12 +107,12 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("defaults", "own", "said"), WRONG.values(), ids=WRONG)
-def test_a_slip_names_the_line_that_is_to_be_changed(tmp_path, defaults, own, said):
+@pytest.mark.parametrize(("defaults", "own", "message"), WRONG.values(), ids=WRONG)
+def test_a_slip_names_the_line_that_is_to_be_changed(tmp_path, defaults, own, message):
     with pytest.raises(UsageError) as error:
         _cluster(tmp_path, defaults, own)
     assert str(error.value).startswith(f"{tmp_path}/clusters.yaml:")
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "hunter2" not in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -141,11 +141,11 @@ LABELS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("labels", "said"), LABELS.values(), ids=LABELS)
-def test_a_wrong_label_is_a_slip(tmp_path, labels, said):
+@pytest.mark.parametrize(("labels", "message"), LABELS.values(), ids=LABELS)
+def test_a_wrong_label_is_a_slip(tmp_path, labels, message):
     with pytest.raises(UsageError) as error:
         _cluster(tmp_path, "keep: {snapshots: 9}", f"bootstrap: [h:1]\n    labels: {{{labels}}}")
-    assert f"clusters.yaml:6: clusters.prod.{said}" in str(error.value)
+    assert f"clusters.yaml:6: clusters.prod.{message}" in str(error.value)
 
 
 def test_a_label_may_be_any_readable_text(tmp_path):

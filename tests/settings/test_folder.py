@@ -96,12 +96,12 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("files", "said"), WRONG.values(), ids=WRONG)
-def test_a_slip_names_file_and_line(folder, tmp_path, files, said):
+@pytest.mark.parametrize(("files", "message"), WRONG.values(), ids=WRONG)
+def test_a_slip_names_file_and_line(folder, tmp_path, files, message):
     with pytest.raises(UsageError) as error:
         folder(**files)
     place = f"{tmp_path}/clusters.d"
-    assert str(error.value).startswith(f"{place}{'/' if files else ''}{said.format(folder=place)}")
+    assert str(error.value).startswith(f"{place}{'/' if files else ''}{message.format(folder=place)}")
     assert "\n" not in str(error.value)
 
 

@@ -12,8 +12,8 @@ LEVELS = "abcdefghijklmnop"
 
 
 def levels(first, form):
-    told = f"{LEVELS[0]}: &{LEVELS[0]} {first}\n"
-    return told + "".join(f"{name}: &{name} {form.format(','.join([f'*{before}'] * 9))}\n" for before, name in pairwise(LEVELS))
+    text = f"{LEVELS[0]}: &{LEVELS[0]} {first}\n"
+    return text + "".join(f"{name}: &{name} {form.format(','.join([f'*{before}'] * 9))}\n" for before, name in pairwise(LEVELS))
 
 
 HOSTILE = {
@@ -30,9 +30,9 @@ HOSTILE = {
 def test_it_is_refused_in_one_line(tmp_path, text, words):
     (tmp_path / "clusters.yaml").write_text(text)
     started = time.process_time()
-    with pytest.raises(UsageError, match=words) as told:
+    with pytest.raises(UsageError, match=words) as raised:
         settings.load(tmp_path / "clusters.yaml")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(raised.value)
     assert time.process_time() - started < 8
 
 

@@ -146,7 +146,7 @@ def test_the_sample_of_the_contract_is_accepted_with_the_catalogue_of_this_versi
     path.write_text(CONTRACT)
     with caplog.at_level(logging.WARNING):
         prod = settings.load(path, codes=catalogue())["prod"]
-    assert [one.code for one in prod.mute] == ["KA607"]
+    assert [mute.code for mute in prod.mute] == ["KA607"]
     assert prod.expect.cluster_id == "…"
     assert prod.security == SCRAM
     assert prod.listeners == {"PLAINTEXT": Security()}
@@ -187,7 +187,7 @@ def test_security_that_needs_little(tmp_path, text, expected):
 def test_a_mute_of_a_check_that_this_version_lacks_is_told_and_kept(tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         found = _cluster(tmp_path, "bootstrap: [h:1]\nmute: [{code: KA110, resource: cluster, reason: r, owner: o}]")
-    assert [one.code for one in found.mute] == ["KA110"]
+    assert [mute.code for mute in found.mute] == ["KA110"]
     (record,) = caplog.records
     assert record.getMessage() == (
         f"{tmp_path}/clusters.yaml:4: clusters.prod.mute.0.code: KA110 is not a check of this version, and the mute has no"
@@ -485,12 +485,12 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("keys", "said"), WRONG.values(), ids=WRONG)
-def test_a_slip_in_a_cluster_is_one_line_with_file_line_key_and_way_out(tmp_path, keys, said):
+@pytest.mark.parametrize(("keys", "message"), WRONG.values(), ids=WRONG)
+def test_a_slip_in_a_cluster_is_one_line_with_file_line_key_and_way_out(tmp_path, keys, message):
     with pytest.raises(UsageError) as error:
         _cluster(tmp_path, keys)
     assert str(error.value).startswith(f"{tmp_path}/clusters.yaml:")
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
     assert error.value.exit_code == 2
 
@@ -514,11 +514,11 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize(("text", "said"), FILES.values(), ids=FILES)
-def test_a_slip_in_the_file_is_one_line(tmp_path, text, said):
+@pytest.mark.parametrize(("text", "message"), FILES.values(), ids=FILES)
+def test_a_slip_in_the_file_is_one_line(tmp_path, text, message):
     with pytest.raises(UsageError) as error:
         _load(tmp_path, text)
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 

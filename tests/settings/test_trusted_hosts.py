@@ -138,17 +138,17 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("pattern", "said"), REFUSED.items(), ids=REFUSED)
-def test_a_pattern_that_is_none_or_trusts_everybody_is_refused_with_its_line(tmp_path, pattern, said):
+@pytest.mark.parametrize(("pattern", "message"), REFUSED.items(), ids=REFUSED)
+def test_a_pattern_that_is_none_or_trusts_everybody_is_refused_with_its_line(tmp_path, pattern, message):
     path = tmp_path / "clusters.yaml"
     path.write_text(f"clusters:\n  prod:\n    bootstrap: [h:1]\n    trusted_hosts:\n      - b1.kafka.corp\n      - {pattern!r}\n")
     with pytest.raises(UsageError) as error:
         settings.load(path, codes=())
-    assert str(error.value).startswith(f"{path}:6: clusters.prod.trusted_hosts.1: {pattern!r} {said}")
+    assert str(error.value).startswith(f"{path}:6: clusters.prod.trusted_hosts.1: {pattern!r} {message}")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("trusted_hosts: []", '3: clusters.prod.trusted_hosts: is empty; set it to a list such as ["*.kafka.corp"]'),
         ("trusted_hosts: '*.kafka.corp'", '3: clusters.prod.trusted_hosts: must be a list such as ["*.kafka.corp"], not text'),
@@ -157,12 +157,12 @@ def test_a_pattern_that_is_none_or_trusts_everybody_is_refused_with_its_line(tmp
         ("trusted_hosts: ['auditor:hunter2@b1:9092']", "a value with credentials is not a host"),
     ],
 )  # fmt: skip
-def test_a_slip_in_the_list_is_one_line(tmp_path, text, said):
+def test_a_slip_in_the_list_is_one_line(tmp_path, text, message):
     path = tmp_path / "clusters.yaml"
     path.write_text(f"clusters:\n  prod:\n    {text}\n    bootstrap: [h:1]\n")
     with pytest.raises(UsageError) as error:
         settings.load(path, codes=())
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "hunter2" not in str(error.value)
 
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from soak.line import fit, picture
 
 TESTS = Path(__file__).resolve().parents[1]
-WARM_UP = 6  # the first of so many parts: caches fill
+WARM_UP = 6  # samples are divided into this many parts; in the first one caches fill
 KEEP = 20  # snapshots: the store is full after as many audits
 COLLECT_S = 45.0  # `audit_s` of the cluster file, and what a machine with other work takes
 MEASURABLE = {"PYTHONMALLOC": "malloc", "ARROW_DEFAULT_MEMORY_POOL": "system"}
@@ -61,8 +61,8 @@ class Role:
         )
         self._answer()
 
-    def ask(self, **told):
-        self._process.stdin.write(json.dumps(told) + "\n")
+    def ask(self, **fields):
+        self._process.stdin.write(json.dumps(fields) + "\n")
         self._process.stdin.flush()
         return self._answer()
 
@@ -72,13 +72,13 @@ class Role:
             sys.exit(f"{self._log.name}: the process ended")
         return json.loads(line)
 
-    def sample(self, told):
+    def sample(self, measured):
         """Return memory in MB (in use, as it says, and of its own: pages of libraries come and go), open files and threads."""
         folder = Path(f"/proc/{self._process.pid}")
         status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
         files = len(list((folder / "fd").iterdir()))
         resident = int(status["RssAnon"].split()[0]) / 1024
-        return {"memory": told["in_use"], "resident": resident, "files": files, "threads": int(status["Threads"])}
+        return {"memory": measured["in_use"], "resident": resident, "files": files, "threads": int(status["Threads"])}
 
     def close(self):
         self._process.stdin.close()
@@ -99,37 +99,39 @@ class Churn:
 
     def step(self):
         """Change the cluster; return what was done, whether a fault was repaired, and whether one is there now."""
-        done, repaired = [], False
+        steps, repaired = [], False
         if self._hostile:
             self._cluster.ask(do="honest")
-            done, repaired, self._hostile = [*done, "honest again"], True, False
+            steps, repaired, self._hostile = [*steps, "honest again"], True, False
         if self._down is not None:
             self._cluster.ask(do="start", broker=self._down)
-            done, repaired, self._down = [*done, f"broker {self._down} starts"], True, None
+            steps, repaired, self._down = [*steps, f"broker {self._down} starts"], True, None
         choice = self._dice.random()
         if choice < 0.35:
-            done += self._topic()
+            steps += self._topic()
         elif choice < 0.6:
-            done += [self._move(after_s=0.2 + self._dice.random()) for _ in range(self._dice.randrange(1, 4))]
+            steps += [self._move(after_s=0.2 + self._dice.random()) for _ in range(self._dice.randrange(1, 4))]
         elif choice < 0.75:
-            done.append(self._move())
+            steps.append(self._move())
         elif choice < 0.85:
             self._down = self._dice.randrange(1, 3)
             self._cluster.ask(do="stop", broker=self._down)
-            done.append(f"broker {self._down} stops")
+            steps.append(f"broker {self._down} stops")
         else:
-            done.append(self._be_hostile())
-        return done, repaired, self._hostile or self._down is not None
+            steps.append(self._be_hostile())
+        return steps, repaired, self._hostile or self._down is not None
 
     def _topic(self):
         if len(self._topics) > 30 or (len(self._topics) > 3 and self._dice.random() < 0.4):
-            name = self._dice.choice([one for one in self._topics if one != "orders"])
+            name = self._dice.choice([topic for topic in self._topics if topic != "orders"])
             self._cluster.ask(do="delete", name=name)
             del self._topics[name]
             return [f"topic {name} is deleted"]
         self._number += 1
         name, count = f"topic-{self._number}", self._dice.randrange(1, 5)
-        self._cluster.ask(do="create", name=name, replicas=[[(one + step) % 3 for step in range(3)] for one in range(count)])
+        self._cluster.ask(
+            do="create", name=name, replicas=[[(broker + step) % 3 for step in range(3)] for broker in range(count)]
+        )
         self._topics[name] = count
         return [f"topic {name} is created"]
 
@@ -158,8 +160,8 @@ def main():
     parser.add_argument("--without-spark", action="store_true", help="many more audits, judged by the checks of rows alone")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--out", type=Path, default=TESTS.parent / "build" / "soak")
-    given = parser.parse_args()
-    folder = given.out.resolve()
+    options = parser.parse_args()
+    folder = options.out.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     roles = {"cluster": Role("cluster", folder)}
     try:
@@ -167,32 +169,32 @@ def main():
         near = {"near": {"command": ["env"]}}
         muted = {"code": "KA303", "reason": "loopback addresses", "owner": "soak", "until": "2999-12-31"}
         mutes = [muted | {"resource": f"broker/{broker}/listener/PLAINTEXT"} for broker in range(3)]
-        told = {"clusters": {"soak": entry | {"keep": {"snapshots": KEEP}, "vantages": near, "mute": mutes}}}
-        (folder / "clusters.yaml").write_text(json.dumps(told))
+        clusters = {"clusters": {"soak": entry | {"keep": {"snapshots": KEEP}, "vantages": near, "mute": mutes}}}
+        (folder / "clusters.yaml").write_text(json.dumps(clusters))
         roles |= {name: Role(name, folder) for name in ("auditor", "page")}
-        audits = soak(roles, Churn(roles["cluster"], given.seed), given)
+        audits = soak(roles, Churn(roles["cluster"], options.seed), options)
     finally:
         for role in roles.values():
             role.close()
     return verdict(audits, folder)
 
 
-def soak(roles, churn, given):
+def soak(roles, churn, options):
     """Audit until the time is over; return a row for each audit, as in the CSV."""
     audits, began = [], time.monotonic()
-    with (given.out / "soak.csv").open("w", newline="") as file:
-        while time.monotonic() - began < given.minutes * 60 or len(audits) < 3:
+    with (options.out / "soak.csv").open("w", newline="") as file:
+        while time.monotonic() - began < options.minutes * 60 or len(audits) < 3:
             started = time.monotonic()
-            done, repaired, faulty = churn.step()
-            told = roles["auditor"].ask(spark=not given.without_spark)
+            steps, repaired, faulty = churn.step()
+            audit = roles["auditor"].ask(spark=not options.without_spark)
             read = roles["page"].ask()
             row = {"minute": round((time.monotonic() - began) / 60, 3)}
-            for name, answer in (("auditor", told), ("page", read)):
+            for name, answer in (("auditor", audit), ("page", read)):
                 row |= {f"{name} {key}": round(value, 3) for key, value in roles[name].sample(answer).items()}
-            row |= {"seconds": round(told["seconds"], 2), "collected_s": round(told["collected_s"], 2)}
-            row |= {"asked": told["asked"], "answered": told["answered"], "page": " ".join(map(str, read["codes"]))}
-            row |= {"high": "; ".join(told["high"]), "done": "; ".join(done), "repaired": int(repaired), "faulty": int(faulty)}
-            row["alerts"] = " | ".join(told["alerts"])
+            row |= {"seconds": round(audit["seconds"], 2), "collected_s": round(audit["collected_s"], 2)}
+            row |= {"asked": audit["asked"], "answered": audit["answered"], "page": " ".join(map(str, read["codes"]))}
+            row |= {"high": "; ".join(audit["high"]), "done": "; ".join(steps), "repaired": int(repaired), "faulty": int(faulty)}
+            row["alerts"] = " | ".join(audit["alerts"])
             writer = csv.DictWriter(file, row)
             if not audits:
                 writer.writeheader()
@@ -200,7 +202,7 @@ def soak(roles, churn, given):
             file.flush()
             audits.append(row)
             say(f"{row['minute']:7.1f} min  {row['auditor memory']:.0f} MB  {row['seconds']} s  {row['done']}  {row['high']}")
-            time.sleep(max(0.0, started + given.every - time.monotonic()))
+            time.sleep(max(0.0, started + options.every - time.monotonic()))
     return audits
 
 
@@ -213,10 +215,10 @@ def say(text):
 def withdrawn(audits):
     """Return failures that the next audit does not see, though nothing was repaired between."""
     found = []
-    for one, following in itertools.pairwise(audits):
-        gone = {*filter(None, one["high"].split("; "))} - {*filter(None, following["high"].split("; "))}
+    for audit, following in itertools.pairwise(audits):
+        gone = {*filter(None, audit["high"].split("; "))} - {*filter(None, following["high"].split("; "))}
         if gone and not following["repaired"]:
-            found.append(f"minute {one['minute']:.1f}: {', '.join(sorted(gone))} ({one['done']})")
+            found.append(f"minute {audit['minute']:.1f}: {', '.join(sorted(gone))} ({audit['done']})")
     return found
 
 
@@ -227,7 +229,7 @@ def verdict(audits, folder):
     for name in ("auditor", "page"):
         for measure, unit in MEASURES.items():
             samples = [(row["minute"], row[f"{name} {measure}"]) for row in audits]
-            counted = [one for one in samples if one[0] >= begin]
+            counted = [sample for sample in samples if sample[0] >= begin]
             line = fit(*zip(*counted, strict=True))
             charts.append((f"{name} {measure}", unit, samples, line, begin))
             say(f"{name} {measure}: {line.slope:+.4g} ± {line.error:.2g} {unit} a minute, at last {samples[-1][1]:.4g}")
@@ -238,7 +240,7 @@ def verdict(audits, folder):
         say(f"{name} resident memory: {held[0]:.4g} MB at first, {max(held):.4g} MB at most")
         if max(held) > RESIDENT_GROWS * held[0]:
             wrong.append(f"{name} resident memory grew from {held[0]:.4g} to {max(held):.4g} MB")
-    wrong += [f"withdrew itself: {one}" for one in withdrawn(audits)]
+    wrong += [f"withdrew itself: {text}" for text in withdrawn(audits)]
     wrong += [f"minute {row['minute']}: the page answered {row['page']}" for row in audits if row["page"] != "200"]
     wrong += [f"minute {row['minute']}: asked for {row['collected_s']} s" for row in audits if row["collected_s"] > COLLECT_S]
     (folder / "soak.svg").write_text(picture(f"{len(audits)} audits in {audits[-1]['minute']:.0f} minutes", charts))

@@ -34,7 +34,7 @@ def fit(xs, ys):
     slope = sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys, strict=True)) / spread
     start = middle_y - slope * middle_x
     rest = [y - start - slope * x for x, y in zip(xs, ys, strict=True)]
-    squares = sum(one * one for one in rest)
+    squares = sum(value * value for value in rest)
     if squares < 1e-12 * max(1.0, middle_y * middle_y):
         return Line(start=start, slope=0.0 if abs(slope) < 1e-12 else slope, error=0.0)
     neighbours = sum(one * other for one, other in itertools.pairwise(rest)) / squares
@@ -69,8 +69,8 @@ def _chart(name, unit, samples, line, begin, top):  # noqa: PLR0913, PLR0917 -- 
     def at(x, y):
         return f"{LEFT + WIDTH * x / right:.1f},{top + HEIGHT * (1 - (y - low) / (high - low)):.1f}"
 
-    told = f"{name}: {line.slope:+.4g} ± {line.error:.2g} {unit} a minute, {'GROWS' if line.grows else 'does not grow'}"
-    yield f'<text x="{LEFT}" y="{top - 6}">{escape(told)}</text>'
+    text = f"{name}: {line.slope:+.4g} ± {line.error:.2g} {unit} a minute, {'GROWS' if line.grows else 'does not grow'}"
+    yield f'<text x="{LEFT}" y="{top - 6}">{escape(text)}</text>'
     yield f'<rect x="{LEFT}" y="{top}" width="{WIDTH}" height="{HEIGHT}" fill="#f6f7f9"/>'
     for value in (0, max(ys)):
         yield f'<text x="{LEFT - 6}" y="{at(0, value).partition(",")[2]}" text-anchor="end">{value:.4g} {escape(unit)}</text>'

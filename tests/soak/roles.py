@@ -49,8 +49,8 @@ class Changing:
         threading.Timer(later, self._do, kwargs=asked).start()
         return {}
 
-    def _do(self, do, **told):
-        return getattr(self, do)(**told) or {}
+    def _do(self, do, **fields):
+        return getattr(self, do)(**fields) or {}
 
     def entry(self):
         return self.cluster.entry(read_s=2, settle_s=0.5, audit_s=30)
@@ -90,8 +90,8 @@ class Changing:
 def cluster(_folder):
     from hostile_parties.cluster import HostileCluster  # noqa: PLC0415 -- this role alone
 
-    with HostileCluster() as one:
-        serve(Changing(one))
+    with HostileCluster() as cluster:
+        serve(Changing(cluster))
 
 
 def release_free_memory():
@@ -138,7 +138,7 @@ def grow_table_of_interned_strings():
 
 
 _CACHED_BYTES, _CACHED_BLOCKS = 1024, 7
-"""NumPy keeps so many freed blocks of each size below so many bytes (`datacache` in its alloc.c)."""
+"""Numbers of freed blocks of each size, and sizes, that NumPy keeps (`datacache` in its alloc.c)."""
 
 
 def fill_cache_of_numpy():

@@ -28,9 +28,9 @@ def test_a_straight_rise_grows_and_a_fall_does_not(slope):
 
 
 def test_noise_does_not_grow_and_a_leak_in_noise_does():
-    flat = [fit(XS, [200 + one for one in noise(seed)]).grows for seed in range(100)]
+    flat = [fit(XS, [200 + value for value in noise(seed)]).grows for seed in range(100)]
     assert sum(flat) <= 6
-    leaks = [fit(XS, [200 + 0.03 * x + one for x, one in zip(XS, noise(seed), strict=True)]).grows for seed in range(100)]
+    leaks = [fit(XS, [200 + 0.03 * x + value for x, value in zip(XS, noise(seed), strict=True)]).grows for seed in range(100)]
     assert sum(leaks) >= 90
 
 
@@ -38,8 +38,8 @@ def test_what_drifts_together_is_less_evidence():
     walks = []
     for seed in range(50):
         level, walk = 0.0, []
-        for one in noise(seed):
-            level = 0.8 * level + one  # goes back to where it was
+        for value in noise(seed):
+            level = 0.8 * level + value  # goes back to where it was
             walk.append(200 + level)
         walks.append(fit(XS, walk).grows)
     assert sum(walks) <= 10
@@ -48,7 +48,7 @@ def test_what_drifts_together_is_less_evidence():
 def test_the_picture_says_what_it_shows():
     line = fit(XS, [5 + 0.1 * x for x in XS])
     svg = ET.fromstring(picture("a <soak>", [("auditor rss", "MB", list(zip(XS, XS, strict=True)), line, 10.0)]))  # noqa: S314 -- ours
-    texts = [one.text for one in svg.iter("{http://www.w3.org/2000/svg}text")]
+    texts = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")]
     assert texts[0] == "a <soak>"
     assert texts[1].startswith("auditor rss: +0.1 ± ")
     assert texts[1].endswith("a minute, GROWS")

@@ -46,9 +46,9 @@ def in_child(number, work):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def main(root, what):
+def main(root, step):
     """Return what was written, and how each process ended."""
-    if what == "parts":
+    if step == "parts":
         return [("parts", in_child(2, lambda: Store(root)._files.write("large", bytes(LARGE))))]
     ended = []
     for number in range(1, 60):

@@ -1,4 +1,4 @@
-"""Bundles: what is written, and what becomes of one that is damaged or was made to harm whoever reads it."""
+"""Bundles: what is written, and how one that is damaged, or made to harm its reader, is refused."""
 
 import json
 import os
@@ -126,9 +126,9 @@ def test_any_other_name_is_refused_and_nothing_is_written(bundle, tmp_path, name
     monkeypatch.chdir(there)
     before = sorted(path for path in tmp_path.rglob("*"))
     hostile = bundled.rewritten(bundle, tmp_path / "hostile.zip", {name: b"x"})
-    said = refusal(hostile)
-    assert "hostile.zip: " in said
-    assert "\x1b" not in said
+    message = refusal(hostile)
+    assert "hostile.zip: " in message
+    assert "\x1b" not in message
     assert sorted(path for path in tmp_path.rglob("*")) == sorted([*before, hostile])
 
 
@@ -198,8 +198,8 @@ def test_many_entries_are_refused(tmp_path):
 
 @pytest.mark.parametrize("name", sorted(ENTRIES - {"bundle.json"}))
 def test_a_missing_entry_is_named(bundle, tmp_path, name):
-    said = refusal(bundled.rewritten(bundle, tmp_path / "less.zip", {name: None}, agreeing=False))
-    assert said.startswith(f"{tmp_path}/less.zip: {name}: is missing; ask for a new bundle")
+    message = refusal(bundled.rewritten(bundle, tmp_path / "less.zip", {name: None}, agreeing=False))
+    assert message.startswith(f"{tmp_path}/less.zip: {name}: is missing; ask for a new bundle")
 
 
 def test_a_table_that_is_left_out_everywhere_but_in_the_manifest_is_named(bundle, tmp_path):
@@ -247,10 +247,10 @@ def changed(bundle, name, **fields):
 )
 def test_other_versions_and_edited_lists_are_named(bundle, tmp_path, name, fields, problem):
     other = bundled.rewritten(bundle, tmp_path / "other.zip", {name: changed(bundle, name, **fields)})
-    said = refusal(other)
-    assert said.startswith(f"{tmp_path}/other.zip: ")
-    assert problem in said
-    assert "; " in said
+    message = refusal(other)
+    assert message.startswith(f"{tmp_path}/other.zip: ")
+    assert problem in message
+    assert "; " in message
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"[" * 100_000, b"\xff", b"null"])

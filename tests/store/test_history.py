@@ -28,8 +28,8 @@ def history(tmp_path):
 
 def test_snapshots_come_newest_first_by_cluster(store, history):
     assert history.snapshots() == {}
-    for one in (FIRST, OTHER, SECOND):
-        store.write_report(one, REPORT | {"snapshot_id": one})
+    for snapshot_id in (FIRST, OTHER, SECOND):
+        store.write_report(snapshot_id, REPORT | {"snapshot_id": snapshot_id})
     assert history.snapshots() == {"prod": [SECOND, FIRST], "a.b": [OTHER]}
 
 

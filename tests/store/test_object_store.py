@@ -82,8 +82,8 @@ def test_what_another_process_writes_is_in_the_next_listing(root):
     store, history = Store(root), History(root)
     store.write(snapshot())
     assert history.snapshots() == {"prod": [ID]}
-    done = program("write_snapshot.py", root, LATER)
-    assert done.returncode == 0, done.stderr
+    completed = program("write_snapshot.py", root, LATER)
+    assert completed.returncode == 0, completed.stderr
     assert history.snapshots() == {"prod": [LATER, ID]}
     assert store.previous(store.manifest(LATER)) == ID
 
@@ -136,13 +136,13 @@ REFUSALS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("variables", "said", "kind"), REFUSALS.values(), ids=REFUSALS)
-def test_a_bucket_that_cannot_be_written_is_refused_before_an_audit(root, variables, said, kind):
-    done = program("write_snapshot.py", root, ID, **variables)
-    assert done.returncode == 2, done.stderr
-    assert done.stdout.startswith(f"{kind.__name__} {root}/.staging/tried: ")
-    assert said in done.stdout
-    assert "s3cret" not in done.stdout + done.stderr
+@pytest.mark.parametrize(("variables", "message", "kind"), REFUSALS.values(), ids=REFUSALS)
+def test_a_bucket_that_cannot_be_written_is_refused_before_an_audit(root, variables, message, kind):
+    completed = program("write_snapshot.py", root, ID, **variables)
+    assert completed.returncode == 2, completed.stderr
+    assert completed.stdout.startswith(f"{kind.__name__} {root}/.staging/tried: ")
+    assert message in completed.stdout
+    assert "s3cret" not in completed.stdout + completed.stderr
 
 
 @pytest.mark.usefixtures("root")
@@ -158,9 +158,9 @@ def test_an_upload_that_is_killed_at_any_change_leaves_nothing_that_is_read(serv
     """The first process is killed when it sends its first object, the second one at the second; the last one ends."""
     store = Store(root)
     store.write(snapshot())
-    done = program("killed_uploads.py", root, "each")
-    assert done.returncode == 0, done.stderr
-    outcomes = json.loads(done.stdout)
+    completed = program("killed_uploads.py", root, "each")
+    assert completed.returncode == 0, completed.stderr
+    outcomes = json.loads(completed.stdout)
     killed = [name for name, code in outcomes if code == -signal.SIGKILL]
     assert len(killed) > 4  # the mark, at least two tables, the manifest; then the mark goes
     assert [code for _, code in outcomes[len(killed) :]] == [0]
@@ -178,9 +178,9 @@ def test_an_upload_that_is_killed_at_any_change_leaves_nothing_that_is_read(serv
 
 
 def test_parts_of_a_killed_upload_are_no_file(server, root):
-    done = program("killed_uploads.py", root, "parts")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [["parts", -signal.SIGKILL]]
+    completed = program("killed_uploads.py", root, "parts")
+    assert completed.returncode == 0, completed.stderr
+    assert json.loads(completed.stdout) == [["parts", -signal.SIGKILL]]
     assert server.uploads() == [f"{root.removeprefix(f's3://{BUCKET}/')}/large"]
     assert Store(root)._files.read("large") is None
     assert of(server, root) == []

@@ -60,7 +60,7 @@ def test_files_are_0640_and_folders_0750(tmp_path):
     assert mode(root) == mode(root.parent) == 0o750
     found = modes(root)
     assert len(found) > 20
-    assert {name: oct(one) for name, one in found.items() if one != (0o750 if (root / name).is_dir() else 0o640)} == {}
+    assert {name: oct(mode) for name, mode in found.items() if mode != (0o750 if (root / name).is_dir() else 0o640)} == {}
 
 
 @pytest.mark.usefixtures("umask")
@@ -76,7 +76,7 @@ def test_a_folder_that_was_there_keeps_its_mode_and_what_is_ours_in_it_is_closed
     assert mode(root) == 0o755
     found = modes(root)
     assert (found.pop("others"), found.pop("notes.txt")) == (0o755, 0o644)  # not ours
-    assert {name: oct(one) for name, one in found.items() if one & stat.S_IRWXO} == {}
+    assert {name: oct(mode) for name, mode in found.items() if mode & stat.S_IRWXO} == {}
 
 
 @pytest.mark.usefixtures("umask")

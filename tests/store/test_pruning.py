@@ -25,8 +25,8 @@ def store(tmp_path):
 
 
 def publish(store, name, cluster_id="id-of-prod"):
-    told = {"cluster": name.split("-")[1], "cluster_id": cluster_id, "started_ms": 1, "finished_ms": 2}
-    manifest = Manifest(snapshot_id=name, **told, tool_version="0", tables={})
+    head = {"cluster": name.split("-")[1], "cluster_id": cluster_id, "started_ms": 1, "finished_ms": 2}
+    manifest = Manifest(snapshot_id=name, **head, tool_version="0", tables={})
     store._files.write(f"snapshots/{name}/sample.parquet", b"x")
     store._files.write(f"snapshots/{name}/findings.json", b"{}")
     store._files.write(f"snapshots/{name}/manifest.json", manifest.to_json().encode())
@@ -34,7 +34,7 @@ def publish(store, name, cluster_id="id-of-prod"):
 
 def ask(store, run, *pairs, concluded=True, age=timedelta(0)):
     """Leave a run: (judged, compared with) pairs, asked `age` ago."""
-    asked = tuple(SnapshotPair(snapshot_id=one, previous_snapshot_id=other) for one, other in pairs)
+    asked = tuple(SnapshotPair(snapshot_id=pair, previous_snapshot_id=other) for pair, other in pairs)
     store.write_request(Request(run_id=run, pairs=asked))
     store.write_for_job(run, "kafka_audit.zip", b"zip")
     if concluded:

@@ -77,11 +77,13 @@ def test_of_an_answer_that_does_not_fit_nothing_is_left_and_its_read_failed(stor
 def test_afterwards_the_checks_do_not_pass(store):
     honest, snapshot = spoilt(BrokerConfig, 4, key=None)
     before = {
-        (one.code, one.resource): one.status
-        for one in judge(ClusterView.of_files(published(store, replace(honest, snapshot_id=ID))))
+        (judgement.code, judgement.resource): judgement.status
+        for judgement in judge(ClusterView.of_files(published(store, replace(honest, snapshot_id=ID))))
     }
     (store_two := Store(f"{store.root}/two")).write(snapshot)
-    after = {(one.code, one.resource): one.status for one in judge(ClusterView.of_files(store_two.read(ID)))}
+    after = {
+        (judgement.code, judgement.resource): judgement.status for judgement in judge(ClusterView.of_files(store_two.read(ID)))
+    }
     assert (before["KA402", "broker/1"], after["KA402", "broker/1"]) == (Status.PASS, Status.UNKNOWN)
     assert (before["KA001", "broker/1"], after["KA001", "broker/1"]) == (Status.PASS, Status.FAIL)
     assert after["KA001", "broker/2"] is Status.PASS
@@ -115,10 +117,10 @@ def test_what_fits_is_stored_as_it_was(store):
 _SAMPLES = {"bigint": 1, "string": "x", "double": 1.0, "boolean": True, "array<bigint>": (1,), "array<string>": ("x",)}
 
 
-@pytest.mark.parametrize("table", [one for one in TABLES if one in _SOURCE], ids=lambda table: table.table())
+@pytest.mark.parametrize("table", [table for table in TABLES if table in _SOURCE], ids=lambda table: table.table())
 def test_the_read_that_fails_is_one_that_checks_of_the_table_ask_for(table):
     """Else a check would pass by rows that are not there."""
-    row = table(**{one.name: _SAMPLES[one.sql_type] for one in columns(table)})
+    row = table(**{column.name: _SAMPLES[column.sql_type] for column in columns(table)})
     (read,) = refused.reads_with_lost_rows([], [(row, "words")])
     assert _SOURCE[table](read)
     if hasattr(row, "observer") and table.table() in {"acl_holder", "topic_config", "reassignment"}:

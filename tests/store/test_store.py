@@ -242,14 +242,14 @@ DAMAGE = {
 }
 
 
-@pytest.mark.parametrize(("damage", "said"), DAMAGE.values(), ids=DAMAGE)
-def test_a_damaged_file_is_named_with_the_way_out(tmp_path, store, damage, said):
+@pytest.mark.parametrize(("damage", "message"), DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_file_is_named_with_the_way_out(tmp_path, store, damage, message):
     store.write(_snapshot(rows=[Sample(sample=1, started_ms=1, finished_ms=2, reason="first")]))
     damage(_file(tmp_path, "sample.parquet"))
     with pytest.raises(SnapshotError) as error:
         store.read(ID)
     assert str(error.value).startswith(f"{tmp_path}/snapshots/{ID}/sample.parquet: ")
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert f"remove {ID}/manifest.json, or select another baseline" in str(error.value)
     assert error.value.exit_code == 2
 
@@ -300,15 +300,15 @@ def _damage_manifest(tmp_path, change, snapshot_id=ID):
     path.write_bytes(change(json.loads(path.read_text())).encode(errors="surrogateescape"))
 
 
-@pytest.mark.parametrize(("change", "said"), MANIFESTS.values(), ids=MANIFESTS)
-def test_a_damaged_manifest_is_named(tmp_path, store, change, said):
+@pytest.mark.parametrize(("change", "message"), MANIFESTS.values(), ids=MANIFESTS)
+def test_a_damaged_manifest_is_named(tmp_path, store, change, message):
     store.write(_snapshot())
     _damage_manifest(tmp_path, change)
     for read in (store.manifests, lambda: store.read(ID)):
         with pytest.raises(SnapshotError) as error:
             read()
         assert f"{tmp_path}/snapshots/{ID}/manifest.json: " in str(error.value)
-        assert said in str(error.value)
+        assert message in str(error.value)
 
 
 @pytest.mark.parametrize("wrong", ["", "latest", "../../etc", "20260131T080000Z-prod-00zz", "20260131T080000Z-../x-00aa"])
@@ -506,8 +506,8 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize(("refusal", "said", "may_pass"), REFUSALS.values(), ids=REFUSALS)
-def test_a_refusal_names_the_path_and_the_way_out(store, monkeypatch, refusal, said, may_pass):
+@pytest.mark.parametrize(("refusal", "message", "may_pass"), REFUSALS.values(), ids=REFUSALS)
+def test_a_refusal_names_the_path_and_the_way_out(store, monkeypatch, refusal, message, may_pass):
     def refuse(*_, **__):
         raise refusal
 
@@ -518,7 +518,7 @@ def test_a_refusal_names_the_path_and_the_way_out(store, monkeypatch, refusal, s
     for call in (lambda: files.write("a/b", b"x"), lambda: files.read("a/b"), lambda: files.names("a/b")):
         with pytest.raises(StoreError) as error:
             call()
-        assert str(error.value).startswith(f"{store.root}/a/b: {said}")
+        assert str(error.value).startswith(f"{store.root}/a/b: {message}")
         assert isinstance(error.value, StoreBusyError) is may_pass
         assert error.value.exit_code == 2
         assert "\n" not in str(error.value)
@@ -588,8 +588,8 @@ def test_a_container_or_a_user_in_a_url_is_no_login(url):
 
 def test_what_a_file_system_says_shows_no_login(store, monkeypatch):
     def fail(*_):
-        said = "403 of https://acc/x?comp=list&sig=s3cret by https://user:s3cret@proxy:3128"
-        raise OSError(said)
+        text = "403 of https://acc/x?comp=list&sig=s3cret by https://user:s3cret@proxy:3128"
+        raise OSError(text)
 
     monkeypatch.setattr("os.listdir", fail)
     with pytest.raises(StoreBusyError, match=r"https://acc/x\?comp=list&sig=\*\*\* by https://\*\*\*@proxy:3128") as refused:

@@ -179,8 +179,8 @@ def test_a_restart_changes_properties_and_keeps_data(healthy):
 
 def test_a_vantage_command_runs_a_script_on_that_brokers_host(healthy, bed):
     command = [part.format(broker_id=2) for part in healthy.vantage_command()]
-    done = bed.worker.run([*command, "bash", "-s"], input="ip -brief address show eth0")
-    assert healthy.brokers[2].host.address in done.stdout
+    completed = bed.worker.run([*command, "bash", "-s"], input="ip -brief address show eth0")
+    assert healthy.brokers[2].host.address in completed.stdout
 
 
 def test_a_start_that_fails_says_kafkas_own_words_and_keeps_the_logs(tmp_path):
@@ -226,8 +226,8 @@ def test_000_on_2_8_2_under_a_chroot_with_all_brokers_behind_the_forward(tmp_pat
         assert json.loads(cluster.clusters_yaml("x").splitlines()[2].split(": ", 1)[1]) == "10.99.0.2:2181/streams/kafka"
         cluster.advertise_through_forward()
         cluster.create_topic("orders", {0: [0, 1, 2], 1: [1, 2, 0]})
-        told = {broker: (view.error, view.brokers, view.controller_id) for broker, view in cluster.views().items()}
-        assert told == dict.fromkeys((0, 1, 2), (None, {}, -1))
+        views = {broker: (view.error, view.brokers, view.controller_id) for broker, view in cluster.views().items()}
+        assert views == dict.fromkeys((0, 1, 2), (None, {}, -1))
         assert {state["leader"] for state in cluster.partition_states().values()} == {0, 1}
         assert {path.split("/")[3] for path in cluster.znodes() if path.startswith("/brokers/ids/")} == {"0", "1", "2"}
         cluster.advertise_directly()

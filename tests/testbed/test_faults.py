@@ -20,8 +20,8 @@ def wait_for(condition, seconds=20):
 def test_a_stale_leader_goes_on_believing_in_itself_while_all_others_follow_another(healthy, bed):
     leader = stale_leader(bed, healthy, 2)
     views = healthy.views()
-    told = {broker: view.topics["moved"][0]["leader"] for broker, view in views.items()}
-    assert told == {0: leader, 1: leader, 2: 2}
+    leaders = {broker: view.topics["moved"][0]["leader"] for broker, view in views.items()}
+    assert leaders == {0: leader, 1: leader, 2: 2}
     assert {broker: sorted(view.brokers) for broker, view in views.items()} == {0: [0, 1, 2], 1: [0, 1, 2], 2: [0, 1, 2]}
     assert healthy.partition_states()["moved/0"]["leader"] == leader
     controller = healthy.controller_id()
@@ -61,7 +61,7 @@ def test_crossed_forwards_lead_to_each_other_and_the_cluster_stays_whole(tmp_pat
         assert {view.brokers[1] for view in views.values()} == {f"{cluster.forward_address(1)}:9092"}
         behind = cluster._clients.views({1: views[0].brokers[1]})[1][1]
         assert behind.error is None
-        own = {one: cluster.brokers[one].server.properties["advertised.listeners"].split(",")[1] for one in (1, 2)}
+        own = {broker: cluster.brokers[broker].server.properties["advertised.listeners"].split(",")[1] for broker in (1, 2)}
         assert own == {1: "INTERNAL://10.99.0.11:9094", 2: "INTERNAL://10.99.0.12:9094"}
         cluster.brokers[2].stop(hard=True)  # what answers at broker 1's address is broker 2
         assert cluster._clients.views({1: views[0].brokers[1]})[1][1].error is not None

@@ -47,8 +47,8 @@ def walked(host, name):
         (["python3", "-"], command_vantages.python_text([target], 3.0, NOBODY)),
         (["bash", "-s"], command_vantages.bash_text([target], 3.0)),
     ):
-        said = host.run(command, input=script, cwd="/").stdout
-        step = command_vantages.parse_probe_output(said, [target])[0][0]
+        output = host.run(command, input=script, cwd="/").stdout
+        step = command_vantages.parse_probe_output(output, [target])[0][0]
         found.append((step.layer, step.outcome, step.error, step.detail))
     return found
 

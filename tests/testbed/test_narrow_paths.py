@@ -47,8 +47,8 @@ def probed(source, target):
     """Return what the last layer says, from a vantage with python3."""
     end = Target(broker_id=0, listener="L", protocol="PLAINTEXT", host=target.address, port=PORT, via=None)
     script = command_vantages.python_text([end], 4.0, ClusterLogins(Cluster(name="none"), {}))
-    said = source.run(["python3", "-"], input=script, cwd="/").stdout
-    steps = command_vantages.parse_probe_output(said, [end])[0]
+    output = source.run(["python3", "-"], input=script, cwd="/").stdout
+    steps = command_vantages.parse_probe_output(output, [end])[0]
     assert {"tcp", "api"} <= {step.layer for step in steps if step.outcome == "ok"}
     return [(step.outcome, step.error) for step in steps if step.layer == "packets"]
 

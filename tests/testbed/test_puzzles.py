@@ -20,7 +20,7 @@ def said(every, tmp_path_factory):
 
 
 def of(every, name):
-    return next(one for one in every.values() if one.recording.name == name)
+    return next(puzzle for puzzle in every.values() if puzzle.recording.name == name)
 
 
 def test_a_party_says_what_it_said_and_its_view(every):
@@ -82,7 +82,7 @@ def test_the_agent_names_nine_of_ten_causes_and_no_false_one(every, said):
 def test_the_page_shows_this_and_a_third_is_held_out(every, said):
     size = sum(path.stat().st_size for path in bundle.CLUSTERS.glob(f"*{bundle.SUFFIX}"))
     assert (ROOT / "docs" / "puzzles.md").read_text() == page.page(every.values(), said, size)
-    assert 0.2 < sum(one.held_out for one in every.values()) / len(every) < 0.45
+    assert 0.2 < sum(puzzle.held_out for puzzle in every.values()) / len(every) < 0.45
 
 
 def test_the_command_lists_asks_scores_and_exports(every, tmp_path, capsys, monkeypatch):

@@ -33,8 +33,8 @@ def test_a_process_with_the_library_has_a_wrong_clock(tmp_path):
     subprocess.run(["cc", "-shared", "-fPIC", "-o", library, FOLDER / "shifted_clock.c", "-ldl"], check=True)
     shifted = {**os.environ, "LD_PRELOAD": str(library), "BED_CLOCK_SECONDS": "-172800"}
     asked = "import datetime, time; print(time.time(), datetime.datetime.now().timestamp())"
-    done = subprocess.run([sys.executable, "-c", asked], env=shifted, capture_output=True, text=True, check=True)
-    assert [round((time.time() - float(said)) / 86_400, 1) for said in done.stdout.split()] == [2.0, 2.0]
+    completed = subprocess.run([sys.executable, "-c", asked], env=shifted, capture_output=True, text=True, check=True)
+    assert [round((time.time() - float(age)) / 86_400, 1) for age in completed.stdout.split()] == [2.0, 2.0]
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="Yama lets root alone stop a process that is no child")

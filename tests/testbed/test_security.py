@@ -37,14 +37,14 @@ def wait_for(condition, seconds=20):
 def test_a_scram_credential_opens_with_the_proof_of_rfc_7677():
     """The RFC's example exchange, section 3: user «user», password «pencil»."""
     salt = base64.b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
-    credential = dict(one.split("=", 1) for one in scram_credential("SCRAM-SHA-256", "pencil", salt).split(","))
+    credential = dict(field.split("=", 1) for field in scram_credential("SCRAM-SHA-256", "pencil", salt).split(","))
     stored, server = (base64.b64decode(credential[key]) for key in ("stored_key", "server_key"))
     nonce = "rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
-    said = f"n=user,r=rOprNGfwEbeRWgbNEkqO,r={nonce},s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096,c=biws,r={nonce}".encode()
+    auth_message = f"n=user,r=rOprNGfwEbeRWgbNEkqO,r={nonce},s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096,c=biws,r={nonce}".encode()
     proof = base64.b64decode("dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=")
-    client_key = bytes(one ^ two for one, two in zip(proof, hmac.digest(stored, said, "sha256"), strict=True))
+    client_key = bytes(one ^ two for one, two in zip(proof, hmac.digest(stored, auth_message, "sha256"), strict=True))
     assert hashlib.sha256(client_key).digest() == stored
-    signature = base64.b64encode(hmac.digest(server, said, "sha256")).decode()
+    signature = base64.b64encode(hmac.digest(server, auth_message, "sha256")).decode()
     assert signature == "6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
     assert credential["iterations"] == "4096"
 
@@ -56,10 +56,13 @@ def test_certificates_differ_from_a_right_one_as_asked(tmp_path):
     foreign = authority.issue("foreign", ("10.99.0.10",), Certificate(foreign=True))
     new = authority.issue("new", ("10.99.0.10",), Certificate(valid_since=-timedelta(hours=1), for_servers=True))
     read = {pair: x509.load_pem_x509_certificate(pair.certificate.read_bytes()) for pair in (right, wrong, foreign, new)}
-    names = {pair: one.extensions.get_extension_for_class(x509.SubjectAlternativeName).value for pair, one in read.items()}
+    names = {
+        pair: certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        for pair, certificate in read.items()
+    }
     ca = x509.load_pem_x509_certificate(authority.ca_file.read_bytes())
     read[right].verify_directly_issued_by(ca)
-    assert [str(one) for one in names[right].get_values_for_type(x509.IPAddress)] == ["10.99.0.10"]
+    assert [str(address) for address in names[right].get_values_for_type(x509.IPAddress)] == ["10.99.0.10"]
     assert names[wrong].get_values_for_type(x509.DNSName) == ["other.example"]
     assert read[wrong].not_valid_after_utc < datetime.now(UTC) < read[right].not_valid_after_utc
     assert read[foreign].issuer != ca.subject
@@ -82,8 +85,8 @@ def test_a_preset_that_there_is_not_is_named_beside_those_there_are():
 def test_004_the_only_broker_knows_nothing_until_it_speaks_to_itself_as_a_super_user(tmp_path, version):
     with Bed(tmp_path) as bed:
         cluster = bed.cluster(version, **presets.incident_004())
-        said = "Received error CLUSTER_AUTHORIZATION_FAILED in UpdateMetadata response"
-        wait_for(lambda: said in log_of(cluster, 0, "state-change"))
+        line = "Received error CLUSTER_AUTHORIZATION_FAILED in UpdateMetadata response"
+        wait_for(lambda: line in log_of(cluster, 0, "state-change"))
         assert {user: picture(cluster.views(user=user)[0]) for user in ("admin", "auditor")} == dict.fromkeys(
             ("admin", "auditor"), EMPTY
         )
@@ -106,7 +109,9 @@ def test_one_broker_without_the_inter_broker_user_and_an_auditor_who_gets_its_ri
         assert cluster.views(user="auditor")[0].topics == {}
         cluster.put_acls(auditor_grants())
         wait_for(lambda: sorted(cluster.views(user="auditor")[0].topics) == ["orders"])
-        cluster.drop_acls([Acl(principal="User:auditor", operation=one, resource="Topic", name="*") for one in ("Describe",)])
+        cluster.drop_acls(
+            [Acl(principal="User:auditor", operation=operation, resource="Topic", name="*") for operation in ("Describe",)]
+        )
         wait_for(lambda: cluster.views(user="auditor")[0].topics == {})
         cluster.drop_scram_user("auditor")
         wait_for(lambda: cluster.views([1], user="auditor")[1].error is not None)
@@ -117,14 +122,14 @@ def test_one_broker_without_the_inter_broker_user_and_an_auditor_who_gets_its_ri
 @pytest.mark.bed
 @pytest.mark.scenario
 @pytest.mark.parametrize(
-    ("preset", "said"),
+    ("preset", "message"),
     [
         ("wrong-san:2", "No subject alternative names matching IP address 10.99.0.12 found"),
         ("expired:2", "java.security.cert.CertificateExpiredException: NotAfter"),
         ("unknown-password:2", "Authentication failed: Invalid username or password"),
     ],
 )
-def test_a_broker_that_the_controller_cannot_talk_to_knows_nothing_and_heals(tmp_path, preset, said):
+def test_a_broker_that_the_controller_cannot_talk_to_knows_nothing_and_heals(tmp_path, preset, message):
     with Bed(tmp_path) as bed:
         cluster = bed.cluster("3.9.1", **presets.named(preset))
         cluster.create_topic("orders", {0: [2, 0, 1]})
@@ -132,7 +137,7 @@ def test_a_broker_that_the_controller_cannot_talk_to_knows_nothing_and_heals(tmp
         assert picture(views[2]) == EMPTY
         assert {broker: sorted(views[broker].brokers) for broker in (0, 1)} == {0: [0, 1, 2], 1: [0, 1, 2]}
         assert sorted(cluster.partition_states()["orders/0"]["isr"]) == [0, 1, 2]
-        wait_for(lambda: said in log_of(cluster, 0, "server"))
+        wait_for(lambda: message in log_of(cluster, 0, "server"))
         cluster.heal_security(2)
 
 
@@ -146,10 +151,10 @@ def test_a_secured_zookeeper_lets_brokers_and_the_bed_in_and_hides_users(tmp_pat
         cluster = bed.cluster("3.9.1", brokers=1, security=security)
         cluster.create_topic("orders", {0: [0]})
         cluster.await_settled()
-        commands = " ".join(Path(f"/proc/{one.process.pid}/cmdline").read_text() for one in cluster._servers())
+        commands = " ".join(Path(f"/proc/{server.process.pid}/cmdline").read_text() for server in cluster._servers())
         assert "kafka.Kafka" in commands
         assert not [user for user, password in security.users.items() if password in commands]
-        assert {stat.S_IMODE(one.config_file.stat().st_mode) for one in cluster._servers()} == {0o600}
+        assert {stat.S_IMODE(server.config_file.stat().st_mode) for server in cluster._servers()} == {0o600}
 
 
 @pytest.mark.bed

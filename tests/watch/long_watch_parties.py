@@ -42,8 +42,8 @@ def in_turn(*behaviours):
     turns = itertools.cycle(behaviours)
 
     def behave(exchange):
-        said = next(turns)
-        return said(exchange) if callable(said) else said
+        behaviour = next(turns)
+        return behaviour(exchange) if callable(behaviour) else behaviour
 
     return behave
 

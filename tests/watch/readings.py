@@ -37,7 +37,7 @@ def listed(ids, **elsewhere):
     return ReadList(digest=digest, rows=tuple(rows))
 
 
-def broker(number, lists=EVERY, **said):
+def broker(number, lists=EVERY, **fields):
     return BrokerReading(
         **{
             "broker_id": number,
@@ -49,7 +49,7 @@ def broker(number, lists=EVERY, **said):
             "listed": None if lists is None else listed(lists),
             "cluster_id": "abc",
             "controller_id": 0,
-            **said,
+            **fields,
         }
     )
 
@@ -63,10 +63,10 @@ def led(party, leader=0, epoch=7, committed=None):
     return QuorumView(sample=1, observer=party, node_id=None, leader_id=leader, leader_epoch=epoch, high_watermark=committed)
 
 
-def in_kraft(number, leader=0, epoch=7, committed=None, **said):
+def in_kraft(number, leader=0, epoch=7, committed=None, **fields):
     """Return a broker in KRaft mode, which says of the quorum's leader nothing if that is None."""
     word = None if leader is None else led(f"broker:{number}", leader, epoch, committed)
-    return broker(number, **{"kraft": True, "controller_id": number, "quorum": ANSWERED, "led": word, **said})
+    return broker(number, **{"kraft": True, "controller_id": number, "quorum": ANSWERED, "led": word, **fields})
 
 
 def controller(address, leader=None, epoch=7):
@@ -130,9 +130,9 @@ def zookeeper(*, answer=ANSWERED, brokers=EVERY, controller=0, claimed=False, cl
 
 def reading(seconds, *brokers, zk="healthy", controllers=()):
     """Return a reading; brokers that are left out are healthy ones."""
-    told = {one.broker_id: one for one in brokers}
-    rest = (told.get(number, broker(number)) for number in (0, 1, 2))
-    others = (one for number, one in told.items() if number not in {0, 1, 2})
+    by_broker = {broker.broker_id: broker for broker in brokers}
+    rest = (by_broker.get(number, broker(number)) for number in (0, 1, 2))
+    others = (listed for number, listed in by_broker.items() if number not in {0, 1, 2})
     return Reading(
         at_ms=1_000_000 + seconds * 1000,
         brokers=(*rest, *others),
@@ -143,10 +143,10 @@ def reading(seconds, *brokers, zk="healthy", controllers=()):
 
 def kraft(seconds, *brokers, controllers=(), nodes=()):
     """Return a reading of a cluster in KRaft mode."""
-    told = {one.broker_id: one for one in brokers}
+    listed = {broker.broker_id: broker for broker in brokers}
     return Reading(
         at_ms=1_000_000 + seconds * 1000,
-        brokers=tuple(told.get(number, in_kraft(number)) for number in (0, 1, 2)),
+        brokers=tuple(listed.get(number, in_kraft(number)) for number in (0, 1, 2)),
         controllers=controllers,
         replicas=nodes,
     )
@@ -155,14 +155,14 @@ def kraft(seconds, *brokers, controllers=(), nodes=()):
 def after(*readings, **patience):
     """Return the state after readings."""
     state = WatchState()
-    for one in readings:
-        state = next_state(state, one, Patience(**patience))
+    for reading in readings:
+        state = next_state(state, reading, Patience(**patience))
     return state
 
 
 def sentences(*readings, **patience):
     """Return what is suspected after readings."""
-    return [one.sentence() for one in after(*readings, **patience).suspicions]
+    return [suspicion.sentence() for suspicion in after(*readings, **patience).suspicions]
 
 
 __all__ = [

@@ -27,12 +27,12 @@ def brokers():
         yield made
 
 
-def empty(one):
-    one.brokers, one.controller_id = {}, -1
+def empty(broker):
+    broker.brokers, broker.controller_id = {}, -1
 
 
 def requests(brokers, folder, seconds, settings=QUICK, described=None):
-    """Return what is requested within so many seconds."""
+    """Return what is requested within this many seconds."""
 
     async def known():
         return Cluster(name="prod", bootstrap=(brokers[0].address,), limits=Limits(read_s=4)), {}
@@ -44,8 +44,8 @@ def requests(brokers, folder, seconds, settings=QUICK, described=None):
                 asyncio.timeout(seconds),
                 aclosing(audit_requests("prod", described or known, WatchFiles(folder), settings)) as stream,
             ):
-                async for one in stream:
-                    found.append(one)  # noqa: PERF401 -- what came before the end counts
+                async for event in stream:
+                    found.append(event)  # noqa: PERF401 -- what came before the end counts
         except TimeoutError:
             return found
         raise AssertionError
@@ -72,7 +72,7 @@ def test_a_second_fault_waits_for_its_distance(brokers, tmp_path):
     assert requests(brokers, tmp_path, 6) == []
     saved = decode_watch(WatchFiles(tmp_path).read("prod"))
     assert saved.pacing.waiting == ("1",)
-    assert {one.broker for one in saved.state.suspicions} == {1, 2}
+    assert {suspicion.broker for suspicion in saved.state.suspicions} == {1, 2}
     at = saved.pacing.requested_ms
     same = Pacing(requested_ms=at, distance_s=3600, waiting=("1",), audited={"1": at, "2": at})
     WatchFiles(tmp_path).write("prod", encode_watch(SavedWatch(state=saved.state, pacing=same)))

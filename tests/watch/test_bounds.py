@@ -26,7 +26,7 @@ def known(taken, *numbers):
 
 
 def vouched(*taken):
-    return [replace(one, vouched=True) for one in taken]
+    return [replace(broker, vouched=True) for broker in taken]
 
 
 def test_symptoms_are_bounded_and_those_of_long_known_brokers_stay():
@@ -36,7 +36,7 @@ def test_symptoms_are_bounded_and_those_of_long_known_brokers_stay():
     states = [known(reading(0), 0, 1, 2), *(known(reading(s, *wrong, zk=registered), 0, 1, 2, *new) for s in (20, 25, 30))]
     state = after(*states)
     assert len(state.symptoms) == MOST_SYMPTOMS
-    assert (WatchFault.NO_ANSWER, 2) in {(one.what, one.broker) for one in state.suspicions}
+    assert (WatchFault.NO_ANSWER, 2) in {(suspicion.what, suspicion.broker) for suspicion in state.suspicions}
 
 
 def test_a_view_of_thousands_is_a_short_suspicion():
@@ -54,14 +54,14 @@ def test_views_of_brokers_that_nobody_vouches_for_do_not_count():
     honest = vouched(broker(0), broker(1), broker(2))
     taken = reading(0, *honest, *sybils, zk=None)
     assert SeenCluster(taken).registered == EVERY
-    assert {one.broker_id for one in electorate(taken)} == EVERY
+    assert {row.broker_id for row in electorate(taken)} == EVERY
     state = after(taken, reading(10, *honest, *sybils, zk=None))
-    assert {one.broker for one in state.suspicions} == set(range(10, 20))
+    assert {suspicion.broker for suspicion in state.suspicions} == set(range(10, 20))
 
 
 def test_without_anyone_who_is_vouched_for_all_views_count():
     taken = reading(0, broker(2, lists=EVERY - {2}), zk=None)
-    assert {one.broker_id for one in electorate(taken)} == EVERY
+    assert {row.broker_id for row in electorate(taken)} == EVERY
 
 
 def test_one_broker_that_claims_kraft_mode_hides_nothing_of_zookeeper():
@@ -80,7 +80,7 @@ def test_brokers_at_one_address_have_one_view():
 def test_a_new_broker_that_most_list_counts_as_they_do():
     more = EVERY | {3}
     taken = reading(0, *vouched(*(broker(number, lists=more) for number in EVERY)), broker(3, lists=more), zk=None)
-    assert {one.broker_id for one in electorate(taken)} == more
+    assert {row.broker_id for row in electorate(taken)} == more
 
 
 def test_one_broker_that_claims_the_newest_epoch_does_not_name_the_leader_of_the_quorum():
@@ -127,13 +127,13 @@ def flapping(minutes):
                 zk=zookeeper(brokers=ids),
             )
             before, state = state, next_state(state, known(taken, 0, 1, 2, *dead, *alive), Patience())
-            suspected = {one.observation.key for one in before.suspicions}
-            new = [one for one in state.suspicions if one.observation.key not in suspected]
+            suspected = {suspicion.observation.key for suspicion in before.suspicions}
+            new = [suspicion for suspicion in state.suspicions if suspicion.observation.key not in suspected]
             pacing, due = next_pacing(
                 pacing, taken.at_ms, 300.0, new=parties(new, state), suspected=parties(state.suspicions, state)
             )
             if due:
-                requested.append((second, 2 in {one.broker for one in state.suspicions}))
+                requested.append((second, 2 in {suspicion.broker for suspicion in state.suspicions}))
     return requested, pacing
 
 

@@ -30,14 +30,14 @@ def cluster_of(*numbers):
     """Honest brokers with these ids; they list each other."""
     with ExitStack() as stack:
         made = [stack.enter_context(HostileBroker(number)) for number in numbers]
-        for one in made:
-            one.brokers = {other.id: (other.host, other.port) for other in made}
-            one.controller_id = numbers[0]
+        for broker in made:
+            broker.brokers = {other.id: (other.host, other.port) for other in made}
+            broker.controller_id = numbers[0]
         yield made
 
 
 def described(*bootstrap, **more):
-    return Cluster(name="c", **{"bootstrap": tuple(one.address for one in bootstrap), "limits": FEW, **more})
+    return Cluster(name="c", **{"bootstrap": tuple(broker.address for broker in bootstrap), "limits": FEW, **more})
 
 
 def listed(ids, host="127.0.0.1", port=1):
@@ -59,7 +59,7 @@ def others():
 
 
 def watched(cluster, times, between=lambda _: None, seconds=20):
-    """Return readings and the states after them; the time of each reading is so many seconds after the one before."""
+    """Return readings and the states after them; the time of each reading is this many seconds after the one before."""
 
     async def readings():
         reader, state, found = Reader(cluster, {}), WatchState(), []
@@ -75,7 +75,7 @@ def watched(cluster, times, between=lambda _: None, seconds=20):
 
 
 def suspected(state):
-    return {(one.what, one.broker) for one in state.suspicions}
+    return {(suspicion.what, suspicion.broker) for suspicion in state.suspicions}
 
 
 def test_ids_that_one_party_lists_anew_each_time_are_not_known(brokers):
@@ -122,8 +122,8 @@ def test_a_broker_that_was_known_stays_known_when_one_party_lists_many_and_the_n
 def test_brokers_that_list_only_each_other_do_not_decide_who_is_registered():
     """Six addresses of one party, which list each other and no honest broker, beside three honest ones that list its first."""
     with cluster_of(0, 1, 2) as honest, cluster_of(*range(10, 16)) as sybils:
-        for one in (*honest, sybils[0]):
-            one.brokers = {**one.brokers, 10: (sybils[0].host, sybils[0].port)}
+        for broker in (*honest, sybils[0]):
+            broker.brokers = {**broker.brokers, 10: (sybils[0].host, sybils[0].port)}
         found = watched(described(honest[0]), 4)
     assert sorted(found[-1][1].endpoints) == [0, 1, 2, 10]
     assert suspected(found[-1][1]) == {(WatchFault.VIEW_DIFFERS, 10)}
@@ -150,8 +150,8 @@ def test_a_broker_that_really_moved_is_followed(brokers):
         def move(number):
             if number == 1:
                 elsewhere.brokers = {**brokers[0].brokers, 2: (elsewhere.host, elsewhere.port)}
-                for one in brokers[:2]:
-                    one.brokers = elsewhere.brokers
+                for broker in brokers[:2]:
+                    broker.brokers = elsewhere.brokers
                 brokers[2].close()
 
         found = watched(described(brokers[0]), 5, move)
@@ -163,14 +163,14 @@ def test_a_broker_that_really_moved_is_followed(brokers):
     "host", ["[::1]", "[::1", "::1]", "", "a b", "x ;touch P;#", "x" * 30_000, "\x00", "é", "1.2.3.4.5", "a..b", "%", "[[::1]]"]
 )
 def test_an_odd_host_is_one_row(brokers, host):
-    for one in brokers:
-        one.script[METADATA] = listed(lambda: [7], host=host, port=9092)
+    for broker in brokers:
+        broker.script[METADATA] = listed(lambda: [7], host=host, port=9092)
     found = watched(described(brokers[0]), 3)
     reading, state = found[-1]
-    assert [one.broker_id for one in reading.brokers if one.metadata.answered] == [0, 1, 2]
-    (odd,) = (one for one in reading.brokers if one.broker_id == 7)
-    assert not odd.api_versions.answered
-    assert len(odd.address) < 300
+    assert [broker.broker_id for broker in reading.brokers if broker.metadata.answered] == [0, 1, 2]
+    (hostile,) = (broker for broker in reading.brokers if broker.broker_id == 7)
+    assert not hostile.api_versions.answered
+    assert len(hostile.address) < 300
     assert suspected(state) == {(WatchFault.NO_ANSWER, 7)}
 
 
@@ -178,7 +178,7 @@ def test_an_odd_host_is_one_row(brokers, host):
     ("name", "content"), [("7", b"{"), ("7", b'{"host": 5}'), ("evil", b"{}"), ("7", b'{"endpoints": ["PLAINTEXT://x"]}')]
 )
 def test_an_odd_registration_ends_neither_the_reading_of_zookeeper_nor_that_of_others(brokers, name, content):
-    places = {one.id: {"PLAINTEXT": ("PLAINTEXT", one.host, one.port)} for one in brokers}
+    places = {broker.id: {"PLAINTEXT": ("PLAINTEXT", broker.host, broker.port)} for broker in brokers}
     with HostileZookeeper(kafka_tree(places, {})) as zookeeper:
         zookeeper.znodes[f"/brokers/ids/{name}"] = content
         cluster = described(zookeeper=ZookeeperAccess(connect=zookeeper.address))

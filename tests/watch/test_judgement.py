@@ -46,7 +46,7 @@ def test_one_reading_is_never_enough_however_late_the_next_one_is():
 
 def left(seconds, *brokers):
     """Broker 2 has left: neither ZooKeeper nor the others know it, and its port is closed."""
-    others = [broker(number, lists=WITHOUT_2) for number in (0, 1) if number not in {one.broker_id for one in brokers}]
+    others = [broker(number, lists=WITHOUT_2) for number in (0, 1) if number not in {broker.broker_id for broker in brokers}]
     return reading(seconds, *others, *brokers, down(2), zk=zookeeper(brokers=WITHOUT_2))
 
 
@@ -65,7 +65,7 @@ def test_a_broker_that_stays_away_is_suspected_after_the_grace():
 def test_a_killed_broker_is_suspected_while_it_is_registered_though_the_grace_is_long():
     registered = [reading(seconds, down(2)) for seconds in (20, 25, 30)]
     killed = after(reading(0), *registered, left(35), grace_s=600)
-    assert [one.what for one in killed.suspicions] == [WatchFault.GONE]
+    assert [suspicion.what for suspicion in killed.suspicions] == [WatchFault.GONE]
     assert sentences(reading(0), registered[0], left(25), left(30), left(35), grace_s=600) == []
 
 
@@ -163,8 +163,8 @@ def test_another_cluster_id_is_suspected_also_if_it_is_that_of_the_first_reading
     other = [reading(seconds, broker(1, cluster_id="xyz")) for seconds in (0, 10)]
     assert sentences(*other) == ["Broker 1 reports cluster id xyz; the cluster id is abc"]
     state = WatchState()
-    for one in (reading(0), reading(10)):
-        state = next_state(state, one, cluster_id="expected")
+    for taken in (reading(0), reading(10)):
+        state = next_state(state, taken, cluster_id="expected")
     assert len(state.suspicions) == 3
 
 
@@ -231,8 +231,8 @@ def test_without_the_right_to_ask_for_the_quorum_it_is_not_suspected():
 
 def test_a_suspicion_is_new_once():
     states = [WatchState()]
-    for one in (reading(0, down(2)), reading(10, down(2)), reading(30, down(2)), reading(50), reading(70, down(2))):
-        states.append(next_state(states[-1], one))
+    for taken in (reading(0, down(2)), reading(10, down(2)), reading(30, down(2)), reading(50), reading(70, down(2))):
+        states.append(next_state(states[-1], taken))
     news = [len(new_suspicions(before, now)) for before, now in pairwise(states)]
     assert news == [0, 1, 0, 0, 0]
     assert [state.unsettled for state in states[1:]] == [True, False, False, False, True]
@@ -241,15 +241,15 @@ def test_a_suspicion_is_new_once():
 def test_a_broker_that_was_removed_is_forgotten_after_an_hour():
     hour = int(FORGOTTEN_S)
     removed = after(reading(0), left(20), left(60), left(hour))
-    assert 2 in {one.broker for one in removed.suspicions}
+    assert 2 in {suspicion.broker for suspicion in removed.suspicions}
     assert after(reading(0), left(20), left(60), left(hour + 20)).suspicions == ()
 
 
 @pytest.mark.parametrize("text", ["a\x1b[2Jb", "x" * 500])
 def test_what_a_cluster_says_is_cleaned_in_a_sentence(text):
-    (one,) = sentences(*(reading(s, down(2, error=text)) for s in (0, 10)))
-    assert one.isprintable()
-    assert len(one) < 300
+    (sentence,) = sentences(*(reading(s, down(2, error=text)) for s in (0, 10)))
+    assert sentence.isprintable()
+    assert len(sentence) < 300
 
 
 def test_faults_of_one_broker_have_one_party_and_faults_of_the_cluster_have_none_in_common():
@@ -276,7 +276,7 @@ def test_a_planned_change_of_the_leader_and_a_rolling_restart_of_all_controllers
     assert sentences(*elections(7, 8, 8, 8)) == []
     assert sentences(*elections(7, 9, 9, 11, 11, 13, 13)) == []
     five = replicas(**{f"v{node}": 0 for node in range(200, 205)})
-    assert sentences(*(replace(one, replicas=five) for one in elections(7, 9, 11, 13, 15, 17))) == []
+    assert sentences(*(replace(election, replicas=five) for election in elections(7, 9, 11, 13, 15, 17))) == []
 
 
 def test_elections_are_forgotten_and_those_of_a_day_are_not_counted_together():
@@ -319,9 +319,9 @@ def test_a_rolling_restart_of_controllers_is_silent():
             brokers = [in_kraft(number, leader=leader, epoch=epoch) for number in EVERY]
             ages = {f"v{node}": later if later < 30 else 0}
             others = [controller("c200:9093", leader=leader, epoch=epoch)] if leader == 200 else []
-            one = ControllerReading(address=f"c{node}:9093", answer=REFUSED if away else ANSWERED)
+            there = ControllerReading(address=f"c{node}:9093", answer=REFUSED if away else ANSWERED)
             taken = followed(start + later, *brokers, **ages)
-            steps.append(replace(taken, controllers=(*others, one)))
+            steps.append(replace(taken, controllers=(*others, there)))
     for end in range(1, len(steps) + 1):
         assert sentences(*steps[:end]) == []
     assert after(*steps).symptoms == {}
@@ -340,7 +340,7 @@ def test_a_broker_that_answers_and_no_longer_follows_the_metadata_log_is_suspect
     lagging = [followed(seconds, b2=15 + seconds) for seconds in (20, 30)]
     assert sentences(*lagging) == ["Broker 2 answers, but it no longer follows the metadata log of leader 0"]
     stopped = [followed(seconds, down(2), b2=15 + seconds) for seconds in (20, 30)]
-    assert [one.what for one in after(*stopped).suspicions] == [WatchFault.NO_ANSWER]
+    assert [suspicion.what for suspicion in after(*stopped).suspicions] == [WatchFault.NO_ANSWER]
     paused = [followed(20, b2=12), followed(30), followed(40, b2=12)]
     assert sentences(*paused) == []
 

@@ -69,7 +69,7 @@ class Run:
             }
         )
         self.known.append(set(state.endpoints))
-        if self.suspected_ms is None and any(one.broker == DIES for one in state.suspicions):
+        if self.suspected_ms is None and any(suspicion.broker == DIES for suspicion in state.suspicions):
             self.suspected_ms = self.now_ms
         return 0.0
 
@@ -88,7 +88,7 @@ def errors_alone():
 
 
 def watched(run, folder, readings, monkeypatch):
-    """Watch for so many readings, and then until the honest broker with the highest id, which ends, is suspected."""
+    """Watch for this many readings, and then until the honest broker with the highest id, which ends, is suspected."""
     monkeypatch.setattr(reader, "now_ms", lambda: run.now_ms)
     monkeypatch.setattr(loop, "pause_s", lambda state, _: run.after(state))
     monkeypatch.setattr(requests_module, "RELOAD_S", 5.0)
@@ -130,8 +130,8 @@ def watched(run, folder, readings, monkeypatch):
     return {
         "readings": len(run.samples),
         "rss_mb": (first["rss_mb"], last["rss_mb"]),
-        "threads": tuple(max(one["threads"] for one in part) for part in (run.samples[:half], run.samples[half:])),
-        "files": tuple(max(one["files"] for one in part) for part in (run.samples[:half], run.samples[half:])),
+        "threads": tuple(max(sample["threads"] for sample in part) for part in (run.samples[:half], run.samples[half:])),
+        "files": tuple(max(sample["files"] for sample in part) for part in (run.samples[:half], run.samples[half:])),
         "state_bytes": (sizes[0], max(sizes)),
         "events": len(events),
         "event_bytes": max(map(len, events), default=0),

@@ -22,7 +22,7 @@ METADATA, VERSIONS, QUORUM = 3, 18, 55
 
 
 def brokers_listed(count):
-    """A body of Metadata version 4 that lists so many brokers, other ones each time."""
+    """A body of Metadata version 4 that lists this many brokers, other ones each time."""
     numbers = iter(range(10, 2**30))
 
     def body(_exchange):
@@ -39,7 +39,7 @@ def topics_listed(count):
 
 @cache
 def quorum_of(count):
-    """The body of DescribeQuorum that lists so many voters; kafka-python takes a second for a large one."""
+    """The body of DescribeQuorum that lists this many voters; kafka-python takes a second for a large one."""
     kind = DescribeQuorumResponse.TopicData
     replica = kind.PartitionData.ReplicaState
     voters = [replica(replica_id=number, log_end_offset=1) for number in range(count)]
@@ -68,18 +68,18 @@ HOSTILE = {
 @pytest.fixture
 def brokers():
     with honest_brokers(6) as made:
-        for one in made:
-            one.apis[METADATA] = (0, 4)
+        for broker in made:
+            broker.apis[METADATA] = (0, 4)
         yield made
 
 
 def make_hostile(brokers, name):
     key, behaviour = HOSTILE[name]
     behaviour = quorum_of(behaviour) if key == QUORUM else behaviour
-    for one in brokers[4:]:
-        one.script[key] = behaviour
+    for broker in brokers[4:]:
+        broker.script[key] = behaviour
         if key == QUORUM:
-            one.apis[QUORUM] = (0, 0)
+            broker.apis[QUORUM] = (0, 0)
 
 
 async def readings(cluster, times):
@@ -93,16 +93,16 @@ async def readings(cluster, times):
 @pytest.mark.parametrize("name", HOSTILE)
 def test_the_loop_of_a_watch_is_not_held_up(brokers, name):
     make_hostile(brokers, name)
-    cluster = Cluster(name="c", bootstrap=tuple(one.address for one in brokers), limits=Limits(read_s=4))
+    cluster = Cluster(name="c", bootstrap=tuple(broker.address for broker in brokers), limits=Limits(read_s=4))
     found, longest = asyncio.run(readings(cluster, 2))
     for reading in found:
-        assert {0, 1, 2, 3} <= {one.broker_id for one in reading.brokers if one.metadata.answered}
+        assert {0, 1, 2, 3} <= {broker.broker_id for broker in reading.brokers if broker.metadata.answered}
     assert longest < MOST_S
 
 
 def scram_of_many_iterations(brokers):
-    for one in brokers:
-        one.mechanisms, one.users, one.iterations = ("SCRAM-SHA-512",), {"auditor": PASSWORD}, 131_072
+    for broker in brokers:
+        broker.mechanisms, broker.users, broker.iterations = ("SCRAM-SHA-512",), {"auditor": PASSWORD}, 131_072
     return {"protocol": "SASL_PLAINTEXT", "mechanism": "SCRAM-SHA-512", "username": "auditor", "password_env": "AUDITOR"}
 
 
@@ -119,7 +119,7 @@ def test_the_loop_of_the_triggerer_is_not_held_up(brokers, name, tmp_path, monke
     monkeypatch.setenv("KAFKA_AUDIT_WATCH_GRACE_SECONDS", "2")
     monkeypatch.setenv("KAFKA_AUDIT_CLUSTERS", str(tmp_path / "clusters.yaml"))
     monkeypatch.setenv("KAFKA_AUDIT_STORE", str(tmp_path / "store"))
-    cluster = {"bootstrap": [one.address for one in brokers], "limits": {"read_s": 4}} | security
+    cluster = {"bootstrap": [broker.address for broker in brokers], "limits": {"read_s": 4}} | security
     (tmp_path / "clusters.yaml").write_text(json.dumps({"clusters": {"prod": cluster}}))
 
     async def watch():

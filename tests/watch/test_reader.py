@@ -40,14 +40,14 @@ def brokers():
 
 @pytest.fixture
 def zookeeper(brokers):
-    places = {one.id: {"PLAINTEXT": ("PLAINTEXT", one.host, one.port)} for one in brokers}
+    places = {broker.id: {"PLAINTEXT": ("PLAINTEXT", broker.host, broker.port)} for broker in brokers}
     with HostileZookeeper(kafka_tree(places, {})) as made:
         made.znodes["/controller_epoch"] = b"4"
         yield made
 
 
 def described(*bootstrap, **more):
-    return Cluster(name="c", **{"bootstrap": tuple(one.address for one in bootstrap), "limits": QUICK, **more})
+    return Cluster(name="c", **{"bootstrap": tuple(broker.address for broker in bootstrap), "limits": QUICK, **more})
 
 
 def read(cluster, times=1, secrets=None, between=lambda: None):
@@ -64,38 +64,38 @@ def read(cluster, times=1, secrets=None, between=lambda: None):
 
 
 def outcomes(reading, question="api_versions"):
-    return {one.broker_id: getattr(one, question).outcome.value for one in reading.brokers}
+    return {broker.broker_id: getattr(broker, question).outcome.value for broker in reading.brokers}
 
 
 def test_bootstrap_addresses_lead_to_all_brokers_and_are_not_read_twice(brokers):
     first, second = read(described(brokers[0]), 2)
     for reading in (first, second):
-        assert [one.broker_id for one in reading.brokers] == [0, 1, 2]
-        assert {one.lists for one in reading.brokers} == {frozenset({0, 1, 2})}
-        assert {(one.cluster_id, one.controller_id) for one in reading.brokers} == {("fake", 0)}
+        assert [broker.broker_id for broker in reading.brokers] == [0, 1, 2]
+        assert {broker.lists for broker in reading.brokers} == {frozenset({0, 1, 2})}
+        assert {(broker.cluster_id, broker.controller_id) for broker in reading.brokers} == {("fake", 0)}
         assert not reading.kraft
         assert reading.zookeeper is None
 
 
 def test_a_reading_is_one_connection_and_two_questions_to_each_broker(brokers):
     before = {}
-    for one in brokers:
-        one.apis[VERSIONS] = (0, 4)
+    for broker in brokers:
+        broker.apis[VERSIONS] = (0, 4)
 
     def note():
-        before.setdefault("connections", [one.connections for one in brokers])
-        before.setdefault("requests", [len(one.requests) for one in brokers])
-        before.setdefault("bytes", [len(one.received) for one in brokers])
+        before.setdefault("connections", [broker.connections for broker in brokers])
+        before.setdefault("requests", [len(broker.requests) for broker in brokers])
+        before.setdefault("bytes", [len(broker.received) for broker in brokers])
 
     read(described(brokers[0]), 2, between=note)
-    assert [one.connections - then for one, then in zip(brokers, before["connections"], strict=True)] == [1, 1, 1]
-    for one, then, size in zip(brokers, before["requests"], before["bytes"], strict=True):
-        asked = one.requests[then:]
+    assert [broker.connections - then for broker, then in zip(brokers, before["connections"], strict=True)] == [1, 1, 1]
+    for broker, then, size in zip(brokers, before["requests"], before["bytes"], strict=True):
+        asked = broker.requests[then:]
         assert [key for key, _, _ in asked] == [VERSIONS, METADATA]
         request = MetadataRequest.decode(asked[1][2], version=asked[1][1], header=True)
         assert request.topics == []
         assert request.allow_auto_topic_creation is False
-        assert len(one.received) - size < 200
+        assert len(broker.received) - size < 200
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_a_broker_that_misbehaves_is_a_failed_read_within_its_time(brokers, beha
     began = time.monotonic()
     (reading,) = read(described(*brokers))
     assert time.monotonic() - began < 2 * QUICK.read_s + 2  # the bootstrap addresses, then the brokers
-    answered = {one.broker_id: one for one in reading.brokers if one.metadata.answered}
+    answered = {broker.broker_id: broker for broker in reading.brokers if broker.metadata.answered}
     assert {0, 1} <= answered.keys()
-    bad = next(one for one in reading.brokers if one.broker_id == 2)
+    bad = next(broker for broker in reading.brokers if broker.broker_id == 2)
     assert (bad.metadata if key == METADATA else bad.api_versions).outcome is WatchOutcome.FAILED
 
 
@@ -117,8 +117,8 @@ def test_ten_brokers_that_hang_take_as_long_as_one_and_leave_no_thread():
     before = threading.active_count()
     with ExitStack() as stack:
         made = [stack.enter_context(HostileBroker(number)) for number in range(10)]
-        for one in made:
-            one.script["accept"] = hang
+        for broker in made:
+            broker.script["accept"] = hang
         began = time.monotonic()
         (reading,) = read(described(*made))
         assert time.monotonic() - began < QUICK.read_s + 1.5
@@ -150,15 +150,15 @@ def test_the_loop_is_never_held_up(brokers):
 def test_nothing_stays_open_behind_a_reading(brokers):
     read(described(*brokers), 3)
     deadline = time.monotonic() + 5
-    while any(one._open for one in brokers) and time.monotonic() < deadline:
+    while any(broker._open for broker in brokers) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert [one._open for one in brokers] == [set(), set(), set()]
+    assert [broker._open for broker in brokers] == [set(), set(), set()]
 
 
 def test_a_broker_that_left_is_asked_where_it_listened(brokers):
     def leave():
-        for one in brokers[:2]:
-            one.brokers.pop(2, None)
+        for broker in brokers[:2]:
+            broker.brokers.pop(2, None)
         brokers[2].close()
 
     first, second = read(described(brokers[0]), 2, between=leave)
@@ -172,8 +172,8 @@ def test_a_broker_that_returns_at_another_address_is_asked_there(brokers):
 
         def move():
             elsewhere.brokers = {**brokers[0].brokers, 2: (elsewhere.host, elsewhere.port)}
-            for one in brokers[:2]:
-                one.brokers = elsewhere.brokers
+            for broker in brokers[:2]:
+                broker.brokers = elsewhere.brokers
             brokers[2].close()
 
         _, second = read(described(brokers[0]), 2, between=move)
@@ -224,23 +224,27 @@ def test_the_quorum_is_asked_where_brokers_offer_it(brokers):
         answer.with_header(correlation_id=struct.unpack_from("!i", exchange.request, 4)[0])
         exchange.connection.sendall(bytes(answer.encode(framed=True, header=True)))
 
-    for one in brokers:
-        one.apis[QUORUM] = (0, 0)
-        one.script[QUORUM] = quorum
+    for broker in brokers:
+        broker.apis[QUORUM] = (0, 0)
+        broker.script[QUORUM] = quorum
     brokers[1].script[QUORUM] = hang
     (reading,) = read(described(brokers[0]))
     assert reading.kraft
-    assert [one.led and (one.led.leader_id, one.led.leader_epoch) for one in reading.brokers] == [(5, 9), None, (5, 9)]
+    assert [broker.led and (broker.led.leader_id, broker.led.leader_epoch) for broker in reading.brokers] == [
+        (5, 9),
+        None,
+        (5, 9),
+    ]
     assert outcomes(reading, "quorum") == {0: "answered", 1: "failed", 2: "answered"}
 
 
 def test_what_a_broker_has_applied_is_in_its_answer_to_apiversions(brokers):
-    for number, one in enumerate(brokers[:2]):
-        one.apis |= {VERSIONS: (0, 4), QUORUM: (0, 0)}
-        one.script[VERSIONS] = changed(lambda answer, number=number: setattr(answer, "finalized_features_epoch", 40 + number))
+    for number, broker in enumerate(brokers[:2]):
+        broker.apis |= {VERSIONS: (0, 4), QUORUM: (0, 0)}
+        broker.script[VERSIONS] = changed(lambda answer, number=number: setattr(answer, "finalized_features_epoch", 40 + number))
     brokers[2].apis[VERSIONS] = (0, 4)
     (reading,) = read(described(*brokers))
-    assert [one.applied for one in reading.brokers] == [40, 41, None]
+    assert [broker.applied for broker in reading.brokers] == [40, 41, None]
 
 
 def test_of_all_answers_about_the_quorum_the_newest_is_kept_and_one_that_names_too_many_nodes_is_not(brokers, monkeypatch):
@@ -265,7 +269,10 @@ def test_controllers_are_asked_for_the_quorum_alone_which_needs_no_right_to_alte
         follower.partition_error = 6  # NOT_LEADER_OR_FOLLOWER
         addresses = tuple(f"{host}:{port}" for host, port in (leads, follows))
         (reading,) = read(described(brokers[0], controllers=addresses))
-    assert [(one.answer.outcome.value, leader_of(one)) for one in reading.controllers] == [("answered", 200), ("answered", None)]
+    assert [(controller.answer.outcome.value, leader_of(controller)) for controller in reading.controllers] == [
+        ("answered", 200),
+        ("answered", None),
+    ]
     assert {row.replica_id for row in reading.replicas} >= {200}
     assert (len(follower.asked(QUORUM)), follower.asked(CLUSTER)) == (1, [])
 
@@ -276,8 +283,8 @@ def secured(stack, authority, users, mechanism=SCRAM):
         host = f"127.0.0.{11 + number}"
         tls = authority.issue(f"w{number}", (host,))
         made.append(stack.enter_context(HostileBroker(number, host=host, tls=tls, mechanisms=(mechanism,), users=users)))
-    for one in made:
-        one.brokers = {other.id: (other.host, other.port) for other in made}
+    for broker in made:
+        broker.brokers = {other.id: (other.host, other.port) for other in made}
     return made
 
 
@@ -319,7 +326,7 @@ def test_a_wrong_password_is_refused_three_times_and_not_tried_with_each_reading
         made = secured(stack, authority, {"auditor": "another"})
         patient = described(*made, security=wanted(authority), limits=Limits(read_s=5.0))  # no attempt ends without an answer
         readings = read(patient, 3, secrets={"AUDITOR": PASSWORD})
-        assert sum(len(one.handshakes) for one in made) == 3
+        assert sum(len(broker.handshakes) for broker in made) == 3
         for reading in readings:
             assert set(outcomes(reading, "metadata").values()) == {"unknown"}
 
@@ -358,7 +365,7 @@ def test_a_name_that_is_no_host_fails_and_keeps_no_thread(brokers):
     before = threading.active_count()
     brokers[0].brokers = {**brokers[0].brokers, 7: ("no-such-host.invalid", 9092)}
     (reading,) = read(described(brokers[0]))
-    bad = next(one for one in reading.brokers if one.broker_id == 7)
+    bad = next(broker for broker in reading.brokers if broker.broker_id == 7)
     assert bad.api_versions.outcome is WatchOutcome.FAILED
     assert threading.active_count() <= before + 10  # those of the fakes
 
@@ -389,9 +396,9 @@ def test_files_of_certificates_are_read_on_a_thread_and_one_that_is_being_replac
     monkeypatch.setattr(reader_module, "LOGINS_S", 0.0)
     threads, made_logins = [], reader_module.ClusterLogins
 
-    def logins(*given):
+    def logins(*arguments):
         threads.append(threading.current_thread() is threading.main_thread())
-        return made_logins(*given)
+        return made_logins(*arguments)
 
     monkeypatch.setattr(reader_module, "ClusterLogins", logins)
     file = tmp_path / "ca.pem"
@@ -405,12 +412,12 @@ def test_files_of_certificates_are_read_on_a_thread_and_one_that_is_being_replac
 
         def replace_file():
             file.write_text(next(texts))
-            connections.append(sum(one.connections for one in made))
+            connections.append(sum(broker.connections for broker in made))
 
         readings = read(cluster, 3, secrets={"AUDITOR": PASSWORD}, between=replace_file)
     assert [{*outcomes(reading, "metadata").values()} for reading in readings] == [{"answered"}, {"unknown"}, {"answered"}]
     assert {*outcomes(readings[1]).values()} == {"unknown"}
-    assert {one.api_versions.error for one in readings[1].brokers} == {f"clusters.c.security.ca_file: {file} is empty"}
+    assert {broker.api_versions.error for broker in readings[1].brokers} == {f"clusters.c.security.ca_file: {file} is empty"}
     assert connections[0] == connections[1] < connections[2]
     assert threads == [False] * 3
     file.write_text("")
@@ -424,8 +431,8 @@ def test_a_broker_that_hangs_at_the_login_holds_up_no_other(hangs_at):
         made = [
             stack.enter_context(HostileBroker(number, mechanisms=(SCRAM,), users={"auditor": PASSWORD})) for number in range(3)
         ]
-        for one in made:
-            one.brokers = {other.id: (other.host, other.port) for other in made}
+        for broker in made:
+            broker.brokers = {other.id: (other.host, other.port) for other in made}
         made[0].script[hangs_at] = hang
         login = Security(protocol="SASL_PLAINTEXT", mechanism=SCRAM, username="auditor", password_env="AUDITOR")  # noqa: S106 -- a variable
         readings = read(described(*made, security=login, limits=Limits(read_s=4)), 2, secrets={"AUDITOR": PASSWORD})

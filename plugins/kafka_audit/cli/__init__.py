@@ -10,7 +10,8 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 
-from kafka_audit.cli import arguments, console
+from kafka_audit.cli import arguments
+from kafka_audit.cli.printing import console
 from kafka_audit.model.errors import AuditError
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells say it

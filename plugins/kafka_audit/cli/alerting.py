@@ -5,7 +5,7 @@ import os
 
 from kafka_audit.airflow import internals
 from kafka_audit.alerting import delivery
-from kafka_audit.cli import console
+from kafka_audit.cli.printing import console
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import our_line
 

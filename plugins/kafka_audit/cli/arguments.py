@@ -12,7 +12,8 @@ from functools import cache
 from typing import Any, NoReturn
 
 from kafka_audit import __version__
-from kafka_audit.cli import demo, forms
+from kafka_audit.cli import demo
+from kafka_audit.cli.printing import forms
 from kafka_audit.model import labels
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity

@@ -5,7 +5,8 @@ import json
 from collections.abc import Sequence
 
 from kafka_audit import audit
-from kafka_audit.cli import clusters, console
+from kafka_audit.cli import clusters
+from kafka_audit.cli.printing import console
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.job.losses import answers
 from kafka_audit.model.cluster import Cluster

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from kafka_audit import settings
 from kafka_audit.checks import catalogue
-from kafka_audit.cli import console
+from kafka_audit.cli.printing import console
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.labels import all_labels, with_labels

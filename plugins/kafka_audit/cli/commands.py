@@ -6,7 +6,8 @@ import time
 from typing import Any
 
 from kafka_audit import audit
-from kafka_audit.cli import clusters, console, difference, engines, rendering, report_difference
+from kafka_audit.cli import clusters, engines
+from kafka_audit.cli.printing import console, difference, rendering, report_difference
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.report import gate

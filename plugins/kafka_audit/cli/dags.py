@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from kafka_audit.cli import console
+from kafka_audit.cli.printing import console
 from kafka_audit.model.errors import UsageError
 
 

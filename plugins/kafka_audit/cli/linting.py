@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from kafka_audit.checks import Check, catalogue
-from kafka_audit.cli import clusters, console
+from kafka_audit.cli import clusters
+from kafka_audit.cli.printing import console
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.lint import files, versions
 from kafka_audit.lint.files import Outcome

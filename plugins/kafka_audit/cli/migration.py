@@ -6,7 +6,8 @@ import os
 from datetime import UTC, datetime
 
 from kafka_audit import audit
-from kafka_audit.cli import clusters, commands, console
+from kafka_audit.cli import clusters, commands
+from kafka_audit.cli.printing import console
 from kafka_audit.migration import after, before, plain_text, plan, proposed_listeners
 from kafka_audit.report import verdicts
 from kafka_audit.store import Store

@@ -3,7 +3,7 @@
 import argparse
 
 from kafka_audit.checks import catalogue
-from kafka_audit.cli import console
+from kafka_audit.cli.printing import console
 from kafka_audit.report.plain_text import explain as explaining
 
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kafka_audit.cli import bundle_reading, console, rendering
+from kafka_audit.cli.bundling import bundle_reading
+from kafka_audit.cli.printing import console, rendering
 from kafka_audit.model.errors import UsageError
 from kafka_audit.report import formats
 from kafka_audit.store import Store

@@ -8,7 +8,8 @@ import os
 import sys
 import time
 
-from kafka_audit.cli import clusters, console
+from kafka_audit.cli import clusters
+from kafka_audit.cli.printing import console
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.watch.judgement import Patience, WatchState
 from kafka_audit.watch.loop import WatchStep, steps

@@ -17,11 +17,11 @@ def sent(monkeypatch):
     """Return a function that sends the message by a class in a module of that name, and returns what the class got."""
 
     def send(module, **arguments):
-        got = {}
+        received = {}
 
         class Notifier:
-            def __init__(self, **given):
-                got.update(given)
+            def __init__(self, **fields):
+                received.update(fields)
 
             def notify(self, context):
                 pass
@@ -33,7 +33,7 @@ def sent(monkeypatch):
         monkeypatch.setattr(alert_channels.environment, "notifier_list", lambda: alert_channels.json.dumps([entry]))
         (channel,) = alert_channels.notifiers()
         channel.send(MESSAGE)
-        return got
+        return received
 
     return send
 
@@ -63,5 +63,5 @@ def test_markdown_gets_no_link_mention_or_code(sent, module, arguments):
 
 
 def test_plain_text_stays_as_it_is(sent):
-    got = sent("pager_module", summary="{subject}", nested={"list": ["{key}", "{action}", 7]})
-    assert got == {"summary": f"[NEW] {HOSTILE}", "nested": {"list": ["k", "trigger", 7]}}
+    message = sent("pager_module", summary="{subject}", nested={"list": ["{key}", "{action}", 7]})
+    assert message == {"summary": f"[NEW] {HOSTILE}", "nested": {"list": ["k", "trigger", 7]}}

@@ -206,11 +206,11 @@ def gates(store, *, dead):
         document | {"cluster": name, "snapshot_id": f"20260914T0{6 if dead else 7}0000Z-{name}-0001", "finished_at": finished}
         for name in NAMES
     ]
-    for one in documents:
-        store.write_report(one["snapshot_id"], one)
+    for report in documents:
+        store.write_report(report["snapshot_id"], report)
     xcoms = {
         "clusters": NAMES,
-        "report": {one["cluster"]: one["snapshot_id"] for one in documents},
+        "report": {document["cluster"]: document["snapshot_id"] for document in documents},
         "compare": "run",
     }
     store.write_troubles("run", run_troubles(documents, dict.fromkeys(NAMES), AlertLimits()).to_json())
@@ -350,7 +350,7 @@ def test_notifiers_that_cannot_be_read_keep_no_mail_from_going_out(store, connec
     monkeypatch.setenv("KAFKA_AUDIT_NOTIFIERS", "{")
     with pytest.raises(ExceptionGroup) as error:
         Run(store).gate(*cut_off(1))
-    assert ["KAFKA_AUDIT_NOTIFIERS is not a list" in str(one) for one in error.value.exceptions] == [True]
+    assert ["KAFKA_AUDIT_NOTIFIERS is not a list" in str(exception) for exception in error.value.exceptions] == [True]
     mails, posts = subjects(connected())
     assert [len(mails), len(posts)] == [1, 1]
 

@@ -146,8 +146,8 @@ def test_secrets_of_spark_s_configuration_are_hidden_in_logs_and_rendered_templa
     monkeypatch.setattr(compare_operator, "mask_secret", hidden.append)
     key = "spark.hadoop.fs.azure.account.key.audits.dfs.core.windows.net"
     conf = {key: "c3RvcmU=", "spark.hadoop.fs.s3a.access.key": "AKIAEXAMPLE", "spark.executor.cores": "2"}
-    _, given, _ = submitted({"host": "local[2]", "extra": {"conf": conf}})
-    assert given[key] == "c3RvcmU="
+    _, variables, _ = submitted({"host": "local[2]", "extra": {"conf": conf}})
+    assert variables[key] == "c3RvcmU="
     assert set(hidden) == {"c3RvcmU=", "AKIAEXAMPLE"}
 
 
@@ -212,10 +212,10 @@ def test_spark_itself_refuses_that_mode(tmp_path):
         "cluster",
         tmp_path / "job.py",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode != 0
-    said = "Cluster deploy mode is currently not supported for python applications on standalone clusters."
-    assert said in done.stdout + done.stderr
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert completed.returncode != 0
+    refusal = "Cluster deploy mode is currently not supported for python applications on standalone clusters."
+    assert refusal in completed.stdout + completed.stderr
 
 
 AWS = {
@@ -347,8 +347,8 @@ def test_without_connection_and_without_path_a_real_spark_runs_here(monkeypatch,
     venv_bin = str(Path(sys.executable).parent)
     monkeypatch.setenv("PATH", os.pathsep.join(p for p in os.environ["PATH"].split(os.pathsep) if p != venv_bin))
     compare(str(job)).execute({"run_id": "manual__1"})
-    said = json.loads((tmp_path / "store" / "run-1.json").read_text())
-    assert said == {
+    stored = json.loads((tmp_path / "store" / "run-1.json").read_text())
+    assert stored == {
         "master": "local[*]",
         "ui": None,
         "package": kafka_audit.__file__,

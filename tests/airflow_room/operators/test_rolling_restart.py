@@ -25,24 +25,24 @@ def test_it_is_a_chain_of_a_sensor_and_a_restart_for_each_broker(printed):
     while task is not None:
         order.append(task)
         task = next(iter(task.downstream_list), None)
-    assert [one.task_id for one in order] == [
+    assert [task.task_id for task in order] == [
         *(f"{kind}_{broker}" for broker in printed["BROKERS"] for kind in ("safe", "restart")),
         "last_is_back",
         "audit",
     ]
     assert len(dag.tasks) == len(order)
-    sensors = [one for one in order if isinstance(one, SafeToRestartSensor)]
+    sensors = [task for task in order if isinstance(task, SafeToRestartSensor)]
     brokers = [*printed["BROKERS"], printed["BROKERS"][0]]
-    assert [one.without for one in sensors] == [f"broker:{broker}" for broker in brokers]
-    assert all(one.deferrable for one in sensors)
-    assert {one.trigger_rule for one in order} == {"all_success"}, "a sensor that fails stops what comes after it"
+    assert [sensor.without for sensor in sensors] == [f"broker:{broker}" for broker in brokers]
+    assert all(sensor.deferrable for sensor in sensors)
+    assert {task.trigger_rule for task in order} == {"all_success"}, "a sensor that fails stops what comes after it"
     assert isinstance(order[-1], KafkaAuditOperator)
 
 
 def test_each_restart_is_of_its_own_broker(printed):
     assert printed["RESTART"].count("{broker}") == 1
-    restarts = [one for one in printed["made"].tasks if one.task_id.startswith("restart_")]
-    lines = {one.task_id: shlex.split(one.python_callable(*one.op_args, **one.op_kwargs)) for one in restarts}
+    restarts = [task for task in printed["made"].tasks if task.task_id.startswith("restart_")]
+    lines = {restart.task_id: shlex.split(restart.python_callable(*restart.op_args, **restart.op_kwargs)) for restart in restarts}
     assert lines == {
         f"restart_{broker}": ["ssh", f"kafka-{broker}", "sudo", "systemctl", "restart", "kafka"] for broker in printed["BROKERS"]
     }

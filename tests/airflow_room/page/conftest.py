@@ -57,7 +57,7 @@ def store(tmp_path, monkeypatch, documents):
     store = Store(tmp_path / "store")
     for document in documents:
         store.write_report(document["snapshot_id"], document)
-    pairs = [SnapshotPair(snapshot_id=one, previous_snapshot_id=None) for one in (BROKEN[1], QUIET)]
+    pairs = [SnapshotPair(snapshot_id=snapshot_id, previous_snapshot_id=None) for snapshot_id in (BROKEN[1], QUIET)]
     store.write_request(Request(run_id=f"{links.run_prefix(RUN)}abc123", pairs=tuple(pairs)))
     return store
 

@@ -56,8 +56,8 @@ def test_an_airflow_that_cannot_be_asked_lets_nobody_in(monkeypatch):
 
 @pytest.mark.parametrize("path", ["/", "/page.css", f"/snapshots/{BROKEN[0]}/findings.html", "/nothing"])
 def test_every_answer_has_the_headers(client, path):
-    for one in (client(anonymous=True), client(role="VIEWER")):
-        answer = one.get(path)
+    for visitor in (client(anonymous=True), client(role="VIEWER")):
+        answer = visitor.get(path)
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "frame-ancestors 'self'" in policy

@@ -15,14 +15,14 @@ from kafka_audit.alerting.policy import decide_alert
 
 
 @pytest.fixture(scope="module", params=["planted", "long"])
-def told(request):
+def planted(request):
     string = {"planted": hostile.PLANTED, "long": hostile.LONG}[request.param]
     return string, json.loads(json.dumps(hostile.document(string)))
 
 
 @pytest.fixture
-def reports(store, told):
-    store.write_report(BROKEN[1], told[1] | {"snapshot_id": BROKEN[1]})
+def reports(store, planted):
+    store.write_report(BROKEN[1], planted[1] | {"snapshot_id": BROKEN[1]})
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_a_page_shows_text(viewer, reports, path):  # noqa: ARG001 -- what is sh
     assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
 
 
-def test_a_filter_is_text_as_well(viewer, reports, told):  # noqa: ARG001 -- what is shown
-    words = told[0][:2000]
+def test_a_filter_is_text_as_well(viewer, reports, planted):  # noqa: ARG001 -- what is shown
+    words = planted[0][:2000]
     answer = viewer.get("/clusters/prod", params={"words": words, "code": words, "broker": words, "run": words})
     assert answer.status_code == 200
     hostile.harmless(answer.text)
@@ -47,11 +47,11 @@ def test_a_filter_is_text_as_well(viewer, reports, told):  # noqa: ARG001 -- wha
 
 
 @pytest.fixture
-def sent(told):
+def sent(planted):
     """Return the messages on two audits: the cluster broken as it is, then by something else."""
-    broken, limits = AuditResult(cluster="prod", document=told[1]), AlertLimits()
+    broken, limits = AuditResult(cluster="prod", document=planted[1]), AlertLimits()
     first, state = decide_alert(DedupeState(), broken, datetime.now(UTC), limits)
-    failed = AuditResult(cluster="prod", why=told[0])
+    failed = AuditResult(cluster="prod", why=planted[0])
     second, _ = decide_alert(state, failed, datetime.now(UTC), limits)
     every = [*messages.messages(first, broken, Links()), *messages.messages(second, failed, Links())]
     assert {message.subject.partition("]")[0] for message in every} >= {"[NEW", "[NOT AUDITED"}

@@ -43,7 +43,7 @@ def test_the_one_redirect_is_relative_whatever_the_host(viewer):
 
 
 @pytest.fixture
-def served(viewer):  # noqa: ARG001 -- somebody is logged in
+def served(viewer):  # noqa: ARG001 -- a user is logged in
     """Return the port of a real server that mounts the pages as Airflow does."""
     outer = FastAPI()
     outer.mount("/kafka-audit", app)
@@ -119,8 +119,8 @@ def test_a_login_in_the_url_of_the_store_is_nowhere(viewer, monkeypatch, caplog,
 
 def test_what_a_file_system_says_is_masked_in_the_log_too(viewer, monkeypatch, caplog):
     def fail(self):  # noqa: ARG001 -- a method
-        said = "GET https://acc.example/audit?comp=list&sig=s3cret: 503, https://u:hunter2@proxy/"
-        raise StoreBusyError(said)
+        text = "GET https://acc.example/audit?comp=list&sig=s3cret: 503, https://u:hunter2@proxy/"
+        raise StoreBusyError(text)
 
     monkeypatch.setattr(History, "snapshots", fail)
     answer = viewer.get("/")

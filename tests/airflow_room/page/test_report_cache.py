@@ -13,7 +13,7 @@ from kafka_audit.store.history import DIGEST, History
 @pytest.fixture
 def reports_read(monkeypatch):
     read, whole = [], History.report
-    monkeypatch.setattr(History, "report", lambda self, one: (read.append(one), whole(self, one))[1])
+    monkeypatch.setattr(History, "report", lambda self, key: (read.append(key), whole(self, key))[1])
     return read
 
 

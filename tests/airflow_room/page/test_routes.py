@@ -90,8 +90,8 @@ def test_the_timeline_compares_the_last_two_unless_others_are_chosen(viewer):
     assert re.search(rf'name="b" value="{BROKEN[1]}"[^>]*checked', page)
     turned = viewer.get("/clusters/prod/timeline", params={"a": BROKEN[1], "b": BROKEN[0]}).text
     assert re.search(rf'name="a" value="{BROKEN[0]}"[^>]*checked', turned)
-    one = viewer.get("/clusters/quiet.eu/timeline").text
-    assert "Changes between" not in one
+    timeline = viewer.get("/clusters/quiet.eu/timeline").text
+    assert "Changes between" not in timeline
     older = viewer.get("/clusters/prod/timeline", params={"before": BROKEN[1]}).text
     assert BROKEN[0] in older
     assert f'value="{BROKEN[1]}" aria' not in older

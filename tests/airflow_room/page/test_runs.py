@@ -20,15 +20,15 @@ def test_a_gate_that_fails_is_an_audit_that_did_not():
 
 
 def test_a_snapshot_that_was_not_taken_is_its_cluster_s():
-    tasks = [("collect", "prod", "failed") if one[1] == "prod" else one for one in WHOLE]
-    assert {name: one.task for name, one in failed_clusters(run(*tasks), ["prod", "stage", "other"]).items()} == {
+    tasks = [("collect", "prod", "failed") if task[1] == "prod" else task for task in WHOLE]
+    assert {name: failure.task for name, failure in failed_clusters(run(*tasks), ["prod", "stage", "other"]).items()} == {
         "prod": "collect"
     }
 
 
 def test_spark_that_fails_leaves_every_cluster_of_the_run_without_a_report():
     tasks = [*WHOLE[:3], ("compare", "", "failed"), ("report", "", "upstream_failed")]
-    assert {name: one.task for name, one in failed_clusters(run(*tasks), ["prod", "stage", "other"]).items()} == {
+    assert {name: failure.task for name, failure in failed_clusters(run(*tasks), ["prod", "stage", "other"]).items()} == {
         "prod": "compare",
         "stage": "compare",
     }

@@ -50,9 +50,9 @@ def test_with_the_setting_each_cluster_is_watched(monkeypatch):
     monkeypatch.setenv("KAFKA_AUDIT_WATCH", "on")
     watched = {asset.name: asset for asset in suspicions().objects}
     assert set(watched) == {"kafka_audit/prod/suspect", "kafka_audit/test/suspect"}
-    ((one,),) = [asset.watchers for name, asset in watched.items() if "prod" in name]
-    assert isinstance(one.trigger, ClusterSuspectTrigger)
-    assert one.trigger.cluster == "prod"
+    ((watcher,),) = [asset.watchers for name, asset in watched.items() if "prod" in name]
+    assert isinstance(watcher.trigger, ClusterSuspectTrigger)
+    assert watcher.trigger.cluster == "prod"
 
 
 def test_another_dag_waits_for_the_same_asset_with_the_same_watcher(monkeypatch):
@@ -60,8 +60,8 @@ def test_another_dag_waits_for_the_same_asset_with_the_same_watcher(monkeypatch)
     (ours,) = (asset for asset in suspicions().objects if asset.name == "kafka_audit/prod/suspect")
     theirs = watched_asset("prod")
     assert theirs == ours
-    assert [(one.name, one.trigger.serialize()) for one in theirs.watchers] == [
-        (one.name, one.trigger.serialize()) for one in ours.watchers
+    assert [(watcher.name, watcher.trigger.serialize()) for watcher in theirs.watchers] == [
+        (watcher.name, watcher.trigger.serialize()) for watcher in ours.watchers
     ]
 
 
@@ -119,10 +119,10 @@ def events_of(stream, seconds):
 def test_run_yields_one_event_for_a_fault_and_resumes_without_another(broken, tmp_path):
     (event,) = events_of(lambda: ClusterSuspectTrigger(cluster="prod").run(), 8)
     assert event["cluster"] == "prod"
-    assert [(one["what"], one["broker"]) for one in event["suspicions"]] == [("view_empty", 2)]
+    assert [(suspicion["what"], suspicion["broker"]) for suspicion in event["suspicions"]] == [("view_empty", 2)]
     assert WatchFiles(tmp_path / "store").read("prod") is not None
     assert events_of(lambda: ClusterSuspectTrigger(cluster="prod").run(), 6) == []
-    assert all(one.connections < 12 for one in broken)
+    assert all(broker.connections < 12 for broker in broken)
 
 
 def test_two_triggers_of_a_cluster_share_one_loop(broken):
@@ -147,4 +147,4 @@ def test_two_triggers_of_a_cluster_share_one_loop(broken):
         return found
 
     assert sorted(asyncio.run(both())) == [(1, "view_empty"), (2, "view_empty")]
-    assert all(one.connections < 6 for one in broken[1:])
+    assert all(broker.connections < 6 for broker in broken[1:])

@@ -44,7 +44,7 @@ HEALTHY = BROKEN | {"cluster": "test", "incidents": [], "findings": []}
 class Receiver(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         request = ExportMetricsServiceRequest.FromString(self.rfile.read(int(self.headers["Content-Length"])))
-        metrics = [one for of in request.resource_metrics for scope in of.scope_metrics for one in scope.metrics]
+        metrics = [metric for of in request.resource_metrics for scope in of.scope_metrics for metric in scope.metrics]
         for metric in metrics:
             for point in metric.gauge.data_points:
                 labels = {attribute.key: attribute.value.string_value for attribute in point.attributes}
@@ -77,8 +77,8 @@ def run_task(airflow_python, collector):
             "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
         }
         documents = json.dumps([BROKEN, HEALTHY])
-        done = airflow_python.run(TASK, environment={**os.environ, **settings, **environment}, given=documents)
-        assert done.returncode == 0, done.stderr
+        completed = airflow_python.run(TASK, environment={**os.environ, **settings, **environment}, given=documents)
+        assert completed.returncode == 0, completed.stderr
 
     return run
 

@@ -21,8 +21,8 @@ GOOD = (
 def root(tmp_path, monkeypatch):
     """Return the folder, with files that may be proposed and links that lead out of it."""
     folder, elsewhere = tmp_path / "proposed", tmp_path / "elsewhere"
-    for one in (folder / "new", elsewhere):
-        one.mkdir(parents=True)
+    for path in (folder / "new", elsewhere):
+        path.mkdir(parents=True)
     (elsewhere / "server.properties").write_text(GOOD)
     (folder / "new" / "b1.properties").write_text(GOOD)
     (folder / "new" / "log4j.properties").write_text("log4j.rootLogger=INFO\n")
@@ -156,5 +156,5 @@ def test_the_decision_names_files_as_the_form_does(root, judged, tmp_path):  # n
         migration_tasks.decide("prod", now, plan)
     report = Baselines(tmp_path / "store", DECISIONS).find("prod", now["prod"])
     assert report["plan"] == plan
-    assert {one["source"] for one in report["blockers"]} == {"proposed new/b1.properties"}
+    assert {blocker["source"] for blocker in report["blockers"]} == {"proposed new/b1.properties"}
     assert str(tmp_path) not in json.dumps(report)

@@ -30,10 +30,10 @@ def test_the_catalogue_is_whole_inside_the_zip(tmp_path):
     program = "import kafka_audit.checks as c; print(c.__file__); print(*c.catalogue())"
     # -S and -P: neither the editable install nor the working directory can stand in for the zip. PyYAML reads the texts.
     path = os.pathsep.join((str(packed), str(Path(yaml.__file__).parents[1])))
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-S", "-P", "-c", program], env={"PYTHONPATH": path}, capture_output=True, text=True, check=True
     )
-    place, codes = done.stdout.splitlines()
+    place, codes = completed.stdout.splitlines()
     assert place.startswith(str(packed))
     assert codes.split() == list(catalogue())
     assert codes

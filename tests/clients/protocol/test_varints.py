@@ -39,10 +39,10 @@ def test_a_number_without_end_is_refused_at_its_sixth_byte(response, version, be
 
 @pytest.mark.parametrize("count", [0, 1, 127, 128, 300, 20_000])
 def test_an_honest_number_is_read(count):
-    keys = [ApiVersionsResponse.ApiVersion(version=3, api_key=one, min_version=0, max_version=9) for one in range(count)]
+    keys = [ApiVersionsResponse.ApiVersion(version=3, api_key=api, min_version=0, max_version=9) for api in range(count)]
     answer = ApiVersionsResponse(version=3, error_code=0, api_keys=keys, throttle_time_ms=0)
     read = ApiVersionsResponse[3].decode(bytes(answer.encode()))
-    assert [one.api_key for one in read.api_keys] == list(range(count))
+    assert [api.api_key for api in read.api_keys] == list(range(count))
 
 
 def test_an_answer_with_such_a_number_is_one_failed_read():

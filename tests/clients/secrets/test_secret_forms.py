@@ -22,8 +22,8 @@ def test_the_key_in_a_connection_string_is_a_secret_by_itself():
 
 
 def test_what_is_no_secret_in_a_connection_string_stays():
-    said = "Endpoint sb://space.servicebus.windows.net/ does not know auditor"
-    assert hidden(said, STRING) == said
+    text = "Endpoint sb://space.servicebus.windows.net/ does not know auditor"
+    assert hidden(text, STRING) == text
 
 
 def test_another_password_has_no_parts():

@@ -51,7 +51,7 @@ def test_an_error_that_no_zookeeper_gives_is_that_of_its_path_alone():
 def test_requests_stay_below_both_bounds_and_lose_nothing():
     paths = [f"/{'x' * (number % 50)}" for number in range(997)]
     cut = list(batches(paths, most=100, most_bytes=2000))
-    assert [one for batch in cut for one in batch] == paths
+    assert [path for batch in cut for path in batch] == paths
     assert max(map(len, cut)) <= 100
     assert all(len(MultiRead(batch).serialize()) <= 2000 + 9 for batch in cut)
     assert list(batches(["/" + "y" * 5000, "/z"], most_bytes=1000)) == [["/" + "y" * 5000], ["/z"]]
@@ -61,7 +61,9 @@ def test_requests_stay_below_both_bounds_and_lose_nothing():
 def test_many_znodes_go_by_multi_read_below_the_chroot():
     client = FakeZookeeper({f"/kafka{path}": path.encode() for path in MANY}, chroot="/kafka")
     found = reader(client).get_many([*MANY, "/gone"])
-    assert {path: one.data for path, one in found.items() if isinstance(one, Znode)} == {path: path.encode() for path in MANY}
+    assert {path: znode.data for path, znode in found.items() if isinstance(znode, Znode)} == {
+        path: path.encode() for path in MANY
+    }
     assert isinstance(found["/gone"], NoNodeError)
     assert client.single_reads == []
 
@@ -83,9 +85,9 @@ def test_few_znodes_are_not_worth_it():
 @pytest.mark.parametrize("refusal", [UnimplementedError(), ConnectionLoss()])
 def test_an_old_server_that_hides_its_version_is_asked_once_then_read_one_by_one(refusal):
     client = FakeZookeeper(dict.fromkeys(MANY, b"x"), version=None, has_multi=refusal)
-    one = reader(client)
+    multi = reader(client)
     for _ in range(2):
-        found = one.get_many([*MANY, "/gone"])
+        found = multi.get_many([*MANY, "/gone"])
         assert sum(isinstance(result, Znode) for result in found.values()) == len(MANY)
         assert isinstance(found["/gone"], NoNodeError)
     assert len(client.multi_reads) == 1

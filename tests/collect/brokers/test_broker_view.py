@@ -68,7 +68,7 @@ def test_asking_creates_no_topic(broker):
 
 def test_an_answer_of_megabytes_is_taken(broker):
     """kafka-python refuses beyond a million bytes unless told otherwise: about 21,000 partitions."""
-    broker.topics = {f"{'long-name-' * 20}{number}": {one: (2, [2]) for one in range(30)} for number in range(1500)}
+    broker.topics = {f"{'long-name-' * 20}{number}": {partition: (2, [2]) for partition in range(30)} for number in range(1500)}
     (view,) = of(ask(target(broker.address), read_s=30.0), BrokerView)
     assert view.topics_listed == 1500
 
@@ -130,7 +130,7 @@ def test_configuration_comes_from_the_first_address_that_answers(broker):
     assert len([row for row in of(answer, SourceRead) if row.operation == CONFIGS]) == 1
     assert outcomes(answer)[CONFIGS] == ("answered", None)
     assert len(of(answer, BrokerConfig)) == 1
-    assert [one.listener for one in of(answer, BrokerView)] == ["B", "C"]
+    assert [view.listener for view in of(answer, BrokerView)] == ["B", "C"]
 
 
 FAILURES = [

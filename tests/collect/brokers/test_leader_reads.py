@@ -43,10 +43,12 @@ def view_of(book, topics, broker=0, cluster="c", offline=()):
     """Put a view into the book; `offline` are (topic, partition, broker); no follower of a topic "behind" is in sync."""
     answer = metadata(8, {0: ("h", 1)}, topics, cluster_id=cluster)
     for topic in answer.topics:
-        for one in topic.partitions:
-            one.offline_replicas = [b for name, number, b in offline if (name, number) == (topic.name, one.partition_index)]
+        for partition in topic.partitions:
+            partition.offline_replicas = [
+                b for name, number, b in offline if (name, number) == (topic.name, partition.partition_index)
+            ]
             if topic.name == "behind":
-                one.isr_nodes = [one.leader_id]
+                partition.isr_nodes = [partition.leader_id]
     body = answer.encode(framed=False, header=False)
     view = book.add(bytes(body), 8)
     return BrokerView(
@@ -83,7 +85,9 @@ def questions(plan, broker):
 
 
 def asked(plan, broker):
-    return {(one.topic, one.partition, one.as_leader, one.listed_offline) for one in questions(plan, broker)}
+    return {
+        (question.topic, question.partition, question.as_leader, question.listed_offline) for question in questions(plan, broker)
+    }
 
 
 def plan_of(rows, book):
@@ -148,7 +152,9 @@ def test_without_zookeeper_the_newest_epoch_among_views_tells_who_leads():
 
 def test_a_view_of_another_cluster_tells_nothing():
     book = ViewBook()
-    views = [view_of(book, {"a": {0: (one, [one])}}, one, cluster) for one, cluster in ((0, "c"), (1, "c"), (2, "other"))]
+    views = [
+        view_of(book, {"a": {0: (broker, [broker])}}, broker, cluster) for broker, cluster in ((0, "c"), (1, "c"), (2, "other"))
+    ]
     assert 2 not in plan_of(views, book).questions
 
 
@@ -166,10 +172,16 @@ def question(topic, partition, *, as_leader=True, leader=2):
 
 def columns_of(asked):
     """Return questions, topic by topic, as columns."""
-    topics = sorted({one.topic for one in asked})
-    asked = sorted(asked, key=lambda one: one.topic)
-    rest = {name: np.array([getattr(one, name) for one in asked]) for name in LeaderQuestion._fields if name != "topic"}
-    return LeaderQuestions(topics=topics, topic=np.array([topics.index(one.topic) for one in asked]), **rest)
+    topics = sorted({leader_question.topic for leader_question in asked})
+    asked = sorted(asked, key=lambda leader_question: leader_question.topic)
+    rest = {
+        name: np.array([getattr(leader_question, name) for leader_question in asked])
+        for name in LeaderQuestion._fields
+        if name != "topic"
+    }
+    return LeaderQuestions(
+        topics=topics, topic=np.array([topics.index(leader_question.topic) for leader_question in asked]), **rest
+    )
 
 
 def target_of(fake):
@@ -197,8 +209,8 @@ def test_only_what_nobody_would_expect_becomes_a_row(broker, version):
     broker.errors = {("a", 1): 75, ("b", 0): 6, ("b", 1): 56}
     former = [question("b", number, as_leader=False, leader=0) for number in range(3)]
     rows = ask(broker, [question("a", 0), question("a", 1), *former])
-    told = {(row.topic, row.partition, row.asked_as, row.error) for row in of(rows, LeadershipAnswer)}
-    assert told == {("a", 1, "leader", 75), ("b", 1, "former", 56), ("b", 2, "former", 0)}
+    answers = {(row.topic, row.partition, row.asked_as, row.error) for row in of(rows, LeadershipAnswer)}
+    assert answers == {("a", 1, "leader", 75), ("b", 1, "former", 56), ("b", 2, "former", 0)}
     (counts,) = of(rows, LeadershipAsked)
     assert (counts.as_leader, counts.as_former) == (2, 3)
     assert reads(rows) == {LIST_OFFSETS: ("answered", None, None)}
@@ -236,7 +248,7 @@ ASKED_PAGE = [("a", 0), ("a", 2), ("b", 7), ("ü" * 100, 1)]
 
 @pytest.mark.parametrize("version", range(1, 6))
 def test_answers_in_any_order_are_read_alike(version):
-    page = columns_of([question(*one) for one in ASKED_PAGE])
+    page = columns_of([question(*row) for row in ASKED_PAGE])
     in_order = [("a", [(0, 3), (2, 0)]), ("b", [(7, 6)]), ("ü" * 100, [(1, 0)])]
     codes, offsets = list_offsets._in_order(answer_of(version, *in_order), version, page)
     assert (codes.tolist(), offsets.tolist()) == ([3, 0, 6, 0], [9, 9, 9, 9])
@@ -246,17 +258,17 @@ def test_answers_in_any_order_are_read_alike(version):
         [("a", [(2, 0)]), *in_order[1:], ("a", [(0, 3)])],
         [("unknown", [(0, 5)]), ("none", []), *in_order],
     ]
-    for one in other_orders:
-        assert list_offsets._in_order(answer_of(version, *one), version, page) is None
-        codes, offsets = list_offsets.offsets(answer_of(version, *one), version, page)
+    for indexes in other_orders:
+        assert list_offsets._in_order(answer_of(version, *indexes), version, page) is None
+        codes, offsets = list_offsets.offsets(answer_of(version, *indexes), version, page)
         assert (codes.tolist(), offsets.tolist()) == ([3, 0, 6, 0], [9, 9, 9, 9])
 
 
 @pytest.mark.parametrize("version", range(1, 6))
 def test_what_an_answer_leaves_out_or_tells_twice_is_seen(version):
-    page = columns_of([question(*one) for one in ASKED_PAGE])
-    some = answer_of(version, ("b", [(7, 6), (-7, 0)]), ("a", [(1, 0), (2, 0)]))
-    assert list_offsets.errors(some, version, page).tolist() == [list_offsets.NO_ANSWER, 0, 6, list_offsets.NO_ANSWER]
+    page = columns_of([question(*row) for row in ASKED_PAGE])
+    answer = answer_of(version, ("b", [(7, 6), (-7, 0)]), ("a", [(1, 0), (2, 0)]))
+    assert list_offsets.errors(answer, version, page).tolist() == [list_offsets.NO_ANSWER, 0, 6, list_offsets.NO_ANSWER]
     for twice in ([("a", [(0, 0), (0, 0)])], [("a", [(0, 0)]), ("b", []), ("a", [(0, 6)])]):
         with pytest.raises(WireError, match="a partition of a appears twice"):
             list_offsets.errors(answer_of(version, *twice), version, page)
@@ -273,8 +285,10 @@ def test_transactions_that_are_open_for_long_become_rows(broker, version):
     broker.errors = {("b", 0): 6}
     asked = [*(question("a", number) for number in range(5)), question("b", 0), question("c", 0, as_leader=False, leader=0)]
     rows = ask(broker, asked, transaction_ms=900_000)
-    told = {(row.topic, row.partition, row.stable_offset, row.end_offset, row.older_than_ms) for row in of(rows, OldTransaction)}
-    assert told == {("a", 0, 5, 20, 960_000), ("a", 1, 5, 20, 960_000), ("a", 4, 5, 20, 60_000)}
+    transactions = {
+        (row.topic, row.partition, row.stable_offset, row.end_offset, row.older_than_ms) for row in of(rows, OldTransaction)
+    }
+    assert transactions == {("a", 0, 5, 20, 960_000), ("a", 1, 5, 20, 960_000), ("a", 4, 5, 20, 60_000)}
     assert reads(rows)["read_committed offsets"] == ("answered", None, None)
 
 
@@ -294,8 +308,8 @@ def test_who_may_lead_what_has_no_leader(broker):
     broker.behind = {("b", 4): (1, [1])}
     plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=False, elr_topics=["a", "b"])
     rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan, first=True).ask()
-    told = {(row.topic, row.partition): (row.leader, row.eligible, row.last_known) for row in of(rows, EligibleReplicas)}
-    assert told == {("a", 0): (None, (1,), (0,)), ("b", 3): (None, (), ()), ("b", 4): (1, (0,), ())}
+    replicas = {(row.topic, row.partition): (row.leader, row.eligible, row.last_known) for row in of(rows, EligibleReplicas)}
+    assert replicas == {("a", 0): (None, (1,), (0,)), ("b", 3): (None, (), ()), ("b", 4): (1, (0,), ())}
     assert reads(rows) == {"DescribeTopicPartitions": ("answered", None, None)}
     assert LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan).ask() == ()
     broker.leaderless_error = 29
@@ -336,8 +350,10 @@ def test_how_long_a_transaction_may_be_open_is_the_brokers_word():
     views = [view_of(book, {"__transaction_state": {0: (0, [0])}}, 0)]
     assert plan_of(views, book).transaction_ms == 900_000
     setting = {"key": "transaction.max.timeout.ms", "source": 4, "sensitive": False}
-    told = [BrokerConfig(observer=f"broker:{n}", broker_id=n, value=value, **setting) for n, value in ((0, "60000"), (1, "x"))]
-    assert plan_of([*views, *told], book).transaction_ms == 60_000
+    settings = [
+        BrokerConfig(observer=f"broker:{n}", broker_id=n, value=value, **setting) for n, value in ((0, "60000"), (1, "x"))
+    ]
+    assert plan_of([*views, *settings], book).transaction_ms == 60_000
     assert plan_of([view_of(book, {"a": {0: (0, [0])}}, 0)], book).transaction_ms is None
 
 
@@ -360,7 +376,7 @@ def test_a_missing_right_is_a_failed_read_and_no_denial(broker):
 def test_a_broker_that_hangs_costs_one_deadline(broker):
     broker.mute = {2}
     rows = ask(broker, [question("a", 0)], disks_fail=True, read_s=0.3)
-    assert {operation: told[:2] for operation, told in reads(rows).items()} == {
+    assert {operation: read[:2] for operation, read in reads(rows).items()} == {
         LIST_OFFSETS: ("failed", "timeout"),
         GROUPS: ("failed", "timeout"),
     }
@@ -424,9 +440,9 @@ def test_groups_of_the_new_protocol_without_its_api_are_a_failed_read(broker):
     assert reads(ask(broker, [], disks_fail=True)) == {GROUPS: ("failed", "not supported", None)}
 
 
-@pytest.mark.parametrize("told", [b"\0", b"\0\0\xff\xff\xff\xff", b"\0\1" + b"\x7f" * 40])
-def test_an_assignment_in_no_known_form_is_none(broker, told):
-    broker.groups = {"billing": (0, "consumer", [("c-1", told)])}
+@pytest.mark.parametrize("assignment", [b"\0", b"\0\0\xff\xff\xff\xff", b"\0\1" + b"\x7f" * 40])
+def test_an_assignment_in_no_known_form_is_none(broker, assignment):
+    broker.groups = {"billing": (0, "consumer", [("c-1", assignment)])}
     assert [row.partitions for row in of(ask(broker, [], disks_fail=True), GroupMember)] == [()]
 
 
@@ -483,7 +499,7 @@ def test_side_by_side_askers_share_nothing():
     found = []
     for fake in fakes:
         with server(fake) as fake.address:
-            thread = threading.Thread(target=lambda one=fake: found.append(ask(one, [question("a", 0)])))
+            thread = threading.Thread(target=lambda broker=fake: found.append(ask(broker, [question("a", 0)])))
             thread.start()
             thread.join(10)
     assert [reads(rows) for rows in found] == [{LIST_OFFSETS: ("answered", None, None)}] * 3

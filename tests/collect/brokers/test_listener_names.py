@@ -56,21 +56,21 @@ def names(*rows):
 
 
 def test_settings_tell_the_listener_of_an_address():
-    told = config("client://k1.example.com:9092,INTERNAL://k1.example.com:9094")
-    assert names(told, probe(), probe(port=9094)) == ["CLIENT", "INTERNAL"]
-    assert names(told, probe(), view(), identity()) == ["CLIENT", "CLIENT", "CLIENT"]
+    advertised = config("client://k1.example.com:9092,INTERNAL://k1.example.com:9094")
+    assert names(advertised, probe(), probe(port=9094)) == ["CLIENT", "INTERNAL"]
+    assert names(advertised, probe(), view(), identity()) == ["CLIENT", "CLIENT", "CLIENT"]
 
 
 def test_where_two_listeners_were_asked_the_dialled_address_tells_which():
-    told = config("CLIENT://k1.example.com:9092,INTERNAL://k1.example.com:9094")
+    advertised = config("CLIENT://k1.example.com:9092,INTERNAL://k1.example.com:9094")
     inside = "K1.example.com:9094"
-    rows = (told, probe(), probe(port=9094, via=None), view(), view(address=inside), identity(address=inside))
+    rows = (advertised, probe(), probe(port=9094, via=None), view(), view(address=inside), identity(address=inside))
     assert names(*rows) == ["CLIENT", "INTERNAL", "CLIENT", "INTERNAL", "INTERNAL"]
 
 
 def test_one_address_that_was_dialled_for_two_listeners_tells_neither():
-    told = config("CLIENT://k1.example.com:9092,INTERNAL://k1.example.com:9094")
-    assert names(told, probe(), probe(port=9094), view()) == ["CLIENT", "INTERNAL", BOOTSTRAP]
+    advertised = config("CLIENT://k1.example.com:9092,INTERNAL://k1.example.com:9094")
+    assert names(advertised, probe(), probe(port=9094), view()) == ["CLIENT", "INTERNAL", BOOTSTRAP]
 
 
 @pytest.mark.parametrize("value", [":9092", "0.0.0.0:9092", "[::]:9092"])
@@ -91,14 +91,14 @@ def test_what_nobody_told_stays_without_a_name(rows):
 
 
 def test_registered_listeners_and_unknown_brokers_stay_as_they_are():
-    told = config("CLIENT://k1.example.com:9092")
-    assert names(told, probe(listener="OTHER"), probe(broker=UNREGISTERED)) == ["OTHER", BOOTSTRAP]
+    advertised = config("CLIENT://k1.example.com:9092")
+    assert names(advertised, probe(listener="OTHER"), probe(broker=UNREGISTERED)) == ["OTHER", BOOTSTRAP]
 
 
 def test_a_broker_that_told_nothing_has_the_name_from_those_that_list_it():
-    told = config("CLIENT://k1.example.com:9092,INTERNAL://k1.example.com:9094")
+    advertised = config("CLIENT://k1.example.com:9092,INTERNAL://k1.example.com:9094")
     listed = ViewBroker(brokers_digest="b", broker_id=2, host="localhost", port=9092, rack=None)
-    assert names(told, probe(), view(), listed, probe("localhost", broker=2)) == ["CLIENT", "CLIENT", "CLIENT"]
+    assert names(advertised, probe(), view(), listed, probe("localhost", broker=2)) == ["CLIENT", "CLIENT", "CLIENT"]
     # The view has no name where two listeners of its broker were asked, and nobody lists the other address.
-    assert names(told, probe(), probe(port=9094), view(), listed, probe("localhost", broker=2))[-1] == BOOTSTRAP
-    assert names(told, probe(), view(), listed, probe("elsewhere", broker=2))[-1] == BOOTSTRAP
+    assert names(advertised, probe(), probe(port=9094), view(), listed, probe("localhost", broker=2))[-1] == BOOTSTRAP
+    assert names(advertised, probe(), view(), listed, probe("elsewhere", broker=2))[-1] == BOOTSTRAP

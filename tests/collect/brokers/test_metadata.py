@@ -29,9 +29,9 @@ def topics(seed, most_replicas=5):
     found = {}
     for number in range(dice.randrange(1, 8)):
         partitions = {}
-        for one in range(dice.randrange(6)):
+        for broker in range(dice.randrange(6)):
             replicas = dice.sample(range(200), dice.randrange(most_replicas))
-            partitions[one] = (replicas[0] if replicas else -1, replicas)
+            partitions[broker] = (replicas[0] if replicas else -1, replicas)
         found[f"topic-{seed}-{number}"] = partitions
     return found
 
@@ -57,24 +57,34 @@ def test_reads_what_kafka_python_reads(version):
         theirs = MetadataResponse.decode(data, version=version)
         ours = decode_metadata_answer(data, version)
         assert (ours.controller_id, ours.cluster_id) == (theirs.controller_id, theirs.cluster_id if version >= 2 else None)
-        assert [tuple(one) for one in ours.brokers] == [(one.node_id, one.host, one.port, one.rack) for one in theirs.brokers]
+        assert [tuple(broker) for broker in ours.brokers] == [
+            (broker.node_id, broker.host, broker.port, broker.rack) for broker in theirs.brokers
+        ]
         assert len(ours.topics) == len(theirs.topics)
         for raw, their in zip(ours.topics, theirs.topics, strict=True):
             topic = read_topic(raw, version)
             theirs_id = base64.urlsafe_b64encode(their.topic_id.bytes).decode().rstrip("=") if version >= 10 else None
             assert (topic.name, topic.error, topic.topic_id) == (their.name, their.error_code, theirs_id)
             assert [
-                (one.partition, one.error, one.leader, one.leader_epoch, one.replicas, one.isr) for one in topic.partitions
+                (
+                    partition.partition,
+                    partition.error,
+                    partition.leader,
+                    partition.leader_epoch,
+                    partition.replicas,
+                    partition.isr,
+                )
+                for partition in topic.partitions
             ] == [
                 (
-                    one.partition_index,
-                    one.error_code,
-                    one.leader_id,
-                    one.leader_epoch if version >= 7 else None,
-                    tuple(one.replica_nodes),
-                    tuple(sorted(one.isr_nodes)),
+                    their_partition.partition_index,
+                    their_partition.error_code,
+                    their_partition.leader_id,
+                    their_partition.leader_epoch if version >= 7 else None,
+                    tuple(their_partition.replica_nodes),
+                    tuple(sorted(their_partition.isr_nodes)),
                 )
-                for one in sorted(their.partitions, key=lambda one: one.partition_index)
+                for their_partition in sorted(their.partitions, key=lambda partition: partition.partition_index)
             ]
 
 
@@ -94,8 +104,8 @@ def test_partitions_whose_lists_differ_in_length_are_told_apart(version, odd):
     """Those of equal lengths are passed over in one step."""
     answer = metadata(version, BROKERS, {"orders": {number: (0, [0, 1]) for number in range(20)}, "x": {0: (1, [1])}})
     partitions = answer.topics[0].partitions
-    for one in [partitions[7], partitions[-1]] if odd else []:
-        setattr(one, odd, [*getattr(one, odd), 2])
+    for partition in [partitions[7], partitions[-1]] if odd else []:
+        setattr(partition, odd, [*getattr(partition, odd), 2])
     orders, last = decode_metadata_answer(bytes(answer.encode(version=version)), version).topics
     assert read_topic(last, version).partitions[0].replicas == (1,)
     names = {"isr_nodes": "isr", "replica_nodes": "replicas"}
@@ -152,16 +162,16 @@ def test_digests_of_topics_know_every_column_and_no_order(version):
     def turn(topic, _):
         topic.partitions = topic.partitions[::-1]
 
-    same = [lambda *_: None, turn, lambda _, one: setattr(one, "isr_nodes", [1, 0])]
+    same = [lambda *_: None, turn, lambda _, partition: setattr(partition, "isr_nodes", [1, 0])]
     other = [
         lambda topic, _: setattr(topic, "name", "order"),
-        lambda _, one: setattr(one, "error_code", 5),
-        lambda _, one: setattr(one, "leader_id", 1),
-        lambda _, one: setattr(one, "leader_epoch", 77),
-        lambda _, one: setattr(one, "replica_nodes", [1, 0]),
-        lambda _, one: setattr(one, "replica_nodes", [0, 1, 1]),
-        lambda _, one: setattr(one, "isr_nodes", [0]),
-        lambda _, one: setattr(one, "offline_replicas", [1]),
+        lambda _, partition: setattr(partition, "error_code", 5),
+        lambda _, partition: setattr(partition, "leader_id", 1),
+        lambda _, partition: setattr(partition, "leader_epoch", 77),
+        lambda _, partition: setattr(partition, "replica_nodes", [1, 0]),
+        lambda _, partition: setattr(partition, "replica_nodes", [0, 1, 1]),
+        lambda _, partition: setattr(partition, "isr_nodes", [0]),
+        lambda _, partition: setattr(partition, "offline_replicas", [1]),
         lambda topic, _: setattr(topic, "partitions", topic.partitions[:1]),
     ]
     assert len({digest(change) for change in same}) == 1
@@ -279,7 +289,7 @@ def test_the_answer_that_most_brokers_send_is_hashed_twice(monkeypatch):
     monkeypatch.setattr(views.hashlib, "blake2b", lambda data, **size: hashed.append(bytes(data)) or blake2b(data, **size))
     book = ViewBook()
     common, other, next_one = (body(12, topics(seed)) for seed in (4, 5, 6))
-    found = [book.add(memoryview(one), 12) for one in (common, other, common, common, other, common)]
+    found = [book.add(memoryview(answer), 12) for answer in (common, other, common, common, other, common)]
     assert (hashed.count(common), hashed.count(other)) == (2, 2)
     assert found[0] == found[2] == found[3] == found[5] != found[1] == found[4]
     for _ in range(20):  # leaders moved

@@ -62,16 +62,18 @@ def test_with_the_right_everything_is_told(broker):
     broker.reassignments = {("orders", 1): ((0, 1, 2), (2,), (0,))}
     book = ViewBook()
     rows = ask(broker, book)
-    assert [reads(rows)[one] for one in (ACLS, LOG_DIRS, REASSIGNMENTS)] == [ANSWERED] * 3
+    assert [reads(rows)[operation] for operation in (ACLS, LOG_DIRS, REASSIGNMENTS)] == [ANSWERED] * 3
     (holder,) = of(rows, AclHolder)
     assert (holder.observer, holder.broker_id, holder.acls) == ("broker:2", 2, 3)
-    assert [tuple(AclEntry._make(tuple(vars(one).values())[1:])) for one in book.acls.rows([holder.acls_digest])] == [
+    assert [tuple(AclEntry._make(tuple(vars(row).values())[1:])) for row in book.acls.rows([holder.acls_digest])] == [
         ("Cluster", "kafka-cluster", "LITERAL", "User:eve", "10.0.0.1", "ClusterAction", "DENY"),
         ("Cluster", "kafka-cluster", "LITERAL", "User:kafka", "*", "ClusterAction", "ALLOW"),
         ("Topic", "pay", "PREFIXED", "User:a", "*", "Read", "ALLOW"),
     ]
-    told = {(one.path, one.error, one.replicas, one.total_bytes, one.usable_bytes) for one in of(rows, LogDir)}
-    assert told == {("/a", 0, 3, 1000, None), ("/b", 56, 0, 1000, None)}
+    log_dirs = {
+        (log_dir.path, log_dir.error, log_dir.replicas, log_dir.total_bytes, log_dir.usable_bytes) for log_dir in of(rows, LogDir)
+    }
+    assert log_dirs == {("/a", 0, 3, 1000, None), ("/b", 56, 0, 1000, None)}
     (moved,) = of(rows, Reassignment)
     assert (moved.topic, moved.partition, moved.replicas, moved.adding, moved.removing) == ("orders", 1, (0, 1, 2), (2,), (0,))
 
@@ -80,7 +82,7 @@ def test_with_the_right_everything_is_told(broker):
 def test_without_the_right_nothing_is_tried(broker, operations):
     broker.operations, broker.may_describe = operations, False
     rows = ask(broker)
-    assert {one: reads(rows)[one] for one in (ACLS, LOG_DIRS, REASSIGNMENTS)} == dict.fromkeys(
+    assert {operation: reads(rows)[operation] for operation in (ACLS, LOG_DIRS, REASSIGNMENTS)} == dict.fromkeys(
         (ACLS, LOG_DIRS, REASSIGNMENTS), DENIED
     )
     assert [broker.asked(key) for key in (29, 35, 46)] == [[], [], []]
@@ -90,12 +92,12 @@ def test_without_the_right_nothing_is_tried(broker, operations):
 def test_a_broker_that_knows_no_own_rights_is_asked_first_what_refuses_silently(broker):
     broker.apis, broker.may_describe = dict(OLD), False
     rows = ask(broker)
-    assert {one: reads(rows)[one] for one in (ACLS, LOG_DIRS)} == {ACLS: DENIED, LOG_DIRS: DENIED}
+    assert {operation: reads(rows)[operation] for operation in (ACLS, LOG_DIRS)} == {ACLS: DENIED, LOG_DIRS: DENIED}
     assert (broker.asked(35), broker.asked(29)) == ([0], [])
     broker.may_describe = True
     rows = ask(broker)
-    assert {one: reads(rows)[one] for one in (ACLS, LOG_DIRS)} == {ACLS: ANSWERED, LOG_DIRS: ANSWERED}
-    assert [(one.path, one.total_bytes) for one in of(rows, LogDir)] == [("/data", None)]
+    assert {operation: reads(rows)[operation] for operation in (ACLS, LOG_DIRS)} == {ACLS: ANSWERED, LOG_DIRS: ANSWERED}
+    assert [(log_dir.path, log_dir.total_bytes) for log_dir in of(rows, LogDir)] == [("/data", None)]
 
 
 def test_a_broker_that_can_tell_neither_is_not_tried(broker):
@@ -115,7 +117,7 @@ def test_an_empty_list_of_directories_is_a_refusal(broker, version):
 def test_a_right_that_was_taken_away_in_between_is_told_by_kafka(broker):
     broker.may_describe = False  # while the own operations still list it
     rows = ask(broker)
-    assert {one: reads(rows)[one] for one in (ACLS, LOG_DIRS, REASSIGNMENTS)} == dict.fromkeys(
+    assert {operation: reads(rows)[operation] for operation in (ACLS, LOG_DIRS, REASSIGNMENTS)} == dict.fromkeys(
         (ACLS, LOG_DIRS, REASSIGNMENTS), DENIED
     )
 
@@ -151,7 +153,7 @@ def test_without_zookeeper_the_first_broker_passes_the_question_on(broker, liste
 
 def test_another_broker_at_the_address_is_not_noted_as_this_one(broker):
     rows = ask(broker, broker_id=7)
-    assert {one: reads(rows)[one][:2] for one in (ACLS, LOG_DIRS)} == dict.fromkeys(
+    assert {operation: reads(rows)[operation][:2] for operation in (ACLS, LOG_DIRS)} == dict.fromkeys(
         (ACLS, LOG_DIRS), ("failed", "unexpected answer")
     )
     assert of(rows, LogDir) + of(rows, AclHolder) == []
@@ -209,14 +211,14 @@ def test_every_version_reads_the_same(version):
 
 
 def test_our_decoding_is_kafka_pythons():
-    resources = [(kind, f"n{kind}", 3, [("User:ü", "h", what, 3)]) for kind in range(2, 8) for what in range(2, 15)]
+    resources = [(kind, f"n{kind}", 3, [("User:ü", "h", operation, 3)]) for kind in range(2, 8) for operation in range(2, 15)]
     data = body(3, resources)
     theirs = DescribeAclsResponse.decode(data, version=3)
-    count = sum(len(one.acls) for one in theirs.resources)
+    count = sum(len(resource.acls) for resource in theirs.resources)
     assert len(acls.decode_acls_answer(data, 3)) == count == len(resources)
-    names = {one.operation for one in acls.decode_acls_answer(data, 3)}
+    names = {acl.operation for acl in acls.decode_acls_answer(data, 3)}
     assert {"All", "Describe", "ClusterAction", "IdempotentWrite", "DescribeTokens"} <= names
-    assert not [one for one in names if one.startswith("operation")]
+    assert not [name for name in names if name.startswith("operation")]
 
 
 def test_the_order_of_an_answer_does_not_matter_and_its_content_does():
@@ -230,7 +232,7 @@ def test_the_order_of_an_answer_does_not_matter_and_its_content_does():
 def test_a_body_is_decoded_once(monkeypatch):
     decoded = []
     read = acls.decode_acls_answer
-    monkeypatch.setattr(acls, "decode_acls_answer", lambda *given: decoded.append(1) or read(*given))
+    monkeypatch.setattr(acls, "decode_acls_answer", lambda *arguments: decoded.append(1) or read(*arguments))
     book = AclBook()
     for _ in range(100):
         book.add(body(3, RULES), 3)

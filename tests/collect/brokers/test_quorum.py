@@ -64,10 +64,10 @@ def test_a_broker_tells_the_leader_voters_and_observers_of_each_version(version)
     rows = ask_broker(QuorumNode(2, {55: (0, version)}))
     (view,) = of(rows, QuorumView)
     assert (view.observer, view.node_id, view.leader_id, view.leader_epoch, view.high_watermark) == ("broker:2", 2, 200, 7, 90)
-    told = {row.replica_id: row for row in of(rows, QuorumReplica)}
-    assert {one for one, row in told.items() if row.voter} == set(VOTERS)
-    assert told[2].log_end_offset == 40
-    assert told[2].last_caught_up_ms == (CLOCK - 30_000 if version else None)
+    replicas = {row.replica_id: row for row in of(rows, QuorumReplica)}
+    assert {voter for voter, row in replicas.items() if row.voter} == set(VOTERS)
+    assert replicas[2].log_end_offset == 40
+    assert replicas[2].last_caught_up_ms == (CLOCK - 30_000 if version else None)
     assert outcomes(rows)["DescribeQuorum"] == "answered"
     addresses = {(row.voter_id, row.listener, row.host, row.port) for row in of(rows, QuorumVoter)}
     assert addresses == ({(200, "CONTROLLER", "c0", 9093), (201, "CONTROLLER", "c1", 9093)} if version > 1 else set())
@@ -230,7 +230,7 @@ def test_a_broker_that_applies_far_less_than_it_fetched_must_be_seen_twice(appli
     rows = [replace(replica(0, 0), log_end_offset=90), replace(replica(1, 0), log_end_offset=None), feature]
     reasons = []
     found = quorum_differences.find_quorum_differences(SampleTables(collected(rows)), reasons)
-    assert {one[1] for one in found if one[0] == "not applied"} == twice
+    assert {difference[1] for difference in found if difference[0] == "not applied"} == twice
     assert reasons == (["the metadata log is not applied by broker 0"] if twice else [])
 
 
@@ -239,7 +239,7 @@ def directories(*rows):
 
 
 def brokers(*ids):
-    return [ViewBroker(brokers_digest="d", broker_id=one, host="h", port=9092, rack=None) for one in ids]
+    return [ViewBroker(brokers_digest="d", broker_id=broker_id, host="h", port=9092, rack=None) for broker_id in ids]
 
 
 ROLE = BrokerConfig(observer="broker:1", broker_id=1, key="process.roles", value="broker,controller", source=4, sensitive=False)
@@ -264,7 +264,7 @@ DYNAMIC = ((200, True, "a"), (201, True, "b"))
 def test_a_controller_without_a_vote_must_be_seen_twice(rows, twice):
     reasons = []
     found = quorum_differences.find_quorum_differences(SampleTables(collected([*brokers(0, 1), *rows])), reasons)
-    assert {one[1:] for one in found if one[0] == "controller without vote"} == twice
+    assert {difference[1:] for difference in found if difference[0] == "controller without vote"} == twice
     assert len([reason for reason in reasons if "without a vote" in reason]) == bool(twice)
 
 
@@ -283,7 +283,7 @@ class Keeper(QuorumNode):
             super()._answer(connection, request)
             return
         self.requests.append((50, 0, request))
-        asked = [one.name for one in DescribeUserScramCredentialsRequest.decode(request, version=0, header=True).users]
+        asked = [user.name for user in DescribeUserScramCredentialsRequest.decode(request, version=0, header=True).users]
         result = DescribeUserScramCredentialsResponse.DescribeUserScramCredentialsResult
         results = [
             result(
@@ -292,7 +292,8 @@ class Keeper(QuorumNode):
                 error_code=0 if name in self.users else 91,
                 error_message=None,
                 credential_infos=[
-                    result.CredentialInfo(version=0, mechanism=one, iterations=4096) for one in self.users.get(name, ())
+                    result.CredentialInfo(version=0, mechanism=mechanism, iterations=4096)
+                    for mechanism in self.users.get(name, ())
                 ],
             )
             for name in asked
@@ -317,8 +318,8 @@ def scram_rows(keeper, *logins):
             topics_digest="t",
             metadata_version=12,
         )
-        told = {"leader_id": 200, "leader_epoch": 7, "high_watermark": 9}
-        led = QuorumView(sample=1, observer="broker:2", node_id=2, **told)
+        quorum = {"leader_id": 200, "leader_epoch": 7, "high_watermark": 9}
+        led = QuorumView(sample=1, observer="broker:2", node_id=2, **quorum)
         return scram_users.read_scram_users([view, led, *logins], "PLAINTEXT", 1, ClientOptions(read_s=2.0))
 
 
@@ -328,7 +329,7 @@ def test_scram_users_are_asked_for_by_name_and_never_all():
     assert {(row.user, row.mechanism) for row in of(rows, ScramUser)} == {("kafka", "SCRAM-SHA-512")}
     assert outcomes(rows) == {"DescribeUserScramCredentials": "answered"}
     (request,) = [request for key, _, request in keeper.requests if key == 50]
-    names = {one.name for one in DescribeUserScramCredentialsRequest.decode(request, version=0, header=True).users}
+    names = {user.name for user in DescribeUserScramCredentialsRequest.decode(request, version=0, header=True).users}
     assert names == {"kafka", "gone"}
 
 

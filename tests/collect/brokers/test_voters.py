@@ -53,7 +53,8 @@ NAMES = config("controller.listener.names", "CONTROLLER")
 
 def found(*rows, **described):
     return [
-        (one.voter_id, one.advertised, one.protocol, one.address) for one in voter_targets(Cluster(name="c", **described), rows)
+        (target.voter_id, target.advertised, target.protocol, target.address)
+        for target in voter_targets(Cluster(name="c", **described), rows)
     ]
 
 
@@ -74,10 +75,10 @@ def test_the_protocol_is_what_the_file_or_the_brokers_say_and_else_no_byte_is_se
     rows = [view("broker:0", 7), voter(200, "c0")]
     assert found(*rows, security=Security(protocol="SASL_SSL"))[0][2] == ""
     assert found(*rows, listeners={"CONTROLLER": Security(protocol="SSL")})[0][2] == "SSL"
-    told = [NAMES, config("listener.security.protocol.map", MAP)]
-    assert found(*rows, *told)[0][2] == "SASL_SSL"
+    settings = [NAMES, config("listener.security.protocol.map", MAP)]
+    assert found(*rows, *settings)[0][2] == "SASL_SSL"
     other = [config("controller.listener.names", "CONTROLLER", 1), config("listener.security.protocol.map", "CONTROLLER:SSL", 1)]
-    assert found(*rows, *told, *other)[0][2] == ""
+    assert found(*rows, *settings, *other)[0][2] == ""
 
 
 def test_of_several_listeners_the_one_counts_that_nodes_name_first():
@@ -121,7 +122,7 @@ def test_no_password_goes_to_a_voter_that_only_the_cluster_names(tmp_path, mecha
         row = probed(target, security=security, trusted_hosts=("127.0.0.1",))
         heard = [*hostile.passwords, *hostile.scram_messages]
         secret = (PASSWORD.encode(), base64.b64encode(PASSWORD.encode())[:-4], b"auditor")
-        heard += [one for one in secret if one in bytes(hostile.received)]
+        heard += [text for text in secret if text in bytes(hostile.received)]
     assert (row.voter_id, row.layer, row.outcome, row.vantage, row.from_controller) == (200, "api", "ok", "worker", None)
     assert hostile.handshakes == [mechanism], "it was asked what it offers"
     assert heard == []
@@ -258,7 +259,7 @@ def test_addresses_of_the_cluster_file_are_probed_once_and_others_from_hosts_of_
         host, port = quorum.broker.places[200]
         brokers = replace(HOSTS, name="brokers", role="broker", command=("env", "NODE={broker_id}"))
         snapshot = quorum.audit(controllers=(f"{host}:{port}",), vantages=(brokers,))
-        there = {one: f"{place[0]}:{place[1]}" for one, place in quorum.broker.places.items()}
+        there = {node: f"{place[0]}:{place[1]}" for node, place in quorum.broker.places.items()}
     assert {row.address for row in snapshot.of(ControllerProbe)} == {there[200]}
     assert {row.address for row in snapshot.of(VoterProbe)} == {there[201]}
     assert {(row.from_broker, row.address) for row in snapshot.of(ControllerProbeFromBroker)} == {

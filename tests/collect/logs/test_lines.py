@@ -17,12 +17,12 @@ AT = "[2026-11-22 01:02:03,456] "
 SAID = yaml.load((Path(__file__).parent / "said.yaml").read_text(), yaml.CSafeLoader)
 
 
-@pytest.mark.parametrize("said", SAID)
-def test_kafkas_words_are_known_again(said):
-    (match,) = scan(AT + SAID[said]["text"], 1).matches
-    (row,) = rows_of(AT + SAID[said]["text"])
-    assert [row.signature, shown_by(row), row.about_broker, row.address] == SAID[said]["is"]
-    assert row.detail == SAID[said].get("detail", row.detail)
+@pytest.mark.parametrize("message", SAID)
+def test_kafkas_words_are_known_again(message):
+    (match,) = scan(AT + SAID[message]["text"], 1).matches
+    (row,) = rows_of(AT + SAID[message]["text"])
+    assert [row.signature, shown_by(row), row.about_broker, row.address] == SAID[message]["is"]
+    assert row.detail == SAID[message].get("detail", row.detail)
     assert match.stamp.text == "2026-11-22 01:02:03,456"
 
 
@@ -117,8 +117,8 @@ def test_a_line_without_a_readable_time_has_none(line):
 
 
 def test_the_last_registration_is_remembered():
-    told = "INFO Registered broker {0} at path /brokers/ids/{0} with addresses: PLAINTEXT://b:9092, czxid (broker epoch): {1} (x)"
-    lines = [f"[2026-11-22 0{n}:00:00,000] {told.format(broker, n + 100)}" for n, broker in enumerate((1, 1, 7))]
+    line = "INFO Registered broker {0} at path /brokers/ids/{0} with addresses: PLAINTEXT://b:9092, czxid (broker epoch): {1} (x)"
+    lines = [f"[2026-11-22 0{n}:00:00,000] {line.format(broker, n + 100)}" for n, broker in enumerate((1, 1, 7))]
     when, czxid = scan("\n".join(lines), 1).registered
     assert (when.text, czxid) == ("2026-11-22 01:00:00,000", 101)
 

@@ -203,7 +203,7 @@ def test_of_each_log_the_newest_files_are_read(tmp_path):
     ],
 )
 def test_what_cannot_be_read_is_a_row_that_says_what_is_needed(tmp_path, logs, brokers, error):
-    filled = Logs(paths=tuple(one.replace("{tmp}", str(tmp_path)) for one in logs.paths), command=logs.command)
+    filled = Logs(paths=tuple(path.replace("{tmp}", str(tmp_path)) for path in logs.paths), command=logs.command)
     cluster = Cluster(name="c", logs=filled, limits=Limits(read_s=0.5))
     (row,) = sources.read_logs(cluster, Nodes(brokers=brokers), (), 1, Budget(deadline=time.monotonic() + 20))
     assert (row.outcome, row.error) == ("failed", error)

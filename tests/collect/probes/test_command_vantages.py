@@ -44,8 +44,8 @@ def target(address, broker_id=0, protocol="PLAINTEXT"):
 
 
 def cluster(command=HERE, **vantage):
-    one = Vantage(name="there", command=command, **vantage)
-    return Cluster(name="c", vantages=(one,), limits=Limits(read_s=READ_S))
+    there = Vantage(name="there", command=command, **vantage)
+    return Cluster(name="c", vantages=(there,), limits=Limits(read_s=READ_S))
 
 
 @pytest.fixture(scope="module")
@@ -111,19 +111,19 @@ EXPECTED = {
 
 
 def walked(command, targets):
-    (one,) = runs(cluster(command), 1, targets, [])
-    return one.rows()
+    (run,) = runs(cluster(command), 1, targets, [])
+    return run.rows()
 
 
 def paths(rows, targets):
     """Return the rows of each target without times, by the name of the target."""
     found = {}
-    for name, one in targets.items():
+    for name, target in targets.items():
         same = [
             row
             for row in rows
             if isinstance(row, Probe)
-            and (row.port, row.broker_id, row.host, row.protocol) == (one.port, one.broker_id, one.host, one.protocol)
+            and (row.port, row.broker_id, row.host, row.protocol) == (target.port, target.broker_id, target.host, target.protocol)
         ]
         found[name] = [(row.layer, row.outcome, row.error, row.detail, row.needs) for row in same]
     return found
@@ -159,8 +159,8 @@ def test_rows_say_where_they_come_from(addresses):
 def test_role_broker_runs_once_per_broker_with_its_id(addresses):
     echo = ("sh", "-c", 'echo "on $0"; exit 3', "{broker_id}")
     found = runs(cluster(echo, role="broker"), 1, [addresses["healthy"]], [2, 0])
-    assert [one.name for one in found] == ["there on broker 2", "there on broker 0"], "in the order given"
-    rows = [row for one in found for row in one.rows()]
+    assert [run.name for run in found] == ["there on broker 2", "there on broker 0"], "in the order given"
+    rows = [row for run in found for row in run.rows()]
     assert [row.from_broker for row in rows if isinstance(row, Probe)] == [2, 0]
     assert [row.message for row in rows if isinstance(row, SourceRead)] == [
         f"python3: on {broker} (exit status 3); bash: on {broker} (exit status 3)" for broker in (2, 0)
@@ -171,7 +171,7 @@ def test_role_broker_probes_controllers_too_and_clients_do_not(addresses, bash_a
     def controller(address):
         return replace(target(address, UNREGISTERED), listener=CONTROLLER_LISTENER)
 
-    answers, refuses = (controller((one.host, one.port)) for one in (addresses["healthy"], addresses["refused"]))
+    answers, refuses = (controller((endpoint.host, endpoint.port)) for endpoint in (addresses["healthy"], addresses["refused"]))
     outcomes = {"api": "ok", "tcp": "failed"}
     for command in (HERE, bash_alone):
         (run,) = runs(cluster(command), 1, [addresses["healthy"]], [2], controllers=[answers, refuses])
@@ -181,7 +181,7 @@ def test_role_broker_probes_controllers_too_and_clients_do_not(addresses, bash_a
         rows = run.rows()
         probes = [row for row in rows if isinstance(row, ControllerProbeFromBroker)]
         assert {(row.from_broker, row.address, row.layer, row.outcome) for row in probes} == {
-            (2, one.advertised, layer, outcomes[layer]) for one, layer in ((answers, "api"), (refuses, "tcp"))
+            (2, endpoint.advertised, layer, outcomes[layer]) for endpoint, layer in ((answers, "api"), (refuses, "tcp"))
         }
         assert {row.broker_id for row in rows if isinstance(row, Probe)} == {0}
     (run,) = runs(cluster(("false",), role="broker"), 1, [], [2], controllers=[answers])
@@ -286,7 +286,7 @@ def test_lines_that_make_no_sense_are_left_out():
         "other\t0\ttcp\tok\t\t\t\t1",
     ]
     (steps,) = parse_probe_output("\n".join(lines), [target(("h", 1))]).values()
-    assert [(one.layer, one.outcome, one.detail) for one in steps] == [("dns", "ok", "1.2.3.4")]
+    assert [(step.layer, step.outcome, step.detail) for step in steps] == [("dns", "ok", "1.2.3.4")]
 
 
 def test_passwords_stay_here():
@@ -380,8 +380,8 @@ def secured(tmp_path):
 
 def test_python_walks_through_tls_and_sees_mechanisms_without_a_login(secured):
     described, targets, brokers = secured
-    (one,) = runs(described, 1, list(targets.values()), [], ClusterLogins(described, {}))
-    rows = one.rows()
+    (run,) = runs(described, 1, list(targets.values()), [], ClusterLogins(described, {}))
+    rows = run.rows()
     found = {name: [(layer, outcome, error or detail) for layer, outcome, error, detail, _ in seen] for name, seen in
              without_packets(paths(rows, targets)).items()}  # fmt: skip
     assert found["SSL"][2:] == [("tls", "ok", "TLSv1.3"), ("api", "ok", "4 APIs"), ("identity", "ok", "0")]
@@ -396,14 +396,14 @@ def test_python_walks_through_tls_and_sees_mechanisms_without_a_login(secured):
         "CN=wants,O=bed": ("there", True, True),
         "CN=both,O=bed": ("there", None, True),  # the file says nothing of SASL_SSL, so whom to trust is not known
     }
-    assert [one.logins for one in brokers] == [[], []]
+    assert [broker.logins for broker in brokers] == [[], []]
 
 
 def test_bash_says_that_tls_and_mechanisms_need_python(secured, bash_alone):
     described, targets, _ = secured
     described = replace(described, vantages=(Vantage(name="there", command=bash_alone),))
-    (one,) = runs(described, 1, list(targets.values()), [], ClusterLogins(described, {}))
-    rows = one.rows()
+    (run,) = runs(described, 1, list(targets.values()), [], ClusterLogins(described, {}))
+    rows = run.rows()
     found = {name: [(layer, outcome, needs) for layer, outcome, _, _, needs in seen] for name, seen in
              paths(rows, targets).items()}  # fmt: skip
     reached = [("dns", "ok", None), ("tcp", "ok", None)]
@@ -414,8 +414,8 @@ def test_bash_says_that_tls_and_mechanisms_need_python(secured, bash_alone):
 
 def test_what_bash_cannot_reach_stays_unreached(bash_alone):
     described = cluster(bash_alone)
-    (one,) = runs(described, 1, [target(fakes.refused(), protocol="SSL")], [], ClusterLogins(described, {}))
-    assert [(row.layer, row.outcome) for row in one.rows() if isinstance(row, Probe)] == [("dns", "ok"), ("tcp", "failed")]
+    (run,) = runs(described, 1, [target(fakes.refused(), protocol="SSL")], [], ClusterLogins(described, {}))
+    assert [(row.layer, row.outcome) for row in run.rows() if isinstance(row, Probe)] == [("dns", "ok"), ("tcp", "failed")]
 
 
 def test_a_vantage_gets_no_variable_that_holds_a_password_whatever_its_name():
@@ -436,9 +436,9 @@ def test_a_vantage_gets_no_variable_that_holds_a_password_whatever_its_name():
 
 def test_what_claims_to_be_a_certificate_and_is_none_gives_no_row():
     lines = ["certificate\tok\t\tnot base64!\t\t0", "tls\tok\t\t\t\t1"]
-    one = target(("h", 1), protocol="SSL")
-    (steps,) = parse_probe_output("\n".join(f"kafka-audit\t0\t{line}" for line in lines), [one]).values()
-    rows = endpoint_probes.probe_rows(1, endpoint_probes.FROM_WORKER, one, steps)
+    endpoint = target(("h", 1), protocol="SSL")
+    (steps,) = parse_probe_output("\n".join(f"kafka-audit\t0\t{line}" for line in lines), [endpoint]).values()
+    rows = endpoint_probes.probe_rows(1, endpoint_probes.FROM_WORKER, endpoint, steps)
     assert [type(row) for row in rows] == [Probe]
 
 
@@ -448,7 +448,7 @@ def test_python_and_bash_name_who_resolves(monkeypatch, tmp_path):
     servers.write_text("search example\nnameserver 10.0.0.2\nNAMESERVER fd00::53\nnameserver $(id)\nnameserver 1\nnameserver 2\n")
     monkeypatch.setattr(sockets, "HOSTS", str(hosts))
     monkeypatch.setattr(sockets, "RESOLV_CONF", str(servers))
-    told = {
+    kinds = {
         "kafka-0.EXAMPLE.": "by hosts file",
         "kafka-0": "by hosts file",
         "kafka-1": "by nameserver 10.0.0.2,fd00::53,1",
@@ -457,12 +457,12 @@ def test_python_and_bash_name_who_resolves(monkeypatch, tmp_path):
         "10.0.0.7": None,
         "fd00::1": None,
     }
-    assert {host: sockets.resolver(host) for host in told} == told
+    assert {host: sockets.resolver(host) for host in kinds} == kinds
     script = bash_text([], 1.0).replace("/etc/hosts", str(hosts)).replace("/etc/resolv.conf", str(servers))
     functions = script.partition("\nmain() {")[0]
-    asked = "\n".join(f"resolver {host}; echo ${{RESOLVER:-nobody}}" for host in told)
-    said = subprocess.run(["bash"], input=f"{functions}\n{asked}\n", capture_output=True, text=True, check=True)
-    assert said.stdout.splitlines() == [one or "nobody" for one in told.values()]
+    asked = "\n".join(f"resolver {host}; echo ${{RESOLVER:-nobody}}" for host in kinds)
+    output = subprocess.run(["bash"], input=f"{functions}\n{asked}\n", capture_output=True, text=True, check=True)
+    assert output.stdout.splitlines() == [kind or "nobody" for kind in kinds.values()]
     servers.unlink()
     assert sockets.resolver("kafka-1") == "by no nameserver"
 

@@ -40,7 +40,8 @@ class Behaves:
     def resolve(self, *addresses):
         """Let the name have these addresses, in this order."""
         infos = [
-            (socket.AF_INET6 if ":" in one else socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, self.port)) for one in addresses
+            (socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, self.port))
+            for address in addresses
         ]
         real = socket.getaddrinfo
         self._monkeypatch.setattr(socket, "getaddrinfo", lambda host, *more: infos if host == NAME else real(host, *more))
@@ -123,8 +124,8 @@ def test_all_together_take_the_time_of_one_probe(loopback):
 
     loopback.at("127.0.0.1", FakeBroker(1))
     silent_ones = [f"127.0.0.{number}" for number in range(2, 30)]
-    for one in silent_ones:
-        loopback.at(one, silent)
+    for host in silent_ones:
+        loopback.at(host, silent)
     loopback.resolve("127.0.0.1", *silent_ones)
     started = time.monotonic()
     found = addresses(loopback.rows(seconds=1.0))

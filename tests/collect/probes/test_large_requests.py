@@ -49,7 +49,7 @@ class Path:
 
 
 class Stalling(FakeBroker):
-    """A process that stands still from the first large request on, whoever asks."""
+    """A process that answers no client from the first large request on."""
 
     stalled = False
 

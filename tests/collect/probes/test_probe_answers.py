@@ -33,7 +33,7 @@ def mechanisms(body):
 
 
 def names(*found):
-    return b"".join(struct.pack("!h", len(one)) + one for one in found)
+    return b"".join(struct.pack("!h", len(answer)) + answer for answer in found)
 
 
 @pytest.mark.parametrize("error", [0, 33])

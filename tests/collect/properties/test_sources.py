@@ -144,12 +144,12 @@ def test_secrets_never_become_a_row(files):
 
 def test_logins_show_who_and_whether_passwords_are_equal(files):
     key = "listener.name.sasl_plaintext.plain.sasl.jaas.config"
-    one = f'{key}={PLAIN} username="kafka" password="a" user_kafka="a" user_eve="b";'
+    jaas = f'{key}={PLAIN} username="kafka" password="a" user_kafka="a" user_eve="b";'
     two = f'{key}={PLAIN} username="kafka" \\\n  password="b" user_kafka="a";'
-    rows = read(files(a=text(0, one), b=text(1, two)))
+    rows = read(files(a=text(0, jaas), b=text(1, two)))
     logins = of(rows, PropertyLogin)
-    told = [(row.broker_id, row.listener, row.mechanism, row.side, row.username) for row in logins]
-    assert told == [
+    clients = [(row.broker_id, row.listener, row.mechanism, row.side, row.username) for row in logins]
+    assert clients == [
         (0, "SASL_PLAINTEXT", "PLAIN", "client", "kafka"),
         (0, "SASL_PLAINTEXT", "PLAIN", "server", "kafka"),
         (0, "SASL_PLAINTEXT", "PLAIN", "server", "eve"),
@@ -159,7 +159,7 @@ def test_logins_show_who_and_whether_passwords_are_equal(files):
     a, same, b, other, again = [row.password_digest for row in logins]
     assert a == same == again != b == other
     assert a not in {
-        row.password_digest for row in of(read(files(a=text(0, one))), PropertyLogin)
+        row.password_digest for row in of(read(files(a=text(0, jaas))), PropertyLogin)
     }  # another snapshot, another key
 
 
@@ -207,7 +207,7 @@ def test_a_file_that_cannot_be_used_is_one_row_that_names_it(files, content, err
     assert message in row.message
     assert needs in row.needs
     assert path in row.needs
-    assert {one.broker_id for one in of(rows, BrokerProperty)} == {1}
+    assert {row.broker_id for row in of(rows, BrokerProperty)} == {1}
 
 
 @pytest.mark.parametrize("name", ["absent", ".", "a.properties/under"])
@@ -232,7 +232,7 @@ def test_two_files_for_one_broker_are_one_row_and_neither_is_believed(files):
     row = failure(rows)
     assert (row.observer, row.error, row.needs) == ("properties:1", "two files", "one file for broker 1")
     assert row.message == f"{paths[0]} and {paths[1]} both name broker 1"
-    assert {one.broker_id for one in of(rows, BrokerProperty)} == {2}
+    assert {row.broker_id for row in of(rows, BrokerProperty)} == {2}
 
 
 def test_one_file_named_twice_is_one_file(files):

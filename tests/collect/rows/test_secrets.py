@@ -1,4 +1,4 @@
-"""No secret is in any column, whoever says that it is none; and what the audit stands on stays readable."""
+"""No secret is in any column, even if a broker reports that it is none; and what the audit needs stays readable."""
 
 import base64
 import json
@@ -117,7 +117,7 @@ def test_of_kafkas_own_settings_those_are_secrets_that_kafka_hides(version):
     """Rather one too many: what is hidden besides says nothing that a check judges by."""
     found = definitions(version)
     secret = {key for key in found if is_secret(key, "")}
-    hidden = {key for key, one in found.items() if one.type == "PASSWORD"}
+    hidden = {key for key, definition in found.items() if definition.type == "PASSWORD"}
     assert hidden <= secret
     assert secret - hidden <= BESIDES
 
@@ -168,7 +168,7 @@ def planted():
 def test_what_a_broker_calls_harmless_is_in_no_row(tmp_path):
     with HostileCluster() as cluster:
         broker = cluster.brokers[2]
-        broker.configs |= {key: one for key, one in planted().items() if key not in broker.configs and len(key) <= LONGEST_KEY}
+        broker.configs |= {key: text for key, text in planted().items() if key not in broker.configs and len(key) <= LONGEST_KEY}
         for path in ("/config/brokers/0", "/config/brokers/<default>"):
             cluster.zookeeper.znodes[path] = json.dumps({"version": 1, "config": SECRETS}).encode()
         cluster.zookeeper.znodes["/config/topics/orders"] = json.dumps({"config": {"min.insync.replicas": TOKEN}}).encode()
@@ -190,8 +190,8 @@ def test_what_a_broker_calls_harmless_is_in_no_row(tmp_path):
         )
     for row in rows_of(snapshot):
         assert HIDDEN not in repr(row), row
-    told = {row.key: row.value for row in snapshot.of(BrokerConfig) if row.broker_id == 2}
-    assert {key: told[key] for key in READABLE if key not in cluster.brokers[0].configs} == {
+    settings = {row.key: row.value for row in snapshot.of(BrokerConfig) if row.broker_id == 2}
+    assert {key: settings[key] for key in READABLE if key not in cluster.brokers[0].configs} == {
         key: value for key, value in READABLE.items() if key not in cluster.brokers[0].configs
     }
     assert {row.sensitive for row in snapshot.of(BrokerConfig) if row.key in SECRETS} == {True}
@@ -209,7 +209,7 @@ def _refuse(message):
 
 def _log_lines():
     yield "ERROR Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)"
-    yield from (f"org.apache.kafka.common.config.ConfigException: {one}" for one in CLIENT_TEXTS[:1])
+    yield from (f"org.apache.kafka.common.config.ConfigException: {text}" for text in CLIENT_TEXTS[:1])
     yield f"ERROR Error while appending records to orders-0 in dir /x?sig={HIDDEN} password={HIDDEN} (kafka.log)"
 
 
@@ -279,15 +279,15 @@ def test_no_form_of_the_auditor_s_password_is_in_any_value(secret):
         *(base64.b64encode(b"\0" * n + secret.encode()).decode()[4:-4] for n in range(3)),
     ]
     for form in encoded(secret):
-        said = f"we know {form}, do we"
+        text = f"we know {form}, do we"
         rows = (
-            BrokerConfig(observer="broker:1", broker_id=1, key="broker.motto", value=said, source=4, sensitive=False),
-            SourceRead(sample=1, observer="broker:1", operation="Metadata", target="b", outcome="failed", message=said),
+            BrokerConfig(observer="broker:1", broker_id=1, key="broker.motto", value=text, source=4, sensitive=False),
+            SourceRead(sample=1, observer="broker:1", operation="Metadata", target="b", outcome="failed", message=text),
             RegisteredEndpoint(sample=1, broker_id=1, listener="P", protocol="PLAINTEXT", host=form, port=9092),
             Acl(acls_digest="d", resource_type="Topic", resource_name=form, pattern_type="LITERAL", principal=f"User:{form}",
                 host="*", operation="Read", permission="ALLOW"),
         )  # fmt: skip
-        table = pa.table({"observer": ["zookeeper"], "topic": [form], "key": ["x.motto"], "value": [said]})
+        table = pa.table({"observer": ["zookeeper"], "topic": [form], "key": ["x.motto"], "value": [text]})
         found = filtered(Collected(rows=rows, large={TopicConfig: table}), {secret})
         shown = repr(found.rows) + repr(found.large[TopicConfig].to_pylist())
         assert MASK in shown, form
@@ -380,6 +380,6 @@ def test_an_exception_s_text_stays_out():
     try:
         int(HIDDEN)
     except ValueError as error:
-        told = unexpected_failure(error)
-    assert isinstance(told, ReadError)
-    assert HIDDEN not in str(told)
+        message = unexpected_failure(error)
+    assert isinstance(message, ReadError)
+    assert HIDDEN not in str(message)

@@ -138,19 +138,19 @@ def log_dir(**changes):
 
 def listed(digest="B", hosts=None):
     return [
-        ViewBroker(brokers_digest=digest, broker_id=one, host=host, port=9092, rack=None)
-        for one, host in (hosts or HOSTS).items()
+        ViewBroker(brokers_digest=digest, broker_id=node, host=host, port=9092, rack=None)
+        for node, host in (hosts or HOSTS).items()
     ]
 
 
 def in_zookeeper():
     brokers = [
-        RegisteredBroker(sample=1, broker_id=one, rack=None, ephemeral_owner=1, registered_ms=1, czxid=30, mzxid=30)
-        for one in HOSTS
+        RegisteredBroker(sample=1, broker_id=host, rack=None, ephemeral_owner=1, registered_ms=1, czxid=30, mzxid=30)
+        for host in HOSTS
     ]
     endpoints = [
-        RegisteredEndpoint(sample=1, broker_id=one, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=9092)
-        for one, host in HOSTS.items()
+        RegisteredEndpoint(sample=1, broker_id=node, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=9092)
+        for node, host in HOSTS.items()
     ]
     topic = RegisteredTopic(sample=1, last_sample=1, topic="orders", topic_id="i", czxid=20, mzxid=20, deleting=False)
     return [*brokers, *endpoints, topic, partition(0), partition(1)]
@@ -158,7 +158,7 @@ def in_zookeeper():
 
 def healthy(*more):
     topic = ViewTopic(topics_digest="T", topic="orders", topic_id="i", topic_digest="P", error=0)
-    views = [view(f"broker:{one}") for one in HOSTS]
+    views = [view(f"broker:{host}") for host in HOSTS]
     return [registry(), *in_zookeeper(), *views, *listed(), topic, held(number=0), held(number=1), *more]
 
 
@@ -254,7 +254,7 @@ def test_brokers_that_differ_among_themselves_are_a_reason_without_zookeeper():
     [
         with_view_of_2(*other_topic(leader_epoch=None), topics="T2", metadata_version=5),  # Kafka 1.1 tells no epochs
         with_view_of_2(*listed("B2", {0: "x", 1: "y", 2: "z"}), brokers="B2", listener="bootstrap"),  # of a listener not known
-        with_view_of_2(*listed("B2", {one: f"{host.upper()}." for one, host in HOSTS.items()}), brokers="B2"),  # the same names
+        with_view_of_2(*listed("B2", {node: f"{host.upper()}." for node, host in HOSTS.items()}), brokers="B2"),  # the same names
         [replace(row, deleting=True) if isinstance(row, RegisteredTopic) else row for row in with_view_of_2(topics="T")],
         healthy(failed("not supported", observer="broker@c:9092")),
         healthy(failed(observer="zookeeper")),
@@ -300,9 +300,9 @@ def test_another_topic_id_than_that_of_zookeeper_is_a_reason():
 
 def test_another_cluster_than_the_expected_one_is_a_reason():
     reason = "broker 0, broker 1, broker 2 report another cluster id than the expected one"
-    told = {row.kafka_cluster_id for row in healthy() if isinstance(row, BrokerView)}
+    cluster_ids = {row.kafka_cluster_id for row in healthy() if isinstance(row, BrokerView)}
     assert why_again(healthy(), cluster_id="other") == reason
-    assert [why_again(healthy(), cluster_id=one) for one in told] == [None]
+    assert [why_again(healthy(), cluster_id=cluster_id) for cluster_id in cluster_ids] == [None]
 
 
 def test_a_registration_that_cannot_be_read_is_no_absence():

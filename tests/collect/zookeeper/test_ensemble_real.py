@@ -21,17 +21,17 @@ ROLES = {1: "participant", 2: "participant", 3: "observer"}
 def free_ports(count):
     with contextlib.ExitStack() as stack:
         held = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [one.getsockname()[1] for one in held]
+        return [sock.getsockname()[1] for sock in held]
 
 
 @pytest.fixture
 def address(tmp_path):
     ports = free_ports(9)
-    peers = {one: ports[3 * (one - 1) : 3 * one] for one in ROLES}
-    servers = [f"server.{one}=127.0.0.1:{quorum}:{election}:{ROLES[one]}" for one, (quorum, election, _) in peers.items()]
+    peers = {role: ports[3 * (role - 1) : 3 * role] for role in ROLES}
+    servers = [f"server.{peer}=127.0.0.1:{quorum}:{election}:{ROLES[peer]}" for peer, (quorum, election, _) in peers.items()]
     with contextlib.ExitStack() as stack:
-        for one, (_, _, client) in peers.items():
-            started = stack.enter_context(started_server(tmp_path / str(one), one, client, servers))
+        for peer, (_, _, client) in peers.items():
+            started = stack.enter_context(started_server(tmp_path / str(peer), peer, client, servers))
             stack.callback(started.terminate)
         yield f"127.0.0.1:{peers[1][2]}"
 
@@ -57,7 +57,7 @@ def test_the_ensemble_lists_its_servers_and_who_votes(address):
     finally:
         client.stop()
         client.close()
-    assert [(one.server_id, one.host, one.votes) for one in found] == [
+    assert [(server.server_id, server.host, server.votes) for server in found] == [
         (1, "127.0.0.1", True),
         (2, "127.0.0.1", True),
         (3, "127.0.0.1", False),

@@ -80,10 +80,10 @@ def view(broker, controller):
 
 
 def test_random_controllers_of_metadata_are_no_difference_while_a_kraft_controller_leads():
-    rows = [one for one in look(FakeZookeeper(znodes() | {"/controller": CLAIM})) if isinstance(one, Registry | Migration)]
+    rows = [row for row in look(FakeZookeeper(znodes() | {"/controller": CLAIM})) if isinstance(row, Registry | Migration)]
     reasons = sample_differences.find_sample_differences(SampleTables(collected([*rows, view(0, 1), view(1, 0)]))).reasons
-    assert not [one for one in reasons if "controller" in one]
-    left = [one for one in rows if not isinstance(one, Migration)]
+    assert not [reason for reason in reasons if "controller" in reason]
+    left = [row for row in rows if not isinstance(row, Migration)]
     assert "ZooKeeper has no /controller" in sample_differences.find_sample_differences(SampleTables(collected(left))).reasons
 
 
@@ -108,9 +108,9 @@ def session(broker, owner=7):
 
 def held_by_zookeeper(*registered, claim=None, is_read=True):
     """What ZooKeeper has, with these registrations; `claim` is a KRaft controller in /controller, and -1 only /migration."""
-    kept = [one for one in look(FakeZookeeper(znodes())) if not isinstance(one, RegisteredBroker | RegisteredEndpoint)]
+    kept = [row for row in look(FakeZookeeper(znodes())) if not isinstance(row, RegisteredBroker | RegisteredEndpoint)]
     if not is_read:
-        kept = [replace(one, brokers_pzxid=None) if isinstance(one, Registry) else one for one in kept]
+        kept = [replace(row, brokers_pzxid=None) if isinstance(row, Registry) else row for row in kept]
     trace = Migration(
         sample=1,
         begun=True,
@@ -123,8 +123,8 @@ def held_by_zookeeper(*registered, claim=None, is_read=True):
 
 
 def quorum(broker):
-    told = {"leader_id": broker, "leader_epoch": 1, "high_watermark": 1}
-    return QuorumView(sample=1, observer=f"broker:{broker}", node_id=broker, **told)
+    quorum = {"leader_id": broker, "leader_epoch": 1, "high_watermark": 1}
+    return QuorumView(sample=1, observer=f"broker:{broker}", node_id=broker, **quorum)
 
 
 def assert_zookeeper_stays(rows, *contradicting):
@@ -147,10 +147,10 @@ def assert_zookeeper_goes(rows, *contradicting):
 
 
 def assert_contradicting(left, *contradicting):
-    failed_reads = {one.observer: (one.operation, one.error) for one in of(left, SourceRead) if one.outcome == "failed"}
+    failed_reads = {read.observer: (read.operation, read.error) for read in of(left, SourceRead) if read.outcome == "failed"}
     assert failed_reads == dict.fromkeys(contradicting, ("ApiVersions", "contradicts ZooKeeper"))
     for table in (BrokerApi, QuorumView):
-        assert not {one.observer for one in of(left, table)} & set(contradicting)
+        assert not {row.observer for row in of(left, table)} & set(contradicting)
 
 
 def test_one_registered_broker_of_three_that_claims_kraft_decides_nothing():
@@ -163,7 +163,7 @@ def test_one_registered_broker_of_three_that_claims_kraft_decides_nothing():
     assert_zookeeper_stays([*rows, *every], "broker:0", "broker:1", "broker:2")
 
 
-@pytest.mark.parametrize("owner", [7, 0], ids=["with a session", "a znode that somebody wrote"])
+@pytest.mark.parametrize("owner", [7, 0], ids=["with a session", "a znode without a session"])
 @pytest.mark.parametrize("claim", [None, -1, 3000], ids=["no migration", "prepared", "dual write"])
 def test_a_fourth_broker_that_only_a_znode_lists_decides_nothing(owner, claim):
     rows = [*held_by_zookeeper(session(0), session(1), session(2), session(9, owner), claim=claim)]
@@ -196,26 +196,26 @@ def test_where_a_migration_has_finished_nothing_is_compared_with_zookeeper(claim
 def test_acls_and_traces_are_kept_where_zookeeper_goes():
     read = SourceRead(sample=1, observer="zookeeper", operation="zookeeper /brokers/ids", target="zk", outcome="answered")
     held = [
-        AclHolder(sample=1, observer=one, broker_id=own, acls_digest="d", acls=0)
-        for one, own in (("zookeeper", None), ("broker:0", 0))
+        AclHolder(sample=1, observer=observer, broker_id=own, acls_digest="d", acls=0)
+        for observer, own in (("zookeeper", None), ("broker:0", 0))
     ]
     rows = [*held_by_zookeeper(claim=3000), *held, read, *offers(0, *KRAFT)]
     without = without_zookeeper(rows)
-    assert [one.observer for one in of(without, AclHolder)] == ["broker:0"]
+    assert [holder.observer for holder in of(without, AclHolder)] == ["broker:0"]
     assert of(without, Migration) == of(rows, Migration)
     assert read in without
 
 
 @pytest.mark.parametrize("converted", [{0}, {2}, {0, 1}, {1, 2}])
 def test_midway_brokers_without_a_session_have_changed_and_the_others_have_not(converted):
-    rows = held_by_zookeeper(*(session(one) for one in range(3) if one not in converted), claim=3000)
-    each = [offers(one, *(KRAFT if one in converted else ZOOKEEPER_MODE)) for one in range(3)]
-    for order in (each, each[::-1]):
+    rows = held_by_zookeeper(*(session(broker) for broker in range(3) if broker not in converted), claim=3000)
+    offered = [offers(broker, *(KRAFT if broker in converted else ZOOKEEPER_MODE)) for broker in range(3)]
+    for order in (offered, offered[::-1]):
         assert_zookeeper_goes([*rows, *(row for answer in order for row in answer)])
     # ZooKeeper names no controller that took over, and brokers hold sessions: then it is the reference, whatever one says.
-    names = [f"broker:{one}" for one in sorted(converted)]
-    unnamed = [one for one in rows if not isinstance(one, Migration)]
-    assert_zookeeper_stays([*unnamed, *(row for answer in each for row in answer)], *names)
+    names = [f"broker:{broker}" for broker in sorted(converted)]
+    unnamed = [row for row in rows if not isinstance(row, Migration)]
+    assert_zookeeper_stays([*unnamed, *(row for answer in offered for row in answer)], *names)
 
 
 def test_a_broker_that_was_just_restarted_in_kraft_mode_settles_with_the_end_of_its_session():
@@ -265,22 +265,26 @@ def test_where_zookeeper_was_not_read_all_brokers_must_agree():
 @pytest.mark.parametrize("hostile", [2, 9], ids=["one of three", "a fourth that a znode lists"])
 def test_a_hostile_broker_does_not_take_zookeeper_out_of_an_audit(hostile):
     with ExitStack() as stack:
-        parties = {one: stack.enter_context(HostileBroker(one)) for one in {0, 1, 2, hostile}}
-        addresses = {one: (party.host, party.port) for one, party in parties.items()}
+        parties = {broker: stack.enter_context(HostileBroker(broker)) for broker in {0, 1, 2, hostile}}
+        addresses = {broker: (party.host, party.port) for broker, party in parties.items()}
         for party in parties.values():
             party.brokers, party.controller_id = addresses, 0
         parties[hostile].apis[55] = (0, 1)
-        endpoints = {one: {"PLAINTEXT": ("PLAINTEXT", *address)} for one, address in addresses.items()}
+        endpoints = {broker: {"PLAINTEXT": ("PLAINTEXT", *address)} for broker, address in addresses.items()}
         zookeeper = stack.enter_context(HostileZookeeper(kafka_tree(endpoints, {})))
         access = ZookeeperAccess(connect=zookeeper.address)
         # The session's end is not waited for: there is no time for another sample.
         cluster = Cluster(name="c", zookeeper=access, limits=Limits(read_s=2.0, settle_s=0.1, audit_s=12.0))
-        said = []
-        snapshot = take_snapshot(cluster, snapshot_id="s", say=said.append, secrets={})
-    assert [one.mode for one in snapshot.of(SnapshotInfo)] == ["zookeeper"]
-    assert {one.broker_id for one in snapshot.of(RegisteredBroker)} == {0, 1, 2, hostile}
+        lines = []
+        snapshot = take_snapshot(cluster, snapshot_id="s", say=lines.append, secrets={})
+    assert [row.mode for row in snapshot.of(SnapshotInfo)] == ["zookeeper"]
+    assert {row.broker_id for row in snapshot.of(RegisteredBroker)} == {0, 1, 2, hostile}
     assert snapshot.of(Registry)
-    assert any(f"broker {hostile} at {parties[hostile].address} contradicts ZooKeeper" in line for line in said)
-    judged = {one.resource: one for one in source_not_collected(ClusterView.of_files(snapshot)) if one.status is Status.FAIL}
+    assert any(f"broker {hostile} at {parties[hostile].address} contradicts ZooKeeper" in line for line in lines)
+    judged = {
+        judgement.resource: judgement
+        for judgement in source_not_collected(ClusterView.of_files(snapshot))
+        if judgement.status is Status.FAIL
+    }
     assert set(judged) == {f"broker/{hostile}"}
     assert "contradicts ZooKeeper" in judged[f"broker/{hostile}"].evidence["error"]

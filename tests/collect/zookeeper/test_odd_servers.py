@@ -16,8 +16,8 @@ QUICK = Limits(read_s=1.0, settle_s=0.1, audit_s=10.0)
 
 def snap(cluster):
     access = ZookeeperAccess(connect=cluster.zookeeper.address)
-    one = Cluster(name="c", zookeeper=access, bootstrap=(cluster.brokers[0].address,), limits=QUICK)
-    return take_snapshot(one, snapshot_id="s", say=lambda _: None, secrets={})
+    described = Cluster(name="c", zookeeper=access, bootstrap=(cluster.brokers[0].address,), limits=QUICK)
+    return take_snapshot(described, snapshot_id="s", say=lambda _: None, secrets={})
 
 
 def failed(snapshot):
@@ -39,7 +39,7 @@ def test_thousands_of_unreadable_endpoints_are_one_row(monkeypatch):
     """Each was a row that replaced the one before."""
     failures = []
     fail = ZnodeReads.fail
-    monkeypatch.setattr(ZnodeReads, "fail", lambda *given: (failures.append(given), fail(*given)))
+    monkeypatch.setattr(ZnodeReads, "fail", lambda *arguments: (failures.append(arguments), fail(*arguments)))
     with HostileCluster(brokers=1) as parties:
         path = "/brokers/ids/0"
         content = json.loads(parties.zookeeper.znodes[path])

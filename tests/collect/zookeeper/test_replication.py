@@ -64,7 +64,7 @@ def test_an_unreadable_reassignment_fails_its_read(content):
     assert list(failed(rows)) == ["zookeeper /admin/reassign_partitions"]
 
 
-def state(**told):
+def state(**fields):
     whole = {
         "sample": 1,
         "last_sample": 1,
@@ -75,7 +75,7 @@ def state(**told):
         "leader_epoch": 1,
         "controller_epoch": 1,
     }
-    return RegisteredPartition(**whole | {"isr": (0, 1), "leader_recovery_state": 0, "state_mzxid": 1} | told)
+    return RegisteredPartition(**whole | {"isr": (0, 1), "leader_recovery_state": 0, "state_mzxid": 1} | fields)
 
 
 def found(rows, reasons):
@@ -99,7 +99,7 @@ def test_partitions_in_trouble_are_looked_at_again(row, reason):
 
 
 def test_without_zookeeper_the_views_tell():
-    told = {"topic_digest": "d", "topic": "t", "partition": 0, "error": 5, "leader": -1, "leader_epoch": 1}
-    row = ViewPartition(**told, replicas=(0,), isr=(0,), offline_replicas=(0,))
+    partition = {"topic_digest": "d", "topic": "t", "partition": 0, "error": 5, "leader": -1, "leader_epoch": 1}
+    row = ViewPartition(**partition, replicas=(0,), isr=(0,), offline_replicas=(0,))
     reasons = []
     assert found([row, row], reasons) == ["0\0t"]

@@ -70,12 +70,12 @@ def test_all_of_it_is_told(chroot):
     assert failed(rows) == {}
     (holder,) = of(rows, AclHolder)
     assert (holder.observer, holder.broker_id, holder.acls) == ("zookeeper", None, 3)
-    assert [tuple(vars(one).values())[1:] for one in of(rows, Acl)] == [
+    assert [tuple(vars(acl).values())[1:] for acl in of(rows, Acl)] == [
         ("Cluster", "kafka-cluster", "LITERAL", "User:eve", "10.0.0.1", "ClusterAction", "DENY"),
         ("Cluster", "kafka-cluster", "LITERAL", "User:kafka", "*", "ClusterAction", "ALLOW"),
         ("Topic", "pay", "PREFIXED", "User:a", "*", "Read", "ALLOW"),
     ]
-    assert {(one.broker_id, one.key): (one.value, one.secret) for one in of(rows, DynamicConfig)} == {
+    assert {(config.broker_id, config.key): (config.value, config.secret) for config in of(rows, DynamicConfig)} == {
         (1, "log.cleaner.threads"): ("2", False),
         (1, "listener.name.ext.ssl.keystore.password"): (None, True),
         (1, "listener.name.ext.ssl.keystore.location"): ("/k", False),
@@ -83,7 +83,7 @@ def test_all_of_it_is_told(chroot):
         (1, "sasl.jaas.config"): (None, True),
         (None, "background.threads"): ("11", False),
     }
-    assert sorted((one.user, one.mechanism) for one in of(rows, ScramUser)) == [
+    assert sorted((user.user, user.mechanism) for user in of(rows, ScramUser)) == [
         ("CN=bob,O=x", "SCRAM-SHA-256"),
         ("alice", "SCRAM-SHA-256"),
         ("alice", "SCRAM-SHA-512"),
@@ -91,9 +91,9 @@ def test_all_of_it_is_told(chroot):
 
 
 def test_no_secret_is_in_any_row():
-    told = repr(look(secured()))
+    printed = repr(look(secured()))
     for secret in ("hunter2", "aHVudGVyMg", "c2FsdHNhbHQ", "stored_key", "salt="):
-        assert secret not in told
+        assert secret not in printed
 
 
 def test_the_same_acls_have_the_same_digest_in_zookeeper_and_at_a_broker():
@@ -106,12 +106,14 @@ def test_no_authorizer_and_none_that_was_given_an_acl_are_two_things():
     (holder,) = of(look(FakeZookeeper(znodes() | {"/kafka-acl/Topic": b"", "/kafka-acl/Cluster": b""})), AclHolder)
     assert holder.acls == 0
     for rows in (look(FakeZookeeper(znodes())), look(secured())):
-        assert {f"zookeeper {path}" for path in PLANNED} <= {one for one, told in outcomes(rows).items() if told[0] == "answered"}
+        assert {f"zookeeper {path}" for path in PLANNED} <= {
+            outcome for outcome, reads in outcomes(rows).items() if reads[0] == "answered"
+        }
 
 
 @pytest.mark.parametrize("hidden", ["/config/users", "/config/users/alice"])
 def test_what_zookeeper_set_acl_hides_is_one_row_with_its_need(hidden):
-    """zookeeper.set.acl=true hides the set itself; where only its znodes are hidden, thousands of rows would say no more."""
+    """zookeeper.set.acl=true hides the set itself; where only its znodes are hidden, one row says the same as thousands."""
     rows = look(secured(**{hidden: NoAuthError()}))
     (row,) = failed(rows).values()
     assert (row.operation, row.error) == ("zookeeper /config/users", "NoAuthError")
@@ -147,15 +149,15 @@ BROKEN = [
 def test_a_broken_acl_znode_is_named_and_its_set_is_not_judged_by(data, words):
     path = "/kafka-acl/Topic/orders"
     rows = look(secured(**{path: data}))
-    told = failed(rows)
-    assert set(told) == {f"zookeeper {path}", "zookeeper /kafka-acl"}
-    row = told[f"zookeeper {path}"]
+    failures = failed(rows)
+    assert set(failures) == {f"zookeeper {path}", "zookeeper /kafka-acl"}
+    row = failures[f"zookeeper {path}"]
     assert (row.error, row.needs) == ("unreadable", f"a {path} that Kafka can read")
     assert words in row.message
     assert len(row.message) <= 300
     assert (
-        told["zookeeper /kafka-acl"].message == "1 of 2 znodes below /kafka-acl could not be read"
-        or "of 3 znodes" in told["zookeeper /kafka-acl"].message
+        failures["zookeeper /kafka-acl"].message == "1 of 2 znodes below /kafka-acl could not be read"
+        or "of 3 znodes" in failures["zookeeper /kafka-acl"].message
     )
     assert of(rows, AclHolder) == []
     assert len(of(rows, DynamicConfig)) == 6
@@ -184,8 +186,8 @@ def test_half_characters_do_not_get_into_a_row():
     data = rb'{"acls": [{"principal": "User:\ud800", "permissionType": "Allow", "operation": "Read", "host": "\uD83D\uDE00"}]}'
     config = b'{"config": {"a\\udfff": "b\xed\xa0\x80c"}}'
     rows = look(secured(**{"/kafka-acl/Topic/orders": data, "/config/brokers/2": config}))
-    assert ("User:\ufffd", "\U0001f600") in {(one.principal, one.host) for one in of(rows, Acl)}
-    assert ("a\ufffd", "b\ufffdc") in {(one.key, one.value) for one in of(rows, DynamicConfig)}
+    assert ("User:\ufffd", "\U0001f600") in {(acl.principal, acl.host) for acl in of(rows, Acl)}
+    assert ("a\ufffd", "b\ufffdc") in {(config.key, config.value) for config in of(rows, DynamicConfig)}
     repr(rows).encode()
 
 
@@ -194,14 +196,14 @@ def test_an_acl_that_goes_away_while_reading_is_no_failure():
     client.then["/kafka-acl/Cluster/kafka-cluster"] = lambda: client.znodes.pop("/kafka-acl/Topic/orders")
     rows = look(client)
     assert failed(rows) == {}
-    assert [one.acls for one in of(rows, AclHolder)] == [3]
+    assert [holder.acls for holder in of(rows, AclHolder)] == [3]
 
 
 def test_many_acls_take_few_requests():
     many = {f"/kafka-acl/Topic/topic-{number}": acls(acl(), acl("User:b", "Write")) for number in range(2_000)}
     client = secured(**many)
     rows = look(client)
-    assert [one.acls for one in of(rows, AclHolder)] == [4_003]
+    assert [holder.acls for holder in of(rows, AclHolder)] == [4_003]
     assert [len(paths) for paths in client.multi_reads] == [500, 500, 500, 500, 2]
     assert not any("/kafka-acl/" in path for path in client.single_reads)
 
@@ -209,6 +211,6 @@ def test_many_acls_take_few_requests():
 def test_ten_thousand_acls_are_decoded_in_no_time():
     znode = Znode(acls(acl(), acl("User:b", "Write")), None)
     started = time.monotonic()
-    entries = {one for number in range(10_000) for one in security_znodes.acls("Topic", f"t{number}", "LITERAL", znode)}
+    entries = {acl for number in range(10_000) for acl in security_znodes.acls("Topic", f"t{number}", "LITERAL", znode)}
     assert len([*acl_rows(digest(entries), entries)]) == 20_000
     assert time.monotonic() - started < 5  # 0.3 s where nothing else runs

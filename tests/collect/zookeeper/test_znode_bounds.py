@@ -79,11 +79,11 @@ def test_twenty_megabytes_of_empty_objects_take_no_memory(watch):
     assert "zookeeper /controller" in failed(found), failed(found)
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     """
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120, check=False
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert int(done.stdout) < 60 * 1024
+    assert completed.returncode == 0, completed.stderr[-2000:]
+    assert int(completed.stdout) < 60 * 1024
 
 
 def test_what_large_clusters_have_is_read():

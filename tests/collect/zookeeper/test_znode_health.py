@@ -59,7 +59,7 @@ version=100000000"""
 
 def test_the_ensemble_is_read_at_the_root_whatever_the_chroot():
     client = FakeZookeeper({"/zookeeper/config": CONFIG.encode(), "/kafka/zookeeper/config": b"server.9=x:1:2"}, "/kafka")
-    servers = [(one.server_id, one.host, one.votes) for one in znode_health.read_ensemble(client, 1, lambda: 1.0)]
+    servers = [(server.server_id, server.host, server.votes) for server in znode_health.read_ensemble(client, 1, lambda: 1.0)]
     assert servers == [(1, "zk1.example", True), (2, "fd00::2", True), (3, "zk3", False), (4, "zk4", True)]
     assert client.chroot == "/kafka"
     assert [*znode_health.read_ensemble(FakeZookeeper({}, "/kafka"), 1, lambda: 1.0)] == []
@@ -68,10 +68,10 @@ def test_the_ensemble_is_read_at_the_root_whatever_the_chroot():
 
 def test_each_server_is_asked_by_itself():
     nobody = "{}:{}".format(*fakes.refused())
-    with saying(SRVR) as one, saying("This ZooKeeper instance is not currently serving requests\n") as idle:
-        members, reads = asked(one, idle, nobody)
+    with saying(SRVR) as server, saying("This ZooKeeper instance is not currently serving requests\n") as idle:
+        members, reads = asked(server, idle, nobody)
     assert [(m.member, m.state, m.error) for m in members] == [
-        (one, "serving", None),
+        (server, "serving", None),
         (idle, "idle", "it is not serving requests"),
         (nobody, "down", "connection refused"),
     ]
@@ -79,7 +79,7 @@ def test_each_server_is_asked_by_itself():
     assert (first.mode, first.zxid, first.outstanding, first.connections, first.znodes) == ("follower", 0x200000053, 3, 5, 140)
     assert (first.latency_avg_ms, first.latency_max_ms, first.version) == (0.5128, 27.0, "3.8.4")
     assert [(r.observer, r.operation, r.outcome) for r in reads] == [
-        (f"zookeeper@{place}", "srvr", "answered") for place in (one, idle, nobody)
+        (f"zookeeper@{place}", "srvr", "answered") for place in (server, idle, nobody)
     ]
     reasons = []
     assert find_ensemble_differences(members, (), reasons) == {
@@ -90,10 +90,10 @@ def test_each_server_is_asked_by_itself():
 
 
 def test_a_word_that_is_not_allowed_is_a_failed_read_with_its_need():
-    with saying("srvr is not executed because it is not in the whitelist.\n") as one:
-        (member,), (read,) = asked(one)
+    with saying("srvr is not executed because it is not in the whitelist.\n") as server:
+        (member,), (read,) = asked(server)
     assert member.state == "closed"
-    assert (read.outcome, read.needs) == ("failed", f"srvr in 4lw.commands.whitelist of {one}")
+    assert (read.outcome, read.needs) == ("failed", f"srvr in 4lw.commands.whitelist of {server}")
 
 
 def test_where_nobody_answers_at_all_it_is_no_answer():
@@ -134,7 +134,7 @@ def test_znodes_by_what_anyone_may_do_there():
 
 
 def test_a_heap_of_notices_is_looked_at_twice():
-    client = FakeZookeeper({f"/isr_change_notification/n{one}": b"" for one in range(10)} | {"/config/changes/c": b""})
+    client = FakeZookeeper({f"/isr_change_notification/n{number}": b"" for number in range(10)} | {"/config/changes/c": b""})
     reasons = []
     assert find_ensemble_differences((), znode_health.read_znode_health(client, 1, lambda: 1.0), reasons) == {
         ("notices", "/isr_change_notification")

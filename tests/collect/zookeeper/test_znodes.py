@@ -13,7 +13,7 @@ STAT = FakeZookeeper({}).stat("/")
 
 def endpoints(text):
     found = znodes.parse_registration(1, 2, text.encode(), STAT)
-    return [(one.listener, one.protocol, one.host, one.port) for one in found.endpoints], found
+    return [(endpoint.listener, endpoint.protocol, endpoint.host, endpoint.port) for endpoint in found.endpoints], found
 
 
 @pytest.mark.parametrize(

@@ -97,13 +97,16 @@ def test_everything_is_read_and_told(chroot):
     (registry,) = of(rows, Registry)
     assert (registry.kafka_cluster_id, registry.controller_id, registry.controller_epoch) == ("the-id", 1, 5)
     assert (registry.zxid_before, registry.zxid_after) == (100, 100)
-    assert [(one.broker_id, one.registered_ms) for one in of(rows, RegisteredBroker)] == [(0, 1), (1, 2)]
-    assert [(one.broker_id, one.host) for one in of(rows, RegisteredEndpoint)] == [(0, "a"), (1, "b")]
-    assert {one.topic: (one.topic_id, one.deleting) for one in of(rows, RegisteredTopic)} == {
+    assert [(row.broker_id, row.registered_ms) for row in of(rows, RegisteredBroker)] == [(0, 1), (1, 2)]
+    assert [(row.broker_id, row.host) for row in of(rows, RegisteredEndpoint)] == [(0, "a"), (1, "b")]
+    assert {row.topic: (row.topic_id, row.deleting) for row in of(rows, RegisteredTopic)} == {
         "orders": ("abc", True),
         "new": ("def", False),
     }
-    partitions = {(one.topic, one.partition): (one.leader, one.isr, one.state_mzxid) for one in of(rows, RegisteredPartition)}
+    partitions = {
+        (partition.topic, partition.partition): (partition.leader, partition.isr, partition.state_mzxid)
+        for partition in of(rows, RegisteredPartition)
+    }
     assert partitions == {("orders", 0): (0, (0, 1), 10), ("orders", 1): (1, (0, 1), 10), ("new", 0): (None, None, None)}
     assert {row.operation: row.outcome for row in of(rows, SourceRead)} == {f"zookeeper {path}": "answered" for path in PLANNED}
 
@@ -166,7 +169,9 @@ def test_a_znode_that_moved_while_we_read_is_read_again():
     client.stats[path] = {"mzxid": 105}  # written after the first zxid that we saw
     client.then[path] = move
     rows = look(client)
-    (moved,) = [one for one in of(rows, RegisteredPartition) if (one.topic, one.partition) == ("orders", 1)]
+    (moved,) = [
+        partition for partition in of(rows, RegisteredPartition) if (partition.topic, partition.partition) == ("orders", 1)
+    ]
     assert (moved.leader, moved.leader_epoch, moved.isr, moved.state_mzxid) == (0, 4, (0,), 118)
     (registry,) = of(rows, Registry)
     assert (registry.zxid_before, registry.zxid_after) == (100, 120)

@@ -11,9 +11,9 @@ from kafka_audit.configuration.definitions.values import decimal, integer
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_default_passes_its_own_validator(version):
-    for one in definitions(version).values():
-        if not one.required and one.default is not None and one.validator is not None:
-            assert one.validator(one.name, one.default) is None
+    for definition in definitions(version).values():
+        if not definition.required and definition.default is not None and definition.validator is not None:
+            assert definition.validator(definition.name, definition.default) is None
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_decimals_are_read_and_shown_as_java_does():
         *(1.5, 1000.0, 0.5, 16.0, math.inf),
         *(None, None, None),
     ]
-    told = [shown(number) for number in (0.5, 12.0, 1e7, 2147483647.0, 1e-4, math.nan)]
-    assert told == ["0.5", "12.0", "1.0E7", "2.147483647E9", "1.0E-4", "NaN"]
+    numbers = [shown(number) for number in (0.5, 12.0, 1e7, 2147483647.0, 1e-4, math.nan)]
+    assert numbers == ["0.5", "12.0", "1.0E7", "2.147483647E9", "1.0E-4", "NaN"]
 
 
 def test_a_refused_value_names_its_key():

@@ -8,11 +8,11 @@ EOF = -1
 
 
 def _asked(kind, cases):
-    data = struct.pack("!i", len(cases)) + b"".join(struct.pack("!i", len(one)) + one for one in cases)
+    data = struct.pack("!i", len(cases)) + b"".join(struct.pack("!i", len(case)) + case for case in cases)
     command = ["java", "-Xshare:auto", str(Path(__file__).with_name("Oracle.java")), kind]
-    done = subprocess.run(command, input=data, capture_output=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return _Reader(done.stdout)
+    completed = subprocess.run(command, input=data, capture_output=True, timeout=120, check=False)
+    assert completed.returncode == 0, completed.stderr.decode()
+    return _Reader(completed.stdout)
 
 
 class _Reader:
@@ -41,7 +41,7 @@ def properties(cases):
 
 def tokens(cases):
     """Return what Java's tokenizer, set up as Kafka does, makes of each text: pairs of type and text."""
-    answer = _asked("jaas", [one.encode() for one in cases])
+    answer = _asked("jaas", [case.encode() for case in cases])
     found = []
     for _ in cases:
         cut = []

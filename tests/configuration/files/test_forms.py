@@ -68,8 +68,8 @@ spec:
 """
 
 
-def _values(one):
-    return {key: (told.value, told.line) for key, told in one.properties.items()}
+def _values(node):
+    return {key: (setting.value, setting.line) for key, setting in node.properties.items()}
 
 
 def test_each_text_of_a_config_map_is_a_broker_with_the_lines_of_the_file():
@@ -104,28 +104,28 @@ def test_each_service_is_a_broker_by_the_rules_of_its_image():
 
 
 def test_a_pod_is_a_broker_and_what_stands_elsewhere_is_not_known():
-    (one,) = forms.read_described(STATEFUL_SET.encode(), "all.yaml")
-    assert _values(one) == {
+    (node,) = forms.read_described(STATEFUL_SET.encode(), "all.yaml")
+    assert _values(node) == {
         "node.id": ("", 14),
         "advertised.listeners": ("CLIENT://$(POD_IP):9092", 17),
         "listeners": ("CLIENT://:9092", 19),
         "ssl.client.auth": ("none", 20),
         "log.dirs": ("/bitnami/kafka/data", 14),
     }
-    assert {"node.id", "advertised.listeners", "inter.broker.listener.name"} <= one.unknown
-    assert "listeners" not in one.unknown
-    assert one.inside == "StatefulSet kafka, container kafka"
+    assert {"node.id", "advertised.listeners", "inter.broker.listener.name"} <= node.unknown
+    assert "listeners" not in node.unknown
+    assert node.inside == "StatefulSet kafka, container kafka"
 
 
 def test_an_env_file_is_a_broker():
     text = "# kafka\nexport KAFKA_BROKER_ID=1\r\nKAFKA_LOG_DIRS='/a b' # two\nKAFKA_LOG_RETENTION_MS=\"5\"\nPATH=$PATH\n"
-    (one,) = forms.read_described(text.encode(), "kafka.env")
-    assert _values(one) == {"broker.id": ("1", 2), "log.dirs": ("/a b", 3), "log.retention.ms": ("5", 4)}
+    (node,) = forms.read_described(text.encode(), "kafka.env")
+    assert _values(node) == {"broker.id": ("1", 2), "log.dirs": ("/a b", 3), "log.retention.ms": ("5", 4)}
 
 
 def test_advertised_without_listeners_is_left_to_the_image_that_an_env_file_does_not_name():
-    (one,) = forms.read_described(b"KAFKA_BROKER_ID=1\nKAFKA_ADVERTISED_LISTENERS=A://b:1\n", "kafka.env")
-    assert one.unknown == {"listeners", "log.dirs", "log.dir"}
+    (node,) = forms.read_described(b"KAFKA_BROKER_ID=1\nKAFKA_ADVERTISED_LISTENERS=A://b:1\n", "kafka.env")
+    assert node.unknown == {"listeners", "log.dirs", "log.dir"}
 
 
 @pytest.mark.parametrize(
@@ -145,9 +145,9 @@ def test_advertised_without_listeners_is_left_to_the_image_that_an_env_file_does
 )
 def test_the_image_decides_where_the_logs_are_if_no_variable_does(image, variables, folder, unknown):
     text = f"services: {{kafka: {{image: {image!r}, environment: {{KAFKA_NODE_ID: 1, KAFKA_PROCESS_ROLES: broker{variables}}}}}}}"
-    (one,) = forms.read_described(text.encode(), "compose.yaml")
-    found = one.properties.get("log.dirs")
-    assert (found.value if found else None, one.unknown & {"log.dirs", "log.dir"}) == (folder, unknown)
+    (node,) = forms.read_described(text.encode(), "compose.yaml")
+    found = node.properties.get("log.dirs")
+    assert (found.value if found else None, node.unknown & {"log.dirs", "log.dir"}) == (folder, unknown)
 
 
 @pytest.mark.parametrize(
@@ -166,22 +166,22 @@ def test_names_become_keys_as_in_the_images(name, key):
 
 
 def test_escapes_are_read_by_java_in_the_file_that_the_image_writes():
-    (one,) = forms.read_described(rb"KAFKA_BROKER_ID=1" + b"\n" + rb"KAFKA_SSL_PRINCIPAL_MAPPING_RULES=RULE:a\\.b/c/", "x.env")
-    assert one.properties["ssl.principal.mapping.rules"].value == r"RULE:a\.b/c/"
+    (node,) = forms.read_described(rb"KAFKA_BROKER_ID=1" + b"\n" + rb"KAFKA_SSL_PRINCIPAL_MAPPING_RULES=RULE:a\\.b/c/", "x.env")
+    assert node.properties["ssl.principal.mapping.rules"].value == r"RULE:a\.b/c/"
     with pytest.raises(PropertiesError, match=r"line 2: a \\u without"):
         forms.read_described(b"KAFKA_BROKER_ID=1\nKAFKA_LOG_DIRS=C:\\users\n", "x.env")
 
 
 @pytest.mark.parametrize("value", ["${HOST}", "a${env:B:-c}d", "$(POD_IP)", "{{ host }}", "x-{{host}}-y"])
 def test_placeholders_make_a_key_unknown(value):
-    (one,) = forms.read_described(f"broker.id=1\nadvertised.listeners={value}\n".encode(), "server.properties")
-    assert one.unknown == {"advertised.listeners"}
+    (node,) = forms.read_described(f"broker.id=1\nadvertised.listeners={value}\n".encode(), "server.properties")
+    assert node.unknown == {"advertised.listeners"}
 
 
 @pytest.mark.parametrize("value", ["$1", "RULE:^CN=(.*?)$/$1/L", "a$b", "{a}", "$"])
 def test_dollars_of_rules_are_no_placeholders(value):
-    (one,) = forms.read_described(f"broker.id=1\nssl.principal.mapping.rules={value}\n".encode(), "server.properties")
-    assert not one.unknown
+    (node,) = forms.read_described(f"broker.id=1\nssl.principal.mapping.rules={value}\n".encode(), "server.properties")
+    assert not node.unknown
 
 
 OTHERS = {
@@ -222,15 +222,15 @@ def test_what_cannot_be_read_is_told_with_its_line_and_without_its_text(name, da
 def test_merges_of_merges_cost_what_they_hold():
     names = "".join(f"x{i}: &x{i} {{<<: [{', '.join([f'*x{i - 1}'] * 9)}]}}\n" for i in range(1, 50))
     text = f"x0: &x0 {{KAFKA_BROKER_ID: 1}}\n{names}services: {{k: {{environment: *x49}}}}\n"
-    (one,) = forms.read_described(text.encode(), "compose.yaml")
-    assert _values(one) == {"broker.id": ("1", 1)}
+    (node,) = forms.read_described(text.encode(), "compose.yaml")
+    assert _values(node) == {"broker.id": ("1", 1)}
 
 
 def test_a_mapping_that_merges_itself_ends():
-    (one,) = forms.read_described(
+    (node,) = forms.read_described(
         b"a: &a\n  <<: [*a, *a]\n  KAFKA_BROKER_ID: 1\nservices: {k: {environment: *a}}\n", "compose.yaml"
     )
-    assert _values(one) == {"broker.id": ("1", 3)}
+    assert _values(node) == {"broker.id": ("1", 3)}
 
 
 def test_thousands_of_merges_are_refused():
@@ -307,7 +307,7 @@ CLIENTS = "      KAFKA_SSL_CLIENT_AUTH: required\n"
 def test_confluents_images_know_where_stores_are(image, advertised, more, stores):
     text = STORES.format(image=image, advertised=advertised, more=more)
     (broker,) = forms.read_described(text.encode(), "compose.yaml")
-    assert {key: one for key, one in _values(broker).items() if key.endswith(".location")} == stores
+    assert {key: node for key, node in _values(broker).items() if key.endswith(".location")} == stores
     assert ("ssl.keystore.password" in broker.unknown) is bool(stores)
 
 

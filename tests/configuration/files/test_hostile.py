@@ -17,11 +17,11 @@ LEVELS = "abcdefghijklmnop"
 
 def lists(first, *, kind=""):
     """Return lists of nine times the list before."""
-    told = f"{LEVELS[0]}: &{LEVELS[0]} {first}\n"
+    text = f"{LEVELS[0]}: &{LEVELS[0]} {first}\n"
     for before, name in pairwise(LEVELS):
         nine = ",".join([f"*{before}"] * 9)
-        told += f"{name}: &{name} {{kind: List, items: [{nine}]}}\n" if kind else f"{name}: &{name} [{nine}]\n"
-    return told
+        text += f"{name}: &{name} {{kind: List, items: [{nine}]}}\n" if kind else f"{name}: &{name} [{nine}]\n"
+    return text
 
 
 READ = {
@@ -87,11 +87,11 @@ def test_yaml_that_stands_for_too_much_is_refused(text, words):
 )
 @pytest.mark.parametrize("version", ["2.8.2", "3.9.1"])
 def test_long_values_are_judged_once(key, value, version):
-    told = {"zookeeper.connect": "zk1:2181", "broker.id": "1", key: value}
+    settings = {"zookeeper.connect": "zk1:2181", "broker.id": "1", key: value}
     if key.startswith("controller"):
-        told = {"process.roles": "broker", "node.id": "1", "controller.listener.names": "C", key: value}
+        settings = {"process.roles": "broker", "node.id": "1", "controller.listener.names": "C", key: value}
     started = time.process_time()
-    start_refusal(told, version)
+    start_refusal(settings, version)
     assert time.process_time() - started < SECONDS
 
 

@@ -60,14 +60,16 @@ _WORD, _NUMBER = -3, -2
 
 def ours(text):
     numbers = {"word": _WORD, "number": _NUMBER}
-    return [(numbers.get(kind) or ord(kind), told or "") for kind, told in jaas._tokens(text)]
+    return [(numbers.get(kind) or ord(kind), token or "") for kind, token in jaas._tokens(text)]
 
 
 def test_texts_are_cut_as_java_cuts_them():
     dice = random.Random(SEED)  # noqa: S311 -- no secret
     # The blank: for a backslash at the very end Java invents a character, in a text that it then refuses.
     cases = ["".join(dice.choices(PIECES, k=dice.randrange(1, 20))) + " " for _ in range(2000)]
-    wrong = [(text, ours(text), told) for text, told in zip(cases, oracle.tokens(cases), strict=True) if ours(text) != told]
+    wrong = [
+        (text, ours(text), expected) for text, expected in zip(cases, oracle.tokens(cases), strict=True) if ours(text) != expected
+    ]
     assert not wrong, f"seed {SEED}: {wrong[0]}"
 
 

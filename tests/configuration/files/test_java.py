@@ -52,13 +52,13 @@ PIECES = [
 
 
 def generated(dice):
-    weights = [0.05 if "\\u12" in one or "zzzz" in one else 1 for one in PIECES]
+    weights = [0.05 if "\\u12" in piece or "zzzz" in piece else 1 for piece in PIECES]
     return "".join(dice.choices(PIECES, weights, k=dice.randrange(1, 30))).encode("latin-1")
 
 
 def ours(data):
     try:
-        return {key: one.value for key, one in parse_properties(data).items()}
+        return {key: setting.value for key, setting in parse_properties(data).items()}
     except PropertiesError:
         return None
 
@@ -67,10 +67,10 @@ def test_files_are_read_as_java_reads_them():
     dice = random.Random(SEED)  # noqa: S311 -- no secret
     cases = [generated(dice) for _ in range(CASES)]
     cases += [b"", b"\\", b"a", b"a\\", b"=", b"a=\\", "k=ü".encode(), b"\xef\xbb\xbfbroker.id=1", b"\\\n#a=b", b" \\\n\\\n x=1"]
-    told = oracle.properties(cases)
-    wrong = [(data, ours(data), theirs) for data, theirs in zip(cases, told, strict=True) if ours(data) != theirs]
+    answers = oracle.properties(cases)
+    wrong = [(data, ours(data), theirs) for data, theirs in zip(cases, answers, strict=True) if ours(data) != theirs]
     assert not wrong, f"seed {SEED}: {wrong[0]}"
-    assert 0.02 < sum(one is None for one in told) / len(told) < 0.6  # both kinds were really tried
+    assert 0.02 < sum(answer is None for answer in answers) / len(answers) < 0.6  # both kinds were really tried
 
 
 @pytest.mark.parametrize(

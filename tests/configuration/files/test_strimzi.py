@@ -165,8 +165,8 @@ kind: Kafka
 metadata: {name: my-cluster, namespace: my-namespace}
 spec: {kafka: {listeners: [{name: plain, port: 9092, type: internal, tls: false}]}}
 """
-    (node,) = [one for one in _nodes("".join([*texts, kafka])) if one.inside.endswith(f"pool {pool}, node {number}")]
-    written = "".join(f"{key}={one.value}\n" for key, one in node.properties.items() if key != "config.providers")
+    (node,) = [node for node in _nodes("".join([*texts, kafka])) if node.inside.endswith(f"pool {pool}, node {number}")]
+    written = "".join(f"{key}={setting.value}\n" for key, setting in node.properties.items() if key != "config.providers")
     expected = EXPECTED[pod].replace("HOST", f"my-cluster-{pod}.my-cluster-kafka-brokers.my-namespace.svc") + COMMON
     assert sorted(written.splitlines()) == sorted(expected.splitlines())
 
@@ -295,7 +295,7 @@ def test_the_authentication_of_a_listener(entry, protocol, settings, unread):
     (node, *_) = _nodes(text)
     assert f"A-9092:{protocol}" in node.properties["listener.security.protocol.map"].value.split(",")
     own = "listener.name.a-9092."
-    found = {key.removeprefix(own): one.value for key, one in node.properties.items() if key.startswith(own)}
+    found = {key.removeprefix(own): setting.value for key, setting in node.properties.items() if key.startswith(own)}
     assert found == settings
     assert (f"{own}sasl.enabled.mechanisms" in node.unknown) is bool(unread)
     assert _remarks(text) == [(26, f"not judged: listener a has authentication of type {kind}") for kind in unread] + [

@@ -48,9 +48,9 @@ def test_rules_name_a_certificate(rules, name):
     ],
 )
 def test_what_gives_no_name_says_why(rules, error, words):
-    with pytest.raises(error) as told:
+    with pytest.raises(error) as raised:
         of_certificate(SUBJECT, rules)
-    assert str(told.value) == words
+    assert str(raised.value) == words
 
 
 @pytest.mark.parametrize(

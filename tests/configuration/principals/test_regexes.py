@@ -112,5 +112,7 @@ def test_rules_are_read_once_and_errors_are_kept():
 def test_checks_are_imported_where_no_re2_is():
     """Spark's driver may stand on another machine, imports all checks, and matches nothing."""
     code = "import sys; sys.modules['re2'] = None\nfrom kafka_audit.checks import catalogue\nassert 'KA404' in catalogue()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env={"PYTHONPATH": PLUGINS})
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={"PYTHONPATH": PLUGINS}
+    )
+    assert completed.returncode == 0, completed.stderr

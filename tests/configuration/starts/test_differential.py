@@ -48,13 +48,21 @@ CASES = 300
 @cache
 def compared(version):
     """Return how far we agree on generated and known configurations: of its two seconds, Java compiles and starts for most."""
-    cases = [one for mode in ROLES[version] for one in configurations(version, mode, CASES // len(ROLES[version]), SEED)]
+    cases = [
+        configuration
+        for mode in ROLES[version]
+        for configuration in configurations(version, mode, CASES // len(ROLES[version]), SEED)
+    ]
     return compare(version, [*cases, *KNOWN.get(version, ())])
 
 
 def differences(version, *, known):
     found = compared(version)
-    return [one for one in (*found.verdicts, *found.messages) if (one.properties in KNOWN.get(version, ())) == known]
+    return [
+        difference
+        for difference in (*found.verdicts, *found.messages)
+        if (difference.properties in KNOWN.get(version, ())) == known
+    ]
 
 
 def agree(version):

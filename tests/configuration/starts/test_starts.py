@@ -12,7 +12,7 @@ BROKER = {"broker.id": "1", "zookeeper.connect": "zk:2181"}
 
 
 @pytest.mark.parametrize(
-    ("version", "told", "key", "words"),
+    ("version", "settings", "key", "words"),
     [
         ("3.9.1", {"listeners": "PLAINTEXT://:9092,SSL://:9092"}, "listeners", "must have a different port"),
         ("3.9.1", {"listeners": "LAN://:9092"}, "listeners", "No security protocol defined for listener LAN"),
@@ -32,15 +32,15 @@ BROKER = {"broker.id": "1", "zookeeper.connect": "zk:2181"}
         ),
     ],
 )
-def test_the_key_to_blame(version, told, key, words):
-    found = start_refusal(BROKER | told, version)
+def test_the_key_to_blame(version, settings, key, words):
+    found = start_refusal(BROKER | settings, version)
     assert found is not None
     assert found.key == key
     assert words in found.message
 
 
 @pytest.mark.parametrize(
-    ("version", "told", "rule"),
+    ("version", "settings", "rule"),
     [
         ("1.1.1", {"listeners": "SSL://:9093"}, StartRule.NOT_ADVERTISED),
         ("4.4.0", {"inter.broker.listener.name": "LAN"}, StartRule.NOT_MAPPED),
@@ -54,9 +54,9 @@ def test_the_key_to_blame(version, told, key, words):
         ("3.9.1", {"listeners": "LAN://:9092"}, None),
     ],
 )
-def test_the_rule_that_refuses_is_told_apart(version, told, rule):
+def test_the_rule_that_refuses_is_told_apart(version, settings, rule):
     kraft = {"process.roles": "broker", "node.id": "1", "controller.listener.names": "C", "controller.quorum.voters": "2@c:9093"}
-    found = start_refusal((kraft if version >= "4" else BROKER) | told, version)
+    found = start_refusal((kraft if version >= "4" else BROKER) | settings, version)
     assert (found and found.rule) is rule
 
 
@@ -139,13 +139,13 @@ CHANGED = {  # a configuration; the newest release that refuses or accepts it, t
 }
 
 
-@pytest.mark.parametrize(("told", "before", "since"), CHANGED.values(), ids=CHANGED.keys())
-def test_a_rule_that_changed_between_two_releases(told, before, since):
-    assert (start_refusal(told, before) is None) is not (start_refusal(told, since) is None)
+@pytest.mark.parametrize(("settings", "before", "since"), CHANGED.values(), ids=CHANGED.keys())
+def test_a_rule_that_changed_between_two_releases(settings, before, since):
+    assert (start_refusal(settings, before) is None) is not (start_refusal(settings, since) is None)
 
 
 @pytest.mark.parametrize(
-    ("before", "since", "told", "words"),
+    ("before", "since", "settings", "words"),
     [
         ("2.7.2", "2.8.2", {"log.roll.ms": "0"}, ("must be equal or greater than 1", "must be greater than or equal to 1")),
         ("3.4.1", "3.5.2", {"offsets.topic.compression.codec": "9"}, ("9 is an unknown", "Unknown compression type id: 9")),
@@ -153,9 +153,9 @@ def test_a_rule_that_changed_between_two_releases(told, before, since):
         ("4.3.0", "4.4.0", {"broker.id": "7"}, ("You must set `node.id`", "`node.id` and `broker.id` must be set")),
     ],
 )
-def test_words_that_changed_between_two_releases(before, since, told, words):
+def test_words_that_changed_between_two_releases(before, since, settings, words):
     for version, reported in zip((before, since), words, strict=True):
-        found = start_refusal((KRAFT if version >= "4" else BROKER) | told, version)
+        found = start_refusal((KRAFT if version >= "4" else BROKER) | settings, version)
         assert found is not None
         assert reported in found.message
 
@@ -189,6 +189,6 @@ def test_a_thousand_files_take_no_time():
     cases = list(configurations("4.3.0", "kraft", 1000, 1))
     start_refusal(cases[0], "4.3.0")
     started = time.process_time()
-    for one in cases:
-        start_refusal(one, "4.3.0")
+    for case in cases:
+        start_refusal(case, "4.3.0")
     assert time.process_time() - started < 1

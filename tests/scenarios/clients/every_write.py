@@ -50,11 +50,11 @@ def main() -> None:
         producer.close(1)
 
     lanes = [threading.Thread(target=lane, args=(partition,)) for partition in range(partitions)]
-    for one in lanes:
-        one.start()
-    for one in lanes:
-        one.join()
-    json.dump({"taken": [taken[one] for one in range(partitions)], "errors": errors}, sys.stdout)
+    for thread in lanes:
+        thread.start()
+    for thread in lanes:
+        thread.join()
+    json.dump({"taken": [taken[partition] for partition in range(partitions)], "errors": errors}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -22,10 +22,10 @@ def main() -> None:
             sys.stdout.flush()
 
     while not ended.wait(0.2):
-        for one in range(partitions):
-            sent = producer.send(topic, b"record", partition=one)
-            sent.add_callback(lambda _, one=one: told(one, "ok"))
-            sent.add_errback(lambda error, one=one: told(one, error))
+        for number in range(partitions):
+            sent = producer.send(topic, b"record", partition=number)
+            sent.add_callback(lambda _, partition=number: told(partition, "ok"))
+            sent.add_errback(lambda error, partition=number: told(partition, error))
 
 
 if __name__ == "__main__":

@@ -25,9 +25,9 @@ def command(name: str, folder: Path) -> list[str]:
         pytest.fail(f"{name} cannot be built: there is no go on PATH; install Go 1.21 or later (Debian: golang-go)")
     built = folder / name
     build = [go, "build", "-mod=readonly", "-o", str(built), "."]
-    done = subprocess.run(build, cwd=HERE / name, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
-    if done.returncode:
-        pytest.fail(f"{name} cannot be built: {done.stderr.strip()}")
+    completed = subprocess.run(build, cwd=HERE / name, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
+    if completed.returncode:
+        pytest.fail(f"{name} cannot be built: {completed.stderr.strip()}")
     return [str(built)]
 
 
@@ -59,17 +59,17 @@ class Producer:
         already = self._lines.stat().st_size
         time.sleep(seconds)
         assert self._process.poll() is None, self._lines.read_text()
-        told = defaultdict(set)
+        results = defaultdict(set)
         with self._lines.open() as lines:
             lines.seek(already)
             for line in lines:
-                partition, _, what = line.strip().partition(" ")
+                partition, _, result = line.strip().partition(" ")
                 if partition.isdigit():
-                    told[int(partition)].add(what)
-        return dict(told)
+                    results[int(partition)].add(result)
+        return dict(results)
 
     def await_all(self, partitions: int, seconds: float = 30) -> None:
         """Wait until every partition takes records."""
         deadline = time.monotonic() + seconds
-        while (told := self.within(1)) != {one: {"ok"} for one in range(partitions)}:
-            assert time.monotonic() < deadline, told
+        while (results := self.within(1)) != {partition: {"ok"} for partition in range(partitions)}:
+            assert time.monotonic() < deadline, results

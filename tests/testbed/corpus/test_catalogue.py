@@ -16,11 +16,11 @@ every_fault = pytest.mark.parametrize("fault", faults().values(), ids=faults())
 
 
 def recorded_faults():
-    return {one["id"] for one in record.read(ROOT / "docs" / "corpus.json") if one["kind"] == "fault"}
+    return {run["id"] for run in record.read(ROOT / "docs" / "corpus.json") if run["kind"] == "fault"}
 
 
-def codes_of(one):
-    return {*one.cause, *one.also, *one.never, *one.lasting, *one.follows, *(want.code for want in one.report)}
+def codes_of(entry):
+    return {*entry.cause, *entry.also, *entry.never, *entry.lasting, *entry.follows, *(want.code for want in entry.report)}
 
 
 @every_fault
@@ -33,9 +33,9 @@ def test_a_fault_names_checks_and_a_preset(fault):
     assert not set(fault.never) & {*fault.cause, *fault.also}
 
 
-@pytest.mark.parametrize("one", [*faults().values(), *controls().values()], ids=[*faults(), *controls()])
-def test_steps_are_actions_with_arguments_that_they_take(one):
-    steps = [*one.steps, *(one.heal if hasattr(one, "heal") else one.churn)]
+@pytest.mark.parametrize("entry", [*faults().values(), *controls().values()], ids=[*faults(), *controls()])
+def test_steps_are_actions_with_arguments_that_they_take(entry):
+    steps = [*entry.steps, *(entry.heal if hasattr(entry, "heal") else entry.churn)]
     for step in steps:
         inspect.signature(ACTIONS[step.do]).bind("scene", **step.arguments)
 
@@ -53,9 +53,9 @@ def test_a_control_has_a_preset(control):
 
 
 def test_every_check_has_a_fault_or_a_reason_why_none_breaks_it():
-    reported = {want.code for one in faults().values() for want in one.report}
+    reported = {want.code for fault in faults().values() for want in fault.report}
     assert reported | set(by_scenario()) | set(unbreakable()) == set(catalogue())
-    never_run = {want.code for name, one in faults().items() if name not in recorded_faults() for want in one.report}
+    never_run = {want.code for name, fault in faults().items() if name not in recorded_faults() for want in fault.report}
     assert not (reported - never_run | set(by_scenario())) & set(unbreakable()), "its fault was run: remove the reason"
     assert all(unbreakable().values())
 

@@ -42,7 +42,7 @@ def test_a_result_is_appended_and_the_newest_counts(tmp_path):
     path = tmp_path / "corpus.json"
     record.append(RESULT, path)
     record.append(RESULT | {"verdict": "wrong"}, path)
-    assert [one["verdict"] for one in record.read(path)] == ["cause", "wrong"]
+    assert [run["verdict"] for run in record.read(path)] == ["cause", "wrong"]
     assert record.newest(record.read(path))["fault", "unclean_topic", "3.9.1 ZooKeeper"]["verdict"] == "wrong"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -69,8 +69,8 @@ def test_runs_without_their_texts_are_run_again_if_that_is_wanted(tmp_path, monk
 
 def test_the_page_tells_what_the_record_has():
     wrong = RESULT | {"version": "4.3.0 KRaft", "verdict": "wrong", "healed": False, "left": ["KA711 cluster"], "passing": []}
-    told = {OWN: "1 topic allows unclean leader elections: orders", "kcat": ""}
-    text = page.page([RESULT, wrong], "", {("unclean_topic", "3.9.1 ZooKeeper"): told})
+    texts = {OWN: "1 topic allows unclean leader elections: orders", "kcat": ""}
+    text = page.page([RESULT, wrong], "", {("unclean_topic", "3.9.1 ZooKeeper"): texts})
     assert "2 runs of 1 faults. By the codes of its findings, kafka-audit reported the cause in 1 (50%)" in text
     assert "| kafka-audit | 1 | 0 | 0 | 0 | 0 | 1 | 0 |" in text
     assert "| kcat | 0 | 0 | 0 | 1 | 0 | 1 | 0 |" in text
@@ -132,23 +132,23 @@ def test_the_table_of_versions_in_docs_is_that_of_the_record_and_has_each_check(
 
 @pytest.mark.parametrize("code", sorted(set(catalogue()) - set(by_scenario())))
 def test_a_check_was_seen_to_fail_on_a_real_cluster_and_to_end_on_the_healed_one(code):
-    results = [one for one in record.newest(record.read(ROOT / "docs" / "corpus.json")).values() if one["kind"] == "fault"]
+    results = [run for run in record.newest(record.read(ROOT / "docs" / "corpus.json")).values() if run["kind"] == "fault"]
     seen = versions_page.statuses(results)
     healed = any(seen[version].get(code) == ["failed", "healed"] for version in seen)
     assert healed or code in unbreakable(), f"{code}: run a fault that breaks it, or add `exceptions: corpus:` to its case file"
 
 
 def test_the_record_is_of_faults_and_controls_that_exist():
-    for one in record.read(ROOT / "docs" / "corpus.json"):
-        known = (faults() if one["kind"] == "fault" else controls()).get(one["id"])
-        assert known is not None, one["id"]
-        assert one["version"] in known.versions
-        assert one["commit"]
+    for run in record.read(ROOT / "docs" / "corpus.json"):
+        known = (faults() if run["kind"] == "fault" else controls()).get(run["id"])
+        assert known is not None, run["id"]
+        assert run["version"] in known.versions
+        assert run["commit"]
 
 
 def audits_under_load():
-    runs = [one for one in record.newest(record.read(healthy.HEALTHY)).values() if one["id"] in healthy.under_load()]
-    return [(run, one) for run in runs for one in run["audits"] if run["loads"]]
+    runs = [run for run in record.newest(record.read(healthy.HEALTHY)).values() if run["id"] in healthy.under_load()]
+    return [(run, audit) for run in runs for audit in run["audits"] if run["loads"]]
 
 
 def test_healthy_clusters_under_load_were_audited_a_hundred_times():
@@ -158,13 +158,13 @@ def test_healthy_clusters_under_load_were_audited_a_hundred_times():
 def test_no_audit_of_a_healthy_cluster_under_load_has_an_alarm():
     audits = audits_under_load()
     assert {load for run, _ in audits for load in run["loads"]} == set(LOADS)
-    assert {one["inputs"] for _, one in audits} >= set(healthy.KEYS)
-    assert [(run["id"], run["version"], one["alarms"]) for run, one in audits if one["alarms"] or one["exit"]] == []
+    assert {audit["inputs"] for _, audit in audits} >= set(healthy.KEYS)
+    assert [(run["id"], run["version"], audit["alarms"]) for run, audit in audits if audit["alarms"] or audit["exit"]] == []
 
 
 def audits_of_quorums():
     runs = record.newest(record.read(healthy.HEALTHY)).values()
-    return [(run, one) for run in runs if run["id"] in controls() and controls()[run["id"]].quorum for one in run["audits"]]
+    return [(run, audit) for run in runs if run["id"] in controls() and controls()[run["id"]].quorum for audit in run["audits"]]
 
 
 def test_healthy_quorums_were_audited_two_hundred_times():
@@ -174,13 +174,13 @@ def test_healthy_quorums_were_audited_two_hundred_times():
 def test_no_audit_of_a_healthy_quorum_of_any_kind_has_an_alarm():
     audits = audits_of_quorums()
     made = [presets()[controls()[run["id"]].preset] for run, _ in audits]
-    assert {one.controllers for one in made} >= {0, 3, 5}, "of brokers that are controllers too, of three and of five"
-    assert any(one.observers for one in made)
-    assert {one.security for one in made} >= {None, "login", "login_over_tls", "mutual_certificates"}
+    assert {scene.controllers for scene in made} >= {0, 3, 5}, "of brokers that are controllers too, of three and of five"
+    assert any(scene.observers for scene in made)
+    assert {scene.security for scene in made} >= {None, "login", "login_over_tls", "mutual_certificates"}
     assert {run["version"] in DYNAMIC for run, _ in audits} == {False, True}
     assert {VERSIONS[run["version"]][0] for run, _ in audits} >= {"3.9.1", "4.3.0", "4.4.0"}
-    assert {one["inputs"] for _, one in audits} >= {"one address", "files of all", "files of controllers", "all inputs"}
-    assert [(run["id"], run["version"], one["alarms"]) for run, one in audits if one["alarms"] or one["exit"]] == []
+    assert {audit["inputs"] for _, audit in audits} >= {"one address", "files of all", "files of controllers", "all inputs"}
+    assert [(run["id"], run["version"], audit["alarms"]) for run, audit in audits if audit["alarms"] or audit["exit"]] == []
 
 
 def test_the_section_of_healthy_clusters_counts_audits_by_load_and_inputs():
@@ -210,15 +210,15 @@ def test_an_audit_of_a_healthy_cluster_is_recorded_with_what_is_unknown_and_how_
     ]
     rest = {"resource": {"name": "cluster"}, "message": "m", "muted": False}
     report = {
-        "findings": [one | rest for one in found],
+        "findings": [finding | rest for finding in found],
         "coverage": {
             "asked": 3,
             "answered": 2,
             "unknown": [{"observer": "broker:1", "operation": "Metadata", "error": "timeout"}],
         },
     }
-    got = healthy.audit("without logs", report)
-    assert (got["exit"], got["unknown"], got["severity"], got["alarms"]) == (4, ["KA617"], "MEDIUM", {})
+    kept = healthy.audit("without logs", report)
+    assert (kept["exit"], kept["unknown"], kept["severity"], kept["alarms"]) == (4, ["KA617"], "MEDIUM", {})
 
 
 def test_docs_are_written_beside_the_record(tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ from testbed.corpus import record
 from testbed.corpus.catalogue import fault
 from testbed.corpus.remedies import check_of, remedies
 
-EVERY = remedies([one for one in record.newest(record.read(ROOT / "docs" / "corpus.json")).values() if one["kind"] == "fault"])
+EVERY = remedies([run for run in record.newest(record.read(ROOT / "docs" / "corpus.json")).values() if run["kind"] == "fault"])
 
 
 def result(name, **more):
@@ -16,9 +16,11 @@ def result(name, **more):
 
 @pytest.mark.parametrize("code", EVERY)
 def test_a_remedy_was_executed_or_has_a_reason_why_not(code):
-    one = EVERY[code]
-    assert one.executed or one.scenario or one.why, f"{code}: run its fault, or add `exceptions: remedy:` to its case file"
-    assert not ((one.executed or one.scenario) and one.why), f"{code}: it was executed; remove the reason"
+    remedy = EVERY[code]
+    assert remedy.executed or remedy.scenario or remedy.why, (
+        f"{code}: run its fault, or add `exceptions: remedy:` to its case file"
+    )
+    assert not ((remedy.executed or remedy.scenario) and remedy.why), f"{code}: it was executed; remove the reason"
 
 
 def test_commands_count_for_the_check_that_prints_them():
@@ -44,7 +46,7 @@ def test_a_repair_that_did_not_heal_executes_nothing():
 
 def test_a_command_of_no_step_is_an_error():
     heal = [{"do": "printed", "code": "KA711", "command": "--delete-config"}]
-    one = fault("f", {"title": "t", "cause": "KA711", "heal": heal, "demands": {"cause": "unclean", "resource": "cluster"}})
-    assert check_of(one, "kafka-configs.sh --delete-config x") == "KA711"
+    broken = fault("f", {"title": "t", "cause": "KA711", "heal": heal, "demands": {"cause": "unclean", "resource": "cluster"}})
+    assert check_of(broken, "kafka-configs.sh --delete-config x") == "KA711"
     with pytest.raises(LookupError, match=r"no step of the repair prints kafka-acls\.sh"):
-        check_of(one, "kafka-acls.sh --list")
+        check_of(broken, "kafka-acls.sh --list")

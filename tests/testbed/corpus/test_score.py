@@ -20,13 +20,13 @@ FAULT = fault(
 
 
 def finding(code, resource="cluster", severity="HIGH", **more):
-    told = {"code": code, "resource": {"name": resource}, "severity": severity, "status": "FAIL", "muted": False}
-    return told | {"message": f"{code} fails"} | more
+    finding = {"code": code, "resource": {"name": resource}, "severity": severity, "status": "FAIL", "muted": False}
+    return finding | {"message": f"{code} fails"} | more
 
 
 def report(*findings, incidents=()):
-    told = [{"cause": cause, "confidence": how, "headline": f"about {cause}"} for cause, how in incidents]
-    return {"findings": list(findings), "incidents": told}
+    found = [{"cause": cause, "confidence": how, "headline": f"about {cause}"} for cause, how in incidents]
+    return {"findings": list(findings), "incidents": found}
 
 
 CUT = (finding("KA302", "broker/2/listener/PLAINTEXT"), finding("KA105", "broker/2"))
@@ -54,14 +54,14 @@ def test_the_verdict(found, incidents, verdict):
 
 def test_what_failed_before_the_fault_is_none_of_it():
     weak = finding("KA705", severity="LOW")
-    got = score(FAULT, failing(report(weak)), report(weak, *CUT, incidents=[("KA302", "measured")]))
-    assert got.failing == {("KA302", "broker/2/listener/PLAINTEXT"): "HIGH", ("KA105", "broker/2"): "HIGH"}
-    assert (got.missing, got.false, got.headline) == ([], [], "about KA302")
+    scored = score(FAULT, failing(report(weak)), report(weak, *CUT, incidents=[("KA302", "measured")]))
+    assert scored.failing == {("KA302", "broker/2/listener/PLAINTEXT"): "HIGH", ("KA105", "broker/2"): "HIGH"}
+    assert (scored.missing, scored.false, scored.headline) == ([], [], "about KA302")
 
 
 def test_what_is_expected_and_does_not_fail_is_missing():
-    got = score(FAULT, {}, report(finding("KA302", "broker/1/listener/PLAINTEXT")))
-    assert got.missing == ["KA302 broker/2/listener/PLAINTEXT", "KA105"]
+    scored = score(FAULT, {}, report(finding("KA302", "broker/1/listener/PLAINTEXT")))
+    assert scored.missing == ["KA302 broker/2/listener/PLAINTEXT", "KA105"]
 
 
 def test_muted_failures_and_other_statuses_do_not_count():
@@ -78,7 +78,7 @@ def test_what_a_repaired_cluster_still_fails():
 
 def report_on_a_healthy_cluster(*findings, unknown=()):
     default = {"muted": False, "resource": {"type": "cluster", "name": "cluster"}, "message": "m"}
-    return {"findings": [default | one for one in findings], "coverage": {"unknown": list(unknown)}}
+    return {"findings": [default | finding for finding in findings], "coverage": {"unknown": list(unknown)}}
 
 
 def test_a_healthy_cluster_fails_nothing_serious_and_no_read():
@@ -93,8 +93,8 @@ def test_a_healthy_cluster_fails_nothing_serious_and_no_read():
 
 def test_reads_without_an_answer_and_unreadable_ones_are_named():
     read = {"observer": "broker:1", "operation": "ListGroups", "error": "timeout"}
-    odd = {"code": "KA614", "status": "UNKNOWN", "severity": "HIGH", "message": "Cannot determine (unreadable answer)"}
-    assert unread([report_on_a_healthy_cluster(odd, unknown=[read]), report_on_a_healthy_cluster(odd)]) == {
+    unreadable = {"code": "KA614", "status": "UNKNOWN", "severity": "HIGH", "message": "Cannot determine (unreadable answer)"}
+    assert unread([report_on_a_healthy_cluster(unreadable, unknown=[read]), report_on_a_healthy_cluster(unreadable)]) == {
         "broker:1 ListGroups": "timeout",
         "KA614 cluster": "Cannot determine (unreadable answer)",
     }

@@ -13,8 +13,8 @@ from testbed.corpus.inputs import ALL_INPUTS, INPUTS, METADATA_ALONE
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, recordings
 from testbed.corpus.words import Demands
 
-RECORDED = {name: one for name, one in recordings().items() if (CLUSTERS / f"{name}{SUFFIX}").is_file()}
-BROKEN = [name for name, one in RECORDED.items() if one.demands is not None]
+RECORDED = {name: recording for name, recording in recordings().items() if (CLUSTERS / f"{name}{SUFFIX}").is_file()}
+BROKEN = [name for name, recording in RECORDED.items() if recording.demands is not None]
 HEALTHY = [name for name in RECORDED if name not in BROKEN]
 CUT = Demands(cause="controller [01] cannot reach", resource="broker 2", guess="out of reach")
 OTHER = {"disk": Demands(cause="log dir.*is offline", resource="broker 2")}
@@ -85,8 +85,8 @@ def test_the_rule_is_that_of_all_tools(text, verdict):
 
 
 def test_codes_are_taken_away_before():
-    told = words.without_codes("HIGH  KA302, measured. A path (KA501): KA718 fails")
-    assert told == "HIGH  , measured. A path:  fails"
+    text = words.without_codes("HIGH  KA302, measured. A path (KA501): KA718 fails")
+    assert text == "HIGH  , measured. A path:  fails"
     assert words.names(Demands(cause="KA302", resource="cluster"), "KA302 fails") == ""
 
 
@@ -105,19 +105,19 @@ def own_and_others(name):
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_the_report_on_a_recorded_cluster_names_its_cause_and_no_other(texts, name):
-    got = words.worth(texts[f"{name} {ALL_INPUTS}"], *own_and_others(name), 3)
-    assert (got.verdict, got.false) == ("cause", ""), got.line
+    worth = words.worth(texts[f"{name} {ALL_INPUTS}"], *own_and_others(name), 3)
+    assert (worth.verdict, worth.false) == ("cause", ""), worth.line
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_text_is_worth_no_less_than_the_codes_whatever_is_missing(texts, verdicts, name):
     own, others = own_and_others(name)
     for inputs in INPUTS:
-        here = {key: one for key, one in others.items() if key != "auditor_lacks_rights" or inputs != METADATA_ALONE}
+        here = {key: demand for key, demand in others.items() if key != "auditor_lacks_rights" or inputs != METADATA_ALONE}
         by_codes = verdicts[name][inputs]
-        got = words.worth(texts[f"{name} {inputs}"], own, here, 3)
-        assert got.verdict != "wrong", (inputs, got)
-        assert ORDER.index(got.verdict) <= ORDER.index(BY_CODES.get(by_codes, by_codes)), (inputs, by_codes, got)
+        worth = words.worth(texts[f"{name} {inputs}"], own, here, 3)
+        assert worth.verdict != "wrong", (inputs, worth)
+        assert ORDER.index(worth.verdict) <= ORDER.index(BY_CODES.get(by_codes, by_codes)), (inputs, by_codes, worth)
 
 
 @pytest.mark.parametrize("inputs", INPUTS)
@@ -130,20 +130,20 @@ def test_the_report_on_a_healthy_cluster_names_no_fault_and_no_symptom(texts, na
 
 
 def test_causes_of_one_kind_have_words_of_their_own():
-    kinds = [one.kind.name for one in causes()]
-    several = [one for one in causes() if kinds.count(one.kind.name) > 1]
-    assert all(bool(one.words) == (kinds.count(one.kind.name) > 1) for one in causes())
-    assert len({one.words for one in several}) == len(several)
+    kinds = [cause.kind.name for cause in causes()]
+    several = [cause for cause in causes() if kinds.count(cause.kind.name) > 1]
+    assert all(bool(cause.words) == (kinds.count(cause.kind.name) > 1) for cause in causes())
+    assert len({cause.words for cause in several}) == len(several)
 
 
-RUNS = [one for (kind, _, _), one in record.newest(record.read()).items() if kind == "fault"]
+RUNS = [run for (kind, _, _), run in record.newest(record.read()).items() if kind == "fault"]
 
 
 @pytest.mark.parametrize("fault", faults().values(), ids=faults())
 def test_no_recorded_headline_names_another_fault(fault):
     others = printed.others(fault.demands, fault.besides)
     found = [words.named(run["headline"], others) for run in RUNS if run["id"] == fault.id]
-    assert [one for one in found if one] == []
+    assert [miss for miss in found if miss] == []
 
 
 KEPT = {(run["id"], run["version"]): printed.kept(run) for run in record.newest(record.read()).values() if run["kind"] == "fault"}

@@ -19,7 +19,7 @@ class SafeToRestartSensor(BaseSensorOperator):
     Args:
         cluster: its name in the cluster file (templated).
         without: what is stopped, all of it at once: `broker:2`, or a list (templated).
-        margin: 2 keeps a copy more than is needed in sync, of partitions that lose one; 3 keeps two more.
+        margin: with 2, partitions that lose a copy must keep one in-sync copy more than needed; with 3, two more.
         allow_unknown: take a loss for safe that is safe as far as is known, although something that decides is unknown.
         deferrable: between two pokes use no worker; default: `[operators] default_deferrable`.
         kwargs: those of `BaseSensorOperator`.

@@ -11,11 +11,11 @@ from pathlib import Path
 import kafka_audit
 from kafka_audit.bounds import child_environment
 from kafka_audit.bounds.scratch import Scratch
-from kafka_audit.cli import console
+from kafka_audit.cli.printing import console
 from kafka_audit.model.errors import EngineError
 from kafka_audit.spark import class_archive as archives
 
-_WORKER = "kafka_audit.cli.spark_classes"
+_WORKER = "kafka_audit.cli.archiving.spark_classes"
 _LONGEST_S = 1800.0  # usually half a minute
 # They append to the classpath; the JVM writes no archive with a folder on it, but accepts one whose classpath is a prefix.
 _LEFT_OUT = {"HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_DIST_CLASSPATH", "PYSPARK_SUBMIT_ARGS"}

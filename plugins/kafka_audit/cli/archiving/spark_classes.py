@@ -1,6 +1,6 @@
 """Start Spark, compare two small snapshots, and let the JVM write the loaded classes to an archive when it exits.
 
-`python -m kafka_audit.cli.spark_classes FILE`, started by `cli.archiving`. The process exits when stdin ends.
+`python -m kafka_audit.cli.archiving.spark_classes FILE`, started by `cli.archiving`. The process exits when stdin ends.
 """
 
 import os
@@ -9,7 +9,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from kafka_audit.cli import small_run
+from kafka_audit.cli.archiving import small_run
 from kafka_audit.job import spark_job
 from kafka_audit.spark import class_archive, session
 

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from kafka_audit.cli import clusters, console
+from kafka_audit.cli import clusters
+from kafka_audit.cli.printing import console
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import clean, did_you_mean
 from kafka_audit.report import formats

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kafka_audit.cli import console
+from kafka_audit.cli.printing import console
 from kafka_audit.report import formats
 from kafka_audit.report.plain_text import terminal
 from kafka_audit.store import Store

@@ -4,7 +4,8 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_audit.cli import bundle_reading, console
+from kafka_audit.cli.bundling import bundle_reading
+from kafka_audit.cli.printing import console
 from kafka_audit.report.every_page import require_publishable
 from kafka_audit.store import Store
 

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from kafka_audit.cli import difference
+from kafka_audit.cli.printing import difference
 from kafka_audit.model.errors import SnapshotError, UsageError
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report.digest import Digest, read_digest

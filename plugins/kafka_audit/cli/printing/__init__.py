@@ -1,0 +1,1 @@
+"""What commands print, and the forms in which they write a report."""
