@@ -38,7 +38,7 @@ _LOGIN_FAULTS = {
 """What KA412 calls the fault of a login, by cause: a login that fails for another reason is another cause."""
 _OF_KINDS = frozenset(["KA401", "KA403", "KA404", "KA405", "KA406", "KA412", "KA501", "KA508", "KA608"])
 """Checks that name a cause of the matrix: never a mere symptom of another one."""
-_REASONS = _OF_KINDS | {"KA111", "KA113", "KA209", "KA216", "KA301", "KA303", "KA304", "KA305"}
+_REASONS = _OF_KINDS | {"KA103", "KA111", "KA113", "KA209", "KA216", "KA301", "KA303", "KA304", "KA305"}
 """Checks that name a reason why an edge fails; the other ones report an effect, a setting, or a gap of the audit."""
 
 Verdicts = dict[str, dict[str, str]]

@@ -134,8 +134,8 @@ def _numbers(value: object) -> Iterator[int]:
 def unsupported_exclusions(document: Document, incident: Mapping[str, Any]) -> list[str]:
     """Return what an incident calls ruled out without an observation between the parties against it.
 
-    What the auditor's own login or handshake shows says nothing of another edge; a cause that fails at the same broker is not
-    ruled out; and who says that rivals were ruled out, lists them.
+    What the auditor's own login or handshake shows says nothing of another edge; a cause that fails on the same edge is not ruled
+    out, whichever other broker it keeps away; and who says that rivals were ruled out, lists them.
     """
     out = [one for one in incident["candidates"] if one["state"] == "ruled_out"]
     reasons = {one["cause"]: " ".join(line["text"] for line in one["against"]) for one in out}
@@ -143,6 +143,20 @@ def unsupported_exclusions(document: Document, incident: Mapping[str, Any]) -> l
     if "were ruled out" in incident["confidence_why"] and not out:
         wrong.append(f"{incident['confidence_why']} But no candidate says why.")
     at = {key[1] for key in claims(document) if key[0] == incident["cause"]}
-    failing = {code for code, where in failures(document) if where in at} - {incident["cause"]}
+    failing = {cause_of(one) for one in document["findings"] if _fails_on_an_edge_of(document, incident, one, at)}
+    failing -= {incident["cause"]}
     by_settings = "the brokers' listener is"  # a login does not fail for TLS where there is none, whatever else its check found
     return wrong + [one["cause"] for one in out if one["code"] in failing and by_settings not in reasons[one["cause"]]]
+
+
+def _fails_on_an_edge_of(document: Document, incident: Mapping[str, Any], finding: Mapping[str, Any], at: set[str]) -> bool:
+    """Return whether a finding names a cause at these brokers, on an edge that the incident is about.
+
+    KA302 says from which brokers an address is closed, and from which it is open. An incident whose headline is about the
+    controller is about its edge alone.
+    """
+    if finding["status"] != "FAIL" or finding["code"] not in CAUSES or party(finding["resource"]["name"]) not in at:
+        return False
+    evidence, controller = finding["evidence"], document["matrix"]["controller"]
+    by_controller = controller is not None and "controller" in incident["headline"]
+    return not (by_controller and controller in evidence.get("open", ()) and controller not in evidence.get("from", ()))

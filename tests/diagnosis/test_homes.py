@@ -109,8 +109,13 @@ FACTS = {
     },
     "brokers_digest": {
         *("checks/replication/single_broker.py", "cluster/broker_lists.py", "cluster/disagreements.py", "cluster/view.py"),
-        *("cluster/listeners/endpoints.py", "collect/brokers/broker_view.py", "collect/brokers/listener_names.py"),
-        *("collect/sampling/doubts.py", "collect/sampling/sample_differences.py", "collect/snapshot.py"),
+        *("cluster/listeners/endpoints.py", "cluster/listeners/unlisted.py", "collect/brokers/broker_view.py"),
+        *(
+            "collect/brokers/listener_names.py",
+            "collect/sampling/doubts.py",
+            "collect/sampling/sample_differences.py",
+            "collect/snapshot.py",
+        ),
         *("diagnosis/listed_brokers.py", "report/views.py"),
     },
     # How long a replica of the quorum is behind.

@@ -26,10 +26,11 @@ from kafka_audit.cluster.listeners.logins import InterBrokerLogins
 from kafka_audit.cluster.listeners.name_addresses import NameAddress, name_addresses
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.listeners.replication_listeners import replication_listeners
+from kafka_audit.cluster.listeners.unlisted import Lacking, lacking
 from kafka_audit.cluster.min_isr import MinIsrGap, min_isr_gap
 from kafka_audit.cluster.moments import Moments
 from kafka_audit.cluster.partitions import Partitions
-from kafka_audit.cluster.quorum import Quorum
+from kafka_audit.cluster.quorum import Quorum, QuorumSample
 from kafka_audit.cluster.registry import BrokerRegistration, ClusterState, RegisteredAddress
 from kafka_audit.cluster.settings import Settings
 from kafka_audit.cluster.views import HeldView
@@ -72,6 +73,8 @@ __all__ = [
 
 _R = TypeVar("_R", bound=Row)
 _T = TypeVar("_T")
+_FETCHES_MS = 5000
+"""A broker fetches the metadata log every half second. One that died is listed for longer, by default for nine seconds."""
 _REGISTRATION = re.compile(r"zookeeper /brokers/ids/([0-9]{1,10})")
 
 
@@ -371,6 +374,35 @@ class ClusterView:
         for row in self.of(ViewBroker):
             found.setdefault(row.brokers_digest, []).append(row)
         return {digest: tuple(rows) for digest, rows in found.items()}
+
+    @cached_property
+    def lacking(self) -> Lacking:
+        """KRaft: brokers that are registered and in use, and lack the listener on which others were asked, by its name."""
+        return self._lacking(self.held_views, self.quorum.now)
+
+    @cached_property
+    def lacking_before(self) -> Lacking:
+        """The same in the sample before."""
+        return self._lacking(self.held_views_before, self.quorum.before or self.quorum.now)
+
+    def _lacking(self, views: Iterable[HeldView], quorum: QuorumSample) -> Lacking:
+        return lacking(views, self.partitions.lists, self.listed, quorum.fenced.keys()) if self.kraft else {}
+
+    @cached_property
+    def unlisted(self) -> frozenset[int]:
+        """All of these: brokers that are registered, although the newest lists do not hold them."""
+        return frozenset().union(*self.lacking.values()) - self.brokers.keys()
+
+    @cached_property
+    def followers(self) -> frozenset[int]:
+        """KRaft: brokers that fetch the metadata log, by the leader of the quorum, whether others list them or not.
+
+        Where voters are configured, each observer is a broker: a controller that is none of them does not start.
+        """
+        now = self.quorum.now
+        observers = () if now.is_dynamic else now.replicas.keys() - set(now.voters) - self.settings.controllers
+        known = self.known_brokers.union(observers)
+        return frozenset(node for node, ms in now.behind_ms.items() if ms is not None and ms < _FETCHES_MS and node in known)
 
     @cached_property
     def named_brokers(self) -> tuple[int, ...]:

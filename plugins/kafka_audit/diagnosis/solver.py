@@ -1,13 +1,13 @@
 """The diagnosis of an edge: its candidates, each with what speaks for and against it, and how sure the first of them is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.cause import CauseKind, EdgeObservation, KnownCause
 from kafka_audit.diagnosis.causes import causes
-from kafka_audit.diagnosis.edges import CONTROL, COORDINATE, FOLLOW, Edge
+from kafka_audit.diagnosis.edges import CONTROL, COORDINATE, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts, facts_of
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import prose
@@ -150,10 +150,14 @@ def _weighed(facts: Facts, edge: Edge) -> Diagnosis:
     return Diagnosis(edge=edge, candidates=tuple(found))
 
 
-def diagnoses_into(view: ClusterView, broker: int) -> tuple[Diagnosis, ...]:
-    """Return the diagnoses of the edges that end at a broker, of its controller first."""
+def diagnoses_into(view: ClusterView, broker: int, among: tuple[int, ...] = ()) -> tuple[Diagnosis, ...]:
+    """Return the diagnoses of the edges that end at a broker, of its controller first; with `among`, from these brokers alone."""
     facts = facts_of(view)
-    return tuple(diagnosed(facts, edge) for edge in facts.edges.into(broker))
+    edges = facts.edges.into(broker)
+    if among:
+        followers = (edge for edge in edges if edge.kind == REPLICATE)
+        edges = tuple(edge if edge.sources else replace(edge, sources=among) for edge in followers)
+    return tuple(diagnosed(facts, edge) for edge in edges)
 
 
 def following(view: ClusterView, broker: int) -> Diagnosis:

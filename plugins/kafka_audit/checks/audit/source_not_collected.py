@@ -9,8 +9,8 @@ from kafka_audit.cluster.answers.reads import (
     source_name,
 )
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.addresses import is_among
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.compare.addresses import address_text, is_among
+from kafka_audit.model.finding import Judgement, Resource, Severity, Status
 from kafka_audit.model.read_failure import AS_IN_A_RESTART, LOGIN_REFUSALS, NOT_ASKED, ReadFailure
 from kafka_audit.model.tables import BrokerView, SourceRead
 
@@ -44,11 +44,23 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
         if resource != "cluster" and not settled and all(read.failure in AS_IN_A_RESTART for read in failed):
             evidence["error"] = f"in motion: {evidence['error']}, in one sample"
             yield view.judge("KA001", resource, Status.UNKNOWN, evidence)
+        elif lacking := _without_listener(view, resource, failed):
+            evidence |= {"lacking": lacking[0], "needs": f"listener {lacking[1]} of broker {lacking[0]}, which lacks it (KA305)"}
+            yield view.judge("KA001", resource, Status.FAIL, evidence, severity=Severity.LOW)
         elif _is_left_behind(view, resource, failed):
             evidence["needs"] = "nothing, if the broker was removed: delete its address from bootstrap in the cluster file"
             yield view.judge("KA001", resource, Status.FAIL, evidence, severity=Severity.LOW)
         else:
             yield view.judge("KA001", resource, Status.FAIL, evidence)
+
+
+def _without_listener(view: ClusterView, resource: str, failed: Sequence[SourceRead]) -> tuple[int, str] | None:
+    """Return who had an address of the cluster file, with the listener that this broker lacks now; None where no broker does."""
+    address = Resource.of(resource).address
+    if address is None or not all(read.failure in AS_IN_A_RESTART for read in failed):
+        return None
+    held = [row.broker_id for row in view.addresses_earlier if address_text(row.host, row.port) == address]
+    return next(((broker, name) for name, brokers in sorted(view.lacking.items()) for broker in held if broker in brokers), None)
 
 
 def _is_left_behind(view: ClusterView, resource: str, failed: Sequence[SourceRead]) -> bool:
@@ -58,7 +70,7 @@ def _is_left_behind(view: ClusterView, resource: str, failed: Sequence[SourceRea
     return (
         is_address
         and expected is not None
-        and len(view.brokers) >= expected
+        and len(view.brokers.keys() | view.unlisted) >= expected
         and all(read.failure in AS_IN_A_RESTART for read in failed)
     )
 

@@ -73,7 +73,7 @@ def _limited(
         if allowed < count:
             key = _OVERRIDES if host in limits.by_host else _LIMIT
             facts: dict[str, object] = {"limit": counted(allowed, "connection"), "key": key, "host": host, "count": count}
-            facts |= {"sources": brokers(sources), "source_brokers": tuple(sources)}
+            facts["source_brokers"] = tuple(sources)
             return view.judge("KA718", resource, Status.FAIL, evidence | facts)
     every = sum(number for other, number in fetchers.items() if other != broker)
     if nowhere and min([limits.usual, *limits.by_host.values()]) < every:

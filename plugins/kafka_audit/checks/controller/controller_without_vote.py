@@ -40,10 +40,12 @@ def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
             )
             yield view.judge("KA214", f"controller/{node}", Status.FAIL, evidence)
         else:
-            evidence["why"] = "it follows the metadata log as an observer and was not added to the voters"
+            sure = _has_role(view, node)
+            unless = "" if sure else ", unless it is a broker that no other broker lists (it is new, or see KA305)"
+            evidence["why"] = f"it follows the metadata log as an observer and was not added to the voters{unless}"
             evidence["old"] = "OLD_DIRECTORY"
             evidence["step"] = "If it is meant to vote, add it once it has caught up; no voter has to be removed."
-            confidence = Confidence.MEASURED if _has_role(view, node) else Confidence.INFERRED
+            confidence = Confidence.MEASURED if sure else Confidence.SUSPECTED
             severity = Severity.MEDIUM
             yield view.judge("KA214", f"controller/{node}", Status.FAIL, evidence, severity=severity, confidence=confidence)
     if not judged:
@@ -58,5 +60,5 @@ def _has_role(view: ClusterView, node: int) -> bool:
 def _is_controller(view: ClusterView, node: int) -> bool:
     """Return whether an observer is a controller: by its settings, or because no broker has that id."""
     now = view.quorum.now
-    known = set(now.answering) | set(now.fenced) | set(view.named_brokers) | set(view.settings.answers)
+    known = set(now.answering) | set(now.fenced) | set(view.named_brokers) | set(view.settings.answers) | view.partitions.assigned
     return _has_role(view, node) or node not in known

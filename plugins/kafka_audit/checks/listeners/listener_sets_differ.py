@@ -1,7 +1,7 @@
 """KA305."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kafka_audit.checks import check
@@ -25,19 +25,46 @@ def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
     for broker, protocols_of in known.items():
         for listener, protocol in (protocols_of or {}).items():
             listeners[listener][broker] = protocol
-    moving, internal = view.endpoints.moved, view.inter_broker.users
-    for listener, protocols in sorted(listeners.items()):
-        for broker in brokers:
-            has = protocols.get(broker)
-            fault = _fault(protocols, has, of=len(brokers), internal=listener in internal)
-            evidence = {"who": f"broker {broker}", "broker": broker, "listener": listener, "protocol": has or "none"}
-            resource = f"broker/{broker}/listener/{listener}"
-            if fault is None and has is not None:
-                yield view.judge("KA305", resource, Status.PASS, evidence)
-            elif fault is not None and broker in moving:
-                yield view.judge("KA305", resource, Status.UNKNOWN, evidence | MOVING)
-            elif fault is not None:
-                yield replace(view.judge("KA305", resource, Status.FAIL, evidence, fault=fault[0]), severity=fault[1])
+    for listener in sorted({*listeners, *view.lacking}):
+        yield from _of_listener(view, listener, listeners[listener], brokers)
+
+
+def _of_listener(view: ClusterView, listener: str, protocols: dict[int, str], brokers: Sequence[int]) -> Iterator[Judgement]:
+    """Judge one listener at brokers whose listeners are known, and at those that views show to lack it."""
+    moving, lacking = _moving(view), view.lacking.get(listener, frozenset())
+    for broker in lacking & protocols.keys():
+        del protocols[broker]  # its settings are newer than its registration
+    having = {*protocols, *(held.broker_id for held in view.held_views if lacking and held.row.listener == listener)}
+    asked = sorted({*brokers, *having, *lacking})
+    for broker in asked:
+        has = protocols.get(broker)
+        if has is None and broker in having:
+            continue  # it answered there, and its settings are unknown
+        fault = _fault(protocols, has, having=len(having), of=len(asked), internal=listener in view.inter_broker.users)
+        evidence = {"who": f"broker {broker}", "broker": broker, "listener": listener, "protocol": has or "none"}
+        evidence |= {"shown": _shown(view, broker) if broker in lacking else ""}
+        resource = f"broker/{broker}/listener/{listener}"
+        if fault is None and has is not None:
+            yield view.judge("KA305", resource, Status.PASS, evidence)
+        elif fault is not None and broker in moving:
+            yield view.judge("KA305", resource, Status.UNKNOWN, evidence | MOVING)
+        elif fault is not None:
+            yield replace(view.judge("KA305", resource, Status.FAIL, evidence, fault=fault[0]), severity=fault[1])
+
+
+def _moving(view: ClusterView) -> frozenset[int]:
+    """Return the brokers whose registration changed between the samples, where there are two."""
+    if view.samples[1] is None:
+        return view.endpoints.moved
+    changed = (brokers ^ view.lacking_before.get(listener, frozenset()) for listener, brokers in view.lacking.items())
+    return view.endpoints.moved.union(*changed)
+
+
+def _shown(view: ClusterView, broker: int) -> str:
+    """Return what shows that a broker which Metadata does not list is registered."""
+    behind = view.quorum.now.behind_ms.get(broker)
+    follows = "" if behind is None else f" and follows the metadata log ({behind / 1000:.1f} s behind)"
+    return f"; it is registered: it is in ISRs{follows}, but Metadata on this listener does not list it"
 
 
 def _registered(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
@@ -51,7 +78,8 @@ def _registered(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
 def _unknown_listeners(view: ClusterView, reported: Mapping[int, Mapping[str, str] | None]) -> Iterator[Judgement]:
     for broker in sorted(broker for broker, listeners in reported.items() if listeners is None):
         needs = f"DescribeConfigs on Cluster, answered by broker {broker}, or {file_of(broker)}"
-        evidence = {"who": f"broker {broker}", "error": "its listeners are unknown", "needs": needs}
+        error = f"its {'other ' if broker in view.unlisted else ''}listeners are unknown"
+        evidence = {"who": f"broker {broker}", "error": error, "needs": needs}
         yield view.judge("KA305", f"broker/{broker}", Status.UNKNOWN, evidence)
     if not reported:
         evidence = {"who": "any broker", "error": "no broker answered", "needs": "a broker that answers"}
@@ -63,19 +91,19 @@ def _by_settings(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
     between = view.inter_broker
     reported: dict[int, Mapping[str, str] | None] = {}
     listed = {endpoint.broker_id for endpoint in view.endpoints.all}
-    for broker in sorted({*between.brokers, *listed}):
+    for broker in sorted({*between.brokers, *listed, *view.unlisted, *view.followers}):
         own = {name: between.protocol(broker, name) for name in between.offered(broker) or ()}
         known = {name: protocol for name, protocol in own.items() if protocol is not None}
         reported[broker] = known if known and len(known) == len(own) else None
     return reported
 
 
-def _fault(protocols: Mapping[int, str], has: str | None, *, of: int, internal: bool) -> tuple[str, Severity] | None:
-    """Return what is wrong with a broker's listener that `protocols` have, of `of` brokers; None where nothing is."""
-    usual = min(Counter(protocols.values()).items(), key=lambda item: (-item[1], item[0]))[0]
-    if 2 * len(protocols) < of and not internal:
-        return None if has is None else (f"only {len(protocols)} of {of} brokers have this listener", Severity.LOW)
+def _fault(protocols: Mapping[int, str], has: str | None, *, having: int, of: int, internal: bool) -> tuple[str, Severity] | None:
+    """Return what is wrong with a broker's listener that `having` of `of` brokers have; None where nothing is."""
+    if 2 * having < of and not internal:
+        return None if has is None else (f"only {having} of {of} brokers have this listener", Severity.LOW)
     if has is None:
         use, severity = (", and others use it for inter-broker traffic", Severity.CRITICAL) if internal else ("", Severity.MEDIUM)
-        return f"it lacks this listener, which {len(protocols)} of {of} brokers have{use}", severity
+        return f"it lacks this listener, which {having} of {of} brokers have{use}", severity
+    usual = min(Counter(protocols.values()).items(), key=lambda item: (-item[1], item[0]))[0]
     return None if has == usual else (f"its protocol is {has}, most brokers have {usual}", Severity.MEDIUM)

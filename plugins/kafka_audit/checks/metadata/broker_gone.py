@@ -10,11 +10,9 @@ from kafka_audit.diagnosis.solver import Diagnosis, coordinating
 from kafka_audit.model.finding import HEDGE, Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
-_FETCHES_MS = 5000
-"""A broker fetches the metadata log every half second. One that died is listed for longer, by default for nine seconds."""
-
 _UNLISTED = {
-    "error": "no other broker lists it on a listener that was asked, but it fetches the metadata log",
+    "error": "no other broker lists it on a listener that was asked, but it fetches the metadata log: it lacks that listener, "
+    "or it is starting or fenced",
     "needs": "an answer from it: add an address of another listener of this broker to bootstrap",
 }
 _ASSIGNED, _WAS_REGISTERED = "partitions are assigned to it", "it was registered in the previous snapshot"
@@ -27,20 +25,21 @@ _IN_MOTION = {
 @check(code="KA113", severity=Severity.HIGH, parts=("brokers", "topics"))
 def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     """A broker is no longer registered, but the previous snapshot, an assignment or the cluster file contains it."""
-    registered = {*view.brokers, *_answering(view, view.held_views)}
+    registered = {*view.brokers, *view.unlisted, *_answering(view, view.held_views)}
     before = {*view.brokers_before, *_answering(view, view.held_views_before)}
     failed = {read.operation for read in view.last_reads if read.outcome == "failed"}
     expected = None if view.info is None else view.info.expect_brokers
-    unlisted = _fetching(view) - registered
+    unlisted = view.followers - registered
     present = len(registered | unlisted)
     counted_on = expected is not None and present < expected
     running = {broker: coordinating(view, broker) for broker in facts_of(view).edges.unregistered}
-    for broker in sorted(view.known_brokers | running.keys()):
+    for broker in sorted(view.known_brokers | running.keys() | unlisted):
         share = view.partitions.shares.get(broker)
         replicas, leaderless = (0, 0) if share is None else (share.replicas, share.leaderless)
         operation = f"zookeeper /brokers/ids/{broker}"
         runs = running.get(broker)
-        if not (broker in registered or broker in view.brokers_earlier or replicas or operation in failed or runs):
+        seen = broker in registered | unlisted or broker in view.brokers_earlier
+        if not (seen or replicas or operation in failed or runs):
             continue  # it went between two samples, and nothing hangs on it
         status = Status.FAIL
         unknown: Mapping[str, str] = {}
@@ -106,12 +105,6 @@ def _of_running(diagnosis: Diagnosis) -> dict[str, Any]:
 def _answering(view: ClusterView, views: Iterable[HeldView]) -> set[int]:
     """Return the brokers that answer, in KRaft: there a broker may be there although no other lists it."""
     return {row.broker_id for row in views if row.broker_id >= 0} if view.kraft else set()
-
-
-def _fetching(view: ClusterView) -> set[int]:
-    """Return the brokers that follow the metadata log, in KRaft."""
-    behind = view.quorum.now.behind_ms if view.kraft else {}
-    return {broker for broker, ms in behind.items() if ms is not None and ms < _FETCHES_MS and broker in view.known_brokers}
 
 
 def _of_cluster(view: ClusterView, expected: int, registered: int) -> Judgement:

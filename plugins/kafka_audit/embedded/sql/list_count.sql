@@ -55,6 +55,37 @@ WITH lists AS (
   GROUP BY
     l.snapshot_id,
     l.topics_digest
+), away AS (
+  SELECT
+    l.snapshot_id,
+    l.topics_digest,
+    ARRAY_SLICE(
+      LIST_SORT(LIST(DISTINCT c.replica) FILTER(WHERE
+        NOT c.replica IS NULL), 'ASC', 'NULLS FIRST'),
+      1,
+      10
+    ) AS brokers
+  FROM lists AS l
+  JOIN view_topic AS v
+    ON v.snapshot_id = l.source_id AND v.topics_digest = l.topics_digest
+  JOIN (
+    SELECT
+      snapshot_id,
+      topic_digest,
+      topic,
+      UNNEST(ARRAY_INTERSECT(isr, offline_replicas)) AS replica
+    FROM view_partition
+    WHERE
+      ARRAY_LENGTH(offline_replicas) > 0 AND (
+        leader >= 0 OR error = 72
+      )
+  ) AS c
+    ON c.snapshot_id = v.snapshot_id
+    AND c.topic_digest = v.topic_digest
+    AND c.topic = v.topic
+  GROUP BY
+    l.snapshot_id,
+    l.topics_digest
 )
 SELECT
   l.snapshot_id,
@@ -66,9 +97,12 @@ SELECT
     LIST_DISTINCT(LIST_FILTER([s.lowest, s.highest], LAMBDA _u : NOT _u IS NULL)),
     'ASC',
     'NULLS FIRST'
-  ) AS brokers
+  ) AS brokers,
+  COALESCE(a.brokers, []) AS offline_in_sync
 FROM lists AS l
 LEFT JOIN shown AS s
   ON s.snapshot_id = l.snapshot_id AND s.topics_digest = l.topics_digest
 LEFT JOIN lacking AS m
   ON m.snapshot_id = l.snapshot_id AND m.topics_digest = l.topics_digest
+LEFT JOIN away AS a
+  ON a.snapshot_id = l.snapshot_id AND a.topics_digest = l.topics_digest

@@ -11,7 +11,14 @@ from dataclasses import replace
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import grouped, refused_logins, undecided, unread_sources
 from kafka_audit.incidents.causes.controller import behind_controllers, cut_from_controllers, lost_session, quorum, registry
-from kafka_audit.incidents.causes.listeners import addresses, cut_off, exhausted_process, internal_names, unreachable_endpoints
+from kafka_audit.incidents.causes.listeners import (
+    addresses,
+    cut_off,
+    exhausted_process,
+    internal_names,
+    missing_listener,
+    unreachable_endpoints,
+)
 from kafka_audit.incidents.causes.rule import Case, Cause, Story
 from kafka_audit.incidents.causes.security import refused_broker
 from kafka_audit.incidents.causes.storage import dead_disk, missing_replicas
@@ -54,6 +61,7 @@ TABLE: tuple[Cause, ...] = (
     unread_sources.SILENT,
     undecided.UNDECIDED,
     undecided.UNDECIDED_EDGES,
+    missing_listener.MISSING_LISTENER,
     missing_replicas.FETCHING_STOPPED,
     missing_replicas.MISSING_REPLICAS,
 )

@@ -17,12 +17,16 @@ _LIKELIEST_FIRST = ("measured", "possible", "rare", "ruled_out")
 def candidates(case: Case, *, follow: bool = False) -> tuple[CauseCandidate, ...]:
     """Return what may break the edges that end at the case's brokers, the likeliest first, then as a connection is made.
 
-    With `follow`, those from the case's brokers to their controllers.
+    With `follow`, those from the case's brokers to their controllers. Where others than the controller cannot reach them, what
+    breaks the controller's edge is another fault.
 
     Where the cause of an edge was measured, it alone: what would fail after it was not tried. Nothing where an edge works and
     would break with the next connection.
     """
-    every_edge = ([following(case.view, broker)] if follow else diagnoses_into(case.view, broker) for broker in case.brokers)
+    among = () if case.by_controller else case.sources
+    every_edge = (
+        [following(case.view, broker)] if follow else diagnoses_into(case.view, broker, among) for broker in case.brokers
+    )
     return candidates_of([diagnosis for diagnoses in every_edge if (diagnosis := _first(diagnoses)) is not None])
 
 

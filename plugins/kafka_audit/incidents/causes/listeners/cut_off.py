@@ -5,8 +5,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
+from kafka_audit.compare.addresses import is_among
 from kafka_audit.diagnosis.cause import KnownCause
 from kafka_audit.diagnosis.causes import causes
 from kafka_audit.diagnosis.solver import diagnoses_into
@@ -22,11 +24,14 @@ from kafka_audit.incidents.causes.rule import (
     Cause,
     Explains,
     Story,
+    at_the_broker,
     at_the_endpoint,
     edges_behind,
+    evidence_of,
     evidence_of_edges,
 )
 from kafka_audit.incidents.causes.told import told
+from kafka_audit.incidents.causes.unread_sources import failed_reads
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, Line, command, remark
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
@@ -97,6 +102,30 @@ def asked_for_the_controller(case: Case, symptom: Finding) -> bool:
     return not case.view.kraft and symptom.text("reads") == "ListPartitionReassignments"
 
 
+def _of_cause(case: Case, kind: str) -> bool:
+    """Return whether something else than the address keeps the others away: a `CauseKind`."""
+    return all(root.text("cause") == kind for root in case.roots)
+
+
+def sets_the_limit(case: Case, symptom: Finding) -> bool:
+    """Explain a limit that is too low for brokers where connections are closed because of one."""
+    return _of_cause(case, "limit") and at_the_broker(case, symptom)
+
+
+def reads_of_the_other_program(case: Case, symptom: Finding) -> bool:
+    """Explain reads of the broker that failed at the very address where another program answers."""
+    places = {(endpoint.host, endpoint.port) for endpoint in case.endpoints}
+    return (
+        _of_cause(case, "protocol")
+        and at_the_broker(case, symptom)
+        and all(is_among(place, places) for read in failed_reads(case, symptom) for place in addresses_of(read.target))
+    )
+
+
+_SHOWN_BY = ("KA718", "KA001")
+"""Checks of these two causes, which are evidence of them."""
+
+
 def story(case: Case) -> Story:
     """Return the story: the broker that is cut off, and the brokers that cannot reach it."""
     confidence, other = _confidence(case), _other_cause(case)
@@ -111,6 +140,7 @@ def story(case: Case) -> Story:
             *_symptoms(case),
             *_registered(case),
             *_out_of_isr(case),
+            *(evidence_of(one for one in case.explained if one.code in _SHOWN_BY) if other else ()),
         ),
         against=(*_registry_looks_whole(case), *_clients_reach(case)),
         not_known=(*_not_measured(case), *_next_controllers(case)),
@@ -293,6 +323,8 @@ CUT_OFF = Cause(
         Explains(codes=VIEW, where=views_concerned),
         Explains(codes=("KA301", "KA303"), where=at_the_endpoint),
         Explains(codes=("KA001",), where=asked_for_the_controller),
+        Explains(codes=("KA001",), where=reads_of_the_other_program),
+        Explains(codes=("KA718",), where=sets_the_limit),
         LOST_REPLICAS,
     ),
 )
@@ -329,9 +361,20 @@ def _steps_of(cause: KnownCause, case: Case) -> tuple[Step, ...]:
     target = str(case.brokers[0]) if len(case.brokers) == 1 else "each of them"
     return (
         *(Step(kind="see", text=f"See it yourself (reads only): {text}.") for text in list(see)[:1]),
-        Step(kind="quick", text=cause.remedy.format(target=target)),
+        Step(kind="quick", text=cause.remedy.format(target=target), commands=tuple(_limits(case))),
         prove(case),
     )
+
+
+def _limits(case: Case) -> Iterator[Line]:
+    """Yield the command for each setting that limits connections too far."""
+    for finding in [one for one in case.explained if one.code == "KA718"][:_EACH]:
+        yield command(
+            "kafka-configs.sh --bootstrap-server BROKER:9092 --alter --entity-type brokers --entity-name {broker} "
+            "--add-config {key}=VALUE",
+            broker=finding.resource.broker,
+            key=finding.text("key"),
+        )
 
 
 def _see(case: Case) -> Iterator[Line]:
