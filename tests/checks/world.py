@@ -68,10 +68,14 @@ from kafka_audit.model.tables import (
 from told_failures import with_failure
 
 World = Mapping[str, Any]
+CLUSTER = "prod"
+"""What the cluster file calls each of these clusters."""
 LISTING = "ListPartitionReassignments"
 _HIDDEN = ("super.users", "allow.everyone.if.no.acl.found")
 """Keys that Kafka's own definitions do not have: DescribeConfigs reports them as null where they are set."""
 LAYERS = ("dns", "tcp", "api", "identity")
+FAILURE = ("error", "reason", "needs", "message", "untrusted_host")
+"""What is said of a read that failed."""
 SETS = ("ids", "controller", "controller_epoch", "cluster/id", "topics", "topics/*/partitions/*/state")
 SETS = (*SETS, "config/topics", "admin/reassign_partitions")
 ZOOKEEPER_READS = {name: f"zookeeper /{'brokers/' if name.startswith(('ids', 'topics')) else ''}{name}" for name in SETS}
@@ -112,7 +116,7 @@ def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot |
     now = merged(base, case.get("now", {}))
     if case.get("files_alone"):
         rows = (SnapshotInfo(**now["info"], samples=0), *files(now | {"brokers": {}, "dynamic": {}, "scram": {}}))
-        return Snapshot(snapshot_id=name, cluster="base", cluster_id=f"id of {name}", rows=rows), None
+        return Snapshot(snapshot_id=name, cluster=CLUSTER, cluster_id=f"id of {name}", rows=rows), None
     worlds = [merged(now, case.get("before", {})), now][2 - case.get("samples", 2) :]
     current = _snapshot(name, [_with_files(world, usual) for world in worlds], case.get("sample_times", {}))
     if "previous" not in case:
@@ -142,7 +146,7 @@ def _snapshot(name: str, worlds: list[World], times: Mapping[int, World]) -> Sna
             number, {}
         )
         rows += [Sample(**sample), *_look(number, world)]
-    return Snapshot(snapshot_id=name, cluster="base", cluster_id=f"id of {name}", rows=_shared(rows))
+    return Snapshot(snapshot_id=name, cluster=CLUSTER, cluster_id=f"id of {name}", rows=_shared(rows))
 
 
 def _shared(rows: list[Row]) -> tuple[Row, ...]:
@@ -196,6 +200,7 @@ def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
     if ZOOKEEPER_READS["ids"] not in unread:
         for broker, held in world["brokers"].items():
             own = {"rack": None, "ephemeral_owner": broker + 7, "registered_ms": world["info"]["started_ms"] - 3_600_000}
+            own |= {"czxid": 100 + 10 * broker, "mzxid": 100 + 10 * broker}
             told = {key: value for key, value in held.items() if key != "listeners"}
             yield RegisteredBroker(sample=sample, broker_id=broker, **(own | told))
         for broker, listener, protocol, host, port in _endpoints(world):
@@ -323,14 +328,8 @@ def _reads(sample: int, world: World, observed: list[Observed]) -> list[SourceRe
         refused = {} if world["zookeeper"] else {"error": "connection refused", "needs": needs}
         asked |= {("zookeeper", operation, "zk:2181"): refused for operation in ZOOKEEPER_READS.values()}
     for observer, _, _, address, view in observed:
-        error = (
-            {}
-            if view["answers"]
-            else {
-                "error": view.get("error", "timeout"),
-                "needs": f"a connection from this worker to {address}",
-            }
-        )
+        usual = {"error": "timeout", "needs": f"a connection from this worker to {address}"}
+        error = {} if view["answers"] else usual | {name: view[name] for name in FAILURE if name in view}
         for operation in ("ApiVersions", "Metadata", "DescribeConfigs BROKER", "DescribeConfigs identity"):
             asked[observer, operation, address] = error
         for operation in reads_of_disks(world, observer):
@@ -339,9 +338,10 @@ def _reads(sample: int, world: World, observed: list[Observed]) -> list[SourceRe
         asked |= {("broker:0", operation, "10.0.0.10:9092"): {} for operation in ("DescribeConfigs TOPIC", LISTING)}
     for patch in world["reads"]:
         keys = [key for key in asked if key[0] == patch["observer"] and fnmatch(key[1], patch["operation"])]
-        new = (patch["observer"], patch["operation"], patch.get("target", "somewhere"))
+        new = (patch["observer"], patch["operation"], "somewhere")
         for key in keys or [new]:
-            asked[key] = {name: patch[name] for name in ("error", "reason", "needs", "message") if name in patch}
+            asked.pop(key, None)
+            asked[*key[:2], patch.get("target", key[2])] = {name: patch[name] for name in FAILURE if name in patch}
     return [
         SourceRead(
             sample=sample,
