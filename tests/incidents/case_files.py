@@ -13,9 +13,10 @@ from typing import Any
 
 import yaml
 
-from checks.cases import base, demand
+from checks.cases import base
 from checks.test_cases import findings_of
-from checks.world import snapshots
+from checks.words import demand, demand_words
+from checks.world import LAYERED, snapshots
 from cluster_views import cluster_views
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.changes import changes
@@ -28,8 +29,7 @@ from kafka_audit.model.tables import Snapshot
 FOLDER = Path(__file__).parent / "cases"
 Key = tuple[str, str]
 """Family and name of a case."""
-_WORLDS = ("world", "now", "before", "previous")
-_KEYS = frozenset({*_WORLDS, "samples", "sample_times", "mute", "incidents"})
+_KEYS = frozenset({*LAYERED, "samples", "sample_times", "mute", "incidents"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +52,8 @@ def case_files() -> dict[Key, dict[str, Any]]:
         raw = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
         for name, case in raw["cases"].items():
             demand(f"{path.name}: {name}", case, _KEYS)
-            for part in _WORLDS:
-                demand(f"{path.name}: {name}: {part}", case.get(part, {}), base())
+            for part in LAYERED:
+                demand_words(f"{path.name}: {name}: {part}", case.get(part, {}), base())
             found[path.stem, name] = {"world": raw.get("world", {})} | case
     return found
 
