@@ -30,7 +30,8 @@ def write(
     large = book.large({view.topics_digest for view in views})
     spec = {**small_cluster.KRAFT, "brokers": {one: f"b{one}.kafka.example:9092" for one in range(len(views))}}
     if min_isr is None:
-        spec["reads"] = [{"observer": "broker:*", "operation": "DescribeConfigs*", "error": "timeout"}]
+        unread = {"operation": "DescribeConfigs*", "error": "timeout"}
+        spec["reads"] = [unread | {"observer": f"broker:{one}"} for one in range(len(views))]
     else:
         spec["configs"] = {"min.insync.replicas": str(min_isr)}
     plain = small_cluster.snapshot(spec, snapshot_id)

@@ -14,10 +14,17 @@ START = datetime(2026, 9, 14, 6, tzinfo=UTC)
 CLUSTER = {
     "brokers": {0: "10.99.0.10:9092", 1: "10.99.0.11:9092", 2: "10.99.0.12:9092", 3: "10.99.0.13:9092"},
 }
-DEAD = {
-    "zookeeper": "none",
-    "reads": [{"observer": "zookeeper", "operation": "zookeeper*", "target": "zk1:2181", "error": "timeout"}],
-}
+
+
+def no_zookeeper(target, error):
+    """Return a cluster of which nothing is known, because its ZooKeeper does not answer."""
+    return {
+        "zookeeper": "none",
+        "reads": [{"observer": "zookeeper", "operation": "zookeeper*", "target": target, "error": error}],
+    }
+
+
+DEAD = no_zookeeper("zk1:2181", "timeout")
 
 
 def cut_off(*brokers, extra=()):

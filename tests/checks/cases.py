@@ -68,13 +68,18 @@ def demand_known_keys(file: str, raw: World) -> None:
     demand(f"{file}: exceptions", raw.get("exceptions", {}), _EXCEPTIONS)
     demand_words(f"{file}: world", raw.get("world", {}), base())
     for name, case in raw["cases"].items():
-        demand(f"{file}: {name}", case, _CASE_KEYS)
-        for part in LAYERED:
-            demand_words(f"{file}: {name}: {part}", case.get(part, {}), base())
-        for judgement in case.get("expect", ()):
-            demand(f"{file}: {name}: expect", judgement, _EXPECTED_KEYS)
-        for incident in case.get("incidents", ()):
-            demand(f"{file}: {name}: incidents", incident, _INCIDENT_KEYS)
+        demand_case(f"{file}: {name}", case)
+
+
+def demand_case(place: str, case: World) -> None:
+    """Raise ValueError naming a key of a case that no test reads."""
+    demand(place, case, _CASE_KEYS)
+    for part in LAYERED:
+        demand_words(f"{place}: {part}", case.get(part, {}), base())
+    for judgement in case.get("expect", ()):
+        demand(f"{place}: expect", judgement, _EXPECTED_KEYS)
+    for incident in case.get("incidents", ()):
+        demand(f"{place}: incidents", incident, _INCIDENT_KEYS)
 
 
 @cache

@@ -43,7 +43,7 @@ from checks.ensemble_world import ensemble
 from checks.quorum_world import controller_config_rows, feature_rows, quorum_rows
 from checks.secured_world import files, secured
 from checks.storage_world import reads_of_disks, stored
-from checks.words import FAILURE
+from checks.words import FAILURE, demand_words
 from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.model.tables import (
     AddressProbe,
@@ -134,7 +134,9 @@ def _laid(base: World, *patches: World) -> World:
 
 
 def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot | None]:
-    """Return a case's snapshot, and its previous one where the case has `previous`."""
+    """Return a case's snapshot, and its previous one where the case has `previous`; raises ValueError naming an unknown key."""
+    for part in LAYERED:
+        demand_words(f"{name}: {part}", case.get(part, {}), base)
     usual = base["configs"]
     base = _laid(base, case.get("world", {}))
     now = _laid(base, case.get("now", {}))
