@@ -37,8 +37,8 @@ def snapshot(
     now: Mapping[str, Any], snapshot_id: str = "20260914T180000Z-prod-0001", before: Mapping[str, Any] | None = None
 ) -> Snapshot:
     """Build the snapshot of a cluster of nothing but `now`; in one sample, unless it says what was different `before`."""
-    samples = {"samples": 1} if before is None else {"before": before}
-    found, _ = snapshots(base(), snapshot_id, {"world": _BARE, "now": now, **samples})
+    earlier = {"samples": 1} if before is None else {"before": before}
+    found, _ = snapshots(base(), snapshot_id, {"world": _BARE, "now": now, **earlier})
     return replace(found, cluster_id=CLUSTER_ID)
 
 

@@ -33,7 +33,7 @@ def pictures() -> dict[str, Picture]:
     """Return all of them by name."""
     raw = parsed(FILE)
     for name, case in raw["cases"].items():
-        demand_case(f"{FILE.name}: {name}", case)
+        demand_case(f"{FILE.name}: {name}", {"world": raw["world"]} | case)
     found = {
         name: Picture(path=FILE, case=name, code="", world={"world": raw["world"]} | case, expected=case["incidents"])
         for name, case in raw["cases"].items()

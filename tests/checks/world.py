@@ -122,15 +122,13 @@ def _empty(view: Any) -> Any:
     return {"brokers": "none", "topics": "none", "controller_id": -1} if view == "empty" else view
 
 
-def _laid(base: World, *patches: World) -> World:
-    """Lay patches over a world, with their short forms written out."""
-    for patch in patches:
-        written = dict(patch)
-        for part, form in (("brokers", _listener), ("views", _empty)):
-            if isinstance(patch.get(part), dict):
-                written[part] = {key: form(value) for key, value in patch[part].items()}
-        base = merged(base, written)
-    return base
+def _laid(base: World, patch: World) -> World:
+    """Lay a patch over a world, with its short forms written out."""
+    written = dict(patch)
+    for part, form in (("brokers", _listener), ("views", _empty)):
+        if isinstance(patch.get(part), dict):
+            written[part] = {key: form(value) for key, value in patch[part].items()}
+    return merged(base, written)
 
 
 def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot | None]:

@@ -51,10 +51,10 @@ def case_files() -> dict[Key, dict[str, Any]]:
     for path in sorted(FOLDER.glob("*.yaml")):
         raw = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
         for name, case in raw["cases"].items():
+            found[path.stem, name] = {"world": raw.get("world", {})} | case
             demand(f"{path.name}: {name}", case, _KEYS)
             for part in LAYERED:
-                demand_words(f"{path.name}: {name}: {part}", case.get(part, {}), base())
-            found[path.stem, name] = {"world": raw.get("world", {})} | case
+                demand_words(f"{path.name}: {name}: {part}", found[path.stem, name].get(part, {}), base())
     return found
 
 
