@@ -381,7 +381,7 @@ def test_what_all_views_say_is_one_line_and_no_row_also_where_a_view_is_not_show
 def test_the_legend_has_the_reasons_of_its_letters(audited):
     document, _ = audited("cut_off", "one_broker_measured")
     says = whole(document).says()
-    assert "tcp 2 ( no route to host ) V view 3 ( lists no broker ) . agrees 8" in says
+    assert "tcp 2 ( no route to host ) V view 3 ( lists no broker ) . agrees 10" in says
 
 
 def test_silence_is_not_health(told):
