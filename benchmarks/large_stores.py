@@ -9,7 +9,7 @@ import pyarrow as pa
 from views import VERSION
 
 from kafka_audit.collect.brokers.views import View, ViewBook
-from kafka_audit.model.tables import BrokerView, Row
+from kafka_audit.model.tables import BrokerView, Row, ViewBroker
 from kafka_audit.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,12 +28,15 @@ def write(
     book = ViewBook()
     views = [book.add(body, VERSION) for body in bodies]
     large = book.large({view.topics_digest for view in views})
-    spec = {"mode": "kraft", "reads": [{"observer": f"broker:{one}"} for one in range(len(views))]}
-    if min_isr is not None:
-        spec["reads"].append({"observer": "broker:0", "operation": "DescribeConfigs TOPIC"})
-        spec["configs"] = {one: {"min.insync.replicas": str(min_isr)} for one in range(len(views))}
+    spec = {**small_cluster.KRAFT, "brokers": {one: f"b{one}.kafka.example:9092" for one in range(len(views))}}
+    if min_isr is None:
+        unread = {"operation": "DescribeConfigs*", "error": "timeout"}
+        spec["reads"] = [unread | {"observer": f"broker:{one}"} for one in range(len(views))]
+    else:
+        spec["configs"] = {"min.insync.replicas": str(min_isr)}
     plain = small_cluster.snapshot(spec, snapshot_id)
-    rows = [*plain.rows, *book.rows({view.brokers_digest for view in views})]
+    rows = [row for row in plain.rows if not isinstance(row, BrokerView | ViewBroker)]
+    rows += book.rows({view.brokers_digest for view in views})
     rows += [
         BrokerView(
             sample=1,

@@ -85,13 +85,16 @@ def _measured(client: TestClient, path: str) -> float:
 def _stored(store: Store) -> tuple[dict, str]:
     spec = {
         "brokers": {n: f"kafka-{n}.kafka:9092" for n in range(BROKERS)},
-        "views": {n: "empty" if n >= 40 else "full" for n in range(BROKERS) if n != 8},  # noqa: PLR2004 -- the cut
-        "partitions": {
-            f"orders-{p // 50}/{p % 50}": {"replicas": [(p + i) % BROKERS for i in range(3)]} for p in range(PARTITIONS)
+        "views": dict.fromkeys(range(40, BROKERS), "empty") | {8: {"answers": False}},
+        "topics": {
+            f"orders-{n}": {"partitions": {p: {"replicas": [(50 * n + p + i) % BROKERS for i in range(3)]} for p in range(50)}}
+            for n in range(PARTITIONS // 50)
         },
-        "probes": [_probe(a, b) for a in range(BROKERS) for b in range(BROKERS)],
-        "broker_vantages": 1,
-        "reads": [{"observer": f"broker:{n}"} for n in range(BROKERS)],
+        "probes": [
+            {"from": [*range(BROKERS)], "to": [*range(BROKERS)]},
+            {"from": [*range(20, 40)], "to": [*range(40, BROKERS)], "layer": "tcp", "error": "connection timed out"},
+        ],
+        "info": {"broker_vantages": 1},
     }
     findings = [small_cluster.finding("KA302", f"broker/{n}/listener/PLAINTEXT", severity="CRITICAL") for n in range(40, BROKERS)]
     findings += [small_cluster.finding("KA105", f"broker/{n}", severity="CRITICAL") for n in range(40, BROKERS)]
@@ -112,8 +115,6 @@ def _stored_clusters(store: Store) -> str:
     """Store audits of small clusters, a fifth of which are broken; return their cluster file."""
     spec = {
         "brokers": {n: f"kafka-{n}.kafka:9092" for n in range(3)},
-        "views": dict.fromkeys(range(3), "full"),
-        "reads": [{"observer": f"broker:{n}"} for n in range(3)],
     }
     view = small_cluster.view(small_cluster.snapshot(spec))
     documents = [
@@ -132,11 +133,6 @@ def _stored_clusters(store: Store) -> str:
             store.write_report(snapshot_id, told)
             store.write_rendering(snapshot_id, DIGEST, digest.digest_text(told), newest=False)
     return "\n".join(lines) + "\n"
-
-
-def _probe(a: int, b: int) -> dict:
-    cut = 20 <= a < 40 <= b  # noqa: PLR2004 -- one way
-    return {"from": a, "to": b, **({"fails": "tcp", "error": "connection timed out"} if cut else {})}
 
 
 def _client() -> TestClient:

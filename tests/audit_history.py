@@ -13,16 +13,18 @@ from kafka_audit.report import document
 START = datetime(2026, 9, 14, 6, tzinfo=UTC)
 CLUSTER = {
     "brokers": {0: "10.99.0.10:9092", 1: "10.99.0.11:9092", 2: "10.99.0.12:9092", 3: "10.99.0.13:9092"},
-    "views": {0: "full", 1: "full", 2: "full", 3: "full"},
-    "reads": [{"observer": f"broker:{number}", "outcome": "answered"} for number in range(4)],
 }
-DEAD = {
-    "observer": "zookeeper",
-    "operation": "zookeeper /brokers/ids",
-    "target": "zk1:2181",
-    "outcome": "failed",
-    "error": "timeout",
-}
+
+
+def no_zookeeper(target, error):
+    """Return a cluster of which nothing is known, because its ZooKeeper does not answer."""
+    return {
+        "zookeeper": "none",
+        "reads": [{"observer": "zookeeper", "operation": "zookeeper*", "target": target, "error": error}],
+    }
+
+
+DEAD = no_zookeeper("zk1:2181", "timeout")
 
 
 def cut_off(*brokers, extra=()):
@@ -51,8 +53,7 @@ class History:
         self.now += self._step if after is None else after
         cluster_id = "unknown:prod" if dead else small_cluster.CLUSTER_ID
         snapshot_id = f"{self.now:%Y%m%dT%H%M%SZ}-prod-0001"
-        spec = {"brokers": {}, "zookeeper": False, "reads": [DEAD]} if dead else CLUSTER
-        rows = small_cluster.snapshot(spec, snapshot_id).rows
+        rows = small_cluster.snapshot(DEAD if dead else CLUSTER, snapshot_id).rows
         snapshot = Snapshot(snapshot_id=snapshot_id, cluster="prod", cluster_id=cluster_id, rows=rows)
         judged = [
             Judgement(

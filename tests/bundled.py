@@ -19,7 +19,7 @@ ID = "20260914T180000Z-prod-0001"
 SPEC = {
     "brokers": {0: "a:9092"},
     "views": {0: "empty"},
-    "partitions": {"orders/0": {"replicas": [0]}},
+    "topics": {"orders": {"partitions": {0: {"replicas": [0]}}}},
     "logs": [{"broker": 0, "about": 2, "signature": "connection_not_established"}],
 }
 

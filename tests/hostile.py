@@ -38,21 +38,22 @@ MOST_BYTES = 1_000_000
 _NAMES = ("broker/0/listener/{}", "broker/0/logdir/{}", "topic/{}", "topic/{}/partition/0", "cluster")
 _SPEC = {
     "brokers": {0: "a:9092", 1: "b:9092", 2: "c:9092"},
-    "views": {0: "full", 1: "full", 2: "empty"},
-    "partitions": {"orders/0": {"replicas": [0, 1, 2]}, "orders/1": {"replicas": [1, 2], "isr": [1]}},
-    "probes": [{"to": 2, "from": 0, "fails": "tcp", "error": "no route to host"}, {"to": 1, "vantage": "worker"}],
+    "views": {2: "empty"},
+    "topics": {"orders": {"partitions": {0: {"replicas": [0, 1, 2]}, 1: {"replicas": [1, 2], "isr": [1]}}}},
+    "probes": [{"to": 2, "from": 0, "layer": "tcp", "error": "no route to host"}, {"to": 1, "vantage": "worker"}],
     "configs": {0: {"authorizer.class.name": "A", "super.users": "User:a", "listeners": "PLAINTEXT://a:9092"}},
     "properties": {1: {"super.users": "User:b", "log.dirs": "/data"}},
     "acls": [["User:a", "All", "DENY"], ["User:b", "ClusterAction", "ALLOW"]],
     "logs": [{"broker": 0, "about": 2, "signature": "connection_not_established"}],
     "groups": {"billing": {"at": 1, "client": "sarama", "host": "10.1.1.1", "partitions": ["orders-0"]}},
-    "reads": [{"observer": "broker:2", "outcome": "failed", "error": "timeout", "message": "m", "needs": "n"}],
-    "broker_vantages": 1,
+    "reads": [{"observer": "broker:2", "operation": "Metadata", "error": "timeout", "message": "m", "needs": "n"}],
+    "info": {"broker_vantages": 1},
 }
 # What is one of a few words of ours, or leads from one table to another, is not the cluster's to choose.
 _OURS = {
     "observer", "protocol", "layer", "outcome", "role", "mode", "permission", "pattern_type", "resource_type", "operation",
-    "signature", "reason", "topics_digest", "brokers_digest", "acls_digest", "vantage", "cluster", "asked_as",
+    "signature", "reason", "topics_digest", "topic_digest", "content_digest", "brokers_digest", "acls_digest", "vantage",
+    "cluster", "asked_as",
 }  # fmt: skip
 
 _COUNTED = {"broker": "2", "controller": "0", "from": "0", "count": "1", "leaderless": "1", "missing": "1", "replicas": "3"}

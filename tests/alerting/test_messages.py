@@ -47,7 +47,7 @@ def test_a_new_incident_says_what_why_and_what_to_do(story):
     assert lines[0].startswith("[NEW] prod: Broker 1 is cut off")
     assert "CRITICAL, measured, KA302. Since 14 Sep 06:00 UTC, 1 audit." in lines
     assert "NEW      KA105 KA302 broker/1" in lines
-    assert any(line.startswith("COVERAGE 4 of 4 reads answered") for line in lines)
+    assert any(line.startswith("COVERAGE 32 of 32 reads answered") for line in lines)
     assert {"  WHY", "  DO"} <= set(lines)
     assert lines[-3:] == [
         "Report: https://airflow.example/dags/a/plugin/findings",
@@ -66,7 +66,7 @@ def test_what_is_worse_ongoing_and_over_is_told_apart(story):
         "Worse: now broker 3 too.",
         "NEW      KA105 KA302 broker/3",
         "ONGOING  KA105 KA302 broker/1",
-        "COVERAGE 4 of 4 reads answered",
+        "COVERAGE 32 of 32 reads answered",
     )
     assert not worse.first
     (over,) = story()

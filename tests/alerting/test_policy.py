@@ -198,11 +198,11 @@ def test_too_few_answers_are_told_and_their_end(history, monkeypatch):
     monkeypatch.setattr(
         audit_history,
         "CLUSTER",
-        audit_history.CLUSTER | {"reads": [{"observer": "broker:1", "outcome": "denied", "error": "29"}]},
+        audit_history.CLUSTER | {"reads": [{"observer": "broker:1", "operation": "DescribeConfigs BROKER", "error": "29"}]},
     )
     (message,) = channel.hears(history.audit(), history.now)
     assert message.change == "NEW"
-    assert message.alert.condition.headline.startswith("only 0 of 1 reads were answered")
+    assert message.alert.condition.headline.startswith("only 31 of 32 reads were answered")
     assert channel.hears(history.audit(), history.now) == ()
     monkeypatch.undo()
     assert [m.change for m in channel.hears(history.audit(), history.now)] == ["RESOLVED"]

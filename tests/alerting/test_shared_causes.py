@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 import audit_history
-from audit_history import DEAD, History, cut_off
+import small_cluster
+from audit_history import History, cut_off, no_zookeeper
 from kafka_audit.alerting import messages, policy
 from kafka_audit.alerting.conditions import AlertLimits, AuditResult
 from kafka_audit.alerting.dedupe_state import DedupeState
@@ -26,26 +27,20 @@ class Audited:
 
     def zookeeper(self, name, target="zk1:2181,zk2:2181/kafka", error="timeout"):
         """ZooKeeper does not answer."""
-        self._set(DEAD=DEAD | {"target": target, "error": error})
+        self._set(DEAD=no_zookeeper(target, error))
         return History().audit(dead=True) | {"cluster": name}
 
     def silent(self, name, *targets, error="timeout"):
         """Nothing answers in a cluster without ZooKeeper."""
-        read = {"operation": "Metadata", "outcome": "failed", "error": error}
-        reads = [read | {"observer": f"broker@{target}", "target": target} for target in targets]
-        self._set(CLUSTER={"brokers": {}, "zookeeper": False, "reads": reads})
+        views = {target: {"answers": False, "error": error} for target in targets}
+        self._set(CLUSTER={**small_cluster.KRAFT, "views": views})
         failed = [("KA001", f"broker/{target}", "HIGH", {}) for target in targets]
         return History().audit(*failed) | {"cluster": name, "cluster_id": f"unknown:{name}"}
 
     def brokers(self, name, *failed, error="SASL_AUTHENTICATION_FAILED", places=None, more=()):
         """Brokers 0 to 3 have each a host of their own, or one of `places`; some of them fail, and `more` is found besides."""
         at = {number: f"b{number}.{name}.corp:9092" for number in range(4)} | (places or {})
-        ends = {number: {"outcome": "failed", "error": error} if number in failed else {"outcome": "answered"} for number in at}
-        reads = [
-            {"observer": f"broker:{number}", "operation": "Metadata", "target": address, **ends[number]}
-            for number, address in at.items()
-        ]
-        self._set(CLUSTER={"brokers": at, "views": {number: "full" for number in at if number not in failed}, "reads": reads})
+        self._set(CLUSTER={"brokers": at, "views": {number: {"answers": False, "error": error} for number in failed}})
         return History().audit(*[("KA001", f"broker/{number}", "HIGH", {}) for number in failed], *more) | {"cluster": name}
 
 

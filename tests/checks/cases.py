@@ -1,9 +1,7 @@
 """The cases of checks, as their files beside the modules hold them, and what checks say of them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,8 @@ import yaml
 
 import kafka_audit.checks
 from checks.populated import populated
-from checks.world import World
+from checks.words import demand, demand_words
+from checks.world import LAYERED, World
 from kafka_audit.checks import Check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status, as_text
@@ -67,24 +66,20 @@ def demand_known_keys(file: str, raw: World) -> None:
     """Raise ValueError naming a key that no test reads: a misspelt key would leave a case that tests nothing."""
     demand(file, raw, _KEYS)
     demand(f"{file}: exceptions", raw.get("exceptions", {}), _EXCEPTIONS)
-    demand(f"{file}: world", raw.get("world", {}), base())
+    demand_words(f"{file}: world", raw.get("world", {}), base())
     for name, case in raw["cases"].items():
-        demand(f"{file}: {name}", case, _CASE_KEYS)
-        for part in ("world", "now", "before", "previous"):
-            demand(f"{file}: {name}: {part}", case.get(part, {}), base())
-        for judgement in case.get("expect", ()):
-            demand(f"{file}: {name}: expect", judgement, _EXPECTED_KEYS)
-        for incident in case.get("incidents", ()):
-            demand(f"{file}: {name}: incidents", incident, _INCIDENT_KEYS)
+        demand_case(f"{file}: {name}", case)
 
 
-def demand(place: str, keys: Iterable[str], known: Collection[str]) -> None:
-    for key in keys:
-        if key not in known:
-            nearest = get_close_matches(key, known, 1)
-            hint = f"; did you mean {nearest[0]!r}?" if nearest else f" (known: {sorted(known)})"
-            msg = f"{place}: unknown key {key!r}{hint}"
-            raise ValueError(msg)
+def demand_case(place: str, case: World) -> None:
+    """Raise ValueError naming a key of a case that no test reads."""
+    demand(place, case, _CASE_KEYS)
+    for part in LAYERED:
+        demand_words(f"{place}: {part}", case.get(part, {}), base())
+    for judgement in case.get("expect", ()):
+        demand(f"{place}: expect", judgement, _EXPECTED_KEYS)
+    for incident in case.get("incidents", ()):
+        demand(f"{place}: incidents", incident, _INCIDENT_KEYS)
 
 
 @cache

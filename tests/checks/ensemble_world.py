@@ -16,13 +16,13 @@ SERVING |= {"latency_avg_ms": 0.5, "latency_max_ms": 27.0, "version": "3.8.4"}
 
 
 def ensemble(sample: int, world: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield what one look reads of ZooKeeper itself; where it could not be read, no server serves."""
+    """Yield what one look reads of ZooKeeper itself; where it could not be read, no server serves unless it says so."""
     if world["info"]["mode"] == "kraft":
         return
     away = {} if world["zookeeper"] else {"state": "down", "error": "connection refused"}
     for member, told in world["members"].items():
-        row = {"state": "serving", **SERVING} if (told | away).get("state", "serving") == "serving" else dict.fromkeys(SERVING)
-        yield ZookeeperMember(sample=sample, member=member, **with_failure(row | told | away))
+        row = {"state": "serving", **SERVING} if (away | told).get("state", "serving") == "serving" else dict.fromkeys(SERVING)
+        yield ZookeeperMember(sample=sample, member=member, **with_failure(row | away | told))
     for number, host in world["ensemble"].items() if world["zookeeper"] else ():
         name, _, role = host.partition(" ")
         yield EnsembleServer(sample=sample, server_id=number, host=name, votes=role != "observer")

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from checks.cases import HERE, case_files, cases, parsed
+from checks.cases import HERE, case_files, cases, demand_case, parsed
 from checks.test_cases import findings_of
 from checks.world import World
 from kafka_audit.checks.run import judge
@@ -32,6 +32,8 @@ class Picture:
 def pictures() -> dict[str, Picture]:
     """Return all of them by name."""
     raw = parsed(FILE)
+    for name, case in raw["cases"].items():
+        demand_case(f"{FILE.name}: {name}", {"world": raw["world"]} | case)
     found = {
         name: Picture(path=FILE, case=name, code="", world={"world": raw["world"]} | case, expected=case["incidents"])
         for name, case in raw["cases"].items()

@@ -162,6 +162,14 @@ def test_nothing_passes_for_lack_of_input(judged, check):
             {"check": "KA101", "cases": {"a": {"now": {"config": {}}}}},
             "x.yaml: a: now: unknown key 'config'; did you mean 'configs'?",
         ),
+        (
+            {"check": "KA101", "cases": {"a": {"now": {"probes": [{"to": 2}, {"to": 2, "via_": "nginx:2"}]}}}},
+            "x.yaml: a: now: probes: unknown key 'via_'; did you mean 'via'?",
+        ),
+        (
+            {"check": "KA101", "cases": {"a": {"previous": {"views": {1: {"topics": {"orders": {"partition": {}}}}}}}}},
+            "x.yaml: a: previous: views: 1: topics: orders: unknown key 'partition'; did you mean 'partitions'?",
+        ),
         ({"check": "KA101", "world": {"topic": {}}, "cases": {}}, "x.yaml: world: unknown key 'topic'; did you mean 'topics'?"),
         (
             {"check": "KA101", "cases": {"a": {"expect": [{"resources": "cluster"}]}}},

@@ -3,11 +3,14 @@
 `brokers`, `topics` and `zookeeper` are what ZooKeeper has. Views, reads, probes and identities follow from it, as if everything
 worked; a case patches them where something does not:
 
-    views:      by broker id, `ID/LISTENER`, or the address of an unregistered broker. `answers: false` for none; `brokers` and
-                `topics` patch what is listed.
-    reads:      {observer, operation, error or reason, needs} of reads that failed; a reason is a member of ReadFailure.
+    brokers:    by id {listeners: {NAME: "PROTOCOL://host:port"}, rack}; `host:port` alone is that of PLAINTEXT.
+    topics:     by name and number {replicas}: led by the first, all in sync, unless the partition says otherwise.
+    views:      by broker id, `ID/LISTENER`, or the address of an unregistered broker. `answers: false` for none, with `error` and
+                `needs` of its reads; `empty` for a view without brokers, topics and controller; `brokers` and `topics` patch what
+                is listed.
+    reads:      {observer, operation, target, error or reason, needs} of reads that failed; a reason is a member of ReadFailure.
     probes:     {vantage, role, from, to, listener, via, resolved, layer, outcome, error, reason, needs}: it ends at `layer`;
-                without it, it is open. Vantages other than the worker have no paths but those named.
+                without it, it is open. Vantages other than the worker have no paths but those named; `from` is of `brokers`.
                 `ms` is how long each layer takes. `packets` is what that layer reports; without it, it was not probed.
                 `each` has what was found at each address of the name: {layer, reason, answered_by}.
     slow:       by broker id, milliseconds of reads by operation.
@@ -21,7 +24,8 @@ worked; a case patches them where something does not:
                 else than the base reports that, too, as it does from its start on, unless the case says otherwise.
     config_sources: Kafka's number of who set a key of `configs`, where that is neither 4 (the file) nor 5 (nobody).
 
-Keys on who may do what are told in `secured_world.py`, those of KRaft's controllers in `quorum_world.py`.
+Keys on who may do what are told in `secured_world.py`, those of KRaft's controllers in `quorum_world.py`. Other keys than those
+that `words.py` lists for each part are errors.
 
 In a patch `absent` removes a key, and `none` empties a mapping. A case is laid over the base and its file's `world`: `now` for
 the snapshot, `before` on top of that for the look before the newest (`samples: 1` for no such look), `previous` for the previous
@@ -39,6 +43,7 @@ from checks.ensemble_world import ensemble
 from checks.quorum_world import controller_config_rows, feature_rows, quorum_rows
 from checks.secured_world import files, secured
 from checks.storage_world import reads_of_disks, stored
+from checks.words import FAILURE, demand_words
 from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.model.tables import (
     AddressProbe,
@@ -68,6 +73,10 @@ from kafka_audit.model.tables import (
 from told_failures import with_failure
 
 World = Mapping[str, Any]
+LAYERED = ("world", "now", "before", "previous")
+"""The keys of a case that hold worlds."""
+CLUSTER = "prod"
+"""What the cluster file calls each of these clusters."""
 LISTING = "ListPartitionReassignments"
 _HIDDEN = ("super.users", "allow.everyone.if.no.acl.found")
 """Keys that Kafka's own definitions do not have: DescribeConfigs reports them as null where they are set."""
@@ -105,30 +114,62 @@ def _settled(view: Any) -> Any:
     return {key: _settled(value) for key, value in view.items() if value != "absent"}
 
 
+def _listener(broker: Any) -> Any:
+    return {"listeners": {"PLAINTEXT": f"PLAINTEXT://{broker}"}} if isinstance(broker, str) and ":" in broker else broker
+
+
+def _empty(view: Any) -> Any:
+    return {"brokers": "none", "topics": "none", "controller_id": -1} if view == "empty" else view
+
+
+def _laid(base: World, patch: World) -> World:
+    """Lay a patch over a world, with its short forms written out."""
+    written = dict(patch)
+    for part, form in (("brokers", _listener), ("views", _empty)):
+        if isinstance(patch.get(part), dict):
+            written[part] = {key: form(value) for key, value in patch[part].items()}
+    return merged(base, written)
+
+
 def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot | None]:
-    """Return a case's snapshot, and its previous one where the case has `previous`."""
+    """Return a case's snapshot, and its previous one where the case has `previous`; raises ValueError naming an unknown key."""
+    for part in LAYERED:
+        demand_words(f"{name}: {part}", case.get(part, {}), base)
     usual = base["configs"]
-    base = merged(base, case.get("world", {}))
-    now = merged(base, case.get("now", {}))
+    base = _laid(base, case.get("world", {}))
+    now = _laid(base, case.get("now", {}))
     if case.get("files_alone"):
         rows = (SnapshotInfo(**now["info"], samples=0), *files(now | {"brokers": {}, "dynamic": {}, "scram": {}}))
-        return Snapshot(snapshot_id=name, cluster="base", cluster_id=f"id of {name}", rows=rows), None
-    worlds = [merged(now, case.get("before", {})), now][2 - case.get("samples", 2) :]
-    current = _snapshot(name, [_with_files(world, usual) for world in worlds], case.get("sample_times", {}))
+        return Snapshot(snapshot_id=name, cluster=CLUSTER, cluster_id=f"id of {name}", rows=rows), None
+    worlds = [_laid(now, case.get("before", {})), now][2 - case.get("samples", 2) :]
+    current = _snapshot(name, [_whole(world, usual) for world in worlds], case.get("sample_times", {}))
     if "previous" not in case:
         return current, None
-    return current, _snapshot(f"{name}-previous", [_with_files(merged(base, case["previous"]), usual)], {})
+    return current, _snapshot(f"{name}-previous", [_whole(_laid(base, case["previous"]), usual)], {})
 
 
-def _with_files(world: World, usual: World) -> World:
-    """Return the world with what brokers that started with their files report: `usual` says what no case has set itself."""
+def _whole(world: World, usual: World) -> World:
+    """Return the world with what follows from the rest of it.
+
+    States of partitions, and what brokers that started with their files report: `usual` says what no case has set itself.
+    """
+    topics = {
+        topic: held | {"partitions": {number: _state(state) for number, state in held["partitions"].items()}}
+        for topic, held in world["topics"].items()
+    }
     configs = dict(world["configs"])
     for broker in {*world["properties"]} & {*world["brokers"]} if configs else ():
         own = configs.get(broker, {})
         reported = {key: "hidden" if key in _HIDDEN else value for key, value in world["properties"][broker].items()}
         new = {key: value for key, value in reported.items() if key not in own and configs.get(key) == usual.get(key)}
         configs[broker] = {**new, **own}
-    return {**world, "configs": configs}
+    return {**world, "topics": topics, "configs": configs}
+
+
+def _state(told: World) -> World:
+    replicas = told["replicas"]
+    state = {"leader": replicas[0], "leader_epoch": 0, "controller_epoch": 3, "isr": sorted(replicas), "state_mzxid": 300}
+    return state | told
 
 
 def _snapshot(name: str, worlds: list[World], times: Mapping[int, World]) -> Snapshot:
@@ -142,7 +183,7 @@ def _snapshot(name: str, worlds: list[World], times: Mapping[int, World]) -> Sna
             number, {}
         )
         rows += [Sample(**sample), *_look(number, world)]
-    return Snapshot(snapshot_id=name, cluster="base", cluster_id=f"id of {name}", rows=_shared(rows))
+    return Snapshot(snapshot_id=name, cluster=CLUSTER, cluster_id=f"id of {name}", rows=_shared(rows))
 
 
 def _shared(rows: list[Row]) -> tuple[Row, ...]:
@@ -196,6 +237,7 @@ def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
     if ZOOKEEPER_READS["ids"] not in unread:
         for broker, held in world["brokers"].items():
             own = {"rack": None, "ephemeral_owner": broker + 7, "registered_ms": world["info"]["started_ms"] - 3_600_000}
+            own |= {"czxid": 100 + 10 * broker, "mzxid": 100 + 10 * broker}
             told = {key: value for key, value in held.items() if key != "listeners"}
             yield RegisteredBroker(sample=sample, broker_id=broker, **(own | told))
         for broker, listener, protocol, host, port in _endpoints(world):
@@ -203,7 +245,8 @@ def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
     if ZOOKEEPER_READS["topics"] in unread:
         return
     for topic, held in world["topics"].items():
-        told = {key: held.get(key) for key in ("topic_id", "czxid", "mzxid")}
+        told = {"topic_id": None, "czxid": 200, "mzxid": 200}
+        told = {key: held.get(key, usual) for key, usual in told.items()}
         told["content_digest"] = _content_digest(topic, held["partitions"])
         yield RegisteredTopic(sample=sample, last_sample=sample, topic=topic, deleting=held.get("deleting", False), **told)
         for partition, state in held["partitions"].items():
@@ -323,14 +366,8 @@ def _reads(sample: int, world: World, observed: list[Observed]) -> list[SourceRe
         refused = {} if world["zookeeper"] else {"error": "connection refused", "needs": needs}
         asked |= {("zookeeper", operation, "zk:2181"): refused for operation in ZOOKEEPER_READS.values()}
     for observer, _, _, address, view in observed:
-        error = (
-            {}
-            if view["answers"]
-            else {
-                "error": view.get("error", "timeout"),
-                "needs": f"a connection from this worker to {address}",
-            }
-        )
+        usual = {"error": "timeout", "needs": f"a connection from this worker to {address}"}
+        error = {} if view["answers"] else usual | {name: view[name] for name in FAILURE if name in view}
         for operation in ("ApiVersions", "Metadata", "DescribeConfigs BROKER", "DescribeConfigs identity"):
             asked[observer, operation, address] = error
         for operation in reads_of_disks(world, observer):
@@ -339,9 +376,10 @@ def _reads(sample: int, world: World, observed: list[Observed]) -> list[SourceRe
         asked |= {("broker:0", operation, "10.0.0.10:9092"): {} for operation in ("DescribeConfigs TOPIC", LISTING)}
     for patch in world["reads"]:
         keys = [key for key in asked if key[0] == patch["observer"] and fnmatch(key[1], patch["operation"])]
-        new = (patch["observer"], patch["operation"], patch.get("target", "somewhere"))
+        new = (patch["observer"], patch["operation"], "somewhere")
         for key in keys or [new]:
-            asked[key] = {name: patch[name] for name in ("error", "reason", "needs", "message") if name in patch}
+            asked.pop(key, None)
+            asked[*key[:2], patch.get("target", key[2])] = {name: patch[name] for name in FAILURE if name in patch}
     return [
         SourceRead(
             sample=sample,
@@ -367,10 +405,11 @@ def _probes(sample: int, world: World) -> Iterator[Row]:
     for patch in world["probes"]:
         known = {(broker, listener) for broker, listener, *_ in _endpoints(world)}
         role = patch.get("role", "broker" if "from" in patch else "client")
+        vantage = patch.get("vantage", "brokers" if "from" in patch else "worker")
         for source in _many(patch.get("from")):
             for broker, listener in sorted(known):
                 if broker in _many(patch["to"]) and listener == patch.get("listener", listener):
-                    paths[patch.get("vantage", "worker"), role, source, broker, listener] = patch
+                    paths[vantage, role, source, broker, listener] = patch
     where = {(broker, listener): (protocol, host, port) for broker, listener, protocol, host, port in _endpoints(world)}
     for (vantage, role, source, broker, listener), patch in paths.items():
         protocol, host, port = where[broker, listener]

@@ -11,7 +11,7 @@ from kafka_audit.cli import main
 from kafka_audit.store import Store
 from what_if.asked import snapshot_of, without
 
-ID = "20260914T180000Z-base-0001"
+ID = "20260914T180000Z-prod-0001"
 HOSTILE = "-rf\u202e\x1b[31m`rm`$(x)\n::error::'"
 FEW = {"topics": {"payments": {"partitions": {0: {"isr": [2], "leader": 2}}}}}
 
@@ -128,7 +128,7 @@ def test_hostile_names_stay_text(ask):
 
 
 def test_a_cluster_is_read_first(tmp_path, monkeypatch, capsys):
-    (tmp_path / "clusters.yaml").write_text("clusters:\n  base: {zookeeper: 'zk:2181', bootstrap: ['10.0.0.12:9092']}\n")
+    (tmp_path / "clusters.yaml").write_text("clusters:\n  prod: {zookeeper: 'zk:2181', bootstrap: ['10.0.0.12:9092']}\n")
 
     def publish(_cluster, store, _say):
         store.write(replace(snapshot_of({}), snapshot_id=ID))
@@ -136,10 +136,10 @@ def test_a_cluster_is_read_first(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(audit, "publish_snapshot", publish)
     config = ["--config", str(tmp_path / "clusters.yaml"), "--out", str(tmp_path / "store")]
-    assert main(["what-if", "base", "--without", "broker:2", *config]) == 3
+    assert main(["what-if", "prod", "--without", "broker:2", *config]) == 3
     printed = capsys.readouterr()
     assert printed.out.startswith("Do not stop broker 2: the bootstrap addresses would have no broker left.")
-    assert main(["what-if", "base", "--without", "broker:1", *config]) == 0
+    assert main(["what-if", "prod", "--without", "broker:1", *config]) == 0
 
 
 def test_known_groups_are_named():

@@ -3,8 +3,8 @@
 import small_cluster
 from kafka_audit.cluster.view import ClusterView
 
-LISTENERS = {0: {"CLIENT": "a:9092", "INTERNAL": "a:9094"}, 1: "b:9092"}
-KRAFT = {"mode": "kraft", "zookeeper": False}
+LISTENERS = {0: {"listeners": {"CLIENT": "SSL://a:9092", "INTERNAL": "PLAINTEXT://a:9094"}}, 1: "b:9092"}
+SILENT = {"answers": False}
 
 
 def view(**spec) -> ClusterView:
@@ -17,15 +17,15 @@ def shown(endpoints):
 
 def test_endpoints_are_what_is_registered():
     assert shown(view(brokers=LISTENERS).endpoints.all) == [
-        (0, "CLIENT", "a:9092", "CLIENT"),
-        (0, "INTERNAL", "a:9094", "INTERNAL"),
+        (0, "CLIENT", "a:9092", "SSL"),
+        (0, "INTERNAL", "a:9094", "PLAINTEXT"),
         (1, "PLAINTEXT", "b:9092", "PLAINTEXT"),
     ]
 
 
 def test_in_kraft_endpoints_are_what_brokers_list_and_set():
     setting = {"advertised.listeners": "PLAINTEXT://b:9092,INTERNAL://b:9094"}
-    held = view(brokers={0: "a:9092", 1: "b:9092"}, views={0: "full", 1: "full"}, configs={1: setting}, **KRAFT)
+    held = view(brokers={0: "a:9092", 1: "b:9092"}, configs={1: setting}, **small_cluster.KRAFT)
     assert shown(held.endpoints.all) == [
         (0, "PLAINTEXT", "a:9092", "PLAINTEXT"),
         (1, "INTERNAL", "b:9094", None),
@@ -35,7 +35,7 @@ def test_in_kraft_endpoints_are_what_brokers_list_and_set():
 
 
 def test_without_zookeeper_s_word_endpoints_are_known_by_lists_alone():
-    silent = view(brokers={0: "a:9092", 1: "b:9092"}, views={0: "full"}, zookeeper=False)
+    silent = view(brokers={0: "a:9092", 1: "b:9092"}, views={1: SILENT}, zookeeper="none")
     assert silent.endpoints.all == ()
     assert [endpoint.address for endpoint in silent.endpoints.known] == ["a:9092", "b:9092"]
     assert silent.endpoints.by_resource["broker/1/listener/PLAINTEXT"].port == 9092
@@ -49,8 +49,8 @@ def test_an_address_of_ipv6_is_written_in_brackets():
 
 def test_a_probe_says_what_passed_and_where_it_ends():
     probes = [
-        {"to": 1, "vantage": "worker", "fails": "api", "error": "timeout", "resolved": "10.0.0.1 by nameserver 10.0.0.2"},
-        {"to": 1, "from": 0, "fails": "tcp", "error": "connection refused"},
+        {"to": 1, "vantage": "worker", "layer": "api", "error": "timeout", "resolved": "10.0.0.1 by nameserver 10.0.0.2"},
+        {"to": 1, "from": 0, "layer": "tcp", "error": "connection refused"},
     ]
     held = view(brokers={0: "a:9092", 1: "b:9092"}, probes=probes)
     (endpoint,) = held.endpoints.of(1)
@@ -61,17 +61,15 @@ def test_a_probe_says_what_passed_and_where_it_ends():
 
 
 def test_reads_belong_to_the_broker_that_answers_at_an_address():
-    identities = {-1: {"answered_by": 2, "address": "x:9092"}}
     reads = [
-        {"observer": "broker@x:9092", "target": "x:9092", "outcome": "failed", "error": "timeout"},
-        {"observer": "broker:0"},
+        {"observer": "broker@x:9092", "operation": "Metadata", "error": "timeout"},
         {"observer": "controller@c:9093", "operation": "DescribeQuorum"},
-        {"observer": "zookeeper", "operation": "zookeeper /brokers/ids"},
     ]
-    held = view(brokers={0: "a:9092"}, views={0: "full"}, reads=reads, identities=identities)
+    at_x = {"views": {"x:9092": {}}, "identities": [{"to": "x:9092", "answered_by": 2}]}
+    held = view(brokers={0: "a:9092"}, reads=reads, **at_x)
     assert sorted(held.reads.by_resource) == ["broker/0", "broker/2", "cluster", "controller/c:9093"]
     assert held.reads.silent_brokers == frozenset()
-    assert view(brokers={0: "a:9092"}).reads.silent_brokers == {"broker/0"}
+    assert view(brokers={0: "a:9092"}, views={0: SILENT}).reads.silent_brokers == {"broker/0"}
 
 
 def test_certificates_and_mechanisms_are_those_of_the_last_sample_that_showed_them():

@@ -14,22 +14,22 @@ from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ReplicaGap
 
-KRAFT = {"mode": "kraft", "zookeeper": False}
-
 
 def view(**spec) -> ClusterView:
     return ClusterView.of_files(small_cluster.snapshot(spec))
 
 
 def test_an_empty_view_shows_that_nothing_arrives_where_there_is_a_controller_that_sends():
-    empty = {"brokers": {0: "a:9092", 1: "b:9092"}, "views": {0: "full", 1: "empty"}}
+    empty = {"brokers": {0: "a:9092", 1: "b:9092"}, "views": {1: "empty"}}
     effect = facts_of(view(**empty)).edges.control(1)
     assert effect.state == "passing"  # seen in one sample
     assert facts_of(view(**empty)).symptom(1) is None
     assert facts_of(view(**empty)).accepted(0) == "broker 0 has accepted the updates of controller 0: its view is not empty"
-    assert facts_of(view(**empty, controller="absent")).accepted(0) is None
-    assert facts_of(view(**empty, controller="absent")).edges.control(1).state == "unknown"
-    assert facts_of(view(brokers={0: "a:9092"})).edges.control(0).state == "unknown"  # it gave no view
+    leaderless = {"zookeeper": {"controller_id": None}, "views": {0: {"controller_id": -1}, 1: "empty"}}
+    assert facts_of(view(**empty | leaderless)).accepted(0) is None
+    assert facts_of(view(**empty | leaderless)).edges.control(1).state == "unknown"
+    silent = view(brokers={0: "a:9092"}, views={0: {"answers": False}})
+    assert facts_of(silent).edges.control(0).state == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_an_empty_view_shows_that_nothing_arrives_where_there_is_a_controller_th
 def test_in_kraft_a_follower_is_absent_that_no_leader_but_others_has_in_sync(change, alone):
     row = {"leader": 1, "replica": 0, "partitions": 2, "in_sync": 0, "repeated": True, "oldest_version": 3}
     row |= {"follows_others": True, "leader_alone": True, "listed_offline": False}
-    snapshot = small_cluster.snapshot({"brokers": {0: "a:9092", 1: "b:9092"}, "views": {0: "full", 1: "full"}, **KRAFT})
+    snapshot = small_cluster.snapshot({"brokers": {0: "a:9092", 1: "b:9092"}, **small_cluster.KRAFT})
     held = ClusterView(snapshot, None, Differences.from_rows(DIFFERENCES, [ReplicaGap(**(row | change))]))
     held.__dict__["steady"] = True  # two samples, and nothing moved in between
     assert (facts_of(held).symptom(1) is not None) is alone

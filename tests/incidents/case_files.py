@@ -1,8 +1,8 @@
 """The cases of `tests/incidents/cases`: clusters in, incidents out. One YAML file a family of causes.
 
 Clusters are in the words of `checks.world`: the `world` of a file is laid over the base, and a case over that, with `now`,
-`before` and `previous` as in cases of checks. `mute` is of the cluster file: code and resource of each. Cases of which reports
-are made have a `cluster` in the words of `small_cluster`, and say themselves what changed. Every check judges each cluster.
+`before` and `previous` as in cases of checks. `mute` is of the cluster file: code and resource of each. Every check judges each
+cluster.
 """
 
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ from typing import Any
 
 import yaml
 
-import small_cluster
-from checks.cases import base, demand
+from checks.cases import base
 from checks.test_cases import findings_of
-from checks.world import snapshots
+from checks.words import demand, demand_words
+from checks.world import LAYERED, snapshots
 from cluster_views import cluster_views
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.changes import changes
@@ -29,8 +29,7 @@ from kafka_audit.model.tables import Snapshot
 FOLDER = Path(__file__).parent / "cases"
 Key = tuple[str, str]
 """Family and name of a case."""
-_WORLDS = ("world", "now", "before", "previous")
-_KEYS = frozenset({*_WORLDS, "samples", "sample_times", "mute", "incidents"})
+_KEYS = frozenset({*LAYERED, "samples", "sample_times", "mute", "incidents"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,40 +51,29 @@ def case_files() -> dict[Key, dict[str, Any]]:
     for path in sorted(FOLDER.glob("*.yaml")):
         raw = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
         for name, case in raw["cases"].items():
-            if "cluster" not in case:
-                demand(f"{path.name}: {name}", case, _KEYS)
-                for part in _WORLDS:
-                    demand(f"{path.name}: {name}: {part}", case.get(part, {}), base())
             found[path.stem, name] = {"world": raw.get("world", {})} | case
+            demand(f"{path.name}: {name}", case, _KEYS)
+            for part in LAYERED:
+                demand_words(f"{path.name}: {name}: {part}", found[path.stem, name].get(part, {}), base())
     return found
 
 
 def pair(key: Key, snapshot_id: str) -> tuple[Snapshot, Snapshot | None]:
     """Return the snapshot of a case, and its previous one where the case has `previous`."""
-    case = case_files()[key]
-    if "cluster" not in case:
-        return snapshots(base(), snapshot_id, case)
-    return small_cluster.settled(small_cluster.snapshot(case["cluster"], snapshot_id)), None
+    return snapshots(base(), snapshot_id, case_files()[key])
 
 
 @cache
 def _views(family: str) -> dict[Key, ClusterView]:
-    keys = {
-        f"20260914T180000Z-{'prod' if 'cluster' in case else 'base'}-{number:04}": key
-        for number, (key, case) in enumerate(case_files().items())
-        if key[0] == family
-    }
+    keys = {f"20260914T180000Z-prod-{number:04}": key for number, key in enumerate(case_files()) if key[0] == family}
     found = cluster_views({snapshot_id: pair(key, snapshot_id) for snapshot_id, key in keys.items()})
     return {keys[snapshot_id]: view for snapshot_id, view in found.items()}
 
 
 def judged(key: Key, view: ClusterView) -> Judged:
     """Return what is found on the cluster of a case, or on one that a test made of it."""
-    case = case_files()[key]
-    mutes = [Mute(**mute, reason="known", owner="me") for mute in case.get("mute", ())]
-    found = findings_of(view, judge(view), mutes)
-    told = [small_cluster.change(**change) for change in case.get("changes", [])]
-    return Judged(view=view, findings=found, changes=told or changes(view))
+    mutes = [Mute(**mute, reason="known", owner="me") for mute in case_files()[key].get("mute", ())]
+    return Judged(view=view, findings=findings_of(view, judge(view), mutes), changes=changes(view))
 
 
 @cache

@@ -86,13 +86,17 @@ def test_every_row_of_the_table_has_a_case():
     assert [cause.meaning for cause in TABLE if not told_of & set(cause.codes)] == []
 
 
-def storm(cluster, findings):
-    return incidents(small_cluster.view(cluster), findings, [])
+def storm(findings, states, **cluster):
+    """Return the incidents of a cluster whose partitions have these states by (topic, number)."""
+    topics = {topic: {"partitions": {}} for topic, _ in states}
+    for (topic, number), state in states.items():
+        topics[topic]["partitions"][number] = state
+    return incidents(small_cluster.view({"topics": topics, **cluster}), findings, [])
 
 
 def test_a_storm_is_one_incident_told_by_its_number_and_first_ten():
     findings = [small_cluster.finding("KA601", f"topic/orders/partition/{n}", name="partition_offline") for n in range(5000)]
-    (incident,) = storm({"brokers": {0: "a:9092"}}, findings)
+    (incident,) = storm(findings, {}, brokers={0: "a:9092"})
     assert incident.headline == "KA601 at topic/orders/partition/0 (same for 4999 more partitions)"
     assert len(incident.findings) == 5000
     names = ", ".join(f"orders-{n}" for n in range(10))
@@ -102,16 +106,14 @@ def test_a_storm_is_one_incident_told_by_its_number_and_first_ten():
 
 
 def test_5000_partitions_that_lack_one_broker_are_one_incident_whatever_each_of_them_suffers():
-    states = {f"t{n % 50}/{n // 50}": {"replicas": [n % 2, 2], "leader": n % 2, "isr": [n % 2]} for n in range(4000)}
-    states |= {f"t{n % 50}/{n // 50}": {"replicas": [2], "leader": -1, "isr": [2]} for n in range(4000, 5000)}
+    states = {(f"t{n % 50}", n // 50): {"replicas": [n % 2, 2], "isr": [n % 2]} for n in range(4000)}
+    states |= {(f"t{n % 50}", n // 50): {"replicas": [2], "leader": -1, "isr": [2]} for n in range(4000, 5000)}
     findings = []
-    for name, state in states.items():
-        topic, number = name.split("/")
-        code, fault = ("KA601", "partition_offline") if state["leader"] == -1 else ("KA602", "under_min_isr")
+    for (topic, number), state in states.items():
+        code, fault = ("KA601", "partition_offline") if "leader" in state else ("KA602", "under_min_isr")
         resource = f"topic/{topic}/partition/{number}"
         findings.append(small_cluster.finding(code, resource, name=fault, severity="CRITICAL"))
-    cluster = {"brokers": {0: "a:9092", 1: "b:9092", 2: "c:9092"}, "partitions": states}
-    (incident,) = storm(cluster, findings)
+    (incident,) = storm(findings, states, brokers={0: "a:9092", 1: "b:9092", 2: "c:9092"}, views={2: {"answers": False}})
     assert incident.headline == "Broker 2 is missing from the ISR of 5000 partitions, 1000 without a leader; not decided"
     assert incident.cause == "KA601"
     assert len(incident.findings) == 5000
@@ -123,9 +125,9 @@ def test_5000_partitions_that_lack_one_broker_are_one_incident_whatever_each_of_
 
 
 def test_two_brokers_that_are_missing_are_two_incidents():
-    states = {f"t/{n}": {"replicas": [0, 1 + n % 2], "leader": 0, "isr": [0]} for n in range(8)}
+    states = {("t", n): {"replicas": [0, 1 + n % 2], "isr": [0]} for n in range(8)}
     findings = [small_cluster.finding("KA604", f"topic/t/partition/{n}", name="under_replicated") for n in range(8)]
-    found = storm({"brokers": {0: "a:9092", 1: "b:9092", 2: "c:9092"}, "partitions": states}, findings)
+    found = storm(findings, states, brokers={0: "a:9092", 1: "b:9092", 2: "c:9092"})
     assert sorted(incident.headline for incident in found) == [
         "Broker 1 is missing from the ISR of 4 partitions; cause not decided",
         "Broker 2 is missing from the ISR of 4 partitions; cause not decided",
@@ -133,18 +135,17 @@ def test_two_brokers_that_are_missing_are_two_incidents():
 
 
 def test_a_storm_that_a_dead_broker_explains_stays_with_it():
-    states = {f"t/{n}": {"replicas": [0, 2], "leader": 0, "isr": [0]} for n in range(5000)}
+    states = {("t", n): {"replicas": [0, 2], "isr": [0]} for n in range(5000)}
     findings = [small_cluster.finding("KA604", f"topic/t/partition/{n}", name="under_replicated") for n in range(5000)]
     findings.append(small_cluster.finding("KA113", "broker/2", severity="CRITICAL"))
-    cluster = {"brokers": {0: "a:9092", 2: "c:9092"}, "not_registered": [2], "partitions": states}
-    (incident,) = storm(cluster, findings)
+    (incident,) = storm(findings, states, brokers={0: "a:9092"})
     assert incident.cause == "KA113"
     assert len(incident.findings) == 5001
 
 
 def test_a_broker_that_is_gone_does_not_explain_a_source_of_the_whole_cluster():
     findings = [small_cluster.finding("KA113", "broker/2", severity="CRITICAL"), small_cluster.finding("KA001", "cluster")]
-    found = storm({"brokers": {0: "a:9092", 2: "c:9092"}, "not_registered": [2]}, findings)
+    found = storm(findings, {}, brokers={0: "a:9092"})
     assert [incident.cause for incident in found] == ["KA113", "KA001"]
 
 
@@ -166,7 +167,7 @@ def test_an_incident_goes_on_as_soon_as_one_of_its_findings_does():
 
 
 def test_a_hostile_host_name_can_neither_run_in_a_command_nor_hide_in_a_sentence():
-    spec = {"brokers": {0: "a:9092", 2: "$(reboot)\u202e.example:9092"}, "views": {0: "full", 2: "empty"}}
+    spec = {"brokers": {0: "a:9092", 2: "$(reboot)\u202e.example:9092"}, "views": {2: "empty"}}
     finding = small_cluster.finding("KA302", "broker/2/listener/PLAINTEXT", confidence="inferred")
     (incident,) = incidents(small_cluster.view(spec), [finding], [])
     assert "nc -vz -w 3 $'$(reboot)\\u202e.example' 9092" in text_of(incident)

@@ -42,11 +42,12 @@ def judgement(code: str, resource: str, status: str = "FAIL", **told: Any) -> Ju
 def concluded(
     judgements: list[Judgement],
     *,
-    spec: Mapping[str, Any] | None = None,
+    spec: Mapping[str, Any] | Snapshot | None = None,
     report: Mapping[str, Any] | None = None,
     mutes: tuple[Mute, ...] = (),
 ) -> list[Finding]:
-    view = small_cluster.view(small_cluster.snapshot(spec or {"brokers": {0: "a:9092"}}, NOW))
+    seen = spec if isinstance(spec, Snapshot) else small_cluster.snapshot(spec or {"brokers": {0: "a:9092"}}, NOW)
+    view = small_cluster.view(seen)
     return list(findings_with_lifecycle(view, judgements, mutes=mutes, previous_report=report, today=TODAY, checks=CHECKS))
 
 
@@ -265,7 +266,7 @@ def test_a_resolved_failure_is_told_once():
 
 
 def gone(
-    judgements: list[Judgement], spec: Mapping[str, Any] | None = None, resource: str = "broker/2", code: str = "KA105"
+    judgements: list[Judgement], spec: Mapping[str, Any] | Snapshot | None = None, resource: str = "broker/2", code: str = "KA105"
 ) -> Finding:
     """What is said of a resource that failed before and of which no judgement speaks now."""
     findings = concluded(judgements, spec=spec, report=report_of([judgement(code, resource)]))
@@ -300,10 +301,10 @@ def test_another_broker_s_silence_is_not_this_one_s():
 @pytest.mark.parametrize(
     ("read", "lifecycle"),
     [
-        ({"observer": "broker:2", "operation": "Metadata", "outcome": "failed", "error": "timeout"}, Lifecycle.INCOMPARABLE),
-        ({"observer": "broker:2", "operation": "Metadata", "outcome": "answered"}, Lifecycle.RESOLVED),
-        ({"observer": "broker:1", "operation": "Metadata", "outcome": "failed", "error": "timeout"}, Lifecycle.RESOLVED),
-        ({"observer": "broker:2", "operation": "DescribeConfigs BROKER", "outcome": "failed"}, Lifecycle.RESOLVED),
+        ({"observer": "broker:2", "operation": "Metadata", "error": "timeout"}, Lifecycle.INCOMPARABLE),
+        ({"observer": "broker:2", "operation": "Metadata"}, Lifecycle.RESOLVED),
+        ({"observer": "broker:1", "operation": "Metadata", "error": "timeout"}, Lifecycle.RESOLVED),
+        ({"observer": "broker:2", "operation": "DescribeConfigs BROKER", "error": "timeout"}, Lifecycle.RESOLVED),
     ],
 )
 def test_a_source_that_failed_resolves_nothing_that_rests_on_it(read, lifecycle):
@@ -312,7 +313,7 @@ def test_a_source_that_failed_resolves_nothing_that_rests_on_it(read, lifecycle)
 
 
 def test_partitions_rest_on_zookeeper():
-    read = {"observer": "zookeeper", "operation": "zookeeper /brokers/topics", "outcome": "failed", "error": "timeout"}
+    read = {"observer": "zookeeper", "operation": "zookeeper /brokers/topics", "error": "timeout"}
     spec = {"brokers": {0: "a:9092"}, "reads": [read]}
     finding = gone([judgement("KA601", "cluster", "PASS")], spec, "topic/a/partition/0", "KA601")
     assert finding.lifecycle is Lifecycle.INCOMPARABLE
@@ -320,11 +321,9 @@ def test_partitions_rest_on_zookeeper():
 
 
 def test_a_read_counts_as_it_ended_in_the_last_sample_that_asked_it():
-    reads = [
-        {"observer": "broker:2", "outcome": "failed", "error": "timeout", "sample": 1},
-        {"observer": "broker:2", "outcome": "answered", "sample": 2},
-    ]
-    finding = gone([judgement("KA105", "cluster", "PASS")], {"brokers": {0: "a:9092"}, "reads": reads})
+    failed = {"reads": [{"observer": "broker:2", "operation": "Metadata", "error": "timeout"}]}
+    twice = small_cluster.snapshot({"brokers": {0: "a:9092", 2: "c:9092"}}, NOW, before=failed)
+    finding = gone([judgement("KA105", "cluster", "PASS")], twice)
     assert finding.lifecycle is Lifecycle.RESOLVED
 
 

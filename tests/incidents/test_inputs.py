@@ -65,9 +65,7 @@ def test_a_table_hangs_on_the_reads_that_fill_it(table, names):
 
 
 def test_in_kraft_addresses_hang_on_the_broker_that_tells_them():
-    info = [
-        row for row in small_cluster.snapshot({"brokers": {0: "k:9092"}, "mode": "kraft"}).rows if isinstance(row, SnapshotInfo)
-    ]
+    info = [row for row in small_cluster.snapshot(small_cluster.KRAFT).rows if isinstance(row, SnapshotInfo)]
     without = replace(failing(), rows=(*info, *failing().rows))
     names_of = {read: name for name, read in READS.items()}
     failed = failed_inputs(ClusterView.of_files(without), [RegisteredEndpoint], "broker/2/listener/OUTSIDE")

@@ -17,7 +17,6 @@ from kafka_audit.incidents.causes import incidents
 from kafka_audit.incidents.tools import Tools
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Code, Command, CommentLine, SettingLine
-from kafka_audit.model.tables import BrokerApi
 from kafka_audit.report.document import build_document
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
@@ -134,18 +133,12 @@ OLD = {1: 7, 3: 5, 18: 1}
 def test_a_listed_host_is_no_command_where_commands_for_an_old_release_are_printed():
     """Row by row what a hostile broker did: it lists broker 0 at this host, ids are unreadable, and it offers few APIs."""
     spec = {
-        "zookeeper": False,
+        "zookeeper": "none",
         "brokers": {0: f"{PLANTED}:9092", 1: "b1:9092"},
-        "views": {0: "full", 1: "full"},
         "configs": {0: {"authorizer.class.name": "kafka.security.auth.SimpleAclAuthorizer"}},
-        "reads": [{"observer": "zookeeper", "operation": "zookeeper /brokers/ids", "outcome": "failed", "target": "zk:2181"}],
+        "apis": {key: [0, version] for key, version in OLD.items()},
     }
-    seen = small_cluster.snapshot(spec)
-    apis = [
-        BrokerApi(observer="broker:1", broker_id=1, api_key=key, min_version=0, max_version=version)
-        for key, version in OLD.items()
-    ]
-    view = small_cluster.view(replace(seen, rows=(*seen.rows, *apis)))
+    view = small_cluster.view(spec)
     refused = small_cluster.finding("KA401", "broker/1", severity="CRITICAL", evidence={"principal": ["User:kafka"]})
     printed = [line for step in incidents(view, [refused], [])[0].remediation for line in quoting.lines(step.commands)]
     assert [line for line in printed if line.startswith("kafka-acls.sh --authorizer-properties zookeeper.connect=zk:2181")]

@@ -26,7 +26,7 @@ KINDS = {"see", "quick", "lasting", "do_not"}
 
 
 def view_of(*, kraft=False):
-    return small_cluster.view({"brokers": {1: "a:9092", 2: "b:9092"}} | ({"mode": "kraft"} if kraft else {}))
+    return small_cluster.view({"brokers": {1: "a:9092", 2: "b:9092"}} | (small_cluster.KRAFT if kraft else {}))
 
 
 def written(monkeypatch, template, *, kraft=False, broker_ids=(1, 2), **facts):

@@ -12,10 +12,13 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Status
 
 CLUSTER = {
-    "brokers": {n: {"CLIENT": f"10.99.0.{10 + n}:9092", "INTERNAL": f"10.99.0.{10 + n}:9094"} for n in range(3)},
-    "configs": {n: {"inter.broker.listener.name": "INTERNAL"} for n in range(3)},
+    "brokers": {
+        n: {"listeners": {"CLIENT": f"PLAINTEXT://10.99.0.{10 + n}:9092", "INTERNAL": f"PLAINTEXT://10.99.0.{10 + n}:9094"}}
+        for n in range(3)
+    },
+    "configs": {"inter.broker.listener.name": "INTERNAL"},
 }
-KRAFT = {"brokers": {0: "k:9092"}, "views": {0: "full"}, "mode": "kraft", "zookeeper": False}
+KRAFT = {"brokers": {0: "k:9092"}, **small_cluster.KRAFT}
 
 
 def proposed(*lines, cluster=CLUSTER):
@@ -66,7 +69,7 @@ def test_what_is_advertised_already_is_nothing_new():
 
 def test_names_of_hosts_and_listeners_have_no_case():
     found = proposed("0: client://K0.Example.COM:9092")
-    cluster = CLUSTER | {"brokers": CLUSTER["brokers"] | {0: {"CLIENT": "k0.example.com:9092"}}}
+    cluster = CLUSTER | {"brokers": CLUSTER["brokers"] | {0: {"listeners": {"CLIENT": "PLAINTEXT://k0.example.com:9092"}}}}
     assert addresses.new_endpoints(found, small_cluster.view(cluster)) == ()
     assert found[0].listener == "CLIENT"
 
@@ -89,7 +92,7 @@ def test_checks_of_registrations_judge_what_is_proposed_with_and_without_zookeep
 
 
 def test_without_zookeeper_an_address_that_a_silent_broker_has_is_taken():
-    cluster = KRAFT | {"brokers": {0: "k:9092", 2: "k2:9092"}}
+    cluster = KRAFT | {"brokers": {0: "k:9092", 2: "k2:9092"}, "views": {2: {"answers": False}}}
     view = small_cluster.view(cluster)
     after = addresses.view_with_proposed(proposed("0: PLAINTEXT://k2:9092", cluster=cluster), (), view)
     failed = {

@@ -72,7 +72,7 @@ def test_a_migration_that_did_not_end_is_not_done(compare):
 
 def test_a_migration_that_ended_changes_the_mode(compare):
     settings = [change("config", f"broker/0/config/{key}") for key in ("process.roles", "zookeeper.connect", "node.id")]
-    report = compare("zookeeper-to-kraft", *settings, now=CLUSTER | {"mode": "kraft"})
+    report = compare("zookeeper-to-kraft", *settings, now=CLUSTER | small_cluster.KRAFT)
     assert report["verdict"] == "as expected"
     assert report["meant"][0] == {"kind": "mode", "resource": "cluster", "before": "zookeeper", "after": "kraft"}
 

@@ -111,7 +111,7 @@ def test_a_static_quorum_whose_voters_all_follow_can_become_dynamic():
     assert report["steps"][3]["commands"][0] == f"{SERVERS}=c0:9093,c1:9093,c2:9093"
     assert "2 of 3 voters follow and 2 are required: none of the others may fail" in report["steps"][3]["halfway"]
     assert "knows no voters and cannot be elected" in report["steps"][0]["halfway"]
-    assert commands(report)[-1] == "kafka-audit after-migration base"
+    assert commands(report)[-1] == "kafka-audit after-migration prod"
 
 
 @pytest.mark.parametrize("kind", ["dynamic-quorum", "controller-certificates", "controller-hosts"])

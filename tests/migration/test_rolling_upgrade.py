@@ -118,7 +118,7 @@ def test_controllers_come_before_brokers_and_metadata_version_last():
     assert texts[3].startswith("When the cluster runs as before")
     tool = "kafka-features.sh --bootstrap-server 10.0.0.10:9092 upgrade --feature metadata.version=30"
     assert report["steps"][3]["commands"] == [f"{tool} --dry-run", tool]
-    assert report["steps"][-1]["commands"] == ["kafka-audit after-migration base"]
+    assert report["steps"][-1]["commands"] == ["kafka-audit after-migration prod"]
 
 
 def test_a_node_that_is_broker_and_controller_restarts_once():

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 import small_cluster
-from incidents.case_files import Judged, judged_case
+from incidents.case_files import Judged, judged, judged_case
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Change, Finding
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.report.document import build_document
@@ -16,10 +17,10 @@ Audit = Callable[..., tuple[dict[str, Any], Snapshot]]
 
 @pytest.fixture
 def audited() -> Audit:
-    """Return a function that judges a case of `tests/incidents/cases`, e.g. `cut_off`, `all_brokers`."""
+    """Return a function that judges a case of `tests/incidents/cases`, e.g. `cut_off`, `all_brokers`, or another view of it."""
 
-    def run(family: str, name: str, **arguments: Any) -> tuple[dict[str, Any], Snapshot]:
-        found = judged_case(family, name)
+    def run(family: str, name: str, view: ClusterView | None = None, **arguments: Any) -> tuple[dict[str, Any], Snapshot]:
+        found = judged_case(family, name) if view is None else judged((family, name), view)
         return documented(found, **arguments)
 
     return run

@@ -14,7 +14,7 @@ from kafka_audit.report.document import MOST_CHANGES
 SCHEMA = json.loads(files("kafka_audit.report").joinpath("findings.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = Draft202012Validator(SCHEMA)
 CASES = list(case_files())
-ONE = {"brokers": {0: "a:9092"}, "views": {0: "full"}}
+ONE = {"brokers": {0: "a:9092"}}
 
 
 def test_the_schema_is_a_schema():
@@ -72,37 +72,25 @@ def test_evidence_of_another_shape_is_not_of_the_schema(told, value):
 
 def test_the_head_names_cluster_snapshot_and_times(audited):
     document, snapshot = audited("cut_off", "one_broker_inferred")
-    assert (document["cluster"], document["cluster_id"]) == ("prod", small_cluster.CLUSTER_ID)
+    assert (document["cluster"], document["cluster_id"]) == ("prod", f"id of {snapshot.snapshot_id}")
     assert (document["snapshot_id"], document["previous_snapshot_id"]) == (snapshot.snapshot_id, None)
-    assert (document["started_at"], document["finished_at"]) == ("2026-09-14T17:59:42Z", "2026-09-14T18:00:00Z")
+    assert (document["started_at"], document["finished_at"]) == ("2023-11-14T22:15:00Z", "2023-11-14T22:15:10Z")
 
 
 def test_coverage_counts_each_read_as_it_ended_last(told):
-    read = {"observer": "broker:0", "operation": "Metadata", "target": "a:9092"}
-    reads = [
-        {**read, "outcome": "failed", "error": "timeout"},
-        {**read, "sample": 2},
-        {**read, "operation": "DescribeConfigs BROKER"},
-        {
-            **read,
-            "observer": "zookeeper",
-            "operation": "zookeeper /config",
-            "outcome": "failed",
-            "error": "NoAuthError",
-            "needs": "read",
-        },
-    ]
-    document, _ = told([], {**ONE, "reads": reads})
+    refused = {"observer": "zookeeper", "operation": "zookeeper /config", "target": "zk:2181", "error": "NoAuthError"}
+    once = {"reads": [{"observer": "broker:0", "operation": "Metadata", "error": "timeout"}]}
+    document, _ = told([], small_cluster.snapshot({**ONE, "reads": [refused | {"needs": "read"}]}, before=once))
     assert document["coverage"] == {
-        "asked": 3,
-        "answered": 2,
+        "asked": 15,
+        "answered": 14,
         "unknown": [
             {
                 "observer": "zookeeper",
                 "broker": None,
                 "operation": "zookeeper /config",
                 "reason": "NOT_AUTHORIZED",
-                "target": "a:9092",
+                "target": "zk:2181",
                 "error": "NoAuthError",
                 "kind": "NoAuthError",
                 "needs": "read",
@@ -201,12 +189,12 @@ def test_what_was_never_asked_is_said(told):
         "Anything after 14 Sep 2026 18",
     ]
     reads = [{"observer": "properties:0", "operation": "properties"}, {"observer": "logs:0", "operation": "logs controller.log"}]
-    asked, _ = told([], {**ONE, "broker_vantages": 1, "client_vantages": 2, "reads": reads})
+    asked, _ = told([], {**ONE, "info": {"broker_vantages": 1, "client_vantages": 2}, "reads": reads})
     assert len(asked["never_asked"]) == 2
 
 
 def test_controllers_that_were_not_asked_are_told_in_kraft_alone(told):
-    kraft = {**ONE, "mode": "kraft"}
+    kraft = {**ONE, **small_cluster.KRAFT}
     asked = {**kraft, "reads": [{"observer": "controller@c:9093", "operation": "DescribeQuorum"}]}
     said = [[line for line in told([], one)[0]["never_asked"] if "controllers" in line] for one in (ONE, kraft, asked)]
     assert [len(lines) for lines in said] == [0, 1, 0]

@@ -10,7 +10,7 @@ import small_cluster
 from kafka_audit.report import formats, openmetrics
 from kafka_audit.report.plain_text import markdown
 
-ONE = {"brokers": {0: "a:9092"}, "views": {0: "full"}}
+ONE = {"brokers": {0: "a:9092"}}
 
 
 def test_markdown_has_the_headline_the_commands_and_the_picture(audited):

@@ -19,7 +19,7 @@ from kafka_audit.report.html.filters import Wanted
 
 AROUND = cluster.Around(up="../", here="../clusters/prod")
 NOW = datetime(2026, 9, 14, 18, 4, tzinfo=UTC)
-ONE = {"brokers": {0: "a:9092"}, "views": {0: "full"}}
+ONE = {"brokers": {0: "a:9092"}}
 HOSTILE = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -150,10 +150,8 @@ def hostile_document(told, string):
     spec = {
         "brokers": {0: f"{string}:9092", 1: "b:9092"},
         "views": {0: "empty"},
-        "reads": [
-            {"observer": "broker:0", "operation": string, "target": string, "outcome": "failed", "error": string, "needs": string}
-        ],
-        "probes": [{"to": 1, "from": 0, "fails": "tcp", "error": string}],
+        "reads": [{"observer": "broker:0", "operation": string, "target": string, "error": string, "needs": string}],
+        "probes": [{"to": 1, "from": 0, "layer": "tcp", "error": string}],
     }
     document, _ = told(findings, spec)
     for incident in document["incidents"]:
@@ -268,7 +266,7 @@ def test_partitions_of_several_topics_are_counted_by_topic(told):
         for topic in ("a", "b", "c", "d")
         for n in range(2)
     ]
-    document, _ = told(findings, {**ONE, "partitions": {}})
+    document, _ = told(findings, ONE)
     assert [row.where for row in filters.findings_page(document, Wanted()).rows] == ["4 topics: a, b, c and 1 more"]
 
 
@@ -383,15 +381,15 @@ def test_what_all_views_say_is_one_line_and_no_row_also_where_a_view_is_not_show
 def test_the_legend_has_the_reasons_of_its_letters(audited):
     document, _ = audited("cut_off", "one_broker_measured")
     says = whole(document).says()
-    assert "tcp 2 ( no route to host ) V view 3 ( lists no broker ) . agrees 8" in says
+    assert "tcp 2 ( no route to host ) V view 3 ( lists no broker ) . agrees 10" in says
 
 
 def test_silence_is_not_health(told):
-    reads = [{"observer": f"broker:{n}", "outcome": "failed" if n else "answered", "error": "timeout"} for n in range(10)]
-    document, _ = told([], {**ONE, "reads": reads})
+    ten = {"brokers": {n: f"b{n}:9092" for n in range(10)}, "views": {n: {"answers": False} for n in range(1, 10)}}
+    document, _ = told([], {**small_cluster.KRAFT, **ten})
     assert condense(document).state.group == "Not judged"
     assert condense(document, 0.05).state.word == "clear"
-    assert "Not judged: only 1 of 10 reads were answered" in whole(document).says()
+    assert "Not judged: only 8 of 62 reads were answered" in whole(document).says()
 
 
 def glance(name, document, snapshots=("20260914T180000Z-prod-0001",), **changed):
@@ -401,8 +399,7 @@ def glance(name, document, snapshots=("20260914T180000Z-prod-0001",), **changed)
 
 def test_the_overview_counts_what_is_broken_and_what_is_not_known(audited, told):
     broken, _ = audited("cut_off", "one_broker_measured")
-    reads = [{"observer": "broker:0"}]
-    clear, _ = told([], {**ONE, "reads": reads})
+    clear, _ = told([], ONE)
     glances = [glance("quiet", clear), glance("payments", broken), pages.Glance(cluster="new", link="", digests=[])]
     says = Shown(pages.overview_page(glances, now=NOW, up="./")).says()
     assert "1 of 3 clusters has an incident; 1 not judged" in says
@@ -411,7 +408,7 @@ def test_the_overview_counts_what_is_broken_and_what_is_not_known(audited, told)
 
 def test_fifty_clusters_have_a_filter_and_groups_and_three_do_not(audited, told):
     broken, _ = audited("cut_off", "one_broker_measured")
-    clear, _ = told([], {**ONE, "reads": [{"observer": "broker:0"}]})
+    clear, _ = told([], ONE)
     teams = ("payments", "search")
     glances = [
         replace(glance(f"c{number:02}", broken if number == 7 else clear), labels={"team": teams[number % 2]})
@@ -436,7 +433,7 @@ def test_fifty_clusters_have_a_filter_and_groups_and_three_do_not(audited, told)
 
 
 def test_a_report_that_should_have_been_followed_by_others_is_stale(told):
-    clear, _ = told([], {**ONE, "reads": [{"observer": "broker:0"}]})
+    clear, _ = told([], ONE)
     times = [f"2026-09-14T{hour:02}:00:00Z" for hour in (6, 5, 4, 3, 2)]
     digests = [condense({**clear, "finished_at": at}) for at in times]
     one = pages.Glance(cluster="prod", link="clusters/prod", digests=digests)
@@ -448,8 +445,7 @@ def three(told):
     """Healthy, broken, and blind; the changes of each against the one before."""
     fails = small_cluster.finding("KA105", "broker/0")
     unknown = small_cluster.finding("KA105", "broker/0", status="UNKNOWN", lifecycle="incomparable")
-    reads = [{"observer": "broker:0"}]
-    documents = [told(found, {**ONE, "reads": reads})[0] for found in ([], [fails], [unknown])]
+    documents = [told(found, ONE)[0] for found in ([], [fails], [unknown])]
     for number, document in enumerate(documents):
         document["snapshot_id"] = f"20260914T18000{number}Z-prod-000{number}"
         document["previous_snapshot_id"] = documents[number - 1]["snapshot_id"] if number else None
@@ -542,7 +538,7 @@ def test_escaped_text_reads_as_it_is(told):
 
 
 def test_an_audit_that_came_to_no_report_is_no_good_news(told):
-    clear, _ = told([], {**ONE, "reads": [{"observer": "broker:0"}]})
+    clear, _ = told([], ONE)
     failed = pages.Failed(task="collect", run="x", at=datetime(2026, 9, 14, 18, 2, tzinfo=UTC))
     one = pages.Glance(cluster="prod", link="clusters/prod", digests=[condense(clear)], failed=failed, run_link="/dags/x")
     says = Shown(pages.overview_page([one], now=NOW, up="./")).says()
@@ -566,7 +562,7 @@ def test_clusters_that_were_never_audited_are_no_good_news_and_say_what_to_do():
 
 
 def test_what_was_not_judged_does_not_count_as_free_of_incidents(told):
-    clear, _ = told([], {**ONE, "reads": [{"observer": "broker:0"}]})
+    clear, _ = told([], ONE)
     glances = [
         pages.Glance(cluster="prod", link="x", digests=[condense(clear)]),
         pages.Glance(cluster="stage", link="", digests=[]),
@@ -577,7 +573,7 @@ def test_what_was_not_judged_does_not_count_as_free_of_incidents(told):
 
 
 def test_a_filter_that_is_set_stays_open_on_a_phone(told):
-    document, _ = told([small_cluster.finding("KA411", "broker/0")], {**ONE, "reads": [{"observer": "broker:0"}]})
+    document, _ = told([small_cluster.finding("KA411", "broker/0")], ONE)
     as_is, filtered = (cluster.cluster_page(document, AROUND, wanted=Wanted.of(query)) for query in ({}, {"code": "KA411"}))
     assert '<details class="filters" open data-narrow>' in as_is
     assert '<details class="filters" open>' in filtered

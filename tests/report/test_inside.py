@@ -23,14 +23,11 @@ def cut_off(told):
     """Broker 2 is cut off: a partition lacks it since a moment, another lacks broker 3, and a third is muted."""
     spec = {
         "brokers": {n: f"10.99.0.1{n}:9092" for n in range(4)},
-        "controller": 0,
-        "views": {0: "full", 1: "full", 2: "empty", 3: "full"},
-        "partitions": {
-            "a/0": {"replicas": [0, 2], "leader": 0, "isr": [0]},
-            "b/0": {"replicas": [0, 3], "leader": 0, "isr": [0]},
-            "c/0": {"replicas": [0, 2], "leader": 0, "isr": [0]},
+        "views": {2: "empty"},
+        "topics": {
+            topic: {"partitions": {0: {"replicas": [0, other], "isr": [0]}}} for topic, other in (("a", 2), ("b", 3), ("c", 2))
         },
-        "probes": [{"from": 0, "to": 2, "fails": "tcp", "error": "no route to host"}],
+        "probes": [{"from": 0, "to": 2, "layer": "tcp", "error": "no route to host"}],
     }
     lacking = {"severity": "MEDIUM", "name": "under_replicated"}
     of_edge = {"from": [0], "layer": "tcp", "error": "no route to host"}

@@ -142,7 +142,7 @@ def test_of_two_roles_the_listener_that_is_not_reached_is_named():
 
 
 def test_with_zookeeper_there_is_no_quorum():
-    told = document(small_cluster.view({"brokers": {0: "a:9092"}, "views": {0: "full"}}))
+    told = document(small_cluster.view({"brokers": {0: "a:9092"}}))
     assert (told["quorum"], told["matrix"]["controllers"]) == (None, [])
     assert "quorum" not in terminal_report(told, width=100, color=False)
     assert "quorum" not in formats.FILES["html"](told).partition("</style>")[2]

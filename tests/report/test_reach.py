@@ -4,10 +4,11 @@ import small_cluster
 from kafka_audit.report import reach
 
 TWO = {
-    0: {"CLIENT": "kafka-0.ns.svc:9092", "INTERNAL": "10.0.0.10:9094"},
-    1: {"CLIENT": "kafka-1.ns.svc:9092", "INTERNAL": "10.0.0.11:9094"},
+    n: {"listeners": {"CLIENT": f"PLAINTEXT://kafka-{n}.ns.svc:9092", "INTERNAL": f"PLAINTEXT://10.0.0.1{n}:9094"}}
+    for n in range(2)
 }
-NO_NAME = {"fails": "dns", "error": "name or service not known"}
+NEVER = {"to": [0, 1], "outcome": "none"}
+NO_NAME = {"layer": "dns", "error": "name or service not known"}
 
 
 def built(**spec):
@@ -16,7 +17,7 @@ def built(**spec):
 
 def test_a_row_counts_each_layer_and_names_who_stops_where():
     probes = [{"to": b, "listener": "CLIENT", **NO_NAME} for b in TWO]
-    probes += [{"to": 0, "listener": "INTERNAL"}, {"to": 1, "listener": "INTERNAL", "fails": "tcp", "error": "timeout"}]
+    probes += [{"to": 0, "listener": "INTERNAL"}, {"to": 1, "listener": "INTERNAL", "layer": "tcp", "error": "timeout"}]
     client, internal = built(brokers=TWO, probes=probes)
     assert client == {
         "from": "worker",
@@ -28,13 +29,16 @@ def test_a_row_counts_each_layer_and_names_who_stops_where():
         "layers": {"dns": [0, 2]},
         "stops": [{"layer": "dns", "outcome": "failed", "error": "name or service not known", "brokers": [0, 1]}],
     }
-    assert (internal["open"], internal["layers"]) == (1, {"dns": [2, 2], "tcp": [1, 2], "api": [1, 1]})
+    assert (internal["open"], internal["layers"]) == (1, {"dns": [2, 2], "tcp": [1, 2], "api": [1, 1], "identity": [1, 1]})
     assert internal["broker"] is None
     assert internal["stops"] == [{"layer": "tcp", "outcome": "failed", "error": "timeout", "brokers": [1]}]
 
 
 def test_what_was_not_seen_is_not_called_failed():
-    (row,) = built(brokers=TWO, probes=[{"to": 0, "listener": "CLIENT", "unknown": "dns", "needs": "an executor with queues"}])
+    (row,) = built(
+        brokers=TWO,
+        probes=[NEVER, {"to": 0, "listener": "CLIENT", "layer": "dns", "outcome": "unknown", "needs": "an executor with queues"}],
+    )
     assert row["stops"] == [{"layer": "dns", "outcome": "unknown", "error": "an executor with queues", "brokers": [0]}]
     assert "not known, an executor with queues" in reach.reach_lines([row], 100)[1]
 
@@ -44,26 +48,29 @@ def test_the_table_is_quiet_where_all_is_open():
 
 
 def test_sixty_brokers_are_a_row_for_each_way_in_which_they_differ():
-    many = {n: {"CLIENT": f"kafka-{n}.ns.svc:9092", "INTERNAL": f"10.0.0.{n}:9094"} for n in range(60)}
-    probes = [{"to": n, "listener": "CLIENT", **NO_NAME} for n in many]
+    many = {
+        n: {"listeners": {"CLIENT": f"PLAINTEXT://kafka-{n}.ns.svc:9092", "INTERNAL": f"PLAINTEXT://10.0.0.{n}:9094"}}
+        for n in range(60)
+    }
+    probes = [{"to": [*many], "outcome": "none"}, {"to": [*many], "listener": "CLIENT", **NO_NAME}]
     probes += [{"to": n, "listener": "CLIENT", "vantage": "pod"} for n in many]
     probes += [
-        {"to": n, "from": a, "listener": "INTERNAL", **({"fails": "tcp", "error": "timeout"} if n in {7, 8} and a > 30 else {})}
+        {"to": n, "from": a, "listener": "INTERNAL", **({"layer": "tcp", "error": "timeout"} if n in {7, 8} and a > 30 else {})}
         for a in many
         for n in many
     ]
     rows = built(brokers=many, probes=probes)
     assert len(rows) == 62
     assert reach.reach_lines(rows, 110) == [
-        "from           listener  dns       tcp       api       stops at",
-        "worker         CLIENT    0 of 60   -         -         dns of 0-59: name or service not known",
-        "brokers 31-59  INTERNAL  60 of 60  58 of 60  58 of 58  tcp of 7, 8: timeout",
-        "pod            CLIENT    60 of 60  60 of 60  60 of 60  nothing",
-        "brokers 0-30   INTERNAL  60 of 60  60 of 60  60 of 60  nothing",
+        "from           listener  dns       tcp       api       identity  stops at",
+        "worker         CLIENT    0 of 60   -         -         -         dns of 0-59: name or service not known",
+        "brokers 31-59  INTERNAL  60 of 60  58 of 60  58 of 58  58 of 58  tcp of 7, 8: timeout",
+        "pod            CLIENT    60 of 60  60 of 60  60 of 60  60 of 60  nothing",
+        "brokers 0-30   INTERNAL  60 of 60  60 of 60  60 of 60  60 of 60  nothing",
     ]
-    assert max(map(len, reach.reach_lines(rows, 60))) <= 60
+    assert max(map(len, reach.reach_lines(rows, 80))) <= 80
 
 
 def test_a_hostile_name_moves_nothing():
-    (row,) = built(brokers={0: {"A": "h:1"}}, probes=[{"to": 0, "listener": "A", "fails": "tcp", "error": "\x1b[2J"}])
+    (row,) = built(brokers={0: {"listeners": {"A": "PLAINTEXT://h:1"}}}, probes=[{"to": 0, "layer": "tcp", "error": "\x1b[2J"}])
     assert row["stops"][0]["error"] == "\\u001b[2J"

@@ -86,7 +86,7 @@ def test_brokers_that_lack_something_else_are_told_apart(other):
 
 
 def test_nothing_is_lost_of_many_brokers(told):
-    reads = [{"observer": f"broker:{n}", "outcome": "failed", "error": f"error {n}", "needs": "rights"} for n in range(25)]
+    reads = [{"observer": f"broker:{n}", "operation": "Metadata", "error": f"error {n}", "needs": "rights"} for n in range(25)]
     report, _ = told([small_cluster.finding("KA001", "broker/0")], {"brokers": {}, "reads": reads})
     (one,) = questions(report)
     assert len(one.lines) == 11

@@ -3,11 +3,11 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from checks.secured_world import log_line
 from kafka_audit.model.log_signatures import login_fault, shown_by
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import LogLine, SourceRead
 from kafka_audit.store import parquet
-from small_cluster import log_line
 
 
 def stored_without(row, column, **more):
@@ -31,7 +31,7 @@ def test_a_read_has_the_failure_of_its_text():
 
 def test_a_line_of_a_log_has_the_meaning_of_its_signature_now():
     text = "WARN it was unsuccessful / org.apache.kafka.common.errors.SslAuthenticationException: SSL handshake failed"
-    line = log_line(broker=0, about=2, signature="controller_connection_unsuccessful", text=text)
+    line = log_line(1789408800000, broker=0, about=2, signature="controller_connection_unsuccessful", text=text)
     found = stored_without(line, "exception", supports="KA302", login_fault="credential")
     assert isinstance(found, LogLine)
     assert (shown_by(found), login_fault(found)) == ("KA412", "certificate")

@@ -13,7 +13,7 @@ import small_cluster
 from kafka_audit.model.cluster import Keep
 from kafka_audit.model.errors import SnapshotError, StoreError
 from kafka_audit.model.run import Request, SnapshotPair
-from kafka_audit.model.tables import TABLES, LogDir, RegisteredPartition, Snapshot, SnapshotInfo
+from kafka_audit.model.tables import TABLES, RegisteredPartition, Snapshot, SnapshotInfo
 from kafka_audit.store import Store, pruning
 from kafka_audit.store.history import DIGEST, History
 from kafka_audit.store.reports import PACKED_FROM
@@ -28,19 +28,18 @@ def snapshot_id(hour, cluster="prod"):
     return f"202601{1 + hour // 24:02}T{hour % 24:02}0000Z-{cluster}-{hour:04x}"
 
 
-def snapshot(hour, *, usable=7, isr=(0, 1), cluster="prod", cluster_id=small_cluster.CLUSTER_ID) -> Snapshot:
-    """Return the snapshot of an hour; other free bytes of a disk and another ISR change a table each."""
+def snapshot(hour, *, usable=7, mzxid=210, cluster="prod", cluster_id=small_cluster.CLUSTER_ID) -> Snapshot:
+    """Return the snapshot of an hour; other free bytes of a disk and another write to a partition change a table each."""
     spec = {
         "brokers": {n: f"10.99.0.1{n}:9092" for n in range(2)},
-        "views": {0: "full", 1: "full"},
-        "partitions": {"orders/0": {"replicas": [0, 1], "isr": list(isr)}},
+        "topics": {"orders": {"partitions": {0: {"replicas": [0, 1], "state_mzxid": mzxid}}}},
         "configs": {0: {"num.io.threads": "8"}},
+        "log_dirs": {0: {"/d": {"usable": usable}}},
     }
     found = small_cluster.snapshot(spec, snapshot_id(hour, cluster))
-    disk = LogDir(sample=1, observer="broker:0", broker_id=0, path="/d", error=0, total_bytes=9, usable_bytes=usable, replicas=1)
     at = 1_767_225_600_000 + hour * 3_600_000
     rows = [replace(row, started_ms=at, finished_ms=at) if isinstance(row, SnapshotInfo) else row for row in found.rows]
-    return replace(found, rows=(*rows, disk), cluster=cluster, cluster_id=cluster_id)
+    return replace(found, rows=tuple(rows), cluster=cluster, cluster_id=cluster_id)
 
 
 @pytest.fixture(params=["{tmp}", "memory://sharing-{tmp}"])
@@ -64,7 +63,7 @@ def holders(store, hour):
 
 
 def test_only_what_differs_is_stored_again_and_every_snapshot_reads_as_it_was_written(store):
-    written = [snapshot(0), snapshot(1), snapshot(2, usable=6), snapshot(3, usable=6, isr=(0,))]
+    written = [snapshot(0), snapshot(1), snapshot(2, usable=6), snapshot(3, usable=6, mzxid=211)]
     for one in written:
         store.write(one)
     assert tables_in(store, 0) == ALL
@@ -211,7 +210,7 @@ def _hours(store):
 
 def test_a_file_stays_as_long_as_a_snapshot_names_it_and_no_longer(store):
     for hour in range(8):
-        store.write(snapshot(hour, usable=hour // 3, isr=(0,) if hour > 5 else (0, 1)))
+        store.write(snapshot(hour, usable=hour // 3, mzxid=211 if hour > 5 else 210))
         store.write_report(snapshot_id(hour), {"cluster": "prod"})
     store.prune("prod", Keep(snapshots=3), NOW)
     assert _hours(store) == [5, 6, 7]
@@ -221,14 +220,14 @@ def test_a_file_stays_as_long_as_a_snapshot_names_it_and_no_longer(store):
     assert tables_in(store, 0) == ALL - OF_THE_RUN - {"log_dir"}
     for hour in (5, 6, 7):
         store.verify_tables(snapshot_id(hour))
-    store.write(snapshot(8, usable=9, isr=(0,)))
-    store.write(snapshot(9, usable=9, isr=(0,)))
+    store.write(snapshot(8, usable=9, mzxid=211))
+    store.write(snapshot(9, usable=9, mzxid=211))
     store.prune("prod", Keep(snapshots=2), NOW)
     assert _hours(store) == [8, 9]
     assert tables_in(store, 6) == {"registered_partition"}
     assert snapshot_id(3) not in store._files.names("snapshots")
     for hour in (8, 9):
-        assert contents(store.read(snapshot_id(hour))) == contents(snapshot(hour, usable=9, isr=(0,)))
+        assert contents(store.read(snapshot_id(hour))) == contents(snapshot(hour, usable=9, mzxid=211))
 
 
 def copied(store, folder):
@@ -321,7 +320,7 @@ def test_retention_at_any_step_of_an_audit_takes_no_file_that_the_audit_will_nam
         def between(*args, method, left=left, store=store, **kwargs):
             if left[0] == 0:
                 other = Store(store.root)  # another audit, and its retention
-                other.write(snapshot(hour_of_audit + 1, usable=5, isr=(0,)))
+                other.write(snapshot(hour_of_audit + 1, usable=5, mzxid=211))
                 other.prune("prod", keep, datetime(2026, 1, 21, 12, tzinfo=UTC))
             left[0] -= 1
             return method(*args, **kwargs)
@@ -410,7 +409,7 @@ def test_a_damaged_file_that_many_snapshots_share_is_reported_once(local):
 
 def test_a_baseline_whose_manifest_is_damaged_is_whole_again_when_it_is_restored(local):
     for hour in range(2):
-        local.write(snapshot(hour, isr=(0,)))
+        local.write(snapshot(hour, mzxid=211))
     for hour in range(2, 12):
         local.write(snapshot(hour))
     baseline = snapshot_id(1)
@@ -520,6 +519,6 @@ def test_a_store_that_cannot_be_written_says_so_and_leaves_nothing(local, monkey
 
     monkeypatch.setattr(local._files, "write", full)
     with pytest.raises(StoreError):
-        local.write(snapshot(1, isr=(1,)))
+        local.write(snapshot(1, mzxid=212))
     assert local._files.names("snapshots") == [snapshot_id(0)]
     assert RegisteredPartition.table() in tables_in(local, 0)

@@ -2,12 +2,10 @@
 
 import tempfile
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from checks.cases import base
 from checks.world import World, snapshots
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.job.losses import measured_view
@@ -15,11 +13,6 @@ from kafka_audit.model.tables import Snapshot
 from kafka_audit.what_if.answer import Answer, answer
 from kafka_audit.what_if.losses import combined, every, loss_named
 from testbed.cluster_views import measure
-
-
-@cache
-def base() -> World:
-    return yaml.load((Path(__file__).parents[1] / "checks" / "base.yaml").read_text(), yaml.CSafeLoader)
 
 
 def snapshot_of(case: World) -> Snapshot:

@@ -24,7 +24,7 @@ from kafka_audit.model.run import Request, SnapshotPair  # noqa: E402
 from kafka_audit.report.document import build_document  # noqa: E402
 from kafka_audit.store import Store  # noqa: E402
 
-HEALTHY = {"brokers": {0: "a:1"}, "views": {0: "full"}, "reads": [{"observer": "broker:0"}]}
+HEALTHY = {"brokers": {0: "a:1"}}
 
 
 def document_of(found, snapshot_id, cluster="prod"):

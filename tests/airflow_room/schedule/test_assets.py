@@ -27,8 +27,8 @@ def test_a_clean_audit_is_told_with_its_numbers(monkeypatch, tmp_path):
         "incidents": [],
         "failed": 0,
         "not_known": 0,
-        "reads_answered": 4,
-        "reads_asked": 4,
+        "reads_answered": 32,
+        "reads_asked": 32,
     }
 
 
