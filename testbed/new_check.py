@@ -44,6 +44,31 @@ def {name}(view: ClusterView) -> Iterator[Judgement]:
         status = Status.PASS  # what the view shows: `cluster/view.py` lists it
         yield view.judge("{code}", f"broker/{{broker}}", status, who=f"broker {{broker}}", broker=broker)
 '''
+_OF_SETTINGS = '''"""{code}."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
+
+_KEY = "…"
+
+
+@check(code="{code}", severity=Severity.MEDIUM, by_files=True)
+def {name}(view: ClusterView) -> Iterator[Judgement]:
+    """{title}."""
+    effective = Effective(view)
+    yield from unread_judgements(effective, "{code}")
+    for broker in filter(effective.was_read, effective.brokers):
+        value = effective.get(broker, _KEY)  # by the broker, its file, dynamic settings or the default
+        if not value.known:
+            yield unknown_judgement(effective, "{code}", broker, f"{{_KEY}} is unknown")
+            continue
+        status = Status.PASS  # what the value shows
+        yield view.judge("{code}", f"broker/{{broker}}", status, broker=broker, key=_KEY, value=value.text)
+'''
 _CASES = """check: {code}
 says:
   FAIL: Broker {{broker}} …
@@ -72,7 +97,7 @@ exceptions:
   remedy: its fault {name} was not run yet
 cases:
   broken:
-    now: {{}}
+    now: {broken}
     expect: []
     pass: []
   looks_like_it:
@@ -80,9 +105,12 @@ cases:
     now: {{}}
     pass: []
   unread:
-    now: {{zookeeper: none}}
+    now: {unread}
     expect: []
+    pass: []
 """
+_CASES_OF_SETTINGS = {"broken": "{configs: {2: {}}}", "unread": "{configs: none}"}
+_CASES_OF_OTHERS = {"broken": "{}", "unread": "{zookeeper: none}"}
 _FAULT = """
 {name}:
   title: {title}
@@ -136,9 +164,11 @@ def next_code(family: str, used: Collection[str]) -> str:
 
 def stubs(root: Path, code: str, family: str, name: str, title: str) -> Iterator[tuple[Path, str]]:
     """Yield the files of a new check with their texts."""
+    of_settings = family == "configuration"
     filled = {"code": code, "name": name, "title": title}
+    filled |= _CASES_OF_SETTINGS if of_settings else _CASES_OF_OTHERS
     module = root / CHECKS / family / f"{name}.py"
-    yield module, _MODULE.format(**filled)
+    yield module, (_OF_SETTINGS if of_settings else _MODULE).format(**filled)
     yield module.with_suffix(".yaml"), _CASES.format(**filled)
     faults = root / "testbed" / "corpus" / "faults" / f"{family}.yaml"
     before = faults.read_text(encoding="utf-8") if faults.exists() else ""

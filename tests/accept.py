@@ -1,8 +1,8 @@
 """Show how the expected results of cases differ from what the code says today, and accept them: `make accept`.
 
-Expected are the judgements and printed texts in the cases of checks, the incidents in those of incidents and pictures, and the
-tables that checks need (`needs.json`). The numbers of suppressions get lower. `make accept` writes the generated pages after it.
-Read the differences: what is accepted here is what tests demand from then on.
+Expected are the judgements and printed texts in the cases of checks, the incidents in those of incidents and pictures, the tables
+that checks need (`needs.json`), and two whole terminal pages. The numbers of suppressions get lower. `make accept` writes the
+generated pages after it. Read the differences: what is accepted here is what tests demand from then on.
 """
 
 import argparse
@@ -27,6 +27,7 @@ from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Status
+from report.whole_pages import WRITTEN, page_of
 from yaml_edits import Place, differing, replaced
 
 Edit = tuple[Path, Place, Any]
@@ -94,6 +95,7 @@ def accepted(codes: Sequence[str]) -> tuple[dict[Path, str], list[str]]:
     needed |= {code: needs.needed(check, views) for code, check in checks.items()}
     texts[needs.FILE] = needs.as_text(needed)
     texts[suppressions.FILE] = suppressions.lowered()
+    texts |= {path: page_of(*case) for case, path in WRITTEN.items()}
     return texts, by_hand
 
 

@@ -42,14 +42,15 @@ def every_form(document):
 
 
 def test_what_was_asked_of_a_healthy_cluster_and_agrees(recorded):
-    assert facts(recorded["zookeeper"]) == {
+    found = facts(recorded["zookeeper"])
+    assert found.pop("Checks").startswith(f"{len(recorded['zookeeper']['passed_checks'])} of ")
+    assert found == {
         "Views": (
             "Brokers 0-2 and zookeeper report the same: brokers 0-2; controller 2; topics 2; partitions with a leader 5 of 5;"
             " cluster id CNSkBIUoRaqxaAwkXMvpOA"
         ),
         "Between brokers": "9 of 9 connections work",
         "From vantages": "worker reaches 3 of 3 brokers at CLIENT and 3 of 3 brokers at INTERNAL",
-        "Checks": "72 of 81 checks found no fault",
     }
     sources = {fact.title: fact.source for fact in agreed(recorded["zookeeper"]) if fact.source}
     assert sources == {

@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -11,8 +10,8 @@ import small_cluster
 from cluster_views import cluster_views
 from incidents.case_files import case_files, pair
 from kafka_audit.report.plain_text.terminal import terminal_report
+from report.whole_pages import WRITTEN, page_of
 
-HERE = Path(__file__).parent
 CASES = list(case_files())
 CALM = {"brokers": {0: "a:9092", 1: "b:9092"}}
 ANSI = re.compile(r"\x1b\[[\d;]*m")
@@ -22,10 +21,9 @@ def page(document, _snapshot, width=100, *, color=False):
     return terminal_report(document, width=width, color=color)
 
 
-@pytest.mark.parametrize(("family", "name"), [("cut_off", "one_broker_inferred"), ("undecided", "some_are_ruled_out")])
-def test_a_page_looks_as_it_is_written_down(audited, family, name):
-    """Whoever changes a page shows the whole new page in the diff."""
-    assert page(*audited(family, name)) == (HERE / "pages" / f"{name}.txt").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("family", "name"), WRITTEN)
+def test_a_page_looks_as_it_is_written_down(family, name):
+    assert page_of(family, name) == WRITTEN[family, name].read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("family", "name"), CASES)

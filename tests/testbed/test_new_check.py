@@ -65,12 +65,13 @@ def test_a_family_that_is_full_has_none():
         new_check.next_code("audit", {"KA099"})
 
 
-def test_the_files_have_the_shape_that_tests_demand(tmp_path):
+@pytest.mark.parametrize("family", ["listeners", "configuration"])
+def test_the_files_have_the_shape_that_tests_demand(tmp_path, family):
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n### Added\n\n- a\n\n### Security\n\n- b\n")
-    texts = dict(new_check.stubs(tmp_path, "KA399", "listeners", "port_shared", "Two listeners share a port"))
+    texts = dict(new_check.stubs(tmp_path, "KA399", family, "port_shared", "Two listeners share a port"))
     module, cases, faults, changelog = texts
     compile(texts[module], str(module), "exec")
-    assert module == tmp_path / new_check.CHECKS / "listeners" / "port_shared.py"
+    assert module == tmp_path / new_check.CHECKS / family / "port_shared.py"
     demand_known_keys("x.yaml", yaml.safe_load(texts[cases]))
     ((name, raw),) = yaml.safe_load(texts[faults]).items()
     new = fault(name, raw)
