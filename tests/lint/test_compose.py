@@ -46,7 +46,7 @@ def test_names_of_services_resolve_only_in_the_network_of_the_file(lint):
     assert found["message"] == (
         "Clients outside the network of the compose file cannot resolve any advertised name of broker 1 (BROKERS, CLIENTS)"
     )
-    assert "in `KAFKA_ADVERTISED_LISTENERS` with a name or address that they resolve" in found["remediation"]
+    assert "In `KAFKA_ADVERTISED_LISTENERS`, give it a name or address that these clients resolve" in found["remediation"]
 
 
 @pytest.mark.parametrize("host", ["kafka.example.com", "192.0.2.7", "localhost", "another"])

@@ -20,7 +20,7 @@ def test_what_was_stored_is_what_the_report_says(audited, case, least):
 
 
 def test_who_asks_for_less_coverage_reads_another_state_off_the_same_digest(told):
-    spec = {"brokers": {0: "a:1"}, "reads": [{"observer": "broker:0"}, {"observer": "broker:1", "outcome": "failed"}]}
+    spec = {"brokers": {0: "a:1"}, "reads": [{"observer": "broker:1", "operation": "Metadata", "error": "timeout"}]}
     document, _ = told([], spec)
     stored = json.loads(digest.digest_text(document))
     states = [digest.restored(stored, document["snapshot_id"], least).state.word for least in (1.0, 0.5)]

@@ -107,4 +107,6 @@ def test_no_recorded_incident_leaves_partitions_beside_it_that_lack_only_its_bro
                 explained += is_inside
                 alone |= set() if is_inside else {name}
     assert explained > 40
-    assert alone == {"kraft_leader_throttled"}
+    # What broker 2 led before its restart without the listener has other leaders.
+    restarted = {"kraft_listener_missing", "zookeeper_listener_missing"}
+    assert alone == {"kraft_leader_throttled", *restarted}
