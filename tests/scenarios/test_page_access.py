@@ -92,7 +92,7 @@ def test_a_search_in_a_file_opens_the_incident_of_what_it_finds_and_escape_ends_
     assert (page.locator(f"{rows}:visible").count(), group.get_attribute("open")) == (before, None)
 
 
-@pytest.mark.parametrize(("name", "last"), [("incident", "worker → broker 2: "), ("unfolded", "broker 59 → broker 59: ")])
+@pytest.mark.parametrize(("name", "last"), [("incident", "worker → broker 2: "), ("unfolded", "worker → broker 59: ")])
 def test_a_screen_reader_hears_of_a_cell_what_is_seen_below_the_matrix_and_arrows_stay_in_it(shown, name, last):
     page = shown(name)
     page.locator("table.mx td[tabindex='0']").focus()
