@@ -77,10 +77,8 @@ class ListedLogDir:
         by_name = sorted(range(len(topics.names)), key=topics.names.__getitem__)
         rank = np.empty(len(by_name), np.int64)
         rank[by_name] = np.arange(len(by_name))
-        owner, partition = (
-            np.repeat(rank, topics.counts)[~topics.future],
-            topics.rows["partition"].astype(np.int64)[~topics.future],
-        )
+        stays = ~topics.future
+        owner, partition = np.repeat(rank, topics.counts)[stays], topics.rows["partition"].astype(np.int64)[stays]
         lengths = np.bincount(owner, minlength=len(by_name))
         names = [topics.names[place].decode() for place, length in zip(by_name, lengths.tolist(), strict=True) if length]
         return names, lengths[lengths > 0], partition[np.lexsort((partition, owner))]

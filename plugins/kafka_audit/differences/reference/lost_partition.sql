@@ -37,8 +37,7 @@ state AS (
     LEFT JOIN known_eligible AS k ON k.snapshot_id = n.snapshot_id AND k.topic = n.topic AND k.partition = n.partition
     WHERE n.now AND NOT n.deleting),
 hit AS (
-    SELECT p.snapshot_id, p.topic, p.partition, p.replicas, p.leader, p.min_isr, p.unclean, p.running, p.coordinates, p.in_sync,
-           p.eligible, l.loss, l.margin, l.brokers AS gone
+    SELECT p.*, l.loss, l.margin, l.brokers AS gone
     FROM (SELECT *, explode(in_sync) AS broker_id FROM state) AS p
     JOIN lost_broker AS b ON b.snapshot_id = p.snapshot_id AND b.broker_id = p.broker_id
     JOIN lost AS l ON l.snapshot_id = b.snapshot_id AND l.loss = b.loss
@@ -47,8 +46,7 @@ hit AS (
     WHERE d.loss IS NULL AND (p.coordinates OR size(p.in_sync) - 1 < p.enough + l.margin OR size(l.brokers) > 1)
         AND (size(l.brokers) = 1 OR p.broker_id = get(filter(p.in_sync, x -> array_contains(l.brokers, x)), 0))
     UNION ALL
-    SELECT p.snapshot_id, p.topic, p.partition, p.replicas, p.leader, p.min_isr, p.unclean, p.running, p.coordinates, p.in_sync,
-           p.eligible, d.loss, d.margin,
+    SELECT p.*, CAST(NULL AS BIGINT) AS broker_id, d.loss, d.margin,
            CASE WHEN l.brokers IS NULL THEN d.brokers ELSE flatten(array(l.brokers, d.brokers)) END AS gone
     FROM lost_replica AS d
     JOIN state AS p ON p.snapshot_id = d.snapshot_id AND p.topic = d.topic AND p.partition = d.partition

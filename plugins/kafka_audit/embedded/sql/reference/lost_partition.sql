@@ -101,17 +101,7 @@ WITH running AS (
     n.now AND NOT n.deleting
 ), hit AS (
   SELECT
-    p.snapshot_id,
-    p.topic,
-    p.partition,
-    p.replicas,
-    p.leader,
-    p.min_isr,
-    p.unclean,
-    p.running,
-    p.coordinates,
-    p.in_sync,
-    p.eligible,
+    p.*,
     l.loss,
     l.margin,
     l.brokers AS gone
@@ -143,17 +133,8 @@ WITH running AS (
     )
   UNION ALL
   SELECT
-    p.snapshot_id,
-    p.topic,
-    p.partition,
-    p.replicas,
-    p.leader,
-    p.min_isr,
-    p.unclean,
-    p.running,
-    p.coordinates,
-    p.in_sync,
-    p.eligible,
+    p.*,
+    TRY_CAST(NULL AS BIGINT) AS broker_id,
     d.loss,
     d.margin,
     CASE WHEN l.brokers IS NULL THEN d.brokers ELSE FLATTEN([l.brokers, d.brokers]) END AS gone
