@@ -1,8 +1,8 @@
 """The Spark job of one audit run: `spark-submit --py-files kafka_audit.zip diff_snapshots.py --store ROOT --run RUN_ID`."""
 
 import argparse
+from concurrent.futures import ThreadPoolExecutor
 
-from kafka_audit.job import spark_job
 from kafka_audit.spark.parent import end_with_task
 from kafka_audit.spark.session import start, without_pandas
 
@@ -17,7 +17,10 @@ def main() -> None:
     arguments = parser.parse_args()
     end_with_task()
     without_pandas()
-    spark = start()
+    with ThreadPoolExecutor(1) as thread:
+        starting = thread.submit(start)
+        from kafka_audit.job import spark_job  # noqa: PLC0415 -- loaded while Spark starts
+    spark = starting.result()
     try:
         spark_job.answer(spark, arguments.store, arguments.run)
     finally:

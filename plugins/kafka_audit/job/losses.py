@@ -13,6 +13,7 @@ from kafka_audit.differences.tables import (
     FollowedLeader,
     InternalTopic,
     ListAge,
+    ListCount,
     LossCount,
     PartitionCount,
     ReplicaFault,
@@ -29,6 +30,7 @@ from kafka_audit.what_if.losses import PartyLoss
 
 _READ: tuple[type[Row], ...] = (
     PartitionCount,
+    ListCount,
     BrokerShare,
     ViewDifference,
     ReplicaGap,

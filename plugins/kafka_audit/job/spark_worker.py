@@ -10,8 +10,8 @@ import select
 import signal
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
-from kafka_audit.job import spark_job
 from kafka_audit.model.errors import AuditError
 from kafka_audit.spark import class_archive, session
 
@@ -22,7 +22,10 @@ def main() -> int:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # the JVM inherits stdout, and may print there
     threading.Thread(target=_end_with_parent, daemon=True).start()
     session.without_pandas()
-    spark = session.start("local[*]", class_archive.archive_java_options())
+    with ThreadPoolExecutor(1) as thread:
+        starting = thread.submit(session.start, "local[*]", class_archive.archive_java_options())
+        from kafka_audit.job import spark_job  # noqa: PLC0415 -- loaded while the JVM starts
+    spark = starting.result()
     line = sys.stdin.readline()
     if not line:
         spark.stop()
@@ -36,6 +39,7 @@ def main() -> int:
     reported.write(json.dumps(answer) + "\n")
     reported.close()
     spark.stop()
+    _end_group(signal.SIGKILL)  # the JVM would tidy up for half a second, in a scratch folder that is removed now
     return 0
 
 
@@ -48,9 +52,14 @@ def _end_with_parent() -> None:
     poll = select.poll()
     poll.register(sys.stdin.fileno(), 0)  # a closed pipe is always told; reading here would take the request away
     poll.poll()
-    if os.getpgrp() == os.getpid():  # as `spark_behind` starts it: no other process is in the group
-        os.killpg(0, signal.SIGTERM)
+    _end_group(signal.SIGTERM)
     os._exit(1)
+
+
+def _end_group(how: signal.Signals) -> None:
+    """Send a signal to this process and the JVM, if no other process is in the group, as `spark_behind` starts it."""
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, how)
 
 
 if __name__ == "__main__":

@@ -196,9 +196,9 @@ def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
 
 
 def _root_of(error: Exception) -> str:
-    """Return the line that says what went wrong first; Spark wraps it several times."""
+    """Return the line that says what went wrong first; Spark wraps it several times, and py4j names the call before the error."""
     lines = str(error).splitlines()
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    causes = [line.removeprefix("Caused by: ").removeprefix(": ") for line in lines if line.startswith(("Caused by: ", ": "))]
     return (causes or lines or [type(error).__name__])[-1 if causes else 0]
 
 
