@@ -5,9 +5,11 @@ import pytest
 import cluster_views
 from checks import cases, world
 from kafka_audit.cluster.given import ages_needed, given
+from kafka_audit.differences.arrow import modes
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, OF_LOSSES, ListAge
 from kafka_audit.model.tables import LARGE
+from kafka_audit.spark.local_settings import FEW_ROWS, ONE_TASK_ROWS
 from kafka_audit.spark.measure import SparkMeasure
 
 # Half a minute, and beside three other runs of all tests three.
@@ -39,3 +41,19 @@ def test_the_same_in_every_case(spark, tmp_path):
     assert {name for name in rows if expected[name].rows != found[name].rows} == set()
     filled = {table for of in found.values() for table, rows in of.rows.items() if rows}
     assert {table for table in tables if table is not ListAge} - filled == set(), "a table that no case fills"
+
+
+@pytest.mark.parametrize("kraft", [True, False])
+@pytest.mark.parametrize("count", [None, ONE_TASK_ROWS, FEW_ROWS])
+def test_one_cluster_by_each_way_to_use_spark(spark, tmp_path, kraft, count):
+    """Spark plans a request by how many rows it reads, and other relations are empty than where all cases are judged at once."""
+    written = ((name, cases.cases(code)[name]) for code, name in cases.every_case())
+    pairs = (world.snapshots(cases.base(), name, case) for name, case in written if not case.get("files_alone"))
+    pair = next(pair for pair in pairs if modes({ALL: given(*pair, ())}) == {kraft} and pair[1] is not None)
+    folder = tmp_path / "snapshots" / ALL
+    folder.mkdir(parents=True)
+    embedded = cluster_views.measure([snapshot for snapshot in pair if snapshot is not None], folder)
+    rows = {pair[0].snapshot_id: given(*pair, ())}
+    in_spark = SparkMeasure(spark, str(tmp_path), {table.table(): {ALL: ALL} for table in LARGE}, rows=count)
+    expected, found = embedded.differences(rows), in_spark.differences(rows)
+    assert {name: of.rows for name, of in found.items()} == {name: of.rows for name, of in expected.items()}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kafka_audit.report import losses
+from kafka_audit.report.what_if import losses
 from what_if.asked import snapshot_of, without
 
 GROUPS = yaml.load(Path(__file__).with_name("cases.yaml").read_text(), yaml.CSafeLoader)

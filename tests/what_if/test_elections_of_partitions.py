@@ -35,6 +35,8 @@ def cluster(rng: random.Random, *, kraft: bool) -> tuple[dict[str, Any], dict[st
         for partition in range(4):
             replicas = rng.sample(BROKERS, factor)
             isr = sorted(rng.sample(replicas, rng.randint(1, factor)))
+            if kraft:  # controllers take what does not run out of each ISR that has another member
+                isr = [replica for replica in isr if replica not in down] or isr[:1]
             running = [replica for replica in replicas if replica in isr and replica not in down]
             leader = rng.choice(running) if running else -1
             state = {"replicas": replicas, "leader": leader, "leader_epoch": 4, "isr": isr}

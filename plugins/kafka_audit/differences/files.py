@@ -48,6 +48,8 @@ SHARED = (
     "differing_partition",
     "faulty_partition",
     "disagreement",
+    "unlisted_broker",
+    "lost_replica",
     "lost_partition",
 )
 """Relations that several files read, each after those that it reads."""
@@ -72,6 +74,8 @@ _RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "differing_partition": ("differing_entry",),
         "faulty_partition": ("sampled_partition",),
         "disagreement": ("differing_partition", "lacking_topic"),
+        "unlisted_broker": ("sampled_partition",),
+        "lost_replica": ("lost_disk",),
         "lost_partition": ("sampled_partition",),
         ListAge.table(): ("reference_list",),
         ListCount.table(): ("observer_view",),
@@ -117,7 +121,12 @@ def parts_of_shared_relation(name: str, modes: Iterable[bool]) -> tuple[str, ...
 
 def shared_relation_sql(name: str, modes: Iterable[bool]) -> str:
     """Return the SELECT of a shared relation."""
-    texts = [query_text(part) for part in parts_of_shared_relation(name, modes)]
+    return rows_of_all(query_text(part) for part in parts_of_shared_relation(name, modes))
+
+
+def rows_of_all(selects: Iterable[str]) -> str:
+    """Return the SELECT of the rows of all these, in the SQL of any engine."""
+    texts = [*selects]
     return texts[0] if len(texts) == 1 else "\nUNION ALL\n".join(f"SELECT * FROM (\n{text})" for text in texts)  # noqa: S608 -- our own files
 
 
@@ -178,8 +187,13 @@ def shared_relations(tables: Iterable[type[Row]]) -> tuple[str, ...]:
 
 
 def statement(table: type[Row]) -> str:
-    """Return the SELECT of a difference table, with its columns in the order of `names`."""
-    return f"SELECT {', '.join(column_names(table))} FROM (\n{query_text(table.table())})"  # noqa: S608 -- our own file
+    """Return the SELECT of a difference table, with its columns in the order of `column_names`."""
+    return in_order(table, query_text(table.table()))
+
+
+def in_order(table: type[Row], select: str) -> str:
+    """Return a SELECT with the columns in the order of `column_names`, in the SQL of any engine."""
+    return f"SELECT {', '.join(column_names(table))} FROM (\n{select})"  # noqa: S608 -- our own file
 
 
 def column_names(table: type[Row]) -> tuple[str, ...]:

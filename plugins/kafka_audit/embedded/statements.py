@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from kafka_audit.differences.files import column_names, parts_of_shared_relation
+from kafka_audit.differences.files import in_order, parts_of_shared_relation, rows_of_all
 from kafka_audit.model.tables import Row
 
 # Spark's functions that sqlglot passes on as they are.
@@ -25,10 +25,9 @@ def translated(name: str) -> str:
 
 def shared_relation(name: str, modes: Iterable[bool]) -> str:
     """Return the SELECT of a shared relation; `modes` as in `differences.files`."""
-    parts = parts_of_shared_relation(name, modes)
-    return "\nUNION ALL\n".join(f"SELECT * FROM (\n{translated(part)}\n)" for part in parts)  # noqa: S608 -- our own files
+    return rows_of_all(translated(part) for part in parts_of_shared_relation(name, modes))
 
 
 def embedded_statement(table: type[Row]) -> str:
     """Return the SELECT of a difference table, with its columns in the order of `column_names`."""
-    return f"SELECT {', '.join(column_names(table))} FROM (\n{translated(table.table())}\n)"  # noqa: S608 -- our own file
+    return in_order(table, translated(table.table()))

@@ -1,14 +1,18 @@
 """The answer to one question: what stops without these parties, and is it safe."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.facts import facts_of
+from kafka_audit.diagnosis.identities import AnsweringBroker, answering_brokers
+from kafka_audit.diagnosis.vote_edges import VoteEdges
+from kafka_audit.model.finding import Status
 from kafka_audit.model.text import brokers, clean, counted, named_nodes
 from kafka_audit.what_if import topics
 from kafka_audit.what_if.entries import EntryPoint, lost_entries
-from kafka_audit.what_if.losses import PartyLoss, running
+from kafka_audit.what_if.losses import RACK, PartyLoss, metadata_log_dir, running
 from kafka_audit.what_if.moves import ControllerMove, controller_move
 from kafka_audit.what_if.quorums import QuorumLeft, quorum_without
 from kafka_audit.what_if.topics import Coordinator, Effects
@@ -32,7 +36,7 @@ class Answer:
         effects: partitions by kind, as `LossCount` names them.
         already: partitions without leader, or that refuse acks=all, before anything goes.
         groups, transactions: their coordinators that go.
-        brokers_left: how many brokers run then.
+        none_left: whether brokers go, and no other runs.
         ways: what would keep these partitions.
     """
 
@@ -45,14 +49,14 @@ class Answer:
     quorum: QuorumLeft
     controller: ControllerMove
     entry_points: tuple[EntryPoint, ...]
-    brokers_left: int
+    none_left: bool
     not_known: tuple[NotKnown, ...]
     ways: tuple[Way, ...]
 
     @property
     def safe(self) -> bool | None:
         """Whether nothing stops; None where that is not decided."""
-        stops = any(kind in self.effects for kind in topics.UNSAFE) or not self.brokers_left
+        stops = any(kind in self.effects for kind in topics.UNSAFE) or self.none_left
         stops = stops or (self.quorum.elects is False and bool(self.quorum.lost)) or bool(self.controller.cut)
         if stops or any(entry.closed for entry in self.entry_points):
             return False
@@ -96,7 +100,7 @@ def answer(view: ClusterView, loss: PartyLoss, *, margin: int = 0, bootstrap: Se
     every = view.derived(topics.effects)
     found = every.get(loss.name, {})
     quorum, controller = quorum_without(view, loss), controller_move(view, loss)
-    left = [broker for broker in running(view) if broker not in loss.brokers]
+    left, unread = [broker for broker in running(view) if broker not in loss.brokers], view.gap("brokers")
     hit = [row for kind in topics.UNSAFE for row in found.get(kind, topics.NONE).rows]
     return Answer(
         loss=loss,
@@ -108,7 +112,7 @@ def answer(view: ClusterView, loss: PartyLoss, *, margin: int = 0, bootstrap: Se
         quorum=quorum,
         controller=controller,
         entry_points=lost_entries(view, loss, bootstrap),
-        brokers_left=len(left),
+        none_left=bool(loss.brokers) and not left and (unread is None or unread.status is Status.NOT_APPLICABLE),
         not_known=tuple(
             dict.fromkeys(
                 (
@@ -139,27 +143,96 @@ def _unread(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator
             yield NotKnown(
                 what=f"which partitions {'are on which broker' if part == 'topics' else 'have a broker'}: {why}", needs=needs
             )
-    if view.kraft and holds and not view.partitions.count.partitions and view.gap("topics") is None:
-        yield NotKnown(
-            what="which topics there are: no view lists one", needs="Describe on Topic, if topics exist", decides=False
-        )
-    if view.kraft and holds and any(view.inter_broker.authorizer(broker).value for broker in running(view)):
-        what = "topics that the auditor may not describe: brokers leave them out without an error"
-        yield NotKnown(what=what, needs="Describe on Topic '*'", decides=False)
-    silent = sorted(broker for broker in left if f"broker/{broker}" in view.reads.silent_brokers)
-    if silent and holds:
-        for some in [[broker] for broker in silent] if len(silent) <= _ONE_BY_ONE else [silent]:
-            what = f"whether {brokers(some)} work{'s' if len(some) == 1 else ''}: registered, and did not answer"
+    if view.kraft and holds:
+        yield from _hidden(view)
+    doubts = _doubtful(view, left) if holds else {}
+    for why in dict.fromkeys(doubts.values()):
+        doubtful = sorted(broker for broker in doubts if doubts[broker] == why)
+        for some in [[broker] for broker in doubtful] if len(doubtful) <= _ONE_BY_ONE else [doubtful]:
+            what = f"whether {brokers(some)} work{'s' if len(some) == 1 else ''}: {why}"
             yield NotKnown(what=what, needs=f"an answer of {brokers(some)}")
+    yield from _without_controller(view) if holds else ()
+    yield from _of_racks(view, loss, left)
+    yield from _cut_off(view, [broker for broker in left if holds and broker not in doubts])
     gap_of_min_isr = view.min_isr_gap
     if gap_of_min_isr is not None and any(
         share.in_sync for broker, share in view.partitions.shares.items() if broker in _holders(loss)
     ):
         yield NotKnown(what=f"which partitions refuse acks=all then: {gap_of_min_isr.error}", needs=gap_of_min_isr.needs)
-    unlisted = sorted(broker for broker in _holders(loss) if broker not in view.brokers)
-    if unlisted:
-        what = f"{named_nodes('broker', unlisted)} {'does' if len(unlisted) == 1 else 'do'} not run now"
+    down = sorted(_holders(loss).difference(running(view)))
+    if down:
+        what = f"{named_nodes('broker', down)} {'does' if len(down) == 1 else 'do'} not run now"
         yield NotKnown(what=what, needs="nothing: it is lost already", decides=False)
+
+
+def _doubtful(view: ClusterView, left: Sequence[int]) -> Mapping[int, str]:
+    """Return the brokers that did not answer themselves, with why that is so: the views under their names are of others."""
+    answers: dict[int, list[AnsweringBroker]] = {}
+    for (broker, _), found in view.derived(answering_brokers).items():
+        answers.setdefault(broker, []).extend(found)
+    found_others = {broker: found for broker, found in answers.items() if found and all(one.is_other for one in found)}
+    doubts = {broker: f"{found_others[broker][0].name} answers at its address" for broker in left if broker in found_others}
+    silent = (broker for broker in left if f"broker/{broker}" in view.reads.silent_brokers)
+    return doubts | dict.fromkeys(silent, "registered, and did not answer")
+
+
+def _hidden(view: ClusterView) -> Iterator[NotKnown]:
+    """Yield that there may be topics which the auditor may not describe: KRaft brokers leave them out without an error.
+
+    Log dirs show them: they are listed whole, without regard to rights on topics.
+    """
+    answering = [broker for broker in view.brokers if f"broker/{broker}" not in view.reads.silent_brokers]
+    may_hide = any(view.inter_broker.authorizer(broker).state != "unset" for broker in answering)
+    if not view.partitions.count.partitions and view.gap("topics") is None:
+        what, needs = "which topics there are: no view lists one", "Describe on Topic, if topics exist"
+        yield NotKnown(what=what, needs=needs, decides=may_hide)
+    elif may_hide:
+        more = {broker: sum(row.replicas for row in view.log_dirs(broker).values()) for broker in running(view)}
+        more = {broker: held - view.partitions.held_by(broker) for broker, held in more.items()}
+        hidden = sorted(broker for broker, number in more.items() if number > 0)
+        what = "topics that the auditor may not describe: brokers leave them out without an error"
+        if hidden:
+            number = counted(sum(more[broker] for broker in hidden), "replica")
+            what = f"which topics have {number} on disks of {brokers(hidden)}: they are in no list, or stray (KA507)"
+        yield NotKnown(what=what, needs="Describe on Topic '*'", decides=bool(hidden))
+
+
+def _without_controller(view: ClusterView) -> Iterator[NotKnown]:
+    """Yield why no node elects other leaders: without a controller, partitions keep the leader that goes."""
+    what = "whether other replicas become leaders"
+    if view.kraft:
+        voters = view.derived(VoteEdges).voters
+        follow = len(voters.following | voters.uncertain)
+        if not voters.all and view.quorum.without_leader:
+            why, needs = view.quorum.unread()
+            yield NotKnown(what=f"{what}: {why}", needs=needs)
+        elif follow < voters.majority and voters.all:
+            why = f"{follow} of {len(voters.all)} controllers follow the metadata log, and {voters.majority} are needed"
+            yield NotKnown(what=f"{what}: {why}", needs="a majority of the controllers")
+    elif view.controller is None:
+        gap = view.gap("controller")
+        why = "no broker is the controller" if gap is None or gap.error is None else gap.error
+        yield NotKnown(what=f"{what}: {why}", needs=(gap and gap.needs) or "an elected controller")
+
+
+def _of_racks(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator[NotKnown]:
+    """Yield which brokers may be in a rack that goes: those that report none."""
+    if any(name.partition(":")[0] == RACK for name in loss.names):
+        nowhere = [broker for broker in left if broker not in view.brokers or view.brokers[broker].rack is None]
+        if nowhere:
+            who = brokers(nowhere)
+            yield NotKnown(what=f"which rack {who} {'is' if len(nowhere) == 1 else 'are'} in", needs=f"broker.rack of {who}")
+
+
+def _cut_off(view: ClusterView, left: Sequence[int]) -> Iterator[NotKnown]:
+    """Yield brokers in ISRs that do not receive what their controller decides: named as leaders, they would not know it."""
+    edges, shares = facts_of(view).edges, view.partitions.shares
+    in_sync = [broker for broker in left if broker in shares and shares[broker].in_sync]
+    effects = {broker: edges.follow(broker).effect if view.kraft else edges.control(broker) for broker in in_sync}
+    cut = [broker for broker, effect in effects.items() if effect.state == "missing"]
+    for some in [[broker] for broker in cut] if len(cut) <= _ONE_BY_ONE else [cut]:
+        why = effects[some[0]].text if len(some) == 1 else "their views show that they do not receive updates"
+        yield NotKnown(what=f"whether {brokers(some)} would lead: {why}", needs=f"an audit after the repair of {brokers(some)}")
 
 
 def _holders(loss: PartyLoss) -> frozenset[int]:
@@ -185,3 +258,6 @@ def _of_disks(view: ClusterView, loss: PartyLoss) -> Iterator[NotKnown]:
         if view.log_dirs(broker)[path].replicas_digest is None:
             what = f"which replicas are in {clean(path)} of broker {broker}: the snapshot is of an older version"
             yield NotKnown(what=what, needs="a new snapshot")
+        if view.kraft and metadata_log_dir(view, broker) is None:
+            what = f"whether {clean(path)} of broker {broker} has the metadata log, without which it stops"
+            yield NotKnown(what=what, needs=f"log.dirs of broker {broker}: DescribeConfigs on Cluster, or its server.properties")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from re import sub
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LossEffect, LostBroker, LostDisk
@@ -41,8 +42,11 @@ class PartyLoss:
         return " ".join(self.names)
 
     def given(self, view: ClusterView, margin: int) -> Iterator[LostBroker | LostDisk]:
-        """Yield what goes as the difference tables take it; nothing for a disk whose replicas the snapshot does not have."""
-        for broker in sorted(self.brokers):
+        """Yield what goes as the difference tables take it; nothing for a disk whose replicas the snapshot does not have.
+
+        A controller may be a broker that Metadata does not list, which only the tables show; of others they have no partition.
+        """
+        for broker in sorted(self.brokers | self.controllers):
             yield LostBroker(loss=self.name, broker_id=broker, margin=margin)
         for broker, path in sorted(self.disks):
             digest = view.log_dirs(broker)[path].replicas_digest
@@ -54,8 +58,9 @@ def parse(text: str) -> tuple[str, str]:
     """Return kind and name of `broker:2`; raises UsageError for what is none."""
     kind, _, name = text.partition(":")
     if kind not in KINDS or not name:
+        near = did_you_mean(kind, KINDS) if kind not in KINDS else ""
         known = "broker:2, rack:a, controller:3000, disk:2:/data-1 or zookeeper:1"
-        msg = f"{clean(text)!r} is not a loss{did_you_mean(kind, KINDS)}; write {known}"
+        msg = f"{clean(text)!r} is not a loss{near}; write {known}"
         raise UsageError(msg)
     if kind in _NUMBERED and not name.isdecimal():
         msg = f"{clean(text)!r}: {clean(name)!r} is not the id of a {kind}"
@@ -114,8 +119,8 @@ def every(view: ClusterView, kind: str) -> Sequence[PartyLoss]:
 
 
 def running(view: ClusterView) -> Sequence[int]:
-    """Return the brokers that run, in order: registered ones; where none could be read, those that answer."""
-    return sorted(view.brokers) or sorted({row.broker_id for row in view.held_views if row.broker_id >= 0})
+    """Return the brokers that run, in order: registered ones, listed or not; where none could be read, those that answer."""
+    return sorted(view.brokers.keys() | view.unlisted) or sorted({row.broker_id for row in view.held_views if row.broker_id >= 0})
 
 
 def zookeeper_voters(view: ClusterView) -> Mapping[str, frozenset[str]]:
@@ -143,8 +148,17 @@ def _disk(view: ClusterView, broker: int, path: str) -> PartyLoss:
     """Return the loss of a log dir: Kafka stops without its last one, and in KRaft without the one that has the metadata log."""
     name = f"{DISK}:{broker}:{path}"
     working = [other for other, row in view.log_dirs(broker).items() if not row.error]
-    first = (view.settings.running(broker, "log.dirs").value or "").partition(",")[0].strip()
-    metadata = view.settings.running(broker, "metadata.log.dir").value or first
-    if working == [path] or (view.kraft and metadata.rstrip("/") == path.rstrip("/")):
+    if working == [path] or (view.kraft and metadata_log_dir(view, broker) == path.rstrip("/")):
         return _nodes(view, name, {broker})
     return PartyLoss(names=(name,), disks=frozenset({(broker, path)}))
+
+
+def metadata_log_dir(view: ClusterView, broker: int) -> str | None:
+    """Return where a KRaft node has the metadata log, as DescribeLogDirs writes a path; None where settings do not show it.
+
+    It is the first log dir unless it is set. The folder in which a relative path begins is unknown.
+    """
+    keys = ("metadata.log.dir", "log.dirs")
+    text = next((value for key in keys if (value := view.settings.running(broker, key).value)), "")
+    path = next((path for part in text.split(",") if (path := part.strip())), "")
+    return sub("/+", "/", path).rstrip("/") if path.startswith("/") else None

@@ -1,8 +1,9 @@
 """The metadata quorum, or the ZooKeeper ensemble, without some of its members."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kafka_audit.cluster.settings import ROLES
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.elections import election_without
 from kafka_audit.diagnosis.vote_edges import VoteEdges
@@ -49,9 +50,10 @@ def _kraft(view: ClusterView, loss: PartyLoss) -> QuorumLeft:
     edges = view.derived(VoteEdges)
     voters = edges.voters
     if not voters.all:
-        why, needs = view.quorum.unread()
-        unread = NotKnown(what=f"the metadata quorum: {why}", needs=needs, decides=bool(loss.controllers) or not loss.brokers)
-        return QuorumLeft(kind="kraft", voters=0, lost=0, left=0, majority=0, elects=None, not_known=(unread,))
+        may_vote = any(not _is_broker_alone(view, broker) for broker in loss.brokers) or not (loss.brokers or loss.disks)
+        gap = quorum_gap(view)
+        unread = () if gap is None else (replace(gap, decides=may_vote),)
+        return QuorumLeft(kind="kraft", voters=0, lost=0, left=0, majority=0, elects=None, not_known=unread)
     lost, moves = loss.controllers & voters.all, edges.leader in loss.controllers
     left = voters.following - lost
     state = election_without(lost, voters, edges.passes)
@@ -69,6 +71,19 @@ def _kraft(view: ClusterView, loss: PartyLoss) -> QuorumLeft:
         moves=moves,
         not_known=tuple(_unmeasured(edges)) if state == "unknown" else (),
     )
+
+
+def quorum_gap(view: ClusterView) -> NotKnown | None:
+    """Return why the voters of a KRaft cluster are not known; None where they are, and with ZooKeeper."""
+    if not view.kraft or view.quorum.now.voters:
+        return None
+    why, needs = view.quorum.unread()
+    return NotKnown(what=f"who votes in the metadata quorum: {why}", needs=needs)
+
+
+def _is_broker_alone(view: ClusterView, node: int) -> bool:
+    """Return whether a node is known to be no controller; without the quorum only its roles show whether it votes."""
+    return {role.strip() for role in (view.settings.running(node, ROLES).value or "").split(",")} == {"broker"}
 
 
 def _unmeasured(edges: VoteEdges) -> Iterator[NotKnown]:

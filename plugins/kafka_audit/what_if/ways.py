@@ -39,7 +39,7 @@ def ways(view: ClusterView, loss: PartyLoss, hit: Iterable[TopicPartitions]) -> 
         for partition in row.partitions:
             key = row.topic, partition
             state = states.get(key)
-            down = frozenset(() if state is None else state.unregistered)
+            down = frozenset(() if state is None else state.unregistered) - view.unlisted
             behind = frozenset(() if state is None else state.missing) - down
             if down or behind:
                 found.setdefault(START if down else WAIT, {})[key] = down or behind

@@ -1,20 +1,31 @@
 -- What becomes of each partition in whose ISR a replica is that goes, for each loss; and of the loss named '', which is nothing: what
 -- is so already. Topics in deletion are left out. The leader is the first replica that runs and is in the ISR, or without any of these
 -- in the ELR (KIP-966). `enough`: with so many copies left, nothing becomes of a partition.
-WITH running AS (
-    SELECT snapshot_id, collect_set(broker_id) AS brokers, max(coalesce(min_isr, 0)) AS min_isr
+-- A broker that Metadata does not list, and runs, is a loss, too, where brokers are.
+WITH listed AS (
+    SELECT snapshot_id, collect_set(broker_id) AS brokers, max(coalesce(min_isr, 0)) AS min_isr,
+           min(CASE WHEN capped THEN 1 ELSE 0 END) = 1 AS capped
     FROM known_broker
     WHERE moment = 'now'
     GROUP BY snapshot_id),
+unlisted AS (
+    SELECT snapshot_id, collect_set(broker_id) AS brokers FROM unlisted_broker GROUP BY snapshot_id),
+running AS (
+    -- Spark 4.2 cannot plan a union of both: it looks for constraints of the relation that was kept (NoSuchElementException)
+    SELECT l.snapshot_id, l.min_isr, l.capped,
+           CASE WHEN u.brokers IS NULL THEN l.brokers ELSE flatten(array(l.brokers, u.brokers)) END AS brokers
+    FROM listed AS l
+    LEFT JOIN unlisted AS u ON u.snapshot_id = l.snapshot_id),
+going AS (
+    SELECT snapshot_id, loss, broker_id, margin FROM lost_broker
+    UNION ALL
+    SELECT u.snapshot_id, concat('broker:', u.broker_id) AS loss, u.broker_id, m.margin
+    FROM unlisted_broker AS u
+    JOIN (SELECT snapshot_id, max(margin) AS margin FROM lost_broker GROUP BY snapshot_id) AS m ON m.snapshot_id = u.snapshot_id
+    LEFT JOIN lost_broker AS b ON b.snapshot_id = u.snapshot_id AND b.loss = concat('broker:', u.broker_id)
+    WHERE b.loss IS NULL),
 lost AS (
-    SELECT snapshot_id, loss, margin, collect_set(broker_id) AS brokers FROM lost_broker GROUP BY snapshot_id, loss, margin),
-lost_replica AS (
-    SELECT l.snapshot_id, l.loss, l.margin, d.topic, d.partition, collect_set(l.broker_id) AS brokers
-    FROM lost_disk AS l
-    JOIN chosen_sample AS s ON s.snapshot_id = l.snapshot_id AND s.moment = 'now'
-    JOIN (SELECT snapshot_id, replicas_digest, topic, explode(partitions) AS partition FROM disk_replicas) AS d
-        ON d.snapshot_id = s.source_id AND d.replicas_digest = l.replicas_digest
-    GROUP BY l.snapshot_id, l.loss, l.margin, d.topic, d.partition),
+    SELECT snapshot_id, loss, margin, collect_set(broker_id) AS brokers FROM going GROUP BY snapshot_id, loss, margin),
 settings AS (
     SELECT s.snapshot_id, c.topic, max(CASE WHEN c.key = 'min.insync.replicas' THEN try_cast(c.value AS BIGINT) END) AS min_isr,
            max(CASE WHEN c.key = 'unclean.leader.election.enable' THEN lower(c.value) = 'true' END) AS unclean
@@ -39,7 +50,7 @@ state AS (
 hit AS (
     SELECT p.*, l.loss, l.margin, l.brokers AS gone
     FROM (SELECT *, explode(in_sync) AS broker_id FROM state) AS p
-    JOIN lost_broker AS b ON b.snapshot_id = p.snapshot_id AND b.broker_id = p.broker_id
+    JOIN going AS b ON b.snapshot_id = p.snapshot_id AND b.broker_id = p.broker_id
     JOIN lost AS l ON l.snapshot_id = b.snapshot_id AND l.loss = b.loss
     LEFT JOIN lost_replica AS d
         ON d.snapshot_id = p.snapshot_id AND d.loss = l.loss AND d.topic = p.topic AND d.partition = p.partition
@@ -69,11 +80,14 @@ placed AS (
     FROM after),
 ruled AS (
     SELECT p.snapshot_id, p.topic, p.partition, p.leader, p.loss, p.margin, p.before, p.led, p.next, size(p.rest) AS copies,
-           p.others > size(p.rest) AS beside, coalesce(p.min_isr, b.min_isr) AS min_isr,
-           CASE WHEN b.capped THEN size(p.replicas) END AS most, p.eligible IS NULL AND coalesce(e.eligible, false) AS unasked,
+           p.others > size(p.rest) AS beside,
+           coalesce(p.min_isr, CASE WHEN b.broker_id IS NULL AND p.next >= 0 THEN r.min_isr ELSE b.min_isr END) AS min_isr,
+           CASE WHEN coalesce(b.capped, r.capped) THEN size(p.replicas) END AS most,
+           p.eligible IS NULL AND coalesce(e.eligible, false) AS unasked,
            coalesce(size(p.eligible), 0) > 0 AS eligible,
            CASE WHEN e.unclean_used THEN coalesce(p.unclean, e.unclean) ELSE false END AS unclean
     FROM placed AS p
+    JOIN running AS r ON r.snapshot_id = p.snapshot_id
     LEFT JOIN known_broker AS b
         ON b.snapshot_id = p.snapshot_id AND b.moment = 'now' AND b.broker_id = coalesce(p.next, p.leader)
     LEFT JOIN election_rule AS e ON e.snapshot_id = p.snapshot_id),

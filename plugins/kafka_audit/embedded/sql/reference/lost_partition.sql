@@ -1,15 +1,60 @@
 -- Generated from differences/reference/lost_partition.sql by `make docs`.
-WITH running AS (
+WITH listed AS (
   SELECT
     snapshot_id,
     LIST(DISTINCT broker_id) FILTER(WHERE
       NOT broker_id IS NULL) AS brokers,
-    MAX(COALESCE(min_isr, 0)) AS min_isr
+    MAX(COALESCE(min_isr, 0)) AS min_isr,
+    MIN(CASE WHEN capped THEN 1 ELSE 0 END) = 1 AS capped
   FROM known_broker
   WHERE
     moment = 'now'
   GROUP BY
     snapshot_id
+), unlisted AS (
+  SELECT
+    snapshot_id,
+    LIST(DISTINCT broker_id) FILTER(WHERE
+      NOT broker_id IS NULL) AS brokers
+  FROM unlisted_broker
+  GROUP BY
+    snapshot_id
+), running AS (
+  SELECT
+    l.snapshot_id,
+    l.min_isr,
+    l.capped,
+    CASE WHEN u.brokers IS NULL THEN l.brokers ELSE FLATTEN([l.brokers, u.brokers]) END AS brokers
+  FROM listed AS l
+  LEFT JOIN unlisted AS u
+    ON u.snapshot_id = l.snapshot_id
+), going AS (
+  SELECT
+    snapshot_id,
+    loss,
+    broker_id,
+    margin
+  FROM lost_broker
+  UNION ALL
+  SELECT
+    u.snapshot_id,
+    'broker:' || u.broker_id AS loss,
+    u.broker_id,
+    m.margin
+  FROM unlisted_broker AS u
+  JOIN (
+    SELECT
+      snapshot_id,
+      MAX(margin) AS margin
+    FROM lost_broker
+    GROUP BY
+      snapshot_id
+  ) AS m
+    ON m.snapshot_id = u.snapshot_id
+  LEFT JOIN lost_broker AS b
+    ON b.snapshot_id = u.snapshot_id AND b.loss = 'broker:' || u.broker_id
+  WHERE
+    b.loss IS NULL
 ), lost AS (
   SELECT
     snapshot_id,
@@ -17,38 +62,11 @@ WITH running AS (
     margin,
     LIST(DISTINCT broker_id) FILTER(WHERE
       NOT broker_id IS NULL) AS brokers
-  FROM lost_broker
+  FROM going
   GROUP BY
     snapshot_id,
     loss,
     margin
-), lost_replica AS (
-  SELECT
-    l.snapshot_id,
-    l.loss,
-    l.margin,
-    d.topic,
-    d.partition,
-    LIST(DISTINCT l.broker_id) FILTER(WHERE
-      NOT l.broker_id IS NULL) AS brokers
-  FROM lost_disk AS l
-  JOIN chosen_sample AS s
-    ON s.snapshot_id = l.snapshot_id AND s.moment = 'now'
-  JOIN (
-    SELECT
-      snapshot_id,
-      replicas_digest,
-      topic,
-      UNNEST(partitions) AS partition
-    FROM disk_replicas
-  ) AS d
-    ON d.snapshot_id = s.source_id AND d.replicas_digest = l.replicas_digest
-  GROUP BY
-    l.snapshot_id,
-    l.loss,
-    l.margin,
-    d.topic,
-    d.partition
 ), settings AS (
   SELECT
     s.snapshot_id,
@@ -111,7 +129,7 @@ WITH running AS (
       UNNEST(in_sync) AS broker_id
     FROM state
   ) AS p
-  JOIN lost_broker AS b
+  JOIN going AS b
     ON b.snapshot_id = p.snapshot_id AND b.broker_id = p.broker_id
   JOIN lost AS l
     ON l.snapshot_id = b.snapshot_id AND l.loss = b.loss
@@ -207,12 +225,17 @@ WITH running AS (
     p.next,
     ARRAY_LENGTH(p.rest) AS copies,
     p.others > ARRAY_LENGTH(p.rest) AS beside,
-    COALESCE(p.min_isr, b.min_isr) AS min_isr,
-    CASE WHEN b.capped THEN ARRAY_LENGTH(p.replicas) END AS most,
+    COALESCE(
+      p.min_isr,
+      CASE WHEN b.broker_id IS NULL AND p.next >= 0 THEN r.min_isr ELSE b.min_isr END
+    ) AS min_isr,
+    CASE WHEN COALESCE(b.capped, r.capped) THEN ARRAY_LENGTH(p.replicas) END AS most,
     p.eligible IS NULL AND COALESCE(e.eligible, FALSE) AS unasked,
     COALESCE(ARRAY_LENGTH(p.eligible), 0) > 0 AS eligible,
     CASE WHEN e.unclean_used THEN COALESCE(p.unclean, e.unclean) ELSE FALSE END AS unclean
   FROM placed AS p
+  JOIN running AS r
+    ON r.snapshot_id = p.snapshot_id
   LEFT JOIN known_broker AS b
     ON b.snapshot_id = p.snapshot_id
     AND b.moment = 'now'
