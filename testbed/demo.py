@@ -18,7 +18,7 @@ from typing import Any
 from kafka_audit.model.errors import AuditError
 from kafka_audit.report.plain_text import terminal
 from kafka_audit.store import Store
-from testbed import Bed, BedError, Cluster
+from testbed import Bed, BedError, Cluster, jars
 from testbed.airflow_home import AirflowHome, DagRun
 
 CLUSTER = "demo"
@@ -131,12 +131,21 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+def _version(text: str) -> str:
+    """Return a version that the bed knows, before anything starts."""
+    try:
+        jars.release(text)
+    except BedError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the demonstration; return 0 only if both audits reported what was expected."""
     parser = argparse.ArgumentParser(
         prog="kafka-audit demo", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--kafka-version", default="3.9.1", help="Kafka version of the cluster (default 3.9.1)")
+    parser.add_argument("--kafka-version", type=_version, default="3.9.1", help="Kafka version of the cluster (default 3.9.1)")
     options = parser.parse_args(argv)
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)

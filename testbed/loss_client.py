@@ -23,7 +23,7 @@ from kafka.record import MemoryRecordsBuilder
 from kafka_audit import audit, settings
 from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.job.losses import answers
-from kafka_audit.report.losses import loss_document
+from kafka_audit.report.what_if.losses import loss_document
 from kafka_audit.store import Store
 from kafka_audit.what_if.losses import combined, loss_named
 from testbed.broker_client import send, send_all, view

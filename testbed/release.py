@@ -46,7 +46,7 @@ class Step:
     name: str
     shows: str
     run: Callable[[Path], None]
-    tool: str | None = None  # a machine without it leaves the step to another one
+    tool: tuple[str, ...] = ()  # a machine where this command fails leaves the step to another one
 
 
 def output(*command: str) -> str:
@@ -203,7 +203,7 @@ STEPS = (
     Step("airflow", "the wheel in Airflow 3.1 to 3.3 on Python 3.11 to 3.13", command("make", "airflow")),
     Step("corpus", "faults and healthy clusters that the record lacks", command("make", "corpus", "MINUTES=30")),
     Step("speed", "benchmarks of an audit and of a comparison", command("make", "bench", f"NAMES={' '.join(BENCHMARKS)}")),
-    Step("image", "the image builds, where a builder exists", command("docker", "build", "."), tool="docker"),
+    Step("image", "the image builds, where a builder exists", command("docker", "build", "."), tool=("docker", "info")),
 )
 
 
@@ -222,8 +222,8 @@ def main(arguments: list[str] | None = None) -> int:
     for step in STEPS:
         if asked and step.name not in asked:
             passed, outcome = False, "NOT RUN"
-        elif step.tool is not None and shutil.which(step.tool) is None:
-            outcome = f"NOT RUN, {step.tool} is missing"
+        elif lacks := lacking_tool(step.tool):
+            outcome = f"NOT RUN, {lacks}"
             elsewhere.append(step.name)
         else:
             outcome = result(step)
@@ -233,6 +233,16 @@ def main(arguments: list[str] | None = None) -> int:
     if elsewhere:
         sys.stdout.write(f"To be run on another machine before the release: {', '.join(elsewhere)}\n")
     return 0 if passed else 1
+
+
+def lacking_tool(tool: tuple[str, ...]) -> str:
+    """Return why a tool cannot be used here, "" if it can: a client of Docker may be there, and no engine."""
+    if not tool:
+        return ""
+    if shutil.which(tool[0]) is None:
+        return f"{tool[0]} is missing"
+    works = subprocess.run(tool, capture_output=True, check=False).returncode == 0
+    return "" if works else f"`{' '.join(tool)}` fails"
 
 
 def result(step: Step) -> str:

@@ -82,13 +82,16 @@ def test_only_what_ran_and_passed_counts(steps, capsys, runs, asked, expected):
     assert all(part in line for part, line in zip(expected, lines, strict=True))
 
 
-def test_a_step_without_its_tool_is_left_to_another_machine_and_named(monkeypatch, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("tool", "why"), [(("no-such-builder", "info"), "no-such-builder is missing"), (("false",), "`false` fails")]
+)
+def test_a_step_without_its_tool_is_left_to_another_machine_and_named(monkeypatch, tmp_path, capsys, tool, why):
     monkeypatch.setattr(release, "OUT", tmp_path)
-    image = release.Step("image", "a claim", fails, tool="no-such-builder")
+    image = release.Step("image", "a claim", fails, tool=tool)
     monkeypatch.setattr(release, "STEPS", (release.Step("a", "a claim", passes), image))
     assert release.main([]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "image     a claim: NOT RUN, no-such-builder is missing",
+        f"image     a claim: NOT RUN, {why}",
         "To be run on another machine before the release: image",
     ]
     monkeypatch.setattr(release, "STEPS", (release.Step("a", "a claim", fails), image))

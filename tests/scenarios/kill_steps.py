@@ -1,4 +1,4 @@
-"""The steps of an audit, each as a process that can be killed: `kill_steps.py STEP STORE RUN FILE`.
+"""The steps of an audit, each as a process that can be killed: `kill_steps.py STEP STORE CLUSTERS RUN FILE`.
 
 `compare` is what the task of that name does: spark-submit by the operator. RUN is the snapshot's id
 there, and FILE gets the run's name. `report` is what the tasks `report` and `gate` do at last: the reports, then an alert that
@@ -50,5 +50,5 @@ def begin():
 
 
 if __name__ == "__main__":
-    os.environ["KAFKA_AUDIT_STORE"] = sys.argv[2]
-    {"compare": compare, "report": report}[sys.argv[1]](Store(sys.argv[2]), *sys.argv[3:])
+    os.environ |= {"KAFKA_AUDIT_STORE": sys.argv[2], "KAFKA_AUDIT_CLUSTERS": sys.argv[3]}
+    {"compare": compare, "report": report}[sys.argv[1]](Store(sys.argv[2]), *sys.argv[4:])

@@ -115,7 +115,7 @@ class Audits:
         if kind in {"collect", "run"}:
             return [sys.executable, "-m", "kafka_audit.cli", {"collect": "snapshot"}.get(kind, kind), "c", *self._places()]
         file = self.compared if kind == "compare" else self.alerts
-        return [sys.executable, str(STEPS), kind, self.stores[kind].root, run_id, str(file)]
+        return [sys.executable, str(STEPS), kind, self.stores[kind].root, str(self.file), run_id, str(file)]
 
     def _places(self):
         return ["--config", str(self.file), "--out", self.stores["run"].root]
