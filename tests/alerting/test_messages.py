@@ -11,6 +11,7 @@ from kafka_audit.alerting.conditions import AlertLimits, AuditResult, Condition
 from kafka_audit.alerting.dedupe_state import DedupeState, OpenAlert
 from kafka_audit.alerting.messages import AlertMessage, Links
 from kafka_audit.alerting.policy import AlertEvent, AlertKind
+from kafka_audit.report.worsening import lifecycle_text
 
 AT = "2026-09-14T06:00:00+00:00"
 LINKS = Links(report="https://airflow.example/dags/a/plugin/findings", log="http://airflow/log", stored="/store/findings.json")
@@ -36,7 +37,11 @@ def story():
         events, state = policy.decide_alert(state, result, history.now, AlertLimits())
         return [messages.alert_message(event, result, LINKS) for event in events]
 
+    run.history = history
     return run
+
+
+COMPARED = "it is compared with the previous report, an alert with all alerts before it."
 
 
 def test_a_new_incident_says_what_why_and_what_to_do(story):
@@ -57,13 +62,53 @@ def test_a_new_incident_says_what_why_and_what_to_do(story):
     assert max(len(line) for line in lines if not line.startswith(("[", " "))) <= 80
 
 
+def lifecycle(alert):
+    """Return how the report of an alert, which is attached to it, calls its first incident."""
+    return lifecycle_text(alert.document["incidents"][0])
+
+
+def test_an_alert_that_is_worse_where_the_report_goes_on_says_with_what_each_is_compared(story):
+    story(*cut_off(1))
+    story.history.audit(*cut_off(1, 3))  # this one sends nothing: the channel refuses it, or a command runs the audit
+    (alert,) = story(*cut_off(1, 3))
+    assert (alert.subject.partition(":")[0], lifecycle(alert)) == ("[WORSE] prod", "= ongoing")
+    assert alert.facts[1:3] == (
+        "Worse than in the alert of 14 Sep 06:00 UTC: now broker 3 too.",
+        f"The report says ongoing: {COMPARED}",
+    )
+
+
+def test_an_alert_names_what_the_report_does_not_call_worse_because_it_was_unknown(story):
+    story(*cut_off(1), unknown=[("KA105", "broker/3"), ("KA302", "broker/3")])
+    (alert,) = story(*cut_off(1, 3))
+    assert (alert.subject.partition(":")[0], lifecycle(alert)) == ("[WORSE] prod", "= ongoing")
+    assert alert.facts[2] == f"The report says ongoing: {COMPARED}"
+
+
+def test_a_reminder_of_what_an_alert_named_already_says_that_the_report_calls_it_worse(story):
+    story(*cut_off(1))
+    story(*cut_off(1, 3))
+    story(*cut_off(1))
+    (alert,) = story(*cut_off(1, 3), after=timedelta(hours=24))
+    assert (alert.subject.partition(":")[0], lifecycle(alert)) == ("[STILL, 36 h] prod", "= ongoing, worse: now broker 3 too")
+    assert alert.facts[1] == f"The report says worse, now broker 3 too: {COMPARED}"
+
+
+def test_where_both_say_the_same_nothing_is_compared(story):
+    story(*cut_off(1))
+    (worse,) = story(*cut_off(1, 3))
+    (still,) = story(*cut_off(1, 3), after=timedelta(hours=24))
+    assert [lifecycle(alert) for alert in (worse, still)] == ["= ongoing, worse: now broker 3 too", "= ongoing"]
+    assert COMPARED not in "".join([*worse.facts, *still.facts])
+
+
 def test_what_is_worse_ongoing_and_over_is_told_apart(story):
     story(*cut_off(1))
     (worse,) = story(*cut_off(1, 3))
     assert worse.subject.startswith("[WORSE] prod: Brokers 1 and 3 are cut off")
     assert worse.facts == (
         "CRITICAL, measured, KA302. Since 14 Sep 06:00 UTC, 2 audits.",
-        "Worse: now broker 3 too.",
+        "Worse than in the alert of 14 Sep 06:00 UTC: now broker 3 too.",
         "NEW      KA105 KA302 broker/3",
         "ONGOING  KA105 KA302 broker/1",
         "COVERAGE 32 of 32 reads answered",

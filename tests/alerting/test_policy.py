@@ -10,7 +10,7 @@ from audit_history import History, cut_off
 from kafka_audit.alerting import policy
 from kafka_audit.alerting.conditions import AlertLimits, AuditResult
 from kafka_audit.alerting.dedupe_state import DedupeState
-from kafka_audit.report.worsening import Worsening
+from kafka_audit.report.worsening import Worsening, worsening_to_json
 
 OTHER = ("KA312", "broker/2", "CRITICAL", {})
 
@@ -81,6 +81,15 @@ def test_what_got_worse_is_named_and_only_that(history):
     assert message.worse == Worsening(joined=("broker/3",))
     assert message.lasted == timedelta(hours=6)
     assert message.alert.audits == 2
+
+
+@pytest.mark.parametrize(("extra", "said"), [((), []), ((2,), [Worsening(joined=("broker/2",))])])
+def test_two_incidents_that_become_one_are_not_worse_as_in_the_report_but_what_joins_them_is(history, extra, said):
+    channel, apart = Channel(), ("KA105", "broker/3", "CRITICAL", {})
+    assert len(channel.hears(history.audit(*cut_off(1), apart), history.now)) == 2
+    document = history.audit(*cut_off(1, 3, *extra))
+    assert [event.worse for event in channel.hears(document, history.now)] == said
+    assert [incident.get("worse") for incident in document["incidents"]] == [worsening_to_json(said[0]) if said else None]
 
 
 def test_what_flaps_between_one_and_two_brokers_is_told_worse_once(tell):

@@ -228,7 +228,7 @@ def test_a_cause_goes_on_while_one_cluster_has_it_and_another_that_joins_is_wors
     assert [message.key for message in alerts.sent] == [alerts.states["_shared"].open_alerts[0].key]
     (subject,) = alerts.hears(run(dead["a"], dead["b"], dead["c"]), dead["a"], dead["b"], dead["c"])
     assert subject.startswith("[WORSE] 3 clusters: ZooKeeper zk1:2181 and zk2:2181 does not answer")
-    assert "Worse: now c too." in alerts.sent[0].facts
+    assert "Worse than in the alert of 14 Sep 07:00 UTC: now c too." in alerts.sent[0].facts
     assert alerts.hears(run(well["a"], well["b"], dead["c"]), well["a"], well["b"], dead["c"]) == []
     (subject,) = alerts.hears(run(*well.values()), *well.values())
     assert subject.startswith("[RESOLVED] 1 cluster: ")

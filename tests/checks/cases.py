@@ -40,8 +40,8 @@ def case_files() -> dict[str, tuple[Path, dict[str, Any]]]:
     return {raw["check"]: (path, raw) for path, raw in read}
 
 
-_KEYS = frozenset({"check", "says", "page", "edges", "broken_by", "exceptions", "remedies", "world", "cases"})
-_EXCEPTIONS = frozenset({"corpus", "remedy", "lint", "healthy", "unread", "observes"})
+FILE_KEYS = frozenset({"check", "says", "page", "edges", "broken_by", "exceptions", "remedies", "world", "cases"})
+EXCEPTIONS = frozenset({"corpus", "remedy", "lint", "healthy", "unread", "observes"})
 """What a check may be let off, each with the reason:
 
 corpus:   no fault of `testbed/corpus/faults` breaks it.
@@ -51,21 +51,21 @@ healthy:  it fails, below HIGH, in a healthy world.
 unread:   by a source of `test_inputs` or a world of `WORLDS`, why it may judge without it; `everything` for all worlds.
 observes: by what `tests/diagnosis/test_readers.py` forbids, why it reads that itself.
 """
-_CASE_KEYS = frozenset(
+CASE_KEYS = frozenset(
     [
         *("near", "alone", "world", "now", "before", "samples", "sample_times", "previous", "files_alone"),
         *("expect", "pass", "incidents"),
     ]
 )
-_INCIDENT_KEYS = frozenset({"headline", "cause", "confidence", "says", "never_says"})
+INCIDENT_KEYS = frozenset({"headline", "cause", "confidence", "says", "never_says"})
 """What all checks together must make of the cluster of a case."""
-_EXPECTED_KEYS = frozenset({"resource", "status", "severity", "confidence", "evidence", "prints", "never_prints"})
+EXPECTED_KEYS = frozenset({"resource", "status", "severity", "confidence", "evidence", "prints", "never_prints"})
 
 
 def demand_known_keys(file: str, raw: World) -> None:
     """Raise ValueError naming a key that no test reads: a misspelt key would leave a case that tests nothing."""
-    demand(file, raw, _KEYS)
-    demand(f"{file}: exceptions", raw.get("exceptions", {}), _EXCEPTIONS)
+    demand(file, raw, FILE_KEYS)
+    demand(f"{file}: exceptions", raw.get("exceptions", {}), EXCEPTIONS)
     demand_words(f"{file}: world", raw.get("world", {}), base())
     for name, case in raw["cases"].items():
         demand_case(f"{file}: {name}", case)
@@ -73,13 +73,13 @@ def demand_known_keys(file: str, raw: World) -> None:
 
 def demand_case(place: str, case: World) -> None:
     """Raise ValueError naming a key of a case that no test reads."""
-    demand(place, case, _CASE_KEYS)
+    demand(place, case, CASE_KEYS)
     for part in LAYERED:
         demand_words(f"{place}: {part}", case.get(part, {}), base())
     for judgement in case.get("expect", ()):
-        demand(f"{place}: expect", judgement, _EXPECTED_KEYS)
+        demand(f"{place}: expect", judgement, EXPECTED_KEYS)
     for incident in case.get("incidents", ()):
-        demand(f"{place}: incidents", incident, _INCIDENT_KEYS)
+        demand(f"{place}: incidents", incident, INCIDENT_KEYS)
 
 
 @cache

@@ -8,7 +8,9 @@ import pytest
 
 from kafka_audit import __version__
 from kafka_audit.cli import engines, main
+from kafka_audit.model.package_yaml import package_yaml
 
+COMMANDS = package_yaml("kafka_audit.cli", "commands.yaml")["commands"]
 FILE = """
 clusters:
   prod: {bootstrap: ["127.0.0.1:1"]}
@@ -57,6 +59,10 @@ SLIPS = {
     "an Airflow connection": (["run", "cloud"], "cloud: kafka_conn_id requires Airflow; on the command line, set security"),
     "store below a file": (
         ["run", "prod", "--out", "file/store"],
+        "file/store: Not a directory; set another store",
+    ),
+    "store by the name that bundle has for it": (
+        ["run", "prod", "--store", "file/store"],
         "file/store: Not a directory; set another store",
     ),
     "store that is a pattern": (["run", "prod", "--out", "a*"], "Spark reads this path as a pattern"),
@@ -118,6 +124,14 @@ def test_help_teaches_by_example(capsys, command):
     assert f"kafka-audit {' '.join(command)}".strip() in text.split("\n\n", 1)[1]
 
 
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "demo"])
+def test_the_help_of_each_command_names_its_exit_codes(capsys, command):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    codes = [line.split()[0] for line in capsys.readouterr().out.split("exit codes:\n")[1].split("\n\n")[0].splitlines()]
+    assert {"0", "2"} <= set(codes)
+
+
 @pytest.mark.parametrize("command", [[], ["run"]])
 def test_help_tells_every_exit_code(capsys, command):
     with pytest.raises(SystemExit):
@@ -126,6 +140,14 @@ def test_help_tells_every_exit_code(capsys, command):
     assert [line.split()[0] for line in text.split("exit codes:\n")[1].split("\n\n")[0].splitlines()] == [
         "0", "1", "2", "3", "4", "130",
     ]  # fmt: skip
+
+
+def test_the_demo_refuses_a_version_that_the_test_bed_lacks_before_it_starts(capsys, tmp_path):
+    with pytest.raises(SystemExit) as end:
+        main(["demo", "--kafka-version", "9.9"])
+    assert end.value.code == 2
+    assert "the test bed has no Kafka 9.9" in capsys.readouterr().err
+    assert not (tmp_path / ".work").exists()
 
 
 def test_the_version_is_told(capsys):

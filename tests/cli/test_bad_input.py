@@ -92,7 +92,10 @@ def test_a_slip_in_the_cluster_file_is_told_with_file_line_and_key(run, tmp_path
 
 def test_a_missing_cluster_file_tells_how_to_get_one(run, tmp_path):
     (tmp_path / "clusters.yaml").unlink()
-    says(run("run", "prod"), "clusters.yaml: file not found; set --config, or copy clusters.example")
+    says(
+        run("run", "prod"),
+        "clusters.yaml: file not found; set --config, or copy clusters.example.yaml; `kafka-audit run --bootstrap",
+    )
 
 
 def _file(tmp_path, name, snapshot_id=BEFORE):

@@ -70,6 +70,15 @@ def test_a_sound_file_starts(files, capsys):
     assert linted_files["a.properties"]["kafka_says"] is None
 
 
+def test_the_caret_is_below_a_key_that_is_wrong_and_else_below_the_value(files, capsys):
+    files(a=GOOD.format(id=1) + "log.retention.hour=24\nnum.io.threads=eight\n")
+    main(["lint", "a.properties"])
+    printed = capsys.readouterr().out
+    for line, marked in (("log.retention.hour=24", "log.retention.hour"), ("num.io.threads=eight", "eight")):
+        shown, carets = re.search(rf"\d+ \| ({re.escape(line)})\n +\| ( *\^+)\n", printed).groups()
+        assert shown[carets.index("^") : len(carets)] == marked
+
+
 def test_a_refusal_is_told_once_in_kafkas_words_with_its_line(files, capsys):
     files(a=REFUSED)
     code, linted_files = linted(capsys, "a.properties", "--kafka-version", "3.9.1")
@@ -352,12 +361,12 @@ UNREADABLE = {
     "a version before the oldest": (
         lambda _: None,
         ["x", "--kafka-version", "0.11.0.3"],
-        "argument --kafka-version: lint has no rules for Kafka 0.11.0.3; use 1.0 to 4.4",
+        "argument --kafka-version: kafka-audit has no rules for Kafka 0.11.0.3; use 1.0 to 4.4",
     ),
     "a version after the newest": (
         lambda _: None,
         ["x", "--kafka-version", "5"],
-        "argument --kafka-version: lint has no rules for Kafka 5; use 1.0 to 4.4",
+        "argument --kafka-version: kafka-audit has no rules for Kafka 5; use 1.0 to 4.4",
     ),
     "bad version": (lambda _: None, ["x", "--kafka-version", "new"], "argument --kafka-version: 'new' is not a Kafka version"),
     "bad format": (

@@ -36,6 +36,7 @@ def test_a_go_keeps_the_baseline_and_the_comparison_finds_it(run, cluster, tmp_p
         "GO for prod, moving hosts: no failure of severity HIGH or above, 15 of 15 reads answered",
     )
     (baseline,) = (tmp_path / "store" / "baselines").iterdir()
+    assert f"Snapshot {baseline.stem}, the baseline for the comparison." in go.out
     same = run("after-migration", "--format", "json")
     report = json.loads(same.out)
     assert (same.code, report["verdict"], report["baseline"]) == (0, "as expected", baseline.stem)
@@ -49,7 +50,9 @@ def test_a_go_keeps_the_baseline_and_the_comparison_finds_it(run, cluster, tmp_p
 
 def test_a_no_go_keeps_nothing_unless_told_to(run, cluster, tmp_path):
     cluster.only(0, 2)
-    assert run("before-migration", "--kind", "moving-hosts").code == 3
+    no_go = run("before-migration", "--kind", "moving-hosts")
+    assert no_go.code == 3
+    assert "baseline" not in no_go.out
     assert not (tmp_path / "store" / "baselines").exists()
     kept = run("before-migration", "--kind", "moving-hosts", "--keep", "--format", "json")
     assert json.loads(kept.out)["verdict"] == "no-go"

@@ -39,6 +39,18 @@ def test_without_a_form_it_is_the_page_of_the_terminal(store, capsys):
     assert captured.err == ""
 
 
+def test_a_cluster_is_its_newest_report(store, capsys):
+    assert report(store, "prod", "--format", "json") == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["snapshot_id"] == ID
+    assert f"{UNJUDGED} has no report; searching an earlier one" in captured.err
+
+
+def test_a_cluster_without_a_snapshot_is_named_with_those_that_have_one(store, capsys):
+    assert report(store, "dev") == 2
+    assert "there is no snapshot of a cluster 'dev'; the store has prod" in capsys.readouterr().err
+
+
 def test_json_is_the_report_as_it_was(store, capsys):
     assert report(store, ID, "--format", "json") == 0
     assert json.loads(capsys.readouterr().out) == store.read_report(ID)

@@ -82,3 +82,12 @@ def test_two_clusters_the_wrong_order_and_json_are_refused(reported, capsys):
     assert "name the earlier snapshot first" in capsys.readouterr().err
     assert diff(store, ids[0], ids[1], "--format", "json") == 2
     assert "--reports prints text only" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_a_word_that_is_no_id_is_named(reported, capsys, wrong):
+    store, ids = reported
+    named = [ids[0], ids[2]]
+    named[wrong] = "prod"
+    assert diff(store, *named) == 2
+    assert "'prod' is not the id of a snapshot, such as 2026" in capsys.readouterr().err

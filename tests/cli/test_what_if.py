@@ -88,7 +88,17 @@ def test_all_safe_is_one_sentence(ask):
     )
 
 
+def test_a_cluster_that_no_file_describes_is_refused_with_its_newest_snapshot(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Store(tmp_path / "store").write(replace(snapshot_of({"now": {}}), snapshot_id=ID))
+    assert main(["what-if", "prod", "--out", "store", "--without", "broker:2"]) == 2
+    assert f"clusters.yaml does not describe 'prod'; add it, or ask its newest snapshot, {ID}" in capsys.readouterr().err
+    assert main(["what-if", "prd", "--out", "store", "--without", "broker:2"]) == 2
+    assert "clusters.yaml: file not found" in capsys.readouterr().err
+
+
 WRONG = {
+    ("--without", "broker"): "'broker' is not a loss; write broker:2",
     ("--without", "brokr:2"): "'brokr:2' is not a loss; did you mean broker?; write broker:2",
     ("--without", "broker:x"): "'x' is not the id of a broker",
     ("--without", "broker:99"): "the cluster has no broker:99",

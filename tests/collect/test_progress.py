@@ -60,3 +60,9 @@ def test_how_many_answered_is_told_now_and_then(monkeypatch):
 @pytest.mark.parametrize("rows", [(), (VIEW,)])
 def test_a_broker_without_rows_is_no_failure(rows):
     assert asked(MANY + 1, lambda _: rows) == ["asking 11 brokers …"]
+
+
+def test_a_broker_without_an_id_is_named_by_its_address_once():
+    lines = []
+    BrokerProgress(lines.append, 1).ask("broker@b1:9092", ["b1:9092"])
+    assert lines == ["asking the broker at b1:9092 …"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_audit.report.matrix import LADDER
+from kafka_audit.report.parties.matrix import LADDER
 from testbed.corpus.documents import Document
 
 FROM_VANTAGES = {"KA301": "DTLSA", "KA111": "I"}

@@ -26,13 +26,13 @@ READERS = {
         "lint/members.py",
     },
     # Whether another broker answers than the one that is meant, and which addresses of a name lead nowhere.
-    "model.name_addresses": {
+    "model.addresses.name_addresses": {
         *("cluster/listeners/name_addresses.py", "collect/sampling/sample_differences.py", "diagnosis/identities.py"),
     },
     # Whether a view differs, lastingly: edges, and the watch, which has no job.
     "cluster.disagreements": {"cluster/view.py", "diagnosis/edges.py", "watch/observe.py", "watch/seen_cluster.py"},
     # What each party lists of each broker, cell by cell.
-    "diagnosis.listed_brokers": {"report/matrix.py"},
+    "diagnosis.listed_brokers": {"report/parties/matrix.py"},
     # How far probes get: what the model itself is made of, and no reader of it.
     "cluster.listeners.probes": {
         *("cluster/view.py", "cluster/listeners/replication_listeners.py"),
@@ -59,10 +59,10 @@ READERS = {
     # Who answers at an endpoint.
     "diagnosis.identities": {
         *("checks/listeners/brokers_answer_in_turn.py", "checks/metadata/endpoint_answered_by_other.py"),
-        *("diagnosis/edge_states.py", "migration/reachability.py"),
+        *("diagnosis/edge_states.py", "migration/reachability.py", "what_if/answer.py"),
     },
     # The letters of the matrix.
-    "diagnosis.edge_states": {"report/matrix.py"},
+    "diagnosis.edge_states": {"report/parties/matrix.py"},
 }
 """The homes of the answers, and all modules that import each."""
 
@@ -83,14 +83,14 @@ FACTS = {
         *("checks/metadata/endpoint_answered_by_other.py", "cluster/answers/reads.py", "cluster/broker_lists.py"),
         *("cluster/listeners/name_addresses.py", "collect/brokers/leader_reads.py", "collect/sampling/sample_differences.py"),
         *("collect/zookeeper/migration.py", "collect/zookeeper/unregistered_brokers.py", "diagnosis/edges.py"),
-        *("diagnosis/identities.py", "migration/reachability.py", "model/name_addresses.py"),
+        *("diagnosis/identities.py", "migration/reachability.py", "model/addresses/name_addresses.py"),
     },
     # Whom a view names as the controller.
     "controller_id": {
         *("checks/controller/controller_absent.py", "checks/controller/controller_disagreement.py"),
         *("checks/controller/controller_flaps.py", "cluster/changes.py", "cluster/disagreements.py", "cluster/quorum.py"),
         *("cluster/registry.py", "collect/brokers/broker_view.py", "collect/brokers/views.py"),
-        *("collect/sampling/sample_differences.py", "diagnosis/edges.py", "report/views.py", "watch/listings.py"),
+        *("collect/sampling/sample_differences.py", "diagnosis/edges.py", "report/parties/views.py", "watch/listings.py"),
         *("watch/observe.py", "watch/picture.py", "watch/reader.py", "watch/seen_cluster.py"),
     },
     # Whom an answer names as the leader of the quorum.
@@ -100,12 +100,13 @@ FACTS = {
         *("checks/controller/voters_not_configured.py", "cluster/quorum.py", "collect/brokers/eligible_replicas.py"),
         *("collect/brokers/quorum.py", "collect/sampling/quorum_differences.py", "diagnosis/edge_states.py"),
         *("diagnosis/edges.py", "diagnosis/vote_edges.py", "migration/quorum/facts.py", "migration/rolling_upgrade.py"),
-        *("model/quorum.py", "report/quorum.py", "watch/observe.py", "watch/picture.py", "watch/reader.py"),
+        *("model/quorum.py", "report/parties/quorum.py", "watch/observe.py", "watch/picture.py", "watch/reader.py"),
     },
     # How many brokers a view lists, and which list it is.
     "brokers_listed": {
         *("cluster/answers/gaps.py", "cluster/answers/observers.py", "cluster/broker_lists.py", "cluster/disagreements.py"),
-        *("cluster/given.py", "cluster/quorum.py", "collect/brokers/broker_view.py", "diagnosis/edges.py", "report/views.py"),
+        *("cluster/given.py", "cluster/quorum.py", "collect/brokers/broker_view.py", "diagnosis/edges.py"),
+        "report/parties/views.py",
     },
     "brokers_digest": {
         *("checks/replication/single_broker.py", "cluster/broker_lists.py", "cluster/disagreements.py", "cluster/view.py"),
@@ -116,7 +117,7 @@ FACTS = {
             "collect/sampling/sample_differences.py",
             "collect/snapshot.py",
         ),
-        *("diagnosis/listed_brokers.py", "report/views.py"),
+        *("diagnosis/listed_brokers.py", "report/parties/views.py"),
     },
     # How long a replica of the quorum is behind.
     "last_caught_up_ms": {"cluster/quorum.py", "model/quorum.py"},

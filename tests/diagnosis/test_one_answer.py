@@ -12,7 +12,7 @@ from checks.world import World, snapshots
 from diagnosis import subjects
 from diagnosis.claims import ids_in, ids_in_evidence
 from kafka_audit.model.tables import LogLine
-from kafka_audit.report.matrix import in_words
+from kafka_audit.report.parties.matrix import in_words
 from testbed.corpus.documents import Document, documents
 
 

@@ -78,7 +78,7 @@ from kafka_audit.configuration.principals import KerberosRules, MappingError, Ru
 from kafka_audit.configuration.starts import start_refusal
 from kafka_audit.lint import ignores, judging, members, places
 from kafka_audit.lint.reading import Source
-from kafka_audit.model import advertised_listeners
+from kafka_audit.model.addresses import advertised_listeners
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import SnapshotError, UsageError
 from kafka_audit.model.names import LONGEST_HOST, NameKind, RefusedNames, can_be_name

@@ -31,7 +31,7 @@ from kafka_audit.lint import judging, members
 from kafka_audit.lint.judging import Rules
 from kafka_audit.lint.reading import Source
 from kafka_audit.model import quoting
-from kafka_audit.model.advertised_listeners import protocols_by_listener
+from kafka_audit.model.addresses.advertised_listeners import protocols_by_listener
 from kafka_audit.model.commands import Code, CommentLine, SettingLine
 from kafka_audit.model.finding import Severity, Status
 

@@ -155,6 +155,7 @@ def test_a_report_is_json(decide):
         ({"kind": "rolling-upgrade", "strict": "hihg"}, "'hihg' is not a severity"),
         ({"kind": "rolling-upgrade", "node_ids": ["three"]}, "node ids: .*three"),
         ({"kind": "rolling-upgrade", "version": "seven"}, "seven"),
+        ({"kind": "rolling-upgrade", "version": "9"}, r"kafka-audit has no rules for Kafka 9; use 1\.0 to "),
     ],
 )
 def test_a_plan_that_makes_no_sense_is_one_line(wrong, says):

@@ -167,3 +167,17 @@ def test_no_module_behind_the_edges_reads_the_text_of_a_failure():
         if reads_text(node)
     ]
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ({"error": "timeout", "message": "after 10 s"}, "timeout: after 10 s"),
+        ({"error": "connection refused", "message": "tcp to b1:9092: Connection refused"}, "tcp to b1:9092: Connection refused"),
+        ({"error": "timeout"}, "timeout"),
+        ({"message": "m"}, "m"),
+        ({}, ""),
+    ],
+)
+def test_a_read_says_once_why_it_failed(columns, why):
+    assert read_of(**columns).why == why

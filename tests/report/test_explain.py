@@ -59,7 +59,8 @@ def test_a_check_is_found_by_code_and_name(word):
     [
         ("KA102", "'KA102' is not a check of this version; did you mean KA101?"),
         ("stale_leaders", "; did you mean stale_leader?"),
-        ("zzz", "'zzz' is not a check of this version; `kafka-audit explain` lists them"),
+        ("KA999999", "'KA999999' is not a check of this version"),
+        ("zzz", "'zzz' is not a check, and no page of an error message has these words; type more of the message, or"),
     ],
 )
 def test_a_wrong_word_gets_the_nearest_check(word, said):

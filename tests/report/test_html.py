@@ -11,11 +11,11 @@ import pytest
 
 import small_cluster
 from kafka_audit.checks import catalogue
-from kafka_audit.report import matrix
 from kafka_audit.report.digest import condense
 from kafka_audit.report.html import cluster, filters, pages, picture, timeline
 from kafka_audit.report.html.cluster_filter import ClusterFilter
 from kafka_audit.report.html.filters import Wanted
+from kafka_audit.report.parties import matrix
 
 AROUND = cluster.Around(up="../", here="../clusters/prod")
 NOW = datetime(2026, 9, 14, 18, 4, tzinfo=UTC)

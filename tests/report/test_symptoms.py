@@ -149,12 +149,26 @@ def test_explain_prints_the_picture_whole_and_names_similar_pages():
     assert "      └─ no broker shows one\n         ├─ a broker of the ISR is down → KA113 broker_gone" in text
     assert "](" not in text
     assert "```" not in text
+    assert "Views that disagree. " in page_of("LEADER_NOT_AVAILABLE")
+    assert not [slug for slug in symptom_pages() if "**" in page_of(slug)]
     assert "Similar\n  kafka-audit explain quorum-without-leader" in text
+
+
+@pytest.mark.parametrize("words", ["kafka not working", "records twice", "kafka streams join"])
+def test_a_page_that_shares_a_word_with_several_is_named_and_not_shown(words):
+    head, *nearest = page_of(words).splitlines()
+    assert head == "No page fits these words well; type more of the message. The nearest:"
+    assert [line.split()[2] for line in nearest] == [page.slug for page in find_pages(words)[:4]]
+
+
+@pytest.mark.parametrize("slug", PAGES)
+def test_a_page_is_shown_for_its_own_title(slug):
+    assert page_of(PAGES[slug].title, width=200).startswith(PAGES[slug].title)
 
 
 @pytest.mark.parametrize("words", ["how do I bake bread", "zzz", "broker", "stale_leaders", "", " ", "KA999"])
 def test_words_of_no_message_are_refused(words):
-    with pytest.raises(UsageError, match="is not a check of this version"):
+    with pytest.raises(UsageError, match="is not a check"):
         page_of(words)
 
 

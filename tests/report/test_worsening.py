@@ -56,6 +56,36 @@ def test_what_was_not_known_before_is_no_change(history):
     assert worse(history.audit(*cut_off(1, 3))) == [None]
 
 
+def test_a_higher_severity_of_what_was_not_known_before_is_no_change(history):
+    """The nearest to it: the same failure is new, and the check had a result before."""
+    high, critical = ("KA105", "broker/1", "HIGH", {}), ("KA302", "broker/1/listener/PLAINTEXT", "CRITICAL", {"from": "0"})
+    history.audit(high, unknown=[critical[:2]])
+    assert worse(history.audit(high, critical)) == [None]
+    history = History()
+    history.audit(critical)
+    history.audit(high)
+    assert worse(history.audit(high, critical)) == [{"joined": [], "more": 0, "severity_before": "HIGH"}]
+
+
+def test_the_end_of_a_mute_makes_nothing_worse(history):
+    """The nearest to it: the severity of the failure itself is higher than it was when it was muted."""
+    high, critical = (("KA105", "broker/1", level, {}) for level in ("HIGH", "CRITICAL"))
+    other = ("KA302", "broker/1/listener/PLAINTEXT", "MEDIUM", {"from": "0"})
+    mutes = [{"code": "KA105", "resource": "broker/1", "reason": "known", "owner": "me"}]
+    history.audit(critical, other, mutes=mutes)
+    assert worse(history.audit(critical, other)) == [None]
+    history = History()
+    history.audit(high, other, mutes=mutes)
+    assert worse(history.audit(critical, other)) == [{"joined": [], "more": 0, "severity_before": "HIGH"}]
+
+
+def test_a_check_of_a_newer_version_makes_nothing_worse(history):
+    """The version that wrote the previous report had no KA302, and does not list it among the checks that pass."""
+    high, critical = ("KA105", "broker/1", "HIGH", {}), ("KA302", "broker/1/listener/PLAINTEXT", "CRITICAL", {"from": "0"})
+    assert "KA302" not in history.audit(high)["passed_checks"]
+    assert worse(history.audit(high, critical, ("KA302", "broker/3/listener/PLAINTEXT", "CRITICAL", {"from": "0"}))) == [None]
+
+
 def test_one_check_that_was_judged_before_is_enough(history):
     history.audit(*cut_off(1), unknown=[("KA302", "broker/3")])
     assert worse(history.audit(*cut_off(1, 3))) == [joined("broker/3")]

@@ -6,8 +6,8 @@ import pytest
 
 from kafka_audit import settings
 from kafka_audit.compare.hosts import is_name, normal_host
+from kafka_audit.model.addresses.trusted_hosts import parse_trusted_hosts, trusted_hosts_line
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.trusted_hosts import parse_trusted_hosts, trusted_hosts_line
 
 MATCHES = {
     "b1.kafka.corp": (

@@ -11,7 +11,7 @@ from typing import Any
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import did_you_mean
-from kafka_audit.report.matrix import MEANING
+from kafka_audit.report.parties.matrix import MEANING
 
 Report = Mapping[str, Any]
 Answer = dict[str, Any]

@@ -25,8 +25,8 @@ from kafka_audit.lint.judging import Rules
 from kafka_audit.model.errors import AuditError, UsageError
 from kafka_audit.model.finding import Status
 from kafka_audit.report import lint_document
-from kafka_audit.report.losses import loss_document
 from kafka_audit.report.plain_text import explain
+from kafka_audit.report.what_if.losses import loss_document
 from kafka_audit.store import Store
 from kafka_audit.what_if.losses import combined, loss_named
 

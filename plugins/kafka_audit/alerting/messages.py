@@ -153,10 +153,15 @@ def _facts(event: AlertEvent, document: Mapping[str, Any] | None, incident: Mapp
         yield f"{condition.severity}, {confidence}{condition.cause}. Since {moment(alert.since)}, {seen_by}."
     else:
         yield f"Since {moment(alert.since)}. Checks without data are unknown."
-    if event.worse:
-        yield f"Worse: {worse_text(worsening_to_json(event.worse))}."
+    worse = worsening_to_json(event.worse) if event.worse else None
+    if worse:
+        yield f"Worse than in the alert of {moment(event.compared)}: {worse_text(worse)}."
     if document is None:
         return
+    if incident and event.change in {AlertKind.WORSE, AlertKind.STILL} and worse != (in_report := incident.get("worse")):
+        # Not each audit sends an alert: a channel may refuse it, a command may run the audit, and no alert says a thing twice.
+        says = f"worse, {worse_text(in_report)}" if in_report else incident["lifecycle"]
+        yield f"The report says {says}: it is compared with the previous report, an alert with all alerts before it."
     for lifecycle in ("new", "ongoing", "resolved"):
         if groups := _groups(document, lifecycle):
             yield f"{lifecycle.upper():<9}{groups}"

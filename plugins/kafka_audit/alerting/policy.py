@@ -49,6 +49,7 @@ class AlertEvent:
         alert: what it happened to, as it is kept from now on.
         lasted: since the first alert on it.
         worse: what became worse since the alerts before; only where the change is WORSE.
+        compared: when the newest alert on it before was sent, ISO 8601; only where the change is WORSE.
         before: the last judgement before audits failed, or the first one after; only where that is the subject.
     """
 
@@ -56,6 +57,7 @@ class AlertEvent:
     alert: OpenAlert
     lasted: timedelta
     worse: Worsening | None = None
+    compared: str = ""
     before: str = ""
 
 
@@ -80,7 +82,7 @@ def decide_alert(
     if document is not None and ended and ended <= state.newest:
         return (), state
     matched, unmatched = _matched(state.open_alerts, conditions(result, limits))
-    decided = [_goes_on(alert, condition, now, limits) for alert, condition in matched]
+    decided = [_goes_on(_with_others(alert, condition, state), condition, now, limits) for alert, condition in matched]
     decided += [_begins(condition, state, now) for condition in unmatched if clean(condition.headline) not in folded]
     again = {alert.key for alert, _ in matched}
     for alert in state.open_alerts:
@@ -184,6 +186,17 @@ def _overlap(before: Condition, condition: Condition) -> int:
     return 1 if condition.kind in {AUDIT, COVERAGE} else len(set(before.findings) & set(condition.findings))
 
 
+def _with_others(alert: OpenAlert, condition: Condition, state: DedupeState) -> OpenAlert:
+    """Return an alert with what the other ones named that a condition continues too: incidents that turn out to be one.
+
+    As in the report (`worse_since`), which compares an incident with all that had one of its failures.
+    """
+    others = [other for other in state.open_alerts if other is not alert and _overlap(other.condition, condition)]
+    named = dict.fromkeys([*alert.affected, *(name for other in others for name in other.affected)])
+    worst = max((alert.severity, *(other.severity for other in others)), key=lambda name: Severity[name])
+    return replace(alert, affected=tuple(named), severity=worst)
+
+
 def _goes_on(alert: OpenAlert, condition: Condition, now: datetime, limits: AlertLimits) -> tuple[OpenAlert, AlertEvent | None]:
     worse = worsening(condition.affected, condition.severity, before=alert.affected, worst=alert.severity)
     due = limits.remind is not None and now - datetime.fromisoformat(alert.sent) >= limits.remind
@@ -197,8 +210,9 @@ def _goes_on(alert: OpenAlert, condition: Condition, now: datetime, limits: Aler
     )
     if not worse and not due:
         return after, None
-    change = AlertKind.WORSE if worse else AlertKind.STILL
-    return after, AlertEvent(change=change, alert=after, lasted=_lasted(alert, now), worse=worse)
+    if worse is None:
+        return after, AlertEvent(change=AlertKind.STILL, alert=after, lasted=_lasted(alert, now))
+    return after, AlertEvent(change=AlertKind.WORSE, alert=after, lasted=_lasted(alert, now), worse=worse, compared=alert.sent)
 
 
 def _begins(condition: Condition, state: DedupeState, now: datetime) -> tuple[OpenAlert, AlertEvent]:

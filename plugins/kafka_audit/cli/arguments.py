@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add(parser: argparse.ArgumentParser, *, name: str, **options: Any) -> None:  # noqa: ANN401 -- those of `add_argument`
+def _add(parser: argparse.ArgumentParser, *, name: str, also: str = "", **options: Any) -> None:  # noqa: ANN401 -- of `add_argument`
     """Add an argument as the file has it."""
     if "default" in options:
         options["default"] = _default(options["default"])
@@ -88,7 +88,7 @@ def _add(parser: argparse.ArgumentParser, *, name: str, **options: Any) -> None:
         options["type"] = TYPES[kind]
     if kind == "formats":
         options["default"] = forms.Forms(stdout=None, files=())
-    parser.add_argument(name, **options)
+    parser.add_argument(*filter(None, (name, also)), **options)
 
 
 def _default(value: object) -> object:

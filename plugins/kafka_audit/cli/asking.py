@@ -12,8 +12,8 @@ from kafka_audit.job.losses import answers
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import clean
-from kafka_audit.report import losses
 from kafka_audit.report.plain_text.what_if import answer_text, answers_text
+from kafka_audit.report.what_if import losses
 from kafka_audit.store import Store
 from kafka_audit.store.manifest import cluster_of
 from kafka_audit.what_if.answer import NOT_DECIDED, NOT_SAFE, SAFE
@@ -62,8 +62,18 @@ def _snapshot(arguments: argparse.Namespace, say: console.Progress) -> tuple[Sto
         manifest = store.manifest(arguments.subject)
         return store, manifest.snapshot_id, clusters.clusters_if_any(arguments.config).get(manifest.cluster)
     arguments.cluster = arguments.subject
+    _require_described(arguments, store)
     cluster = clusters.cluster_without_airflow(arguments)
     store.prepare()
     snapshot_id = audit.publish_snapshot(cluster, store, say)
     say(f"snapshot {snapshot_id} of {clean(cluster.name)}")
     return store, snapshot_id, cluster
+
+
+def _require_described(arguments: argparse.Namespace, store: Store) -> None:
+    """Raise `UsageError` for a cluster that was audited by an address: no file describes it, but its snapshots can be asked."""
+    newest = None if arguments.subject in clusters.clusters_if_any(arguments.config) else store.newest(arguments.subject)
+    if newest is not None:
+        file = clusters.cluster_file_path(arguments.config)
+        msg = f"{file} does not describe {clean(arguments.subject)!r}; add it, or ask its newest snapshot, {newest.snapshot_id}"
+        raise UsageError(msg)

@@ -33,12 +33,13 @@ def before_migration_command(arguments: argparse.Namespace) -> int:
     view = audit.judged_view(store, document["snapshot_id"])
     tried = proposed_listeners.probe_proposed_listeners(planned, view, cluster, os.environ, say)
     report = before.report_before_change(document, view, planned, tried, datetime.now(UTC))
-    if report["verdict"] == verdicts.GO or arguments.keep:
+    kept = report["verdict"] == verdicts.GO or arguments.keep
+    if kept:
         say(f"baseline {Baselines(store.root).keep(report)}")
     console.write_result(
         json.dumps(report, indent=2)
         if arguments.format == "json"
-        else plain_text.before_change_text(report, width=console.width())
+        else plain_text.before_change_text(report, width=console.width(), kept=kept)
     )
     return verdicts.EXIT_CODES[report["verdict"]]
 

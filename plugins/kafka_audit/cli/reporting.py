@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kafka_audit.cli.bundling import bundle_reading
+from kafka_audit.cli.bundling import bundle_reading, bundle_writing
 from kafka_audit.cli.printing import console, rendering
 from kafka_audit.model.errors import UsageError
 from kafka_audit.report import formats
@@ -18,7 +18,7 @@ def report_command(arguments: argparse.Namespace) -> int:
     if bundle_reading.is_bundle(arguments.snapshot):
         return _report_of_bundle(arguments)
     store = Store(arguments.out or arguments.store)
-    snapshot_id = store.manifest(arguments.snapshot).snapshot_id
+    snapshot_id = bundle_writing.reported_snapshot(store, arguments.snapshot, console.Progress(quiet=False)).snapshot_id
     document = store.read_report(snapshot_id)
     if document is None:
         msg = f"snapshot {snapshot_id} has no report; `kafka-audit diff EARLIER {snapshot_id}` creates it"

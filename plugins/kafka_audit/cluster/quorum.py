@@ -150,9 +150,14 @@ class Quorum:
         viewed = {row.observer for row in self._samples.at(BrokerView, self._samples.numbers[0])}
         return tuple(silent) if len(silent) == len(asked) and viewed.issuperset(read.observer for read in silent) else ()
 
+    @property
+    def without_leader(self) -> bool:
+        """Whether a node that answered knows no leader."""
+        return any(view.leader_id < 0 for view in self.now.views)
+
     def unread(self) -> tuple[str, str]:
         """Return why no observer reported the quorum, and what the audit needs."""
-        if any(view.leader_id < 0 for view in self.now.views):
+        if self.without_leader:
             return "no leader of the metadata quorum is known to those that answered", "an elected leader"
         failed = [read for read in self.reads if read.outcome == "failed"]
         refused = [read for read in failed if read.failure is ReadFailure.NOT_AUTHORIZED] or failed

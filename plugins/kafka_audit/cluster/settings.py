@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kafka_audit.cluster.samples import Samples
-from kafka_audit.model.advertised_listeners import CONTROLLERS, first_controllers_listener
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, first_controllers_listener
+from kafka_audit.model.addresses.voters import VOTERS
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, ControllerConfig, PropertyLogin
-from kafka_audit.model.voters import VOTERS
 
 AUTHORIZER, ROLES = "authorizer.class.name", "process.roles"
 

@@ -37,6 +37,7 @@ from kafka_audit.cluster.views import HeldView
 from kafka_audit.compare.addresses import HostPort
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge, ViewDifference
+from kafka_audit.model.addresses.voters import voter_addresses
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
@@ -54,7 +55,6 @@ from kafka_audit.model.tables import (
     SourceRead,
     ViewBroker,
 )
-from kafka_audit.model.voters import voter_addresses
 
 __all__ = [
     "AdvertisedEndpoint",
@@ -457,8 +457,8 @@ class ClusterView:
     @cached_property
     def controller_nodes(self) -> frozenset[int]:
         """Controllers that are no brokers: by their files, or voters of the quorum that nothing shows to be brokers."""
-        listed = {row.broker_id for rows in self.listed.values() for row in rows}
-        return self.settings.controllers | (frozenset(self.quorum.now.voters) - listed - set(self.inter_broker.brokers))
+        shown = {row.broker_id for rows in self.listed.values() for row in rows} | self.unlisted
+        return self.settings.controllers | (frozenset(self.quorum.now.voters) - shown - set(self.inter_broker.brokers))
 
     def party(self, node: int) -> str:
         """Return what a node is called: `broker 2`, or `controller 200`, which is no broker."""

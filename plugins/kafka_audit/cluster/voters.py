@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from kafka_audit.cluster.settings import Settings
 from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.compare.listener_names import canonical_listener
-from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, AdvertisedListener, entries
-from kafka_audit.model.voters import addresses_clash
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, AdvertisedListener, entries
+from kafka_audit.model.addresses.voters import addresses_clash
 
 ANY_ADDRESS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 -- compared, not bound
 """Hosts of listeners that are no addresses to connect to."""

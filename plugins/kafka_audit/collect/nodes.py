@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from kafka_audit.model.addresses.voters import VOTERS, named_voters
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, ControllerProbe, QuorumReplica, Row
-from kafka_audit.model.voters import VOTERS, named_voters
 
 BROKER, CONTROLLER, NODE = "{broker_id}", "{controller_id}", "{node_id}"
 PLACEHOLDERS = (BROKER, CONTROLLER, NODE)

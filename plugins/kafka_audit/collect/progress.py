@@ -31,7 +31,8 @@ class BrokerProgress:
     def ask(self, broker: str, addresses: Iterable[str]) -> None:
         """Report that a broker is asked at these addresses, where there are few brokers."""
         if not self._many:
-            self._say(f"asking {clean_line(broker)} at {', '.join(map(clean_line, addresses))} …")
+            name = "the broker" if broker.startswith("broker@") else clean_line(broker)  # one whose id is not known yet
+            self._say(f"asking {name} at {', '.join(map(clean_line, addresses))} …")
 
     def note(self, broker: str, rows: Iterable[Row]) -> None:
         """Report what a broker's rows show, where there are many brokers: that it gave no view, else now and then a number."""

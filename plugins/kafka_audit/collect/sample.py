@@ -223,7 +223,9 @@ class Sampler:
             return registered, None
         if not self._cluster.bootstrap:
             return (), None
-        self._say(f"asking {len(self._cluster.bootstrap)} bootstrap addresses for their brokers …")
+        self._say(
+            f"asking {counted(len(self._cluster.bootstrap), 'bootstrap address', 'bootstrap addresses')} for their brokers …"
+        )
         discovery = Discovery(self._cluster, number, self._options(), self._budget.deadline)
         endpoints, self._claims = discovery.listed_soon(), discovery.claims
         return endpoints, discovery

@@ -15,8 +15,8 @@ from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
+from kafka_audit.model.addresses.voters import VOTERS, named_voters
 from kafka_audit.model.tables import Certificate, PropertyLogin, QuorumVoter
-from kafka_audit.model.voters import VOTERS, named_voters
 
 MECHANISM, ENABLED = "sasl.mechanism.controller.protocol", "sasl.enabled.mechanisms"
 _KEY_STORE = "ssl.keystore.location"

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, canonical_text
+from kafka_audit.model.addresses.name_addresses import answers_for_another
 from kafka_audit.model.cluster import WORKER
-from kafka_audit.model.name_addresses import answers_for_another
 from kafka_audit.model.tables import BrokerIdentity, Probe
 
 

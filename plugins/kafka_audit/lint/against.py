@@ -19,7 +19,7 @@ from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.lint import members
 from kafka_audit.lint.members import Member
-from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries, protocols_by_listener
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries, protocols_by_listener
 from kafka_audit.model.finding import Judgement, Resource, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,

@@ -25,6 +25,7 @@ from kafka_audit.model.text import listing
 
 REFUSED = "KA310"
 _CHROOT = "KA716"
+_ABOUT_KEYS = "KA719"
 _OWN_PAGE = {StartRule.NOT_ADVERTISED: "KA311", StartRule.NOT_MAPPED: "KA311", StartRule.MECHANISM_NOT_ENABLED: "KA406"}
 """Refusals with their own check, which reports them instead of KA310."""
 
@@ -236,6 +237,8 @@ def _placed(
         if setting is not None and setting.line <= len(text)
         else None
     )
+    if place is not None and finding.code == _ABOUT_KEYS:
+        place = places.place_of_key(place, str(key))
     own = replace(
         finding,
         evidence={**finding.evidence, "line": place.line} if place else finding.evidence,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kafka_audit.clients.secrets.secret_keys import is_secret
 from kafka_audit.configuration.files.described import Described
@@ -42,6 +43,12 @@ def line_of_property(setting: Property, text: str, hidden: Sequence[str]) -> Fil
         shown, value = our_line(shown, _LONGEST), our_line(value, _LONGEST)
     start = shown.rfind(value) if value and value in shown else 0
     return FileLine(line=setting.line, text=shown, start=start, end=start + len(value) if start else len(shown))
+
+
+def place_of_key(place: FileLine, key: str) -> FileLine:
+    """Return the place with the columns of the key; as it is where the file has another name for it, such as a variable."""
+    start = place.text.find(key)
+    return place if start < 0 else replace(place, start=start, end=start + len(key))
 
 
 def secrets(broker: Described) -> tuple[str, ...]:

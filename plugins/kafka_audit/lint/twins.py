@@ -5,8 +5,8 @@ import re
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.compare.hosts import canonical_host
 from kafka_audit.configuration.files.described import Described
-from kafka_audit.model.advertised_listeners import INSTEAD, KEY, entries
-from kafka_audit.model.voters import SERVERS, VOTERS
+from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entries
+from kafka_audit.model.addresses.voters import SERVERS, VOTERS
 
 COORDINATORS = ("zookeeper.connect", VOTERS, SERVERS)
 """Settings by which nodes find their cluster."""

@@ -71,7 +71,7 @@ def refuse_unsupported(wanted: str) -> None:
     nearest_release(wanted)
     if not version_numbers(OLDEST)[:2] <= (*version_numbers(wanted), 0)[:2] <= version_numbers(NEWEST)[:2]:
         oldest, newest = (".".join(version.split(".")[:2]) for version in (OLDEST, NEWEST))
-        message = f"lint has no rules for Kafka {wanted}; use {oldest} to {newest}"
+        message = f"kafka-audit has no rules for Kafka {wanted}; use {oldest} to {newest}"
         raise ValueError(message)
 
 

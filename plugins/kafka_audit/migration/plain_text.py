@@ -13,12 +13,12 @@ _MOST = 50
 """Lines of one section that are shown; the JSON has all."""
 
 
-def before_change_text(report: Mapping[str, Any], *, width: int) -> str:
-    """Return the report of the gate."""
+def before_change_text(report: Mapping[str, Any], *, width: int, kept: bool = False) -> str:
+    """Return the report of the gate; `kept`: its snapshot is a baseline now."""
     lines = [
         *wrap(our_line(report["headline"], 500), width),
         "",
-        f"Snapshot {clean(report['snapshot_id'])}, the baseline for the comparison.",
+        f"Snapshot {clean(report['snapshot_id'])}{', the baseline for the comparison' if kept else ''}.",
     ]
     headings = ("BLOCKERS", "blockers"), ("WARNINGS", "warnings"), ("NOT KNOWN", "not_known"), ("NOTES", "information")
     for title, key in headings:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from kafka_audit.configuration.starts import nearest_release
+from kafka_audit.lint.versions import refuse_unsupported
 from kafka_audit.migration import addresses
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import did_you_mean
@@ -101,8 +102,8 @@ def plan(  # noqa: PLR0913 -- what a form asks
     """Return a plan that makes sense.
 
     Raises:
-        UsageError: an unknown kind, severity or release, a node id that is no number, an address that is none, or a change of
-            voters or of controllers' hosts that does not say which.
+        UsageError: an unknown kind or severity, a release without rules, a node id that is no number, an address that is none, or
+            a change of voters or of controllers' hosts that does not say which.
     """
     addresses.parse_addresses(lines := tuple(advertised))
     kinds = [str(known_kind) for known_kind in Kind]
@@ -121,11 +122,13 @@ def plan(  # noqa: PLR0913 -- what a form asks
     if kind == Kind.CONTROLLER_HOSTS and not any(line.strip() for line in lines):
         msg = f"{kind} requires the new addresses, such as 3000: CONTROLLER://kafka-c0.example.com:9093"
         raise UsageError(msg)
-    for release in filter(None, (version, oldest_client)):
-        try:
-            nearest_release(release)
-        except ValueError as error:
-            raise UsageError(str(error)) from error
+    try:
+        if version:
+            refuse_unsupported(version)
+        if oldest_client:
+            nearest_release(oldest_client)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
     return Plan(
         kind=Kind(kind),
         node_ids=numbers,

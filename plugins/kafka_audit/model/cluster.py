@@ -165,7 +165,7 @@ class Cluster:
     security: Security = field(default_factory=Security)
     listeners: Mapping[str, Security | None] = field(default_factory=dict)  # None: skip this listener
     kafka_conn_id: str | None = None
-    trusted_hosts: tuple[str, ...] = ()  # patterns of `model.trusted_hosts`: where a password may go besides the addresses above
+    trusted_hosts: tuple[str, ...] = ()  # patterns of `addresses.trusted_hosts`: where else than above a password may go
     reach: Mapping[str, str] = field(default_factory=dict)  # advertised "host:port" -> "host:port" to dial from here
     vantages: tuple[Vantage, ...] = ()
     properties: tuple[str, ...] = ()

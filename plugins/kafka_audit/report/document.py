@@ -23,8 +23,10 @@ from kafka_audit.model.finding import (
 )
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean
-from kafka_audit.report import matrix, next_failure, quorum, reach, remedies, views
+from kafka_audit.report import remedies
+from kafka_audit.report.parties import matrix, quorum, reach, views
 from kafka_audit.report.storms import finding_groups
+from kafka_audit.report.what_if import next_failure
 from kafka_audit.report.worsening import Worsening, worse_since, worsening_to_json
 
 MOST_CHANGES = 5000
@@ -111,7 +113,7 @@ def _unanswered(view: ClusterView, read: SourceRead) -> dict[str, Any]:
         "broker": Resource.of(view.reads.resources.get(read.observer, "cluster")).broker,
         "operation": read.operation,
         "target": clean(read.target, LONGEST_EVIDENCE),
-        "error": clean(": ".join(part for part in (read.error, read.message) if part) or "no answer", LONGEST_EVIDENCE),
+        "error": clean(read.why or "no answer", LONGEST_EVIDENCE),
         "reason": read.failure.name,
         "kind": clean(read.error or "no answer", LONGEST_EVIDENCE),
         "needs": None if read.needs is None else clean(read.needs, LONGEST_EVIDENCE),

@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.text import clean
-from kafka_audit.report.matrix import LADDER
+from kafka_audit.report.parties.matrix import LADDER
 
 __all__ = ["MOST_INCIDENTS", "gauges", "openmetrics", "openmetrics_report"]
 

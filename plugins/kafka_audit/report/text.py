@@ -73,13 +73,14 @@ def remedy_text(text: str | Prose) -> str:
     return quoting.written(
         text,
         words=clean_prose,
-        span=lambda code: f"`{_unbroken(code)}`",
-        line=_unbroken,
+        span=lambda code: f"`{unbroken(code)}`",
+        line=unbroken,
     )
 
 
-def _unbroken(code: str) -> str:
-    return code.replace(" ", _BLANK)
+def unbroken(text: str) -> str:
+    """Return a text in which `wrap` breaks no line."""
+    return text.replace(" ", _BLANK)
 
 
 def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> Iterator[str]:
@@ -90,7 +91,7 @@ def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> Ite
     later = " " * len(first) if rest is None else rest
     for paragraph in text.split("\n"):
         lines = textwrap.wrap(
-            _QUOTED.sub(lambda command: _unbroken(command[0]), paragraph),
+            _QUOTED.sub(lambda command: unbroken(command[0]), paragraph),
             width=max(width, len(first) + 20),
             initial_indent=first,
             subsequent_indent=later,

@@ -49,26 +49,34 @@ def worse_since(
 ) -> Worsening | None:
     """Return what became worse of an incident that goes on; `findings` are by fingerprint.
 
-    It continues all incidents of the previous report that had one of its failures. Where a check had no result before, a failure
-    of it is no change.
+    It continues all incidents of the previous report that had one of its failures. Where a check had no result before, as in a
+    report of a version without it, a failure of it is no change: it may be as old as the incident.
     """
     if incident.lifecycle is not Lifecycle.ONGOING or previous_report is None:
         return None
     own = [findings[fingerprint] for fingerprint in incident.findings]
     earlier = {raw["fingerprint"]: raw for raw in previous_report["findings"]}
-    worst, before = incident.severity.name, {f.resource.root for f in own if f.lifecycle is not Lifecycle.NEW}
+    before = {f.resource.root for f in own if f.lifecycle is not Lifecycle.NEW}
     continued = [*_continued({(f.code, f.resource.name) for f in own}, earlier, previous_report)]
     for one in continued:
         before |= {Resource.from_dict(earlier[each]["resource"]).root for each in one["findings"] if each in earlier}
-    if continued:
-        worst = max((one["severity"] for one in continued), key=lambda name: Severity[name])
+    # A failure that was muted is in no incident of that report: that its mute ended is no change.
+    own_before = [
+        earlier[f.fingerprint]["severity"] for f in own if f.lifecycle is Lifecycle.ONGOING and f.fingerprint in earlier
+    ]
+    worst = max(
+        [*(one["severity"] for one in continued), *own_before], key=lambda name: Severity[name], default=incident.severity.name
+    )
     unknown: dict[str, list[Resource]] = {}
     for raw in earlier.values():
         if raw["status"] == Status.UNKNOWN:
             unknown.setdefault(raw["code"], []).append(Resource.from_dict(raw["resource"]))
-    judged = {f.resource.root for f in own if not any(one.concerns(f.resource) for one in unknown.get(f.code, ()))}
-    now = affected(f.resource for f in own)
-    return worsening(now, incident.severity.name, before={*before, *(name for name in now if name not in judged)}, worst=worst)
+    codes = {*previous_report.get("passed_checks", [f.code for f in own]), *(raw["code"] for raw in earlier.values())}
+    judged = [f for f in own if f.code in codes and not any(one.concerns(f.resource) for one in unknown.get(f.code, ()))]
+    comparable = [f.severity for f in own if not f.muted and (f in judged or f.lifecycle is not Lifecycle.NEW)]
+    now, roots = affected(f.resource for f in own), {f.resource.root for f in judged}
+    severity = max(comparable, default=Severity[worst]).name
+    return worsening(now, severity, before={*before, *(name for name in now if name not in roots)}, worst=worst)
 
 
 def _continued(

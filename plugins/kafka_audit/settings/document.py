@@ -218,7 +218,8 @@ def _text(file: str) -> str:
             return data.decode("utf-8")
         msg = f"{file}: larger than {_MOST_BYTES >> 20} MB, the limit for a cluster file"
     except FileNotFoundError:
-        msg = f"{file}: file not found; set --config, or copy clusters.example.yaml"
+        without = "`kafka-audit run --bootstrap HOST:PORT` needs no file"
+        msg = f"{file}: file not found; set --config, or copy clusters.example.yaml; {without}"
     except OSError as error:
         msg = f"{file}: cannot be read: {error.strerror}"
     except UnicodeDecodeError:

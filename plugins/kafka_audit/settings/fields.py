@@ -6,7 +6,8 @@ from dataclasses import fields
 from types import MappingProxyType
 from typing import NoReturn
 
-from kafka_audit.model import labels, trusted_hosts
+from kafka_audit.model import labels
+from kafka_audit.model.addresses import trusted_hosts
 from kafka_audit.model.cluster import WORKER, Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage
 from kafka_audit.model.text import did_you_mean
 from kafka_audit.settings import logins, retention

@@ -1,5 +1,7 @@
 """Files in every form: which brokers they describe, at which lines, and what nobody can know of them."""
 
+import textwrap
+
 import pytest
 
 from kafka_audit.configuration.files import environment, forms
@@ -81,6 +83,22 @@ def test_each_text_of_a_config_map_is_a_broker_with_the_lines_of_the_file():
     }
     assert (first.inside, first.unknown) == ("ConfigMap kafka, server.properties", {"zookeeper.connect"})
     assert _values(second) == {"broker.id": ("2", 16), "log.dirs": ("/d", 16)}
+
+
+def test_a_key_that_is_set_again_to_another_value_is_said_with_both_lines():
+    text = "broker.id=1\nlog.dirs=/a\nlog.dirs=/b\nlog.dir=/c\nlog.dir=/c\n"
+    (node,) = forms.read_described(text.encode(), "server.properties")
+    assert [(remark.line, remark.text) for remark in node.remarks] == [(2, "log.dirs has no effect here: line 3 sets it again")]
+    nested = f"apiVersion: v1\nkind: ConfigMap\ndata:\n  server.properties: |\n{textwrap.indent(text, '    ')}"
+    (node,) = forms.read_described(nested.encode(), "cm.yaml")
+    assert [(remark.line, remark.text) for remark in node.remarks] == [(6, "log.dirs has no effect here: line 7 sets it again")]
+
+
+def test_a_thousand_keys_that_are_set_again_are_counted():
+    text = "broker.id=1\n" + "".join(f"k{number}=1\nk{number}=2\n" for number in range(1000))
+    (node,) = forms.read_described(text.encode(), "server.properties")
+    assert len(node.remarks) == 51
+    assert node.remarks[-1].text == "950 more keys like these are not listed"
 
 
 def test_each_service_is_a_broker_by_the_rules_of_its_image():

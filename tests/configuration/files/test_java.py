@@ -82,6 +82,13 @@ def test_the_line_is_that_of_the_last_definition(text, line):
     assert parse_properties(text.encode())["a"].value == "1"
 
 
+@pytest.mark.parametrize(
+    ("text", "earlier"), [("a=1", 0), ("a=0\nb=2\na=1", 1), ("a=1\na: 1", 0), ("a=0\na=1\na=1", 0), ("a=1\na=0\n a=1", 2)]
+)
+def test_a_definition_knows_the_one_before_that_it_replaces(text, earlier):
+    assert parse_properties(text.encode())["a"].earlier == earlier
+
+
 def test_a_refusal_names_the_line():
     with pytest.raises(PropertiesError, match=r"^line 3: a \\u without four hexadecimal digits$"):
         parse_properties(b"a=1\n\nb=C:\\users\n")

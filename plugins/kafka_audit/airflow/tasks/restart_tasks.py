@@ -10,7 +10,7 @@ from kafka_audit.airflow.connections import cluster_connection
 from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.job.losses import answers
 from kafka_audit.model.text import our_line
-from kafka_audit.report import losses
+from kafka_audit.report.what_if import losses
 from kafka_audit.store import Store
 from kafka_audit.what_if.losses import combined, loss_named
 

@@ -10,7 +10,7 @@ from kafka_audit.checks.configuration.effective import Effective, unknown_judgem
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.hosts import canonical_host
 from kafka_audit.configuration.definitions.values import integer
-from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers, counted
 

@@ -11,10 +11,10 @@ from kafka_audit.cluster.settings import ROLES
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.diagnosis.controller_access import MECHANISM, without_mechanism
-from kafka_audit.model.advertised_listeners import CONTROLLERS
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS
+from kafka_audit.model.addresses.voters import SERVERS, VOTERS, named_voters
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import counted, listing
-from kafka_audit.model.voters import SERVERS, VOTERS, named_voters
 
 _MAP = "listener.security.protocol.map"
 _JAAS, _CALLBACK = ".sasl.jaas.config", "sasl.server.callback.handler.class"

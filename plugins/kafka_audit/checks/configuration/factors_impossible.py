@@ -8,13 +8,13 @@ from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic
+from kafka_audit.model.addresses.voters import VOTERS, named_voters
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerProperty,
     SnapshotInfo,
 )
 from kafka_audit.model.text import counted
-from kafka_audit.model.voters import VOTERS, named_voters
 
 _MIN_ISR, _DEFAULT = "min.insync.replicas", "default.replication.factor"
 

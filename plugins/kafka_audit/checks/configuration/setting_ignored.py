@@ -15,7 +15,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.configuration.near_keys import known_keys, nearest_keys
-from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, parts
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, parts
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 _KEY = re.compile(r"[A-Za-z0-9._-]{1,200}")

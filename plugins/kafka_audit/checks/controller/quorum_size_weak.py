@@ -6,9 +6,9 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_QUORUM, no_quorum
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.voters import usual_voters
+from kafka_audit.model.addresses.voters import SERVERS, VOTERS, named_voters
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import counted
-from kafka_audit.model.voters import SERVERS, VOTERS, named_voters
 
 _FEWEST = 3
 

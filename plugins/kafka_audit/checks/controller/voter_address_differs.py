@@ -8,10 +8,10 @@ from kafka_audit.cluster.settings import Settings
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.voters import ANY_ADDRESS
 from kafka_audit.compare.addresses import HostPort, address_text, same_address
-from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, controller_entry
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, controller_entry
+from kafka_audit.model.addresses.voters import SERVERS, addresses_clash, quorum_addresses, servers_named
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing
-from kafka_audit.model.voters import SERVERS, addresses_clash, quorum_addresses, servers_named
 
 
 @check(code="KA219", severity=Severity.MEDIUM)

@@ -8,10 +8,10 @@ from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.voters import other_listener, usual_voters
 from kafka_audit.compare.addresses import address_text
+from kafka_audit.model.addresses.voters import VOTERS, addresses_clash, named_voters, quorum_addresses, usual_addresses
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.text import listing
-from kafka_audit.model.voters import VOTERS, addresses_clash, named_voters, quorum_addresses, usual_addresses
 
 _KEY = VOTERS
 _LOSES, _NOT_FOUND = "it loses the quorum when another of them leads", "no other node finds it there"

@@ -7,7 +7,7 @@ from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.listeners.inter_broker import PROTOCOLS
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
-from kafka_audit.model.advertised_listeners import INSTEAD, KEY, entries, protocols_by_listener
+from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entries, protocols_by_listener
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol", "advertised.listeners", "listeners")

@@ -18,7 +18,7 @@ def bundle_command(arguments: argparse.Namespace) -> int:
     """Write the bundle of a snapshot, print where it is."""
     say = console.Progress(quiet=arguments.quiet)
     store, target = Store(arguments.store), Path(arguments.out)
-    manifest = _snapshot(store, arguments.subject, say)
+    manifest = reported_snapshot(store, arguments.subject, say)
     described = clusters.clusters_if_any(arguments.config).get(manifest.cluster)
     if described is None:
         say(f"no cluster file describes {manifest.cluster}: the bundle has no cluster.json")
@@ -29,8 +29,8 @@ def bundle_command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _snapshot(store: Store, subject: str, say: console.Progress) -> Manifest:
-    """Return the snapshot with this id, or the newest of the cluster of this name that has a report."""
+def reported_snapshot(store: Store, subject: str, say: console.Progress) -> Manifest:
+    """Return the snapshot with this id, or the newest of the cluster of this name that has a report; raises `UsageError`."""
     ids = History(store.root).snapshots()
     if subject not in ids:
         if cluster_of(subject) is None:

@@ -21,6 +21,6 @@ def import_command(arguments: argparse.Namespace) -> int:
         return str(report["snapshot_id"])
 
     snapshot_id = bundle_reading.rendered(arguments.bundle, snapshot_of, store)
-    say(f"imported into {store.root}; `report {snapshot_id} --out {store.root}` and the pages of this store show it")
+    say(f"imported into {store.root}; `kafka-audit report {snapshot_id} --out {store.root}` and the pages of this store show it")
     console.write_result(snapshot_id)
     return 0

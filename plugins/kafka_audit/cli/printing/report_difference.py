@@ -22,10 +22,14 @@ def compare_stored_reports(root: str, before: str, after: str) -> timeline.Compa
         after: the later one.
 
     Raises:
-        UsageError: one of them has no report, they are of two clusters, or the first one is not the earlier one.
+        UsageError: one is no snapshot or has no report, they are of two clusters, or the first one is not the earlier one.
         SnapshotError: this version cannot show one of the reports.
     """
     history, cluster = History(root), cluster_of(after)
+    for snapshot_id in (before, after):
+        if cluster_of(snapshot_id) is None:
+            msg = f"{clean(snapshot_id)!r} is not the id of a snapshot, such as 20260131T080000Z-prod-1a2b"
+            raise UsageError(msg)
     if cluster_of(before) != cluster:
         msg = f"{clean(before)} and {clean(after)} are snapshots of two clusters"
         raise UsageError(msg)

@@ -9,7 +9,7 @@ from kafka_audit.cluster.listeners.inter_broker import TLS, InterBroker
 from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.compare.addresses import address_text, canonical_address
-from kafka_audit.model.advertised_listeners import KEY, AdvertisedListener, entries
+from kafka_audit.model.addresses.advertised_listeners import KEY, AdvertisedListener, entries
 from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerProperty, BrokerView, Probe, ViewBroker
 
 _Key = tuple[int, str]  # broker, listener

@@ -12,7 +12,8 @@ from kafka_audit.configuration.authorization import KAFKAS_OWN, NO_ACL, SUPER_US
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
-from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries, protocols_by_listener
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries, protocols_by_listener
+from kafka_audit.model.addresses.voters import SERVERS, VOTERS
 from kafka_audit.model.tables import (
     Acl,
     AclHolder,
@@ -21,7 +22,6 @@ from kafka_audit.model.tables import (
     PropertyLogin,
     SourceRead,
 )
-from kafka_audit.model.voters import SERVERS, VOTERS
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 TLS = frozenset({"SSL", "SASL_SSL"})

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kafka_audit.model.name_addresses import taken_in_vain
+from kafka_audit.model.addresses.name_addresses import taken_in_vain
 from kafka_audit.model.tables import AddressProbe
 
 

@@ -7,7 +7,7 @@ client needs to reach it, and it is not asked for anything.
 from collections.abc import Iterable, Mapping
 
 from kafka_audit.compare.listener_names import canonical_listener
-from kafka_audit.model.advertised_listeners import entries, protocols_by_listener
+from kafka_audit.model.addresses.advertised_listeners import entries, protocols_by_listener
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredEndpoint, Row
 
 _NAME, _PROTOCOL, _MAP = "inter.broker.listener.name", "security.inter.broker.protocol", "listener.security.protocol.map"

@@ -24,13 +24,13 @@ from kafka_audit.collect.brokers.node_configs import CONFIGS, controller_setting
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking
 from kafka_audit.compare.addresses import canonical_address
-from kafka_audit.model.advertised_listeners import CONTROLLERS, first_controllers_listener, protocols_by_listener
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, first_controllers_listener, protocols_by_listener
+from kafka_audit.model.addresses.voters import voter_addresses
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.quorum import newest_view
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerConfig, ControllerProbe, FencedBroker, QuorumReplica, QuorumView, QuorumVoter, Row
-from kafka_audit.model.voters import voter_addresses
 
 QUORUM, API_VERSIONS = "DescribeQuorum", "ApiVersions"
 PLANNED = (API_VERSIONS, QUORUM)

@@ -20,8 +20,8 @@ from kafka_audit.collect.sampling import ensemble_differences, quorum_difference
 from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists
 from kafka_audit.compare.addresses import HostPort, canonical_address
 from kafka_audit.compare.broker_lists import list_differences
+from kafka_audit.model.addresses.name_addresses import answers_for_another, taken_in_vain
 from kafka_audit.model.cluster import WORKER, Expect
-from kafka_audit.model.name_addresses import answers_for_another, taken_in_vain
 from kafka_audit.model.read_failure import LASTING, ReadFailure
 from kafka_audit.model.tables import (
     BOOTSTRAP,

@@ -1,7 +1,7 @@
 """What a place in a file says of one broker, whatever the file's form. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_audit.configuration.files import setting_names
@@ -13,6 +13,7 @@ ADVERTISED_BY_BITNAMI = "advertised-address-placeholder"
 """What Bitnami's init container replaces by the name of the pod."""
 
 _FOLDER_OF_BITNAMI = "/bitnami/kafka"
+_MOST_REMARKS = 50
 _BEGINS = re.compile(rf"\$\{{|\$\(|\{{\{{|{ADVERTISED_BY_BITNAMI}")
 _ENDS = {"${": re.compile(r"\}"), "$(": re.compile(r"\)|\s"), "{{": re.compile(r"\}\}")}
 _BROKER_KEYS = frozenset(
@@ -107,4 +108,15 @@ def described(properties: Mapping[str, Property], inside: str = "", names: Setti
     if "process.roles" in properties and "node.id" not in properties and _is_bitnamis(properties):
         properties = {**properties, "node.id": Property("node.id", "${node.id}", properties["process.roles"].line)}
     unknown = frozenset(setting.key for setting in properties.values() if is_placeholder(setting.value))
-    return Described(properties=properties, unknown=unknown, inside=inside, names=names)
+    twice = (setting for setting in properties.values() if setting.earlier)
+    remarks = [
+        Remark(line=one.earlier, text=f"{one.key[:200]} has no effect here: line {one.line} sets it again") for one in twice
+    ]
+    return Described(properties=properties, unknown=unknown, inside=inside, names=names, remarks=listed(remarks))
+
+
+def listed(remarks: Sequence[Remark]) -> tuple[Remark, ...]:
+    """Return the first remarks, and how many there are more."""
+    more = len(remarks) - _MOST_REMARKS
+    rest = [Remark(line=remarks[_MOST_REMARKS].line, text=f"{more} more keys like these are not listed")] if more > 0 else []
+    return (*remarks[:_MOST_REMARKS], *rest)

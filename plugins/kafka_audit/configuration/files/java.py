@@ -27,11 +27,15 @@ class PropertiesError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A key as it was defined last, and the line at which that definition begins."""
+    """A key as it was defined last, and the line at which that definition begins.
+
+    `earlier`: the line of the definition before with another value, which has no effect; 0 if there is none.
+    """
 
     key: str
     value: str
     line: int
+    earlier: int = 0
 
 
 def parse_properties(data: bytes) -> dict[str, Property]:
@@ -40,8 +44,9 @@ def parse_properties(data: bytes) -> dict[str, Property]:
     for line, text in _logical_lines(data.decode("latin-1")):
         match = _SEPARATOR.fullmatch(text)
         key, value = match.groups() if match else (text, "")
-        entry = Property(_unescaped(key, line), _unescaped(value, line), line)
-        found[entry.key] = entry
+        name, value = _unescaped(key, line), _unescaped(value, line)
+        before = found.get(name)
+        found[name] = Property(name, value, line, before.line if before is not None and before.value != value else 0)
     return found
 
 

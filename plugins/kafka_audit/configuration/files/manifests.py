@@ -143,7 +143,12 @@ def _properties(text: str, node: yaml.Node) -> Mapping[str, Property]:
     found = java.parse_properties(text.encode())
     first = yaml_nodes.line(node)
     literal = getattr(node, "style", None) == "|"
-    return {key: Property(key, setting.value, first + setting.line if literal else first) for key, setting in found.items()}
+    if not literal:
+        return {key: Property(key, setting.value, first) for key, setting in found.items()}
+    return {
+        key: Property(key, setting.value, first + setting.line, setting.earlier and first + setting.earlier)
+        for key, setting in found.items()
+    }
 
 
 def _own_names(body: _Mapping) -> Iterator[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import yaml
 
 from kafka_audit.configuration.files import yaml_nodes
+from kafka_audit.configuration.files.described import listed
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.model.linted import Remark
 
@@ -47,7 +48,6 @@ _WHOLE, _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]{0,17})"), re.compile(r"-?[0-9]
 _NUMBER_LIKE = re.compile(r"[-+]?(?:0[xob])?[0-9][0-9A-Fa-f_]*(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 _BOOLEANS = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
 _READ_DIFFERENTLY = ("y", "n")  # booleans to some readers of YAML
-_MOST_REMARKS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,12 +83,7 @@ def broker_config(node: yaml.Node | None, listeners: Iterable[str]) -> BrokerCon
             remarks.append(Remark(line=line, text=f"not judged: {key}; quote the value to have it judged as it is written"))
         else:
             properties[key] = Property(key, text, line)
-    if len(remarks) > _MOST_REMARKS:
-        more = Remark(
-            line=remarks[_MOST_REMARKS].line, text=f"{len(remarks) - _MOST_REMARKS} more keys like these are not listed"
-        )
-        remarks = [*remarks[:_MOST_REMARKS], more]
-    return BrokerConfigEntries(properties=properties, unknown=frozenset(unknown), remarks=tuple(remarks))
+    return BrokerConfigEntries(properties=properties, unknown=frozenset(unknown), remarks=listed(remarks))
 
 
 def _written(node: yaml.Node) -> str | None:

@@ -236,16 +236,27 @@ def _observers(sides: Sequence[str | int]) -> Iterable[str]:
         yield f"probes from the hosts of {brokers(ids) if len(ids) <= _TOLD_ALONE else f'brokers {ranges(ids)}'}"
 
 
+_OPERATIONS = 5
+"""Operations that a line names."""
+
+
 def evidence_of_reads(failed: Sequence[SourceRead], limit: int = 10) -> tuple[Evidence, ...]:
-    """Return reads that failed as evidence: who was asked what, at which address, and how it ended."""
+    """Return reads that failed as evidence: who was asked what, at which address, and how it ended.
+
+    Reads of one observer that ended alike at one address share a line: a connection that is refused fails all of them.
+    """
+    alike: dict[tuple[str | None, ...], list[SourceRead]] = {}
+    for read in failed:
+        alike.setdefault((read.observer, read.target, read.why, read.needs), []).append(read)
     lines = []
-    for read in failed[:limit]:
-        clause = f": {clean(read.message)}" if read.message else ""
-        needs = f"; needs {clean(read.needs)}" if read.needs else ""
-        text = f"{clean(read.operation)} at {clean(read.target)}: {clean(read.error or 'failed')}{clause}{needs}"
-        lines.append(Evidence(observer=observer_name(read.observer), text=text))
-    if len(failed) > limit:
-        lines.append(Evidence(observer="count", text=f"and {len(failed) - limit} more reads failed"))
+    for (observer, target, why, needs), reads in [*alike.items()][:limit]:
+        operations = listing(dict.fromkeys(read.operation for read in reads), _OPERATIONS)
+        clause = clean(why or "failed", 300)
+        needed = f"; needs {clean(needs)}" if needs else ""
+        lines.append(Evidence(observer=observer_name(observer or ""), text=f"{operations} at {clean(target)}: {clause}{needed}"))
+    rest = sum(map(len, [*alike.values()][limit:]))
+    if rest:
+        lines.append(Evidence(observer="count", text=f"and {counted(rest, 'more read')} failed"))
     return tuple(lines)
 
 

@@ -17,11 +17,11 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of_reads,
 )
 from kafka_audit.incidents.causes.told import told
+from kafka_audit.model.addresses.trusted_hosts import trusted_hosts_setting
 from kafka_audit.model.finding import Evidence, Finding
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView, SourceRead
 from kafka_audit.model.text import brokers, clean, listing
-from kafka_audit.model.trusted_hosts import trusted_hosts_setting
 
 _NAMED = 2
 _HOSTS = 100  # of a line for the cluster file

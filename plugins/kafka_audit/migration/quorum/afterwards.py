@@ -9,9 +9,9 @@ from kafka_audit.migration.plan import Kind, Plan
 from kafka_audit.migration.quorum.controller_certificates import certificate_text, controller_certificates
 from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.migration.quorum.preconditions import FILE_NEEDS
+from kafka_audit.model.addresses.voters import VOTERS, named_voters
 from kafka_audit.model.tables import RegisteredEndpoint
 from kafka_audit.model.text import clean, listing
-from kafka_audit.model.voters import VOTERS, named_voters
 
 PlanOutcome = str | dict[str, str]
 """A sentence about what was not done, or a line about what is not known."""

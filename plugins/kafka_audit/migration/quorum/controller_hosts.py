@@ -15,11 +15,11 @@ from kafka_audit.migration.items import HeadedItem
 from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.migration.quorum.planned_steps import PlannedStep, StepCommands, leader_last, one_by_one, while_one_restarts
 from kafka_audit.migration.quorum.preconditions import files_are_read, gate_item, voters_follow
-from kafka_audit.model.advertised_listeners import INSTEAD, KEY
+from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY
+from kafka_audit.model.addresses.voters import SERVERS, VOTERS
 from kafka_audit.model.commands import Line, command, remark, setting
 from kafka_audit.model.tables import RegisteredEndpoint
 from kafka_audit.model.text import listing
-from kafka_audit.model.voters import SERVERS, VOTERS
 
 
 def controller_host_items(facts: QuorumFacts, proposed: Sequence[RegisteredEndpoint]) -> Iterator[HeadedItem]:

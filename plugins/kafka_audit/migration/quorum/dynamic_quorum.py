@@ -11,8 +11,8 @@ from kafka_audit.migration.items import HeadedItem
 from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.migration.quorum.planned_steps import PlannedStep, StepCommands, leader_last, one_by_one, while_one_restarts
 from kafka_audit.migration.quorum.preconditions import files_are_read, gate_item, voters_follow
+from kafka_audit.model.addresses.voters import SERVERS, VOTERS
 from kafka_audit.model.commands import setting
-from kafka_audit.model.voters import SERVERS, VOTERS
 
 _UPGRADE = "kafka-features.sh --bootstrap-server {broker} upgrade --feature kraft.version=1"
 

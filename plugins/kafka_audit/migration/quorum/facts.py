@@ -8,9 +8,9 @@ from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.compare.listener_names import canonical_listener
-from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, controller_entry
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, controller_entry
+from kafka_audit.model.addresses.voters import quorum_addresses
 from kafka_audit.model.tables import BrokerFeature, QuorumReplica
-from kafka_audit.model.voters import quorum_addresses
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
 _UPGRADES_KRAFT_VERSION = "4.1"

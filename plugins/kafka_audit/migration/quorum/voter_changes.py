@@ -12,10 +12,10 @@ from kafka_audit.migration.items import HeadedItem
 from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.migration.quorum.planned_steps import PlannedStep, StepCommands
 from kafka_audit.migration.quorum.preconditions import files_are_read, gate_item, size_is_safe, voters_follow
+from kafka_audit.model.addresses.voters import SERVERS, VOTERS, servers_named
 from kafka_audit.model.commands import setting
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.text import counted, listing
-from kafka_audit.model.voters import SERVERS, VOTERS, servers_named
 
 _UNKNOWN_DIRECTORY = "DIRECTORY_ID"
 

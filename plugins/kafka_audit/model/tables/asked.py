@@ -63,6 +63,13 @@ class SourceRead(Row):
         return ReadFailure.of(self.reason, self.error)
 
     @property
+    def why(self) -> str:
+        """Return error and message of the party for a sentence, not cleaned; the message alone where it repeats the error."""
+        error, message = self.error or "", self.message or ""
+        parts = (message,) if error.lower() in message.lower() else (error, message)
+        return ": ".join(part for part in parts if part)
+
+    @property
     def timed(self) -> bool:
         """Return whether `elapsed_ms` is how long the party took: it answered, or refused for lack of a right."""
         return self.outcome == "answered" or self.failure is ReadFailure.NOT_AUTHORIZED

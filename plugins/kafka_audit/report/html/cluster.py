@@ -14,14 +14,15 @@ from kafka_audit import __version__
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model.finding import CHANGES
 from kafka_audit.model.text import clean
-from kafka_audit.report import agreement, unknowns
 from kafka_audit.report import state as states
+from kafka_audit.report import unknowns
 from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset, jinja_environment
-from kafka_audit.report.next_failure import loss_columns, shown_losses
-from kafka_audit.report.quorum import quorum_text
-from kafka_audit.report.views import NOT_ASKED, who
+from kafka_audit.report.parties import agreement
+from kafka_audit.report.parties.quorum import quorum_text
+from kafka_audit.report.parties.views import NOT_ASKED, who
+from kafka_audit.report.what_if.next_failure import loss_columns, shown_losses
 
 STEPS: Mapping[str, str] = MappingProxyType(
     {"see": "Diagnose (read-only)", "quick": "Quick fix", "lasting": "Permanent fix", "prove": "Verify"}

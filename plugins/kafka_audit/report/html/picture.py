@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_audit.model.text import clean
-from kafka_audit.report import matrix
-from kafka_audit.report.matrix import FOLD_ABOVE, MEANING, MatrixColumn, MatrixRow, folded, spelt_nodes
+from kafka_audit.report.parties import matrix
+from kafka_audit.report.parties.matrix import FOLD_ABOVE, MEANING, MatrixColumn, MatrixRow, folded, spelt_nodes
 
 MODES = {"worst": "Worst layer", "reach": "Reaches", "view": "Sees"}
 _CLASSES = {".": "O", "-": "N", "?": "U"}

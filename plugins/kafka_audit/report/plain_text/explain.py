@@ -2,7 +2,7 @@
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -14,7 +14,7 @@ from kafka_audit.model.package_yaml import LOADER
 from kafka_audit.model.text import LONGEST, did_you_mean
 from kafka_audit.report.symptoms import SymptomPage, symptom_pages
 from kafka_audit.report.symptoms.markdown import page_markdown
-from kafka_audit.report.symptoms.search import find_pages
+from kafka_audit.report.symptoms.search import find_pages, is_clear
 from kafka_audit.report.text import wrap
 
 _CASES = files("kafka_audit.checks")
@@ -26,6 +26,8 @@ _WORDS = {
 _WIDEST_PROSE = 100
 _FENCE, _LINK = re.compile(r"^```\w*\n(.*?)\n```$", re.MULTILINE | re.DOTALL), re.compile(r"\[([^][]+)\]\([^()]*\)")
 _MESSAGE = re.compile(r"^- `(.*?)`", re.MULTILINE)  # a line of a page breaks there, so that no command is broken
+_STRONG = re.compile(r"\*\*([^*\n]+)\*\*")
+_CODE = re.compile(r"ka\d+", re.IGNORECASE)
 _BOLD = "\x1b[1m{}\x1b[0m"
 
 
@@ -40,6 +42,8 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
     found = () if words.upper() in checks else find_pages(words)
     name = re.fullmatch(r"[\w-]+", words) is not None and words != words.upper()
     if found and not (name and (_by_word(checks, words) or _near(checks, words))):
+        if not is_clear(words):
+            return "\n".join(("No page fits these words well; type more of the message. The nearest:", *_titles(found[:4])))
         return symptom_text(checks, found[0], width=width, color=color, similar=found[1:4])
     return check_text(find_check(checks, words), width=width, color=color)
 
@@ -49,7 +53,12 @@ def find_check(checks: Mapping[str, Check], word: str) -> Check:
     found = _by_word(checks, word)
     if found is not None:
         return found
-    msg = f"{word[:LONGEST]!r} is not a check of this version{_near(checks, word) or '; `kafka-audit explain` lists them'}"
+    near, shown = _near(checks, word), repr(word[:LONGEST])
+    if _CODE.fullmatch(word):
+        msg = f"{shown} is not a check of this version{near or '; `kafka-audit explain` lists them'}"
+    else:
+        more = "; type more of the message, or `kafka-audit explain` for the list of checks"
+        msg = f"{shown} is not a check, and no page of an error message has these words{near or more}"
     raise UsageError(msg)
 
 
@@ -72,12 +81,15 @@ def symptom_text(
 ) -> str:
     """Return the page of an error message for a terminal, and the names of similar ones."""
     text = _FENCE.sub(lambda code: textwrap.indent(code[1], "    "), symptom_markdown(checks, page).removesuffix("\n"))
-    text = _LINK.sub(r"\1", _MESSAGE.sub(r"- \1", text))
+    text = _STRONG.sub(r"\1", _LINK.sub(r"\1", _MESSAGE.sub(r"- \1", text)))
     lines = list(_rendered(text, min(width, _WIDEST_PROSE), color=color))[1:]
     if similar:
-        lines += ["", _strong("Similar", color=color)]
-        lines += [f"  kafka-audit explain {other.slug:<26} {other.title}" for other in similar]
+        lines += ["", _strong("Similar", color=color), *_titles(similar)]
     return "\n".join(lines)
+
+
+def _titles(pages: Iterable[SymptomPage]) -> Iterator[str]:
+    return (f"  kafka-audit explain {page.slug:<26} {page.title}" for page in pages)
 
 
 def catalogue_text(checks: Mapping[str, Check], *, width: int, color: bool) -> str:

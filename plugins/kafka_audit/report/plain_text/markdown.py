@@ -7,12 +7,13 @@ from typing import Any
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model import quoting
 from kafka_audit.model.text import clean, counted, our_line
-from kafka_audit.report import agreement, matrix, remedies, state, unknowns
+from kafka_audit.report import remedies, state, unknowns
 from kafka_audit.report.inside import incident_numbers
-from kafka_audit.report.next_failure import loss_columns, shown_losses, undecided_names
-from kafka_audit.report.quorum import quorum_text
+from kafka_audit.report.parties import agreement, matrix
+from kafka_audit.report.parties.quorum import quorum_text
+from kafka_audit.report.parties.views import NOT_ASKED, who
 from kafka_audit.report.text import CANDIDATE, LIFECYCLE, candidate_text
-from kafka_audit.report.views import NOT_ASKED, who
+from kafka_audit.report.what_if.next_failure import loss_columns, shown_losses, undecided_names
 from kafka_audit.report.worsening import lifecycle_text
 
 MOST_FINDINGS = 300

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any
 
 from kafka_audit.model.finding import CHANGES, Resource, Severity
-from kafka_audit.report import agreement, matrix, reach, remedies, unknowns
+from kafka_audit.report import remedies, unknowns
 from kafka_audit.report.inside import incident_numbers
-from kafka_audit.report.next_failure import next_failure_lines
-from kafka_audit.report.quorum import quorum_text
+from kafka_audit.report.parties import agreement, matrix, reach
+from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.text import (
     CANDIDATE,
     LIFECYCLE,
@@ -21,6 +21,7 @@ from kafka_audit.report.text import (
     remedy_text,
     wrap,
 )
+from kafka_audit.report.what_if.next_failure import next_failure_lines
 from kafka_audit.report.worsening import lifecycle_text
 
 _INDENT = " " * 10

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model import quoting
 from kafka_audit.model.text import brokers, clean, counted, listing, our_line
-from kafka_audit.report import losses
 from kafka_audit.report.text import wrap
+from kafka_audit.report.what_if import losses
 from kafka_audit.what_if import topics
 from kafka_audit.what_if.answer import Answer
 

@@ -35,7 +35,7 @@ def page_markdown(page: SymptomPage, checks: Mapping[str, Check], summary: Mappi
     parts += ["## First command"]
     parts += [f"{where[:1].upper()}{where[1:]}:\n\n```\n{command}\n```" for where, command in page.first.items()]
     listed = "\n".join(f"- [{code}](../checks/{code}.md): {summary[code]}" for code in page.codes)
-    parts += ["## Checks", listed, "`kafka-audit run` runs all of them and names the cause ([by symptom](../symptoms.md))."]
+    parts += ["## Checks", listed, "`kafka-audit run --bootstrap b1:9092` runs all of them ([by symptom](../symptoms.md))."]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

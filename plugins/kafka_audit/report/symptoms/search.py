@@ -45,21 +45,33 @@ _ENOUGH_TIMES, _BY_LENGTH = 1.0, 0.5
 _ENOUGH, _ENOUGH_OF_ONE = 7.0, 5.0
 """The score that a page needs: one word of a message that is rare, or several; less if one word is all that was typed."""
 
+_CLEAR, _CLEARLY_MORE = 14.0, 1.5
+"""From which score the best page fits; below, its score must be so many times that of the second one."""
+
 
 def find_pages(typed: str) -> tuple[SymptomPage, ...]:
     """Return the pages that have the words, the best first; none if none has enough of them."""
-    pages = symptom_pages()
+    pages, scores = symptom_pages(), _scores(typed)
+    enough = _ENOUGH if len(set(_words(typed[:_LONGEST]))) > 1 else _ENOUGH_OF_ONE
+    found = sorted((slug for slug in pages if scores[slug] >= enough), key=lambda slug: -scores[slug])
+    return tuple(pages[slug] for slug in found)
+
+
+def is_clear(typed: str) -> bool:
+    """Return whether the best page fits what was typed, instead of being the nearest of several that share a word with it."""
+    best, second, *_ = sorted(_scores(typed).values(), reverse=True)
+    return best >= _CLEAR or best >= _CLEARLY_MORE * second
+
+
+def _scores(typed: str) -> dict[str, float]:
     asked, names = list(_words(typed[:_LONGEST])), set(_names(typed[:_LONGEST]))
     words, pairs = set(asked), set(pairwise(asked))
-    scores = {
+    return {
         slug: sum(page.words.get(word, 0.0) for word in words)
         + sum(page.pairs.get(pair, 0.0) for pair in pairs)
         + sum(page.names.get(name, 0.0) for name in names)
         for slug, page in _index().items()
     }
-    enough = _ENOUGH if len(words) > 1 else _ENOUGH_OF_ONE
-    found = sorted((slug for slug in pages if scores[slug] >= enough), key=lambda slug: -scores[slug])
-    return tuple(pages[slug] for slug in found)
 
 
 def _words(text: str) -> Iterator[str]:

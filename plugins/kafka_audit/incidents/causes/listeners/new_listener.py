@@ -6,7 +6,7 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import PROTOCOLS
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
-from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries, parts, protocols_by_listener
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries, parts, protocols_by_listener
 from kafka_audit.model.commands import Line, remark, setting
 from kafka_audit.model.text import is_plain_word
 

@@ -1,7 +1,7 @@
 """Who reaches whom by listener and layer, as rows and as a table."""
 
 import small_cluster
-from kafka_audit.report import reach
+from kafka_audit.report.parties import reach
 
 TWO = {
     n: {"listeners": {"CLIENT": f"PLAINTEXT://kafka-{n}.ns.svc:9092", "INTERNAL": f"PLAINTEXT://10.0.0.1{n}:9094"}}
@@ -47,6 +47,42 @@ def test_the_table_is_quiet_where_all_is_open():
     assert reach.reach_lines(built(brokers=TWO, probes=[{"to": b, "listener": "CLIENT"} for b in TWO]), 100) == []
 
 
+SECURED = {n: {"listeners": {"CLIENT": f"SASL_SSL://kafka-{n}.ns.svc:9092"}} for n in range(3)}
+SOME = [
+    {"to": 2, "layer": "sasl", "error": "AuthenticationException"},
+    {"to": [0, 1], "from": 0, "vantage": "brokers"},
+    {"to": 2, "from": 0, "vantage": "brokers", "layer": "dns", "error": "name or service not known"},
+]
+
+
+def test_columns_that_are_too_wide_become_lines_with_the_same_content():
+    assert reach.reach_lines(built(brokers=SECURED, probes=SOME), 59) == [
+        "from worker, listener CLIENT",
+        "    dns 3 of 3, tcp 3 of 3, sasl 0 of 1, api 2 of 2,",
+        "    identity 2 of 2",
+        "    stops at sasl of 2: AuthenticationException",
+        "from broker 0, listener CLIENT",
+        "    dns 2 of 3, tcp 2 of 2, api 2 of 2, identity 2 of 2,",
+        "    not tried: sasl",
+        "    stops at dns of 2: name or service not known",
+    ]
+
+
+def test_columns_that_just_fit_stay_a_table():
+    assert reach.reach_lines(built(brokers=SECURED, probes=SOME), 60)[2:4] == [
+        "worker    CLIENT    3 of 3  3 of 3  0 of 1  2 of 2  2 of 2",
+        "    sasl of 2: AuthenticationException",
+    ]
+
+
+def test_many_vantages_with_long_names_fit_a_narrow_terminal():
+    probes = [{"to": n, "vantage": f"a-long-name-of-queue-{vantage}", **NO_NAME} for n in SECURED for vantage in range(9)]
+    rows = built(brokers=SECURED, probes=[{"to": [*SECURED], "outcome": "none"}, *probes])
+    lines = reach.reach_lines(rows, 58)
+    assert max(map(len, lines)) <= 58
+    assert all(f"a-long-name-of-queue-{vantage}" in " ".join(lines) for vantage in range(9))
+
+
 def test_sixty_brokers_are_a_row_for_each_way_in_which_they_differ():
     many = {
         n: {"listeners": {"CLIENT": f"PLAINTEXT://kafka-{n}.ns.svc:9092", "INTERNAL": f"PLAINTEXT://10.0.0.{n}:9094"}}
@@ -68,7 +104,8 @@ def test_sixty_brokers_are_a_row_for_each_way_in_which_they_differ():
         "pod            CLIENT    60 of 60  60 of 60  60 of 60  60 of 60  nothing",
         "brokers 0-30   INTERNAL  60 of 60  60 of 60  60 of 60  60 of 60  nothing",
     ]
-    assert max(map(len, reach.reach_lines(rows, 80))) <= 80
+    for width in (80, 70, 60, 58):
+        assert max(map(len, reach.reach_lines(rows, width))) <= width
 
 
 def test_a_hostile_name_moves_nothing():

@@ -75,7 +75,7 @@ def keeps(found: Answer) -> Iterator[str]:
 
 def stops(found: Answer) -> Iterator[str]:
     """Yield every reason for which the loss is not safe."""
-    if not found.brokers_left:
+    if found.none_left:
         yield "no broker would be left"
     for kind in topics.UNSAFE:
         if kind in found.effects:

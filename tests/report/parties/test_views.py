@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import small_cluster
 from kafka_audit.model.tables import BrokerView, ViewBroker
-from kafka_audit.report import views
+from kafka_audit.report.parties import views
 
 SPEC = {
     "brokers": {0: "a:9092", 1: "b:9092", 2: "c:9092"},

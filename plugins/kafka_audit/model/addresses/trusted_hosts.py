@@ -7,8 +7,8 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 
 from kafka_audit.compare.hosts import ip_address_of, is_host, is_name, normal_host
 from kafka_audit.model import quoting
+from kafka_audit.model.addresses.shared_domains import is_of_all_namespaces, is_shared
 from kafka_audit.model.commands import SettingLine
-from kafka_audit.model.shared_domains import is_of_all_namespaces, is_shared
 
 _WILD = re.compile(r"[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63}){0,40}")
 _PARTS = re.compile(r"(?:\[([0-9a-f:./]+)\]|([^\s:\[\]]+))(?::(\d{1,5}))?")

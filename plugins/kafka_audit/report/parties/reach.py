@@ -11,14 +11,16 @@ from typing import Any
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.serve_edges import PROBED_LAYERS, ServeEdge, ServeEdges
 from kafka_audit.model.tables import Probe
-from kafka_audit.report.matrix import short
-from kafka_audit.report.text import clean, wrap
+from kafka_audit.report.parties.matrix import short
+from kafka_audit.report.text import clean, unbroken, wrap
 
 _ROWS = 20
 """Rows that a terminal shows; all of them are in findings.json."""
 
 _NARROWEST = 24
 """The smallest width of the last column next to the others."""
+
+_NOT_TRIED = "-"
 
 
 def build_reach(view: ClusterView) -> list[dict[str, Any]]:
@@ -58,7 +60,10 @@ def _passed(ends: Iterable[tuple[ServeEdge, Probe | None]], layer: str) -> list[
 
 
 def reach_lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
-    """Return the table as text, equal rows joined and the worst first; empty if no probe fails."""
+    """Return the table as text, equal rows joined and the worst first; empty if no probe fails.
+
+    If the columns are too wide, a row is a paragraph.
+    """
     if not any(row["stops"] for row in rows):
         return []
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
@@ -69,14 +74,16 @@ def reach_lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
     table = [["from", "listener", *layers, "stops at"]]
     for group in order[:_ROWS]:
         first = group[0]
-        counts = ["-" if layer not in first["layers"] else "{} of {}".format(*first["layers"][layer]) for layer in layers]
+        counts = [_NOT_TRIED if layer not in first["layers"] else "{} of {}".format(*first["layers"][layer]) for layer in layers]
         table.append([_places(group), clean(first["listener"], 24), *counts, "; ".join(map(_stop, first["stops"])) or "nothing"])
-    return [*_aligned(table, width), *([f"and {len(order) - _ROWS} more rows, in findings.json"] if len(order) > _ROWS else [])]
-
-
-def _aligned(table: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Yield lines of a table whose last column is wrapped: next to the others, or below them if the width is too small."""
     widths = [max(map(len, column)) for column in zip(*(cells[:-1] for cells in table), strict=True)]
+    fits = sum(widths) + 2 * (len(widths) - 1) <= width
+    lines = _aligned(table, widths, width) if fits else _paragraphs(table, width)
+    return [*lines, *([f"and {len(order) - _ROWS} more rows, in findings.json"] if len(order) > _ROWS else [])]
+
+
+def _aligned(table: Sequence[Sequence[str]], widths: Sequence[int], width: int) -> Iterator[str]:
+    """Yield lines of a table whose last column is wrapped: next to the others, or below them if the width is too small."""
     for cells in table:
         head = "".join(f"{cell.ljust(size)}  " for cell, size in zip(cells[:-1], widths, strict=True))
         if width - len(head) >= _NARROWEST:
@@ -84,6 +91,17 @@ def _aligned(table: Sequence[Sequence[str]], width: int) -> Iterator[str]:
         else:
             yield head.rstrip()
             yield from wrap(cells[-1], width, "    ", "    ")
+
+
+def _paragraphs(table: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """Yield each row as three lines, each wrapped, with the names of its columns."""
+    (_, _, *layers, last), *rows = table
+    for places, listener, *counts, stops in rows:
+        yield from wrap(f"from {places}, listener {listener}", width, "", "    ")
+        tried = [unbroken(f"{layer} {count}") for layer, count in zip(layers, counts, strict=True) if count != _NOT_TRIED]
+        others = [layer for layer, count in zip(layers, counts, strict=True) if count == _NOT_TRIED]
+        yield from wrap(", ".join([*tried, *([f"not tried: {', '.join(others)}"] if others else [])]), width, "    ", "    ")
+        yield from wrap(f"{last} {stops}", width, "    ", "    ")
 
 
 def _places(group: Sequence[Mapping[str, Any]]) -> str:

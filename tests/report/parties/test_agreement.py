@@ -6,11 +6,11 @@ import pytest
 
 import hostile
 import small_cluster
-from kafka_audit.report.agreement import agreed, without_answer
 from kafka_audit.report.html.cluster import standalone
+from kafka_audit.report.parties.agreement import agreed, without_answer
+from kafka_audit.report.parties.views import NOT_ASKED, NOTHING, UNREPORTED
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
-from kafka_audit.report.views import NOT_ASKED, NOTHING, UNREPORTED
 from testbed.corpus.documents import whole_documents
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, unpacked
 
@@ -116,6 +116,23 @@ def test_a_vantage_that_reaches_no_broker_reaches_none(healthy):
     for row in healthy["reach"]:
         row["open"] = 0
     assert "From vantages" not in facts(healthy)
+
+
+def test_a_vantage_without_a_result_is_not_left_out_in_silence(healthy):
+    """The nearest to it: it has a result, that it does not reach them, which is a finding."""
+    row = next(row for row in healthy["reach"] if row["role"] == "client")
+    row |= {"open": 1, "stops": [{"layer": "dns", "outcome": "unknown", "error": "no python3", "brokers": [0, 2]}]}
+    texts = [one.text for one in without_answer(healthy)]
+    assert "2 of 6 connections from vantages to brokers." in texts
+    row["stops"][0]["outcome"] = "failed"
+    assert [one.text for one in without_answer(healthy)] == [text for text in texts if "vantages" not in text]
+
+
+def test_a_probe_without_a_result_is_no_source(healthy):
+    for row in healthy["reach"]:
+        row["open"] = 0 if row["broker"] in {0, 1} else row["open"]
+    (between,) = (fact for fact in agreed(healthy) if fact.title == "Between brokers")
+    assert between.source == "probes from the host of broker 2, and what brokers received"
 
 
 def test_without_a_probe_between_brokers_the_source_is_another(healthy):

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from hostile import harmless
-from kafka_audit.report import next_failure
 from kafka_audit.report.document import build_document
 from kafka_audit.report.html.cluster import standalone
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
+from kafka_audit.report.what_if import next_failure
 from testbed.cluster_views import cluster_views
 from what_if.asked import snapshot_of, without
 
@@ -45,9 +45,63 @@ def test_a_healthy_cluster_is_one_sentence():
     document, _ = document_of({"topics": {"payments": {"partitions": {0: {"replicas": [0, 1, 2], "isr": [0, 1, 2]}}}}})
     found = document["next_failure"]
     assert found["worst"] is None
-    assert found["sentence"].startswith("Any single broker, rack or controller can fail")
+    assert found["sentence"].startswith("Any single broker can fail: ")
     lines = [*next_failure.next_failure_lines(found, 100)]
     assert " ".join(" ".join(lines).split()) == f"{found['sentence']}."
+
+
+SAFE = {"topics": {"payments": {"partitions": {0: {"replicas": [0, 1, 2], "isr": [0, 1, 2]}}}}}
+VOTERS = {"leader": 200, "epoch": 7, "high_watermark": 9000, "voters": {200: 0, 201: 0, 202: 0}, "observers": {0: 0, 1: 0, 2: 0}}
+REFUSED = {"observer": "broker:0", "operation": "DescribeQuorum", "error": "not authorized", "needs": "Describe on Cluster"}
+SILENT = {broker: {"answers": False} for broker in (0, 1, 2)}
+KINDS = {
+    # All brokers go with their only rack, whose loss is not asked about.
+    "one rack": ({"brokers": {n: {"rack": "a"} for n in (0, 1, 2)}}, "Any single broker can fail"),
+    "racks": ({"brokers": {n: {"rack": "abc"[n]} for n in (0, 1, 2)}}, "Any single broker or rack can fail"),
+    "a broker without a rack": (
+        {"brokers": {0: {"rack": "a"}, 1: {"rack": "b"}}},
+        "No single loss is known to stop anything; 2 of 5 are not decided",
+    ),
+    "no right to read the quorum": (
+        {**KRAFT, "quorum": "none", "reads": [REFUSED]},
+        "No single loss is known to stop anything; 3 of 3 are not decided and controllers were not read",
+    ),
+    "the same, and brokers are no controllers": (
+        {**KRAFT, "quorum": "none", "reads": [REFUSED], "configs": {"process.roles": "broker"}},
+        "No single loss is known to stop anything; controllers were not read",
+    ),
+    "no leader of the quorum": (
+        {**KRAFT, "quorum": {**VOTERS, "leader": -1, "epoch": None}},
+        "No single loss is known to stop anything; 3 of 3 are not decided and controllers were not read",
+    ),
+    "no broker answers": (
+        {**KRAFT, "quorum": {**VOTERS, "says": {"c0:9093": {"node": 200}}}, "views": SILENT},
+        "No single loss is known to stop anything; 1 of 3 are not decided and brokers were not read",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_was_not_read_or_asked_about_is_not_called_safe(name):
+    case, sentence = KINDS[name]
+    document, _ = document_of({**SAFE, **case})
+    found = document["next_failure"]
+    assert found["sentence"].partition(":")[0] == sentence
+    assert bool(found["not_known"]) is not sentence.startswith("Any")
+
+
+def test_a_broker_that_metadata_does_not_list_has_a_row():
+    offline = {"topics": {"payments": {"partitions": {0: {"offline_replicas": [2]}}}}}
+    held = {
+        "payments": {"partitions": {0: {"replicas": [0, 2], "isr": [0, 2]}, 1: {"replicas": [2], "isr": [2]}}},
+        "orders": "absent",
+    }
+    case = {**KRAFT, "quorum": VOTERS, "brokers": {2: "absent"}, "topics": held, "views": {0: offline, 1: offline}}
+    document, snapshot = document_of(case)
+    rows = {row["loss"]: (row["safe"], row["offline"]) for row in document["next_failure"]["losses"] if row["loss"][0] == "b"}
+    assert rows == {"broker:0": (True, 0), "broker:1": (True, 0), "broker:2": (False, 1)}
+    _, each = without(snapshot, each="broker")
+    assert {answer.loss.name: answer.safe for answer in each} == {name: safe for name, (safe, _) in rows.items()}
 
 
 def test_racks_and_controllers_have_rows():

@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.tables import QuorumReplica
-from kafka_audit.report.matrix import short
+from kafka_audit.report.parties.matrix import short
 from kafka_audit.report.text import clean
 
 _MOST = 4000

@@ -8,12 +8,14 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Line
 from kafka_audit.model.text import clean, listing, our_line, start_upper
-from kafka_audit.report import losses, remedies
-from kafka_audit.report.matrix import short
+from kafka_audit.report import remedies
+from kafka_audit.report.parties.matrix import short
 from kafka_audit.report.text import wrap
+from kafka_audit.report.what_if import losses
 from kafka_audit.what_if import topics
 from kafka_audit.what_if.answer import Answer, answer
-from kafka_audit.what_if.losses import BROKER, CONTROLLER, RACK, PartyLoss, every
+from kafka_audit.what_if.losses import BROKER, CONTROLLER, RACK, PartyLoss, every, parse, running
+from kafka_audit.what_if.quorums import quorum_gap
 
 _MOST = 4000
 """Losses that the document lists."""
@@ -34,11 +36,11 @@ def build_next_failure(view: ClusterView) -> dict[str, Any] | None:
     if not found:
         return None
     worst = max(found, key=losses.how_bad)
-    unknown = dict.fromkeys(
-        (question.what, question.needs) for answer in found for question in answer.not_known if question.decides
-    )
+    unread = dict(_unread(view))
+    questions = [(question.what, question.needs) for answer in found for question in answer.not_known if question.decides]
+    unknown = dict.fromkeys([*questions, *unread.values()])
     return {
-        "sentence": our_line(_sentence(found, worst), 1000),
+        "sentence": our_line(_sentence(found, worst, [*unread]), 1000),
         "worst": None if worst.safe else clean(worst.loss.name),
         "losses": [_row(answer) for answer in found[:_MOST]],
         "omitted": max(len(found) - _MOST, 0),
@@ -53,15 +55,32 @@ def _single(view: ClusterView) -> Sequence[PartyLoss]:
     return (*every(view, BROKER), *(racks if len(racks) > 1 else ()), *controllers)
 
 
-def _sentence(found: Sequence[Answer], worst: Answer) -> str:
+def _unread(view: ClusterView) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the parties that were not read, whose losses have no row, each with what is not known and what is needed."""
+    brokers, quorum = view.gap("brokers"), quorum_gap(view)
+    if brokers is not None and not running(view):
+        yield "brokers", (f"which brokers there are: {brokers.error or brokers.reason}", brokers.needs or "a broker that answers")
+    if quorum is not None:
+        yield "controllers", (quorum.what, quorum.needs)
+
+
+def _sentence(found: Sequence[Answer], worst: Answer, unread: Sequence[str]) -> str:
     if worst.safe is False:
         unsafe = sum(answer.safe is False for answer in found)
         others = f" ({unsafe} of {len(found)} are not safe)" if unsafe > 1 else ""
         return f"The worst single loss is {losses.parties_lost(worst.loss.names)}: {losses.reasons_of(worst)}{others}"
-    if worst.safe is None:
-        undecided = sum(answer.safe is None for answer in found)
-        return f"No single loss is known to stop anything; {undecided} of {len(found)} are not decided"
-    return "Any single broker, rack or controller can fail: partitions that have a leader keep one, and accept acks=all"
+    undecided = sum(answer.safe is None for answer in found)
+    if undecided or unread:
+        open_ones = [f"{undecided} of {len(found)} are not decided"] if undecided else []
+        return f"No single loss is known to stop anything; {listing([*open_ones, *(f'{who} were not read' for who in unread)])}"
+    return f"Any single {_kinds(found)} can fail: partitions that have a leader keep one, and accept acks=all"
+
+
+def _kinds(found: Sequence[Answer]) -> str:
+    """Return what was lost in these answers: no rack where there is none, or only one."""
+    kinds = [kind for kind in (BROKER, RACK) if any(parse(answer.loss.name)[0] == kind for answer in found)]
+    kinds += [CONTROLLER] if any(answer.loss.controllers for answer in found) else []
+    return " or ".join(part for part in (", ".join(kinds[:-1]), kinds[-1]) if part)
 
 
 def _way(text: str, line: Line) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import small_cluster
 from kafka_audit.model.tables import BrokerView, QuorumReplica, QuorumView
-from kafka_audit.report import matrix
+from kafka_audit.report.parties import matrix
 
 
 def drawn(**spec):

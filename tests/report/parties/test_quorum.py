@@ -11,11 +11,12 @@ import small_cluster
 from checks.cases import base
 from checks.world import merged, snapshots
 from cluster_views import cluster_view, cluster_views
-from kafka_audit.report import formats, matrix
+from kafka_audit.report import formats
 from kafka_audit.report.document import build_document
 from kafka_audit.report.html import picture
+from kafka_audit.report.parties import matrix
+from kafka_audit.report.parties.quorum import build_quorum, quorum_text
 from kafka_audit.report.plain_text.terminal import terminal_report
-from kafka_audit.report.quorum import build_quorum, quorum_text
 
 VOTERS = {
     "controller.quorum.voters": "200@c1:9093,201@c2:9093,202@C3:9093",

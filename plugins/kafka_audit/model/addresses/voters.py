@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from kafka_audit.compare.addresses import HostPort, canonical_address
 from kafka_audit.compare.hosts import ip_address_of
 from kafka_audit.compare.listener_names import canonical_listener
-from kafka_audit.model.advertised_listeners import CONTROLLERS, first_controllers_listener
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, first_controllers_listener
 from kafka_audit.model.tables import QuorumVoter
 
 VOTERS, SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.servers"

@@ -9,9 +9,9 @@ from typing import Any
 
 from kafka_audit.checks import catalogue
 from kafka_audit.model.text import brokers, counted, listing, start_upper
-from kafka_audit.report.matrix import matrix_rows
-from kafka_audit.report.quorum import CAUGHT_UP
-from kafka_audit.report.views import NOT_ASKED, NOTHING, UNREPORTED, who
+from kafka_audit.report.parties.matrix import matrix_rows
+from kafka_audit.report.parties.quorum import CAUGHT_UP
+from kafka_audit.report.parties.views import NOT_ASKED, NOTHING, UNREPORTED, who
 
 _MOST_VANTAGES = 6
 
@@ -54,6 +54,12 @@ def without_answer(document: Mapping[str, Any]) -> list[Unanswered]:
         if "?" in cells:
             text = f"{cells.count('?')} of {len(cells)} connections between nodes and {target}."
             found.append(Unanswered(text=text, section="matrix"))
+    from_vantages = [row for row in document.get("reach", ()) if row["role"] == "client"]
+    stops = [stop for row in from_vantages for stop in row["stops"] if stop["outcome"] != "failed"]
+    if stops:
+        tried = sum(len(row["brokers"]) for row in from_vantages)
+        text = f"{sum(len(stop['brokers']) for stop in stops)} of {counted(tried, 'connection')} from vantages to brokers."
+        found.append(Unanswered(text=text, section="matrix"))
     return found
 
 
@@ -78,7 +84,7 @@ def _between_nodes(document: Mapping[str, Any], key: str) -> str:
 
 def _between_brokers(document: Mapping[str, Any]) -> Iterator[Agreed]:
     cells = _between_nodes(document, "reach")
-    hosts = {row["broker"] for row in document.get("reach", ()) if row["broker"] is not None}
+    hosts = {row["broker"] for row in document.get("reach", ()) if row["broker"] is not None and row["open"]}
     probes = f"probes from the {'host' if len(hosts) == 1 else 'hosts'} of {brokers(hosts)}, and" if hosts else "no probe; by"
     if "." in cells:
         yield Agreed(title="Between brokers", text=f"{_share(cells)} work", source=f"{probes} what brokers received")
