@@ -55,7 +55,7 @@ esac
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A copy of `.ci` and of what it checks, with a `make` and a `pytest` that only say how it went."""
+    """A copy of `.ci` and of what it checks, with a `make` and a `pytest` that only say how it went. It installs nothing."""
     for folder in (".ci", "requirements"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     for name in ("Dockerfile", "Makefile", "docker-compose.yaml", "requirements.txt"):
@@ -66,9 +66,11 @@ def checkout(tmp_path):
     def run(scenarios, *, make_fails="", code=0):
         (tmp_path / ".ci" / "scenarios").write_text(scenarios)
         (tmp_path / "bin" / "make").write_text(f'#!/bin/sh\n[ "$1" != "{make_fails}" ]\n')
+        (tmp_path / "bin" / "apt-get").write_text("#!/bin/sh\n")
+        (tmp_path / "bin" / "id").write_text("#!/bin/sh\necho 0\n")
         (tmp_path / ".venv" / "bin" / "python").write_text("#!/bin/sh\n")
         (tmp_path / ".venv" / "bin" / "pytest").write_text(FAKE_PYTEST.format(code=code))
-        for program in ("bin/make", ".venv/bin/pytest", ".venv/bin/python"):
+        for program in ("bin/make", "bin/apt-get", "bin/id", ".venv/bin/pytest", ".venv/bin/python"):
             (tmp_path / program).chmod(0o755)
         path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
         return subprocess.run(

@@ -53,6 +53,7 @@ def walked(host, name):
     return found
 
 
+@pytest.mark.scenario
 def test_who_was_asked_and_what_it_said(bed, nameserver, tmp_path):
     host = bed.hosts.add("client", "10.99.0.110")
     asked = f"by nameserver {nameserver.host.address}"
@@ -71,6 +72,7 @@ def test_a_nameserver_that_is_away_gives_no_answer_and_no_definite_no(bed, tmp_p
         assert error in {"temporary failure in name resolution", "timeout"}
 
 
+@pytest.mark.scenario
 def test_names_hold_on_their_host_alone_and_can_be_given_anew(bed, nameserver, tmp_path):
     one, other = bed.hosts.add("one", "10.99.0.112"), bed.hosts.add("other", "10.99.0.113")
     own_names(other, tmp_path, hosts={"here.example": "10.99.0.2"})
@@ -82,6 +84,7 @@ def test_names_hold_on_their_host_alone_and_can_be_given_anew(bed, nameserver, t
     assert walked(one, NAME)[0][1] == "ok"
 
 
+@pytest.mark.scenario
 def test_a_proxy_forwards_each_port_until_it_is_killed(bed, tmp_path):
     server, gateway = bed.hosts.add("server", "10.99.0.114"), bed.hosts.add("gateway", "10.99.0.115")
     for port in (1001, 1002):
