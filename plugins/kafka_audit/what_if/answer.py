@@ -144,14 +144,15 @@ def _unread(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator
                 what=f"which partitions {'are on which broker' if part == 'topics' else 'have a broker'}: {why}", needs=needs
             )
     if view.kraft and holds:
-        yield from _hidden(view)
-    doubts = _doubtful(view, left) if holds else {}
+        yield from view.derived(_hidden)
+    of_all = view.derived(_doubtful)
+    doubts = {broker: of_all[broker] for broker in left if holds and broker in of_all}
     for why in dict.fromkeys(doubts.values()):
         doubtful = sorted(broker for broker in doubts if doubts[broker] == why)
         for some in [[broker] for broker in doubtful] if len(doubtful) <= _ONE_BY_ONE else [doubtful]:
             what = f"whether {brokers(some)} work{'s' if len(some) == 1 else ''}: {why}"
             yield NotKnown(what=what, needs=f"an answer of {brokers(some)}")
-    yield from _without_controller(view) if holds else ()
+    yield from view.derived(_without_controller) if holds else ()
     yield from _of_racks(view, loss, left)
     yield from _cut_off(view, [broker for broker in left if holds and broker not in doubts])
     gap_of_min_isr = view.min_isr_gap
@@ -165,19 +166,21 @@ def _unread(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator
         yield NotKnown(what=what, needs="nothing: it is lost already", decides=False)
 
 
-def _doubtful(view: ClusterView, left: Sequence[int]) -> Mapping[int, str]:
-    """Return the brokers that did not answer themselves, with why that is so: the views under their names are of others."""
+def _doubtful(view: ClusterView) -> Mapping[int, str]:
+    """Return running brokers that did not answer themselves, with why that is so: the views under their names are of others."""
     answers: dict[int, list[AnsweringBroker]] = {}
     for (broker, _), found in view.derived(answering_brokers).items():
         answers.setdefault(broker, []).extend(found)
     found_others = {broker: found for broker, found in answers.items() if found and all(one.is_other for one in found)}
-    doubts = {broker: f"{found_others[broker][0].name} answers at its address" for broker in left if broker in found_others}
-    silent = (broker for broker in left if f"broker/{broker}" in view.reads.silent_brokers)
+    doubts = {
+        broker: f"{found_others[broker][0].name} answers at its address" for broker in running(view) if broker in found_others
+    }
+    silent = (broker for broker in running(view) if f"broker/{broker}" in view.reads.silent_brokers)
     return doubts | dict.fromkeys(silent, "registered, and did not answer")
 
 
-def _hidden(view: ClusterView) -> Iterator[NotKnown]:
-    """Yield that there may be topics which the auditor may not describe: KRaft brokers leave them out without an error.
+def _hidden(view: ClusterView) -> Sequence[NotKnown]:
+    """Return that there may be topics which the auditor may not describe: KRaft brokers leave them out without an error.
 
     Log dirs show them: they are listed whole, without regard to rights on topics.
     """
@@ -185,8 +188,8 @@ def _hidden(view: ClusterView) -> Iterator[NotKnown]:
     may_hide = any(view.inter_broker.authorizer(broker).state != "unset" for broker in answering)
     if not view.partitions.count.partitions and view.gap("topics") is None:
         what, needs = "which topics there are: no view lists one", "Describe on Topic, if topics exist"
-        yield NotKnown(what=what, needs=needs, decides=may_hide)
-    elif may_hide:
+        return [NotKnown(what=what, needs=needs, decides=may_hide)]
+    if may_hide:
         more = {broker: sum(row.replicas for row in view.log_dirs(broker).values()) for broker in running(view)}
         more = {broker: held - view.partitions.held_by(broker) for broker, held in more.items()}
         hidden = sorted(broker for broker, number in more.items() if number > 0)
@@ -194,25 +197,27 @@ def _hidden(view: ClusterView) -> Iterator[NotKnown]:
         if hidden:
             number = counted(sum(more[broker] for broker in hidden), "replica")
             what = f"which topics have {number} on disks of {brokers(hidden)}: they are in no list, or stray (KA507)"
-        yield NotKnown(what=what, needs="Describe on Topic '*'", decides=bool(hidden))
+        return [NotKnown(what=what, needs="Describe on Topic '*'", decides=bool(hidden))]
+    return ()
 
 
-def _without_controller(view: ClusterView) -> Iterator[NotKnown]:
-    """Yield why no node elects other leaders: without a controller, partitions keep the leader that goes."""
+def _without_controller(view: ClusterView) -> Sequence[NotKnown]:
+    """Return why no node elects other leaders: without a controller, partitions keep the leader that goes."""
     what = "whether other replicas become leaders"
     if view.kraft:
         voters = view.derived(VoteEdges).voters
         follow = len(voters.following | voters.uncertain)
         if not voters.all and view.quorum.without_leader:
             why, needs = view.quorum.unread()
-            yield NotKnown(what=f"{what}: {why}", needs=needs)
-        elif follow < voters.majority and voters.all:
+            return [NotKnown(what=f"{what}: {why}", needs=needs)]
+        if follow < voters.majority and voters.all:
             why = f"{follow} of {len(voters.all)} controllers follow the metadata log, and {voters.majority} are needed"
-            yield NotKnown(what=f"{what}: {why}", needs="a majority of the controllers")
+            return [NotKnown(what=f"{what}: {why}", needs="a majority of the controllers")]
     elif view.controller is None:
         gap = view.gap("controller")
         why = "no broker is the controller" if gap is None or gap.error is None else gap.error
-        yield NotKnown(what=f"{what}: {why}", needs=(gap and gap.needs) or "an elected controller")
+        return [NotKnown(what=f"{what}: {why}", needs=(gap and gap.needs) or "an elected controller")]
+    return ()
 
 
 def _of_racks(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator[NotKnown]:
@@ -226,13 +231,19 @@ def _of_racks(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterat
 
 def _cut_off(view: ClusterView, left: Sequence[int]) -> Iterator[NotKnown]:
     """Yield brokers in ISRs that do not receive what their controller decides: named as leaders, they would not know it."""
-    edges, shares = facts_of(view).edges, view.partitions.shares
-    in_sync = [broker for broker in left if broker in shares and shares[broker].in_sync]
-    effects = {broker: edges.follow(broker).effect if view.kraft else edges.control(broker) for broker in in_sync}
-    cut = [broker for broker, effect in effects.items() if effect.state == "missing"]
-    for some in [[broker] for broker in cut] if len(cut) <= _ONE_BY_ONE else [cut]:
-        why = effects[some[0]].text if len(some) == 1 else "their views show that they do not receive updates"
+    cut = view.derived(_without_updates)
+    these = [broker for broker in left if broker in cut]
+    for some in [[broker] for broker in these] if len(these) <= _ONE_BY_ONE else [these]:
+        why = cut[some[0]] if len(some) == 1 else "their views show that they do not receive updates"
         yield NotKnown(what=f"whether {brokers(some)} would lead: {why}", needs=f"an audit after the repair of {brokers(some)}")
+
+
+def _without_updates(view: ClusterView) -> Mapping[int, str]:
+    """Return the running brokers in ISRs that do not receive what their controller decides, each with what shows it."""
+    edges, shares = facts_of(view).edges, view.partitions.shares
+    in_sync = [broker for broker in running(view) if broker in shares and shares[broker].in_sync]
+    effects = {broker: edges.follow(broker).effect if view.kraft else edges.control(broker) for broker in in_sync}
+    return {broker: effect.text for broker, effect in effects.items() if effect.state == "missing"}
 
 
 def _holders(loss: PartyLoss) -> frozenset[int]:
