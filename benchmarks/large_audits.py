@@ -61,14 +61,13 @@ class LargeBroker(FakeBroker):
 def serve(brokers: int, partitions: int, told: Connection) -> None:
     """Be the brokers; move leaders each time that something is received."""
     fakes = [LargeBroker(number) for number in range(brokers)]
+    for fake in fakes:
+        fake.brokers = {one.id: (HOST.format(one.id), PORT) for one in fakes}
+        listener = socket.create_server((HOST.format(fake.id), PORT), backlog=64)
+        threading.Thread(target=listen, args=(fake, listener), daemon=True).start()
     for moved in (0, *(round_ * (partitions // PER_TOPIC // MOVED) for round_ in range(1, 2 * len(ENGINES) + 1))):
         for fake, body in zip(fakes, answers(brokers, partitions, moved, HOST), strict=True):
             fake.body = body
-        if not moved:
-            for fake in fakes:
-                fake.brokers = {one.id: (HOST.format(one.id), PORT) for one in fakes}
-                listener = socket.create_server((HOST.format(fake.id), PORT), backlog=64)
-                threading.Thread(target=listen, args=(fake, listener), daemon=True).start()
         told.send(moved)
         told.recv()
 

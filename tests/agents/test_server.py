@@ -126,6 +126,20 @@ def test_what_cannot_be_answered_is_said_in_one_line(store):
     assert not any("\n" in text for text in texts)
 
 
+def test_an_empty_store_and_a_snapshot_without_report_are_no_all_clear(tmp_path, audited):
+    _, _, (refused,) = conversation(tmp_path / "nosuch", ("clusters", {}))
+    assert refused.is_error
+    assert f"nothing was audited: {tmp_path / 'nosuch'} has no snapshot" in refused.content[0].text
+    document, snapshot = audited("refused", "some_login_fails")
+    filled = Store(tmp_path / "store")
+    filled.prepare()
+    filled.write(snapshot)
+    _, _, (listed,) = conversation(filled.root, ("clusters", {}))
+    assert json.loads(listed.content[0].text)["clusters"] == [
+        {"cluster": document["cluster"], "not_known": "its newest snapshot has no report"}
+    ]
+
+
 def test_lint_and_explain_need_no_cluster(tmp_path):
     wrong = "process.roles=broker\nnode.id=1\n"
     _, _, (refused, page) = conversation(

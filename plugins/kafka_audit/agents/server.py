@@ -82,7 +82,18 @@ class _StoreTools:
         """List the audited clusters with the time of the newest report, and the headline of each open incident."""
         store = self._store()
         found = {name: self._newest(store, name) for name in store.clusters()}
-        return _told({"clusters": [answers.overview(report) for report in found.values() if report is not None]})
+        if not found:
+            msg = f"nothing was audited: {store.root} has no snapshot; `kafka-audit run` with that --store makes one"
+            raise UsageError(msg)
+        unknown = "its newest snapshot has no report"
+        return _told(
+            {
+                "clusters": [
+                    {"cluster": name, "not_known": unknown} if report is None else answers.overview(report)
+                    for name, report in found.items()
+                ]
+            }
+        )
 
     def why(self, cluster: str, incident: int | None = None, snapshot: str | None = None) -> str:
         """Say why a cluster is broken: evidence for and against, causes that are not ruled out, steps with commands.

@@ -48,7 +48,7 @@ SHARED = (
     "differing_partition",
     "faulty_partition",
     "disagreement",
-    "unlisted_broker",
+    "offline_follower",
     "lost_replica",
     "lost_partition",
 )
@@ -74,7 +74,7 @@ _RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "differing_partition": ("differing_entry",),
         "faulty_partition": ("sampled_partition",),
         "disagreement": ("differing_partition", "lacking_topic"),
-        "unlisted_broker": ("sampled_partition",),
+        "offline_follower": ("observer_view",),
         "lost_replica": ("lost_disk",),
         "lost_partition": ("sampled_partition",),
         ListAge.table(): ("reference_list",),

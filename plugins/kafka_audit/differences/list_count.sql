@@ -1,6 +1,5 @@
 -- How many partitions each list of topics of either sample shows, for all observers, how many of the reference's it lacks, and
--- between which brokers they are. In KRaft a replica is listed as offline if its broker is fenced, its disk failed, or its broker
--- lacks the listener of the question: only in the last case does it stay in the ISR of a partition with a leader.
+-- between which brokers they are.
 WITH lists AS (
     -- 'now' comes last: a list of both samples is compared in the newer one
     SELECT snapshot_id, source_id, topics_digest, max(moment) AS moment
@@ -25,14 +24,9 @@ lacking AS (
         ON t.snapshot_id = l.snapshot_id AND t.moment = l.moment AND t.topics_digest = l.topics_digest
     GROUP BY l.snapshot_id, l.topics_digest),
 away AS (
-    SELECT l.snapshot_id, l.topics_digest, slice(sort_array(collect_set(c.replica)), 1, 10) AS brokers
-    FROM lists AS l
-    JOIN view_topic AS v ON v.snapshot_id = l.source_id AND v.topics_digest = l.topics_digest
-    JOIN (SELECT snapshot_id, topic_digest, topic, explode(array_intersect(isr, offline_replicas)) AS replica
-          FROM view_partition
-          WHERE size(offline_replicas) > 0 AND (leader >= 0 OR error = 72)) AS c
-        ON c.snapshot_id = v.snapshot_id AND c.topic_digest = v.topic_digest AND c.topic = v.topic
-    GROUP BY l.snapshot_id, l.topics_digest)
+    SELECT snapshot_id, topics_digest, slice(sort_array(collect_set(broker_id)), 1, 1000) AS brokers
+    FROM offline_follower
+    GROUP BY snapshot_id, topics_digest)
 SELECT l.snapshot_id, l.topics_digest, coalesce(s.partitions, 0) AS partitions, coalesce(s.led, 0) AS led,
        coalesce(m.missing, 0) AS missing, sort_array(array_distinct(array_compact(array(s.lowest, s.highest)))) AS brokers,
        coalesce(a.brokers, array()) AS offline_in_sync

@@ -177,7 +177,7 @@ class ListCount(Row):
     led: int  # with a leader
     missing: int  # partitions of the reference's topics that the list lacks; those in deletion left out
     brokers: tuple[int, ...]  # with the lowest and the highest id that have a replica of any
-    offline_in_sync: tuple[int, ...] = ()  # in the ISR of a partition with a leader, and listed as offline; the first ten
+    offline_in_sync: tuple[int, ...] = ()  # in the ISR of a partition with a leader, and listed as offline; KRaft
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,13 @@ WITH listed AS (
     WHERE moment = 'now'
     GROUP BY snapshot_id),
 unlisted AS (
-    SELECT snapshot_id, collect_set(broker_id) AS brokers FROM unlisted_broker GROUP BY snapshot_id),
+    SELECT f.snapshot_id, collect_set(f.broker_id) AS brokers
+    FROM offline_follower AS f
+    JOIN reference_list AS r
+        ON r.snapshot_id = f.snapshot_id AND r.moment = 'now' AND r.topics_digest = f.topics_digest AND r.place = 1
+    LEFT JOIN known_broker AS k ON k.snapshot_id = f.snapshot_id AND k.moment = 'now' AND k.broker_id = f.broker_id
+    WHERE k.broker_id IS NULL
+    GROUP BY f.snapshot_id),
 running AS (
     -- Spark 4.2 cannot plan a union of both: it looks for constraints of the relation that was kept (NoSuchElementException)
     SELECT l.snapshot_id, l.min_isr, l.capped,
@@ -20,7 +26,7 @@ going AS (
     SELECT snapshot_id, loss, broker_id, margin FROM lost_broker
     UNION ALL
     SELECT u.snapshot_id, concat('broker:', u.broker_id) AS loss, u.broker_id, m.margin
-    FROM unlisted_broker AS u
+    FROM (SELECT snapshot_id, explode(brokers) AS broker_id FROM unlisted) AS u
     JOIN (SELECT snapshot_id, max(margin) AS margin FROM lost_broker GROUP BY snapshot_id) AS m ON m.snapshot_id = u.snapshot_id
     LEFT JOIN lost_broker AS b ON b.snapshot_id = u.snapshot_id AND b.loss = concat('broker:', u.broker_id)
     WHERE b.loss IS NULL),

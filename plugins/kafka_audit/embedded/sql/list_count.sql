@@ -57,35 +57,18 @@ WITH lists AS (
     l.topics_digest
 ), away AS (
   SELECT
-    l.snapshot_id,
-    l.topics_digest,
+    snapshot_id,
+    topics_digest,
     ARRAY_SLICE(
-      LIST_SORT(LIST(DISTINCT c.replica) FILTER(WHERE
-        NOT c.replica IS NULL), 'ASC', 'NULLS FIRST'),
+      LIST_SORT(LIST(DISTINCT broker_id) FILTER(WHERE
+        NOT broker_id IS NULL), 'ASC', 'NULLS FIRST'),
       1,
-      10
+      1000
     ) AS brokers
-  FROM lists AS l
-  JOIN view_topic AS v
-    ON v.snapshot_id = l.source_id AND v.topics_digest = l.topics_digest
-  JOIN (
-    SELECT
-      snapshot_id,
-      topic_digest,
-      topic,
-      UNNEST(ARRAY_INTERSECT(isr, offline_replicas)) AS replica
-    FROM view_partition
-    WHERE
-      ARRAY_LENGTH(offline_replicas) > 0 AND (
-        leader >= 0 OR error = 72
-      )
-  ) AS c
-    ON c.snapshot_id = v.snapshot_id
-    AND c.topic_digest = v.topic_digest
-    AND c.topic = v.topic
+  FROM offline_follower
   GROUP BY
-    l.snapshot_id,
-    l.topics_digest
+    snapshot_id,
+    topics_digest
 )
 SELECT
   l.snapshot_id,

@@ -13,12 +13,21 @@ WITH listed AS (
     snapshot_id
 ), unlisted AS (
   SELECT
-    snapshot_id,
-    LIST(DISTINCT broker_id) FILTER(WHERE
-      NOT broker_id IS NULL) AS brokers
-  FROM unlisted_broker
+    f.snapshot_id,
+    LIST(DISTINCT f.broker_id) FILTER(WHERE
+      NOT f.broker_id IS NULL) AS brokers
+  FROM offline_follower AS f
+  JOIN reference_list AS r
+    ON r.snapshot_id = f.snapshot_id
+    AND r.moment = 'now'
+    AND r.topics_digest = f.topics_digest
+    AND r.place = 1
+  LEFT JOIN known_broker AS k
+    ON k.snapshot_id = f.snapshot_id AND k.moment = 'now' AND k.broker_id = f.broker_id
+  WHERE
+    k.broker_id IS NULL
   GROUP BY
-    snapshot_id
+    f.snapshot_id
 ), running AS (
   SELECT
     l.snapshot_id,
@@ -41,7 +50,12 @@ WITH listed AS (
     'broker:' || u.broker_id AS loss,
     u.broker_id,
     m.margin
-  FROM unlisted_broker AS u
+  FROM (
+    SELECT
+      snapshot_id,
+      UNNEST(brokers) AS broker_id
+    FROM unlisted
+  ) AS u
   JOIN (
     SELECT
       snapshot_id,
