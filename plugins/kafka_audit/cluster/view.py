@@ -375,6 +375,11 @@ class ClusterView:
             found.setdefault(row.brokers_digest, []).append(row)
         return {digest: tuple(rows) for digest, rows in found.items()}
 
+    def listed_by(self, broker: int) -> frozenset[int]:
+        """Return the brokers that a broker listed in the newest sample when it was asked itself."""
+        lists = (self.listed.get(view.brokers_digest, ()) for view in self.views_of(broker))
+        return frozenset(row.broker_id for rows in lists for row in rows)
+
     @cached_property
     def lacking(self) -> Lacking:
         """KRaft: brokers that are registered and in use, and lack the listener on which others were asked, by its name."""

@@ -217,7 +217,7 @@ class Edges:
     def _followed(self, broker: int) -> Effect:
         signs = self._signs(broker)
         listed = self._view.disagreement(str(broker), "broker")
-        signs += [listed] if listed is not None and listed.unlisted else []
+        signs += [listed] if listed is not None and listed.unlisted and not self.knows_that_it_is_fenced(broker) else []
         if any(sign.settled for sign in signs):
             return Effect(state="missing", text=f"the view of broker {broker} is older than those of others")
         applied = self._view.quorum.unapplied.get(broker)
@@ -227,6 +227,12 @@ class Edges:
         if fetched.state != "missing" and signs:
             return Effect(state="passing", text=f"the view of broker {broker} was old in only one sample")
         return fetched if fetched.state in {"missing", "passing"} else _UNKNOWN
+
+    def knows_that_it_is_fenced(self, broker: int) -> bool:
+        """Return whether no view lists a broker that answers, its own among them: it has applied what the controllers decided."""
+        listed = self._view.disagreement(str(broker), "broker")
+        own = self._view.listed_by(broker)
+        return listed is not None and listed.unlisted and bool(own) and broker not in own
 
     def _edge(self, kind: str, broker: int, sources: tuple[int, ...], effect: Effect) -> Edge:
         listener = self._view.inter_broker.listener(broker)

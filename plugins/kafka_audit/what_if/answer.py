@@ -1,7 +1,7 @@
 """The answer to one question: what stops without these parties, and is it safe."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
@@ -12,7 +12,7 @@ from kafka_audit.model.finding import Status
 from kafka_audit.model.text import brokers, clean, counted, named_nodes
 from kafka_audit.what_if import topics
 from kafka_audit.what_if.entries import EntryPoint, lost_entries
-from kafka_audit.what_if.losses import RACK, PartyLoss, metadata_log_dir, running
+from kafka_audit.what_if.losses import CONTROLLER, RACK, PartyLoss, metadata_log_dir, running, voters_alone
 from kafka_audit.what_if.moves import ControllerMove, controller_move
 from kafka_audit.what_if.quorums import QuorumLeft, quorum_without
 from kafka_audit.what_if.topics import Coordinator, Effects
@@ -221,8 +221,15 @@ def _without_controller(view: ClusterView) -> Sequence[NotKnown]:
 
 
 def _of_racks(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator[NotKnown]:
-    """Yield which brokers may be in a rack that goes: those that report none."""
-    if any(name.partition(":")[0] == RACK for name in loss.names):
+    """Yield which brokers may be in a rack that goes: those that report none; and which controllers, unless some are named."""
+    kinds = {name.partition(":")[0] for name in loss.names}
+    if RACK in kinds:
+        alone = [voter for voter in voters_alone(view) if view.settings.running(voter, "broker.rack").value is None]
+        with_them = quorum_without(view, replace(loss, controllers=loss.controllers.union(alone)))
+        if alone and CONTROLLER not in kinds and (with_them.moves or with_them.elects is not True):
+            who = named_nodes("controller", alone)
+            needs = f"broker.rack of {who}, or those that are there, beside the rack: `--without {CONTROLLER}:{alone[0]}`"
+            yield NotKnown(what=f"which rack {who} {'is' if len(alone) == 1 else 'are'} in", needs=needs)
         nowhere = [broker for broker in left if broker not in view.brokers or view.brokers[broker].rack is None]
         if nowhere:
             who = brokers(nowhere)

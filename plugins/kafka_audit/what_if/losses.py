@@ -109,6 +109,9 @@ def every(view: ClusterView, kind: str) -> Sequence[PartyLoss]:
         for broker, row in view.brokers.items():
             if row.rack is not None:
                 racks.setdefault(row.rack, set()).add(broker)
+        for voter in voters_alone(view):
+            if (rack := view.settings.running(voter, "broker.rack").value) in racks:
+                racks[rack].add(voter)
         return [_nodes(view, f"{RACK}:{rack}", brokers) for rack, brokers in sorted(racks.items())]
     if kind == CONTROLLER:
         nodes = view.quorum.now.voters if view.kraft else [] if view.controller is None else [view.controller]
@@ -116,6 +119,11 @@ def every(view: ClusterView, kind: str) -> Sequence[PartyLoss]:
     if kind == DISK:
         return [_disk(view, broker, path) for broker in running(view) for path in sorted(view.log_dirs(broker))]
     return [PartyLoss(names=(f"{ZOOKEEPER}:{server}",), servers=frozenset({server})) for server in zookeeper_voters(view)]
+
+
+def voters_alone(view: ClusterView) -> Sequence[int]:
+    """Return the controllers of a KRaft quorum that are no brokers, in order: only their settings show a rack."""
+    return sorted(view.controller_nodes.intersection(view.quorum.now.voters)) if view.kraft else []
 
 
 def running(view: ClusterView) -> Sequence[int]:

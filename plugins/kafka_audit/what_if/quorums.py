@@ -57,7 +57,7 @@ def _kraft(view: ClusterView, loss: PartyLoss) -> QuorumLeft:
     lost, moves = loss.controllers & voters.all, edges.leader in loss.controllers
     left = voters.following - lost
     state = election_without(lost, voters, edges.passes)
-    if not lost:
+    if not lost and state != "short":
         state = "elects"  # nothing becomes of it
     elif not moves and state != "short":
         state = "elects" if len(left) >= voters.majority else "unknown"  # the leader stays as long as a majority follows it
@@ -88,7 +88,9 @@ def _is_broker_alone(view: ClusterView, node: int) -> bool:
 
 def _unmeasured(edges: VoteEdges) -> Iterator[NotKnown]:
     if edges.voters.uncertain:
-        what = f"whether {named_nodes('controller', edges.voters.uncertain)} follow the leader: not caught up now"
+        uncertain = edges.voters.uncertain
+        follow = "follows" if len(uncertain) == 1 else "follow"
+        what = f"whether {named_nodes('controller', uncertain)} {follow} the leader: not caught up now"
         yield NotKnown(what=what, needs="another audit" if edges.knows_lag else "DescribeQuorum version 1 (Kafka 3.3)")
     nodes = edges.unmeasured()
     if nodes:

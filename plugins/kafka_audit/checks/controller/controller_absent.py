@@ -6,7 +6,11 @@ from dataclasses import replace
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import HostPort, same_address
+from kafka_audit.diagnosis.controller_paths import controller_paths
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.quorum import majority
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import QuorumView
 from kafka_audit.model.text import counted
 
@@ -38,7 +42,7 @@ def _by_registry(view: ClusterView) -> Judgement:
     absent = before is not None and before.controller_id is None and before.brokers_version == now.brokers_version
     if absent:
         fault = f"/controller is absent (controller epoch {epoch})"
-        return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch=epoch)
+        return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch=epoch, has="has")
     evidence = {"error": "in motion: absent in one sample", "needs": "another audit"}
     return view.judge(_CODE, "cluster", Status.UNKNOWN, evidence)
 
@@ -52,7 +56,7 @@ def _by_quorum(view: ClusterView) -> Judgement:
     if quorum.now.leaderless:
         if before is not None and before.leaderless:
             fault = f"{_NO_LEADER}, as reported by {counted(len(named), 'controller')}"
-            return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
+            return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none", has="has")
         return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
     silent = quorum.unanswered
     if silent:
@@ -61,9 +65,30 @@ def _by_quorum(view: ClusterView) -> Judgement:
         still = f"; a follower still names controller {named[0].leader_id}" if named else ""
         fault = f"{_NO_LEADER} that answers through any of {counted(len(silent), 'broker')} ({silent[0].error}){still}"
         still_named = tuple(sorted({leader.leader_id for leader in named})) or None
-        finding = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none", still_named=still_named)
-        return replace(finding, confidence=Confidence.INFERRED)
+        has, confidence = ("may have", Confidence.SUSPECTED) if _one_may_lead(view) else ("has", Confidence.INFERRED)
+        finding = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none", still_named=still_named, has=has)
+        return replace(finding, confidence=confidence)
     return _unread(view)
+
+
+def _one_may_lead(view: ClusterView) -> bool:
+    """Return whether a controller may lead that brokers do not reach, or may not log in to.
+
+    A voter that answered does not, or it would have said so, and a broker that votes asks itself. None leads without a majority
+    of voters that run: one that does not run refuses connections.
+    """
+    voters, asked = view.voter_addresses, {row.node_id for row in view.quorum.now.views} | view.quorum.now.answering
+    closed = {voter for voter, address in voters.items() if _is_closed(view, voter, address)}
+    short = len(voters) - len(closed) < majority(len(voters))
+    return not voters or not (short or voters.keys() <= closed | asked)
+
+
+def _is_closed(view: ClusterView, voter: int, address: HostPort) -> bool:
+    """Return whether a controller refuses connections in both samples, and accepts none."""
+    paths = view.derived(controller_paths)
+    there = [path for path in paths if path.node_id == voter or same_address(path.host_port, address)]
+    refuses = any(path.is_cut and path.reason == ReadFailure.REFUSED.name for path in there)
+    return refuses and not any(path.connects for path in there)
 
 
 def _unread(view: ClusterView) -> Judgement:
@@ -71,7 +96,7 @@ def _unread(view: ClusterView) -> Judgement:
     blind = view.quorum.list_no_broker
     if blind:
         fault = f"{counted(blind, 'broker')} that answered in two samples list no broker, as if all of them were fenced"
-        finding = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
+        finding = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none", has="has")
         return replace(finding, confidence=Confidence.INFERRED)
     error, needs = view.quorum.unread()
     return view.judge(_CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)
@@ -83,6 +108,6 @@ def _led(view: ClusterView, leader: QuorumView) -> Judgement:
     if before is not None and view.quorum.commits_nothing:
         epochs = f"epoch {before.leader_epoch}, then {leader.leader_epoch}"
         fault = f"the metadata quorum elects again and again ({epochs}) and commits nothing"
-        return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch=leader.leader_epoch)
+        return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch=leader.leader_epoch, has="has")
     subject = f"Controller {leader.leader_id}"
     return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=leader.leader_epoch)

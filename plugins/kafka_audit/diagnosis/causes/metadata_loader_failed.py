@@ -24,3 +24,5 @@ def metadata_loader_failed(facts: Facts, edge: Edge) -> Iterator[EdgeObservation
         yield fails("quorum", f"{edge.carries}, and {edge.effect.text}")
     elif edge.target in facts.view.quorum.now.late:
         yield works("quorum", f"the leader of the metadata quorum has not seen broker {edge.target} caught up")
+    elif facts.edges.knows_that_it_is_fenced(edge.target):
+        yield works("view", f"the own view of broker {edge.target} does not list it either: it has applied that it is fenced")

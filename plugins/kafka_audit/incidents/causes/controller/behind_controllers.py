@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafka_audit.diagnosis.cause import ADDRESS, LOADER, CauseKind
+from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.diagnosis.solver import following
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
@@ -73,6 +74,7 @@ def story(case: Case) -> Story:
         unreachable=confidence is not None,
         not_applied=any(candidate.cause == LOADER.name and candidate.speaks_for for candidate in found),
         lags=leading == "KA210",
+        heartbeats=all(_only_fenced(case, broker) for broker in case.brokers),
         shows=symptom_of(case.roots, single=len(case.brokers) == 1),
         words=listing([candidate.word for candidate in found if candidate.state in {"measured", "possible"}]).replace(
             " and ", " or "
@@ -80,6 +82,13 @@ def story(case: Case) -> Story:
         controllers=tuple(_controllers(case)),
         connections=connect_commands_to(_controllers(case)[:5]) or (command("nc -vz -w 3 CONTROLLER 9093"),),
     )
+
+
+def _only_fenced(case: Case, broker: int) -> bool:
+    """Return whether a broker reads the metadata log and applies it, and is fenced: what is missing are its heartbeats."""
+    edges = facts_of(case.view).edges
+    edge = edges.follow(broker)
+    return edge.carries is not None and edge.effect.state != "missing" and edges.knows_that_it_is_fenced(broker)
 
 
 def _confidence(case: Case, kind: CauseKind) -> Confidence | None:
