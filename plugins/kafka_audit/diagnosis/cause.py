@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.edges import COORDINATE, Edge
+from kafka_audit.diagnosis.edges import COORDINATE, FOLLOW, Edge
 from kafka_audit.diagnosis.facts import Facts
 from kafka_audit.model.read_failure import ReadFailure
 
@@ -44,12 +44,16 @@ def unknown(observer: str, text: str) -> EdgeObservation:
     return EdgeObservation(state="unknown", direct=False, observer=observer, text=text)
 
 
+_RIGHTS = 5
+"""The layer of what comes after the login."""
+
+
 def _let_in(edge: Edge) -> Iterator[EdgeObservation]:
     """Yield that requests pass on an edge: their sender reached the other end, which accepted it."""
     text = edge.effect.text if edge.effect.state == "works" else edge.carries
     if text is not None:
         read = "zookeeper" if edge.kind == COORDINATE else f"broker {edge.target}"
-        yield works(read if edge.effect.state == "works" else "quorum", text, direct=True)
+        yield works("quorum" if edge.effect.state != "works" and edge.kind == FOLLOW else read, text, direct=True)
 
 
 def closed_at_once(probe: ProbeResult, edge: Edge) -> bool:
@@ -109,6 +113,14 @@ MIGRATION = CauseKind(
     code="KA909",
     word="migration",
     fault="a migration to KRaft that lost updates",
+)
+
+CONTROLLER = CauseKind(
+    name="controller",
+    group="controller",
+    code="KA806",
+    word="idle controller",
+    fault="a controller that does not process what happens",
 )
 
 # What keeps a broker from ZooKeeper: its registration shows it, whatever it is.
@@ -180,7 +192,9 @@ class KnownCause:
             text = f"{edge.listener_name} is {used or 'not known'}"
             yield works("protocol", text, direct=True) if ruled_out else unknown("protocol", text)
         if not self.kind.spares_requests:
-            yield from _let_in(edge)
+            # Who has a session may still be denied its registration, or have lost it.
+            has_session = edge.kind == COORDINATE and edge.effect.state != "works" and self.layer >= _RIGHTS
+            yield from () if has_session else _let_in(edge)
         if not ruled_out:
             yield from self.observe(facts, edge)
 

@@ -48,6 +48,7 @@ class OwnView:
 
 
 _UNKNOWN = Effect(state="unknown")
+_HOLDS = "it holds /controller in ZooKeeper"
 _OLD = frozenset(
     {"leader", "no_leader", "empty_view", "broker_missing", "topic_missing", "partition_missing", "replicas", "unregistered"}
 )
@@ -150,6 +151,7 @@ class Edges:
             listener=None,
             endpoint=next(iter(ends), None),
             effect=self._coordinated(broker),
+            carries=f"broker {broker} has a session: {_HOLDS}" if broker in self._elected[0] else None,
         )
 
     def _coordinated(self, broker: int) -> Effect:
@@ -162,27 +164,39 @@ class Edges:
         if broker not in now:
             return _UNKNOWN
         lasts = broker in before and broker not in self._view.brokers_before
-        text = f"broker {broker} answers at {now[broker]} and is not registered in ZooKeeper"
+        runs = f"answers at {now[broker]}" if now[broker] else "holds /controller"
+        text = f"broker {broker} {runs} and is not registered in ZooKeeper"
         return Effect(state="missing" if lasts else "passing", text=text, address=now[broker])
 
     @cached_property
-    def _unregistered(self) -> tuple[Mapping[int, str], Mapping[int, str]]:
-        """The addresses at which brokers answer that are not registered, by broker, in the newest sample and the one before."""
+    def _elected(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The broker that holds /controller in the newest sample and in the one before: a session that is alive keeps it."""
+        states = (None, None) if self._view.migrating else (self._view.state, self._view.state_before)
+        now, before = (None if state is None else state.controller_id for state in states)
+        return _those(now), _those(before)
+
+    @cached_property
+    def _unregistered(self) -> tuple[Mapping[int, str | None], Mapping[int, str | None]]:
+        """The brokers that run and are not registered, in the newest sample and the one before.
+
+        Each has the address at which it answers; a controller that answers at none has None.
+        """
         own = None if self._view.state is None else self._view.state.kafka_cluster_id
         samples = (self._view.newest(BrokerIdentity), self._view.before(BrokerIdentity))
         now, before = (
-            {
+            dict.fromkeys(elected)
+            | {
                 row.answered_by: row.address
                 for row in rows
                 if row.broker_id < 0 and row.answered_by is not None and row.kafka_cluster_id in {None, own}
             }
-            for rows in samples
+            for elected, rows in zip(self._elected, samples, strict=True)
         )
         return now, before
 
     @property
     def unregistered(self) -> tuple[int, ...]:
-        """The brokers that answer and are not registered in ZooKeeper."""
+        """The brokers that answer, or hold /controller, and are not registered in ZooKeeper."""
         return tuple(
             sorted(broker for broker in self._unregistered[0] if self._coordinated(broker).state in {"missing", "passing"})
         )
@@ -337,6 +351,10 @@ class Edges:
         cut_later = gap.leader_alone if created is None or oldest is None else created < oldest
         works = gap.follows_others and not gap.listed_offline and not (self._controller is not None and self._signs(gap.replica))
         return self._lasts(gap) and gap.in_sync == 0 and works and cut_later
+
+
+def _those(broker: int | None) -> frozenset[int]:
+    return frozenset() if broker is None else frozenset({broker})
 
 
 def _out_of_isr(broker: int, absent: tuple[int, ...]) -> str:

@@ -3,13 +3,14 @@ WITH held AS (
     SELECT snapshot_id, replica AS broker_id, partitions AS replicas, in_sync,
            CASE WHEN leader = -1 THEN partitions ELSE 0 END AS leaderless, 0 AS led,
            CASE WHEN leader >= 0 AND first AND NOT deleting THEN in_sync ELSE 0 END AS preferred,
-           CASE WHEN leader >= 0 AND first AND NOT deleting AND leader <> replica THEN in_sync ELSE 0 END AS preferred_elsewhere
+           CASE WHEN leader >= 0 AND first AND NOT deleting AND leader <> replica THEN in_sync ELSE 0 END AS preferred_elsewhere,
+           CAST(NULL AS BIGINT) AS newest_led
     FROM replica_placement
     WHERE partitions > 0
     UNION ALL
-    SELECT snapshot_id, leader, 0, 0, 0, partitions, 0, 0 FROM replica_placement WHERE partitions > 0 AND first)
+    SELECT snapshot_id, leader, 0, 0, 0, partitions, 0, 0, newest FROM replica_placement WHERE partitions > 0 AND first)
 SELECT snapshot_id, broker_id, sum(replicas) AS replicas, sum(in_sync) AS in_sync, sum(leaderless) AS leaderless, sum(led) AS led,
-       sum(preferred) AS preferred, sum(preferred_elsewhere) AS preferred_elsewhere
+       sum(preferred) AS preferred, sum(preferred_elsewhere) AS preferred_elsewhere, max(newest_led) AS newest_led
 FROM held
 WHERE broker_id >= 0
 GROUP BY snapshot_id, broker_id

@@ -191,6 +191,7 @@ class BrokerShare(Row):
     led: int
     preferred: int  # led partitions whose first replica it is, and in whose ISR it is; topics in deletion left out
     preferred_elsewhere: int  # of those: led by another
+    newest_led: int | None  # of the states that it leads: the highest mzxid, in KRaft the highest leader epoch
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,6 +36,8 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     for broker in sorted(view.known_brokers | running.keys() | unlisted):
         share = view.partitions.shares.get(broker)
         replicas, leaderless = (0, 0) if share is None else (share.replicas, share.leaderless)
+        if share is not None and broker not in registered and not view.kraft:
+            leaderless += share.led  # the controller has not given these partitions another leader
         operation = f"zookeeper /brokers/ids/{broker}"
         runs = running.get(broker)
         seen = broker in registered | unlisted or broker in view.brokers_earlier

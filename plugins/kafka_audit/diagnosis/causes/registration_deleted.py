@@ -17,7 +17,13 @@ from kafka_audit.diagnosis.facts import Facts
     remedy="Restart {sources}: a broker does not create a deleted registration again while its session is alive.",
 )
 def registration_deleted(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
-    """The broker's host reaches ZooKeeper, and its log was read and reports no trouble: so it takes itself for registered."""
+    """The broker's host reaches ZooKeeper, and its log was read and reports no trouble: so it takes itself for registered.
+
+    A controller has a session, whether its log was read or not.
+    """
+    if edge.carries is not None and edge.effect.state == "missing":
+        yield fails("zookeeper", edge.carries)
+        return
     logs = facts.view.logs.to_zookeeper(edge.target)
     if logs:
         yield works(f"log of broker {edge.target}", "it reports that the connection to ZooKeeper fails", direct=True)

@@ -12,7 +12,8 @@ WITH held AS (
       WHEN leader >= 0 AND first AND NOT deleting AND leader <> replica
       THEN in_sync
       ELSE 0
-    END AS preferred_elsewhere
+    END AS preferred_elsewhere,
+    TRY_CAST(NULL AS BIGINT) AS newest_led
   FROM replica_placement
   WHERE
     partitions > 0
@@ -25,7 +26,8 @@ WITH held AS (
     0,
     partitions,
     0,
-    0
+    0,
+    newest
   FROM replica_placement
   WHERE
     partitions > 0 AND first
@@ -38,7 +40,8 @@ SELECT
   SUM(leaderless) AS leaderless,
   SUM(led) AS led,
   SUM(preferred) AS preferred,
-  SUM(preferred_elsewhere) AS preferred_elsewhere
+  SUM(preferred_elsewhere) AS preferred_elsewhere,
+  MAX(newest_led) AS newest_led
 FROM held
 WHERE
   broker_id >= 0

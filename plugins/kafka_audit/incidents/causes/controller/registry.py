@@ -83,7 +83,7 @@ def gone_story(case: Case) -> Story:
         "controller/registry gone",
         evidence=(
             *evidence_of(case.roots),
-            *(() if kraft else (_registered(case),)),
+            *(() if kraft else (_registered(case), *_not_moved(case))),
             *log_quotes.evidence(case, ("KA310", "KA311", "KA406")),
         ),
         them=them,
@@ -92,6 +92,14 @@ def gone_story(case: Case) -> Story:
         see=(quorum.DESCRIBE,) if kraft else zookeeper_shell(case, "ls /brokers/ids"),
         start=last_in_sync(case, them) if leaderless else (),
     )
+
+
+def _not_moved(case: Case) -> tuple[Evidence, ...]:
+    """Return that these brokers still lead partitions: a controller moves leaders before anything else."""
+    led = case.view.partitions.led_by(case.brokers)
+    who = f"controller {case.view.controller}"
+    text = f"still names {brokers(case.brokers)} as leader of {counted(led, 'partition')}: {who} has not processed that"
+    return (Evidence(observer="zookeeper", text=text),) if led else ()
 
 
 def at_an_address_left(case: Case, symptom: Finding) -> bool:

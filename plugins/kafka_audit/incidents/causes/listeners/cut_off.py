@@ -11,6 +11,7 @@ from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.compare.addresses import is_among
 from kafka_audit.diagnosis.cause import KnownCause
 from kafka_audit.diagnosis.causes import causes
+from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.diagnosis.solver import diagnoses_into
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
@@ -48,9 +49,26 @@ def sources(case: Case, root: Finding) -> tuple[int, ...]:
     Where the controller's side was not measured, it is the controller if the broker's own view is empty.
     """
     found, controller = root.numbers("from"), case.view.controller
+    if _followers_alone(case, root):
+        return tuple(sorted(found))
     if controller is not None and (not found or controller in found or _implied(case, root)):
         return (controller,)
     return tuple(sorted(found))
+
+
+def _followers_alone(case: Case, root: Finding) -> bool:
+    """Return whether only followers show that the broker cannot be reached: it has what the controller sent."""
+    broker = root.resource.broker
+    return (
+        bool(root.numbers("from"))
+        and root.confidence is not Confidence.MEASURED
+        and broker is not None
+        and _updated(case, broker)
+    )
+
+
+def _updated(case: Case, broker: int) -> bool:
+    return facts_of(case.view).accepted(broker) is not None
 
 
 def _implied(case: Case, root: Finding) -> bool:
@@ -151,7 +169,7 @@ def story(case: Case) -> Story:
         who=_who(case),
         sources=case.sources,
         fault=other.kind.fault if other else "",
-        led=partitions.led_by(case.brokers) if case.by_controller else 0,
+        led=partitions.led_by(case.brokers) if case.by_controller and not any(_updated(case, b) for b in case.brokers) else 0,
         partitions=partitions.count.partitions,
         every_isr_full=_every_isr_full(case),
         by_log=not layers and bool(log_quotes.counting_lines(case, (_CODE,))),

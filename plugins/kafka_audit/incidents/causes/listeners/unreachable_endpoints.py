@@ -22,7 +22,7 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.commands import Line
-from kafka_audit.model.finding import Status
+from kafka_audit.model.finding import Finding, Status
 
 
 def dead_for_everybody(case: Case) -> Iterable[Case]:
@@ -46,8 +46,15 @@ def dead_story(case: Case) -> Story:
         case,
         "listeners/unreachable_endpoints dead",
         evidence=evidence_of_edges(edges),
+        confidence=replace(case, roots=(*case.roots, *_of_brokers(case))).confidence(),
         layers=", ".join(layer for layer in NETWORK if any(edge.failed_at == layer for edge in edges)),
     )
+
+
+def _of_brokers(case: Case) -> tuple[Finding, ...]:
+    """Return what is known of the connections of other brokers to the same endpoints."""
+    places = {root.resource.name for root in case.roots}
+    return tuple(f for f in case.findings if f.code == "KA302" and f.status is Status.FAIL and f.resource.name in places)
 
 
 def exposure_story(case: Case) -> Story:
