@@ -2,6 +2,8 @@
 WITH listed AS (
   SELECT
     snapshot_id,
+    LIST(DISTINCT broker_id) FILTER(WHERE
+      NOT broker_id IS NULL) AS brokers,
     MAX(COALESCE(min_isr, 0)) AS min_isr,
     MIN(CASE WHEN capped THEN 1 ELSE 0 END) = 1 AS capped
   FROM known_broker
@@ -10,9 +12,10 @@ WITH listed AS (
   GROUP BY
     snapshot_id
 ), unlisted AS (
-  SELECT DISTINCT
+  SELECT
     f.snapshot_id,
-    f.broker_id
+    LIST(DISTINCT f.broker_id) FILTER(WHERE
+      NOT f.broker_id IS NULL) AS brokers
   FROM offline_follower AS f
   JOIN reference_list AS r
     ON r.snapshot_id = f.snapshot_id
@@ -23,25 +26,17 @@ WITH listed AS (
     ON k.snapshot_id = f.snapshot_id AND k.moment = 'now' AND k.broker_id = f.broker_id
   WHERE
     k.broker_id IS NULL
-), down AS (
-  SELECT
-    p.snapshot_id,
-    LIST(DISTINCT p.replica) FILTER(WHERE
-      NOT p.replica IS NULL) AS brokers
-  FROM (
-    SELECT DISTINCT
-      snapshot_id,
-      replica
-    FROM replica_placement
-  ) AS p
-  LEFT JOIN known_broker AS k
-    ON k.snapshot_id = p.snapshot_id AND k.moment = 'now' AND k.broker_id = p.replica
-  LEFT JOIN unlisted AS u
-    ON u.snapshot_id = p.snapshot_id AND u.broker_id = p.replica
-  WHERE
-    k.broker_id IS NULL AND u.broker_id IS NULL
   GROUP BY
-    p.snapshot_id
+    f.snapshot_id
+), running AS (
+  SELECT
+    l.snapshot_id,
+    l.min_isr,
+    l.capped,
+    CASE WHEN u.brokers IS NULL THEN l.brokers ELSE FLATTEN([l.brokers, u.brokers]) END AS brokers
+  FROM listed AS l
+  LEFT JOIN unlisted AS u
+    ON u.snapshot_id = l.snapshot_id
 ), going AS (
   SELECT
     snapshot_id,
@@ -55,7 +50,12 @@ WITH listed AS (
     'broker:' || u.broker_id AS loss,
     u.broker_id,
     m.margin
-  FROM unlisted AS u
+  FROM (
+    SELECT
+      snapshot_id,
+      UNNEST(brokers) AS broker_id
+    FROM unlisted
+  ) AS u
   JOIN (
     SELECT
       snapshot_id,
@@ -81,27 +81,6 @@ WITH listed AS (
     snapshot_id,
     loss,
     margin
-), asked AS (
-  SELECT
-    snapshot_id,
-    MAX(margin) AS margin,
-    MAX(ARRAY_LENGTH(brokers)) > 1 AS several
-  FROM lost
-  GROUP BY
-    snapshot_id
-), running AS (
-  SELECT
-    l.snapshot_id,
-    l.min_isr,
-    l.capped,
-    COALESCE(d.brokers, []) AS down,
-    COALESCE(a.several, FALSE) AS several,
-    COALESCE(a.margin, 0) AS margin
-  FROM listed AS l
-  LEFT JOIN down AS d
-    ON d.snapshot_id = l.snapshot_id
-  LEFT JOIN asked AS a
-    ON a.snapshot_id = l.snapshot_id
 ), settings AS (
   SELECT
     s.snapshot_id,
@@ -128,21 +107,19 @@ WITH listed AS (
     n.leader,
     c.min_isr,
     c.unclean,
-    r.down,
-    r.several,
-    r.margin AS most_margin,
+    r.brokers AS running,
     GREATEST(2, COALESCE(c.min_isr, r.min_isr, 0)) AS enough,
     n.topic IN ('__consumer_offsets', '__transaction_state') AS coordinates,
     CASE
       WHEN ARRAY_LENGTH(n.isr) > 0
-      THEN LIST_FILTER(n.replicas, LAMBDA x : ARRAY_CONTAINS(n.isr, x) AND NOT ARRAY_CONTAINS(r.down, x))
+      THEN LIST_FILTER(n.replicas, LAMBDA x : ARRAY_CONTAINS(n.isr, x) AND ARRAY_CONTAINS(r.brokers, x))
       ELSE LIST_FILTER(n.replicas, LAMBDA x : FALSE)
     END AS in_sync,
     CASE
       WHEN NOT k.brokers IS NULL
       THEN LIST_FILTER(
         n.replicas,
-        LAMBDA x : ARRAY_CONTAINS(k.brokers, x) AND NOT ARRAY_CONTAINS(r.down, x)
+        LAMBDA x : ARRAY_CONTAINS(k.brokers, x) AND ARRAY_CONTAINS(r.brokers, x)
       )
     END AS eligible
   FROM sampled_partition AS n
@@ -165,8 +142,6 @@ WITH listed AS (
       *,
       UNNEST(in_sync) AS broker_id
     FROM state
-    WHERE
-      coordinates OR several OR ARRAY_LENGTH(in_sync) - 1 < enough + most_margin
   ) AS p
   JOIN going AS b
     ON b.snapshot_id = p.snapshot_id AND b.broker_id = p.broker_id
@@ -218,7 +193,7 @@ WITH listed AS (
     LIST_FILTER(in_sync, LAMBDA x : NOT ARRAY_CONTAINS(gone, x)) AS rest,
     LIST_FILTER(eligible, LAMBDA x : NOT ARRAY_CONTAINS(gone, x)) AS eligible,
     ARRAY_LENGTH(
-      LIST_FILTER(replicas, LAMBDA x : NOT ARRAY_CONTAINS(down, x) AND NOT ARRAY_CONTAINS(gone, x))
+      LIST_FILTER(replicas, LAMBDA x : ARRAY_CONTAINS(running, x) AND NOT ARRAY_CONTAINS(gone, x))
     ) AS others
   FROM hit
   UNION ALL
@@ -236,7 +211,7 @@ WITH listed AS (
     FALSE,
     in_sync,
     eligible,
-    ARRAY_LENGTH(LIST_FILTER(replicas, LAMBDA x : NOT ARRAY_CONTAINS(down, x)))
+    ARRAY_LENGTH(LIST_FILTER(replicas, LAMBDA x : ARRAY_CONTAINS(running, x)))
   FROM state
   WHERE
     ARRAY_LENGTH(in_sync) < enough OR leader = -1
