@@ -225,11 +225,12 @@ def _of_racks(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterat
     kinds = {name.partition(":")[0] for name in loss.names}
     if RACK in kinds:
         alone = [voter for voter in voters_alone(view) if view.settings.running(voter, "broker.rack").value is None]
-        with_them = quorum_without(view, replace(loss, controllers=loss.controllers.union(alone)))
-        if alone and CONTROLLER not in kinds and (with_them.moves or with_them.elects is not True):
-            who = named_nodes("controller", alone)
-            needs = f"broker.rack of {who}, or those that are there, beside the rack: `--without {CONTROLLER}:{alone[0]}`"
-            yield NotKnown(what=f"which rack {who} {'is' if len(alone) == 1 else 'are'} in", needs=needs)
+        if alone and CONTROLLER not in kinds:
+            with_them = quorum_without(view, replace(loss, controllers=loss.controllers.union(alone)))
+            if with_them.moves or with_them.elects is not True:
+                who = named_nodes("controller", alone)
+                needs = f"broker.rack of {who}, or those that are there, beside the rack: `--without {CONTROLLER}:{alone[0]}`"
+                yield NotKnown(what=f"which rack {who} {'is' if len(alone) == 1 else 'are'} in", needs=needs)
         nowhere = [broker for broker in left if broker not in view.brokers or view.brokers[broker].rack is None]
         if nowhere:
             who = brokers(nowhere)

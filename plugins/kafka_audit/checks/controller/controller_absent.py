@@ -1,7 +1,6 @@
 """KA201."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE
@@ -24,6 +23,19 @@ def controller_absent(view: ClusterView) -> Iterator[Judgement]:
     yield _by_quorum(view) if view.kraft else _by_registry(view)
 
 
+def _fail(
+    view: ClusterView,
+    fault: str,
+    epoch: str | int | None,
+    confidence: Confidence = Confidence.MEASURED,
+    still_named: tuple[int, ...] | None = None,
+) -> Judgement:
+    """Return that there is no controller, or that there may be none."""
+    has = "may have" if confidence is Confidence.SUSPECTED else "has"
+    found = {"fault": fault, "epoch": epoch, "still_named": still_named, "has": has}
+    return view.judge(_CODE, "cluster", Status.FAIL, found, confidence=confidence)
+
+
 def _by_registry(view: ClusterView) -> Judgement:
     """Judge by /controller: absent twice, with the list of brokers unchanged in between, is a fault."""
     now, before = view.state, view.state_before
@@ -42,7 +54,7 @@ def _by_registry(view: ClusterView) -> Judgement:
     absent = before is not None and before.controller_id is None and before.brokers_version == now.brokers_version
     if absent:
         fault = f"/controller is absent (controller epoch {epoch})"
-        return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch=epoch, has="has")
+        return _fail(view, fault, epoch)
     evidence = {"error": "in motion: absent in one sample", "needs": "another audit"}
     return view.judge(_CODE, "cluster", Status.UNKNOWN, evidence)
 
@@ -56,7 +68,7 @@ def _by_quorum(view: ClusterView) -> Judgement:
     if quorum.now.leaderless:
         if before is not None and before.leaderless:
             fault = f"{_NO_LEADER}, as reported by {counted(len(named), 'controller')}"
-            return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none", has="has")
+            return _fail(view, fault, "none")
         return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
     silent = quorum.unanswered
     if silent:
@@ -65,9 +77,8 @@ def _by_quorum(view: ClusterView) -> Judgement:
         still = f"; a follower still names controller {named[0].leader_id}" if named else ""
         fault = f"{_NO_LEADER} that answers through any of {counted(len(silent), 'broker')} ({silent[0].error}){still}"
         still_named = tuple(sorted({leader.leader_id for leader in named})) or None
-        has, confidence = ("may have", Confidence.SUSPECTED) if _one_may_lead(view) else ("has", Confidence.INFERRED)
-        finding = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none", still_named=still_named, has=has)
-        return replace(finding, confidence=confidence)
+        confidence = Confidence.SUSPECTED if _one_may_lead(view) else Confidence.INFERRED
+        return _fail(view, fault, "none", confidence, still_named)
     return _unread(view)
 
 
@@ -96,8 +107,7 @@ def _unread(view: ClusterView) -> Judgement:
     blind = view.quorum.list_no_broker
     if blind:
         fault = f"{counted(blind, 'broker')} that answered in two samples list no broker, as if all of them were fenced"
-        finding = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none", has="has")
-        return replace(finding, confidence=Confidence.INFERRED)
+        return _fail(view, fault, "none", Confidence.INFERRED)
     error, needs = view.quorum.unread()
     return view.judge(_CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)
 
@@ -108,6 +118,6 @@ def _led(view: ClusterView, leader: QuorumView) -> Judgement:
     if before is not None and view.quorum.commits_nothing:
         epochs = f"epoch {before.leader_epoch}, then {leader.leader_epoch}"
         fault = f"the metadata quorum elects again and again ({epochs}) and commits nothing"
-        return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch=leader.leader_epoch, has="has")
+        return _fail(view, fault, leader.leader_epoch)
     subject = f"Controller {leader.leader_id}"
     return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=leader.leader_epoch)
