@@ -39,7 +39,7 @@ Given = Mapping[str, Sequence[Row]]
 """Rows of the given tables by judged snapshot."""
 
 _AT_ONCE = 2
-"""Queries that return all results; each of them is planned by one thread."""
+"""Queries that return results at once; each of them is planned by one thread."""
 
 _HERE = "file://"
 """How the URL of a store begins that is a folder on this machine."""
@@ -84,7 +84,7 @@ class SparkMeasure:
             EngineError: a query failed; names the store.
         """
         with self._pass(given, files.large_tables(ListAge)) as run:
-            found = run.collect((ListAge,))
+            found = run.ages()
         return {name: tuple(row for row in found[name] if isinstance(row, ListAge)) for name in given}
 
     def differences(self, given: Given, tables: Sequence[type[Row]] = DIFFERENCES) -> dict[str, Differences]:
@@ -99,8 +99,7 @@ class SparkMeasure:
         """
         same = without_equal_views(given)
         with self._pass(same.given, LARGE) as run:
-            run.relate()
-            found = run.collect(tables)
+            found = run.differences(tables)
             if self._disagreements is not None:
                 run.write_disagreements(same, url(self._disagreements))
         return {name: Differences.from_rows(tables, same.spread(name, found[name])) for name in given}
@@ -247,23 +246,37 @@ class _Pass:
         for name, rows in given_tables(given).items():
             self._literal(name, rows)
 
-    def relate(self) -> None:
-        """Compute the relations that several files share; they also show which files have no rows.
+    def ages(self) -> dict[str, list[Row]]:
+        """Return the `ListAge` rows by snapshot."""
+        return _by_snapshot((ListAge,), self._collect(self._queries((ListAge,))))
 
-        Each begins as soon as those that it reads are known: two of one task each fill two cores.
+    def differences(self, tables: Sequence[type[Row]]) -> dict[str, list[Row]]:
+        """Compute the relations that several files share, and return the rows of difference tables by snapshot.
+
+        Relations also show which files have no rows. Each begins as soon as those that it reads are known: two of one task each
+        fill two cores. For the last one, which takes longest, only those files wait that read it.
         """
-        computed: dict[str, Future[None]] = {}
+        known: dict[str, Future[None]] = {}
 
         def compute(name: str) -> None:
             for earlier in files.shared_relations_before(name, self._modes):
-                computed[earlier].result()
+                known[earlier].result()
             self._relate(name)
 
-        with ThreadPoolExecutor(len(files.SHARED)) as threads:
+        last = [table for table in tables if files.SHARED[-1] in files.shared_relations((table,))]
+        first = [table for table in tables if table not in last]
+        rows: list[Future[list[Any]]] = []
+        with ThreadPoolExecutor(len(files.SHARED) + _AT_ONCE + 1) as threads:
             for name in files.SHARED:
-                computed[name] = threads.submit(compute, name)
-        for relation in computed.values():
+                known[name] = threads.submit(compute, name)
+            for some, at_once in ((first, _AT_ONCE), (last, 1)):
+                for name in files.shared_relations(some):
+                    known[name].result()
+                queries = self._queries(some)
+                rows += [threads.submit(self._collect, queries[number::at_once]) for number in range(at_once)]
+        for relation in known.values():
             relation.result()
+        return _by_snapshot(tables, chain.from_iterable(part.result() for part in rows))
 
     def _relate(self, name: str) -> None:
         if files.is_empty(name, self._empty):  # Spark need not even analyse it
@@ -278,25 +291,19 @@ class _Pass:
         else:
             self._keep(name, frame)
 
-    def collect(self, tables: Iterable[type[Row]]) -> dict[str, list[Row]]:
-        """Return the rows of difference tables by snapshot. They are one query for each core of a small machine."""
-        wanted = {table.table(): table for table in tables if not files.is_empty(table.table(), self._empty)}
-        found: dict[str, list[Row]] = defaultdict(list)
-        if not wanted:
-            return found
-        texts = [
-            f"SELECT '{name}' AS name, to_json(struct(*)) AS row FROM (\n{files.statement(table)})"  # noqa: S608 -- our own files
-            for name, table in wanted.items()
+    def _queries(self, tables: Iterable[type[Row]]) -> list[str]:
+        """Return a SELECT for each table that may have rows: its name, and the row as JSON."""
+        return [
+            f"SELECT '{table.table()}' AS name, to_json(struct(*)) AS row FROM (\n{files.statement(table)})"  # noqa: S608 -- our own files
+            for table in tables
+            if not files.is_empty(table.table(), self._empty)
         ]
-        parts = [part for number in range(_AT_ONCE) if (part := texts[number::_AT_ONCE])]
-        with ThreadPoolExecutor(_AT_ONCE) as threads:
-            for name, text in chain.from_iterable(threads.map(self._collect, parts)):
-                raw = json.loads(text)
-                found[raw.pop("snapshot_id")].append(_row(wanted[name], raw))
-        return found
 
-    def _collect(self, texts: Sequence[str]) -> list[Any]:
-        frame = self._spark.sql("\nUNION ALL\n".join(texts))
+    def _collect(self, queries: Sequence[str]) -> list[Any]:
+        """Return the rows of all these, as one query."""
+        if not queries:
+            return []
+        frame = self._spark.sql("\nUNION ALL\n".join(queries))
         return (frame.coalesce(1) if self._use.one_result else frame).collect()
 
     def write_disagreements(self, same: Alike, path: str) -> None:
@@ -327,6 +334,16 @@ class _Pass:
         if not rows.get["rows"]:
             self._empty.add(name)
         self._name(name, kept)
+
+
+def _by_snapshot(tables: Iterable[type[Row]], rows: Iterable[Any]) -> dict[str, list[Row]]:
+    """Return the rows that such queries returned."""
+    classes = {table.table(): table for table in tables}
+    found: dict[str, list[Row]] = defaultdict(list)
+    for name, text in rows:
+        raw = json.loads(text)
+        found[raw.pop("snapshot_id")].append(_row(classes[name], raw))
+    return found
 
 
 def _row(table: type[Row], raw: Mapping[str, Any]) -> Row:

@@ -1,87 +1,5 @@
 -- Generated from differences/reference/lost_partition.sql by `make docs`.
-WITH listed AS (
-  SELECT
-    snapshot_id,
-    LIST(DISTINCT broker_id) FILTER(WHERE
-      NOT broker_id IS NULL) AS brokers,
-    MAX(COALESCE(min_isr, 0)) AS min_isr,
-    MIN(CASE WHEN capped THEN 1 ELSE 0 END) = 1 AS capped
-  FROM known_broker
-  WHERE
-    moment = 'now'
-  GROUP BY
-    snapshot_id
-), unlisted AS (
-  SELECT
-    f.snapshot_id,
-    LIST(DISTINCT f.broker_id) FILTER(WHERE
-      NOT f.broker_id IS NULL) AS brokers
-  FROM offline_follower AS f
-  JOIN reference_list AS r
-    ON r.snapshot_id = f.snapshot_id
-    AND r.moment = 'now'
-    AND r.topics_digest = f.topics_digest
-    AND r.place = 1
-  LEFT JOIN known_broker AS k
-    ON k.snapshot_id = f.snapshot_id AND k.moment = 'now' AND k.broker_id = f.broker_id
-  WHERE
-    k.broker_id IS NULL
-  GROUP BY
-    f.snapshot_id
-), running AS (
-  SELECT
-    l.snapshot_id,
-    l.min_isr,
-    l.capped,
-    CASE WHEN u.brokers IS NULL THEN l.brokers ELSE FLATTEN([l.brokers, u.brokers]) END AS brokers
-  FROM listed AS l
-  LEFT JOIN unlisted AS u
-    ON u.snapshot_id = l.snapshot_id
-), going AS (
-  SELECT
-    snapshot_id,
-    loss,
-    broker_id,
-    margin
-  FROM lost_broker
-  UNION ALL
-  SELECT
-    u.snapshot_id,
-    'broker:' || u.broker_id AS loss,
-    u.broker_id,
-    m.margin
-  FROM (
-    SELECT
-      snapshot_id,
-      UNNEST(brokers) AS broker_id
-    FROM unlisted
-  ) AS u
-  JOIN (
-    SELECT
-      snapshot_id,
-      MAX(margin) AS margin
-    FROM lost_broker
-    GROUP BY
-      snapshot_id
-  ) AS m
-    ON m.snapshot_id = u.snapshot_id
-  LEFT JOIN lost_broker AS b
-    ON b.snapshot_id = u.snapshot_id AND b.loss = 'broker:' || u.broker_id
-  WHERE
-    b.loss IS NULL
-), lost AS (
-  SELECT
-    snapshot_id,
-    loss,
-    margin,
-    LIST(DISTINCT broker_id) FILTER(WHERE
-      NOT broker_id IS NULL) AS brokers
-  FROM going
-  GROUP BY
-    snapshot_id,
-    loss,
-    margin
-), settings AS (
+WITH settings AS (
   SELECT
     s.snapshot_id,
     c.topic,
@@ -107,23 +25,25 @@ WITH listed AS (
     n.leader,
     c.min_isr,
     c.unclean,
-    r.brokers AS running,
+    r.down,
+    r.several,
+    r.margin AS most,
     GREATEST(2, COALESCE(c.min_isr, r.min_isr, 0)) AS enough,
     n.topic IN ('__consumer_offsets', '__transaction_state') AS coordinates,
     CASE
       WHEN ARRAY_LENGTH(n.isr) > 0
-      THEN LIST_FILTER(n.replicas, LAMBDA x : ARRAY_CONTAINS(n.isr, x) AND ARRAY_CONTAINS(r.brokers, x))
+      THEN LIST_FILTER(n.replicas, LAMBDA x : ARRAY_CONTAINS(n.isr, x) AND NOT ARRAY_CONTAINS(r.down, x))
       ELSE LIST_FILTER(n.replicas, LAMBDA x : FALSE)
     END AS in_sync,
     CASE
       WHEN NOT k.brokers IS NULL
       THEN LIST_FILTER(
         n.replicas,
-        LAMBDA x : ARRAY_CONTAINS(k.brokers, x) AND ARRAY_CONTAINS(r.brokers, x)
+        LAMBDA x : ARRAY_CONTAINS(k.brokers, x) AND NOT ARRAY_CONTAINS(r.down, x)
       )
     END AS eligible
   FROM sampled_partition AS n
-  JOIN running AS r
+  JOIN cluster_state AS r
     ON r.snapshot_id = n.snapshot_id
   LEFT JOIN settings AS c
     ON c.snapshot_id = n.snapshot_id AND c.topic = n.topic
@@ -142,11 +62,16 @@ WITH listed AS (
       *,
       UNNEST(in_sync) AS broker_id
     FROM state
+    WHERE
+      coordinates OR several OR ARRAY_LENGTH(in_sync) - 1 < enough + most
   ) AS p
-  JOIN going AS b
-    ON b.snapshot_id = p.snapshot_id AND b.broker_id = p.broker_id
-  JOIN lost AS l
-    ON l.snapshot_id = b.snapshot_id AND l.loss = b.loss
+  JOIN (
+    SELECT
+      *,
+      UNNEST(brokers) AS broker_id
+    FROM broker_loss
+  ) AS l
+    ON l.snapshot_id = p.snapshot_id AND l.broker_id = p.broker_id
   LEFT JOIN lost_replica AS d
     ON d.snapshot_id = p.snapshot_id
     AND d.loss = l.loss
@@ -173,7 +98,7 @@ WITH listed AS (
   FROM lost_replica AS d
   JOIN state AS p
     ON p.snapshot_id = d.snapshot_id AND p.topic = d.topic AND p.partition = d.partition
-  LEFT JOIN lost AS l
+  LEFT JOIN broker_loss AS l
     ON l.snapshot_id = d.snapshot_id AND l.loss = d.loss
   WHERE
     ARRAYS_OVERLAP(p.in_sync, d.brokers) OR ARRAYS_OVERLAP(p.in_sync, l.brokers)
@@ -193,7 +118,7 @@ WITH listed AS (
     LIST_FILTER(in_sync, LAMBDA x : NOT ARRAY_CONTAINS(gone, x)) AS rest,
     LIST_FILTER(eligible, LAMBDA x : NOT ARRAY_CONTAINS(gone, x)) AS eligible,
     ARRAY_LENGTH(
-      LIST_FILTER(replicas, LAMBDA x : ARRAY_CONTAINS(running, x) AND NOT ARRAY_CONTAINS(gone, x))
+      LIST_FILTER(replicas, LAMBDA x : NOT ARRAY_CONTAINS(down, x) AND NOT ARRAY_CONTAINS(gone, x))
     ) AS others
   FROM hit
   UNION ALL
@@ -211,7 +136,7 @@ WITH listed AS (
     FALSE,
     in_sync,
     eligible,
-    ARRAY_LENGTH(LIST_FILTER(replicas, LAMBDA x : ARRAY_CONTAINS(running, x)))
+    ARRAY_LENGTH(LIST_FILTER(replicas, LAMBDA x : NOT ARRAY_CONTAINS(down, x)))
   FROM state
   WHERE
     ARRAY_LENGTH(in_sync) < enough OR leader = -1
@@ -248,7 +173,7 @@ WITH listed AS (
     COALESCE(ARRAY_LENGTH(p.eligible), 0) > 0 AS eligible,
     CASE WHEN e.unclean_used THEN COALESCE(p.unclean, e.unclean) ELSE FALSE END AS unclean
   FROM placed AS p
-  JOIN running AS r
+  JOIN cluster_state AS r
     ON r.snapshot_id = p.snapshot_id
   LEFT JOIN known_broker AS b
     ON b.snapshot_id = p.snapshot_id
