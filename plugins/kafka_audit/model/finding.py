@@ -167,7 +167,8 @@ def bounded(evidence: Mapping[str, Value], limit: int) -> dict[str, Value]:
         if not isinstance(value, tuple):
             kept[key] = _clean(value, limit)
             continue
-        kept[key] = shown = tuple(_first_parts(value, limit))
+        # Each of a thousand brokers may name all others: numbers are taken as they are.
+        kept[key] = shown = value[:MOST_VALUES] if {*map(type, value)} == {int} else tuple(_first_parts(value, limit))
         if len(shown) < len(value):
             kept[f"{key}_omitted"] = len(value) - len(shown)
     return kept
