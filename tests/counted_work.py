@@ -1,0 +1,60 @@
+"""Work as a count, which is the same on each machine: a slow or busy one changes seconds, and no count.
+
+A count sees what Python runs: lines, calls, and how often C functions are called. It does not see how much one call of a C
+function does: `text.count(part)`, a regular expression, arithmetic of large integers and a copy of bytes are one call, whatever
+their size. A test of these counts something else: bytes that were read or copied, or which engine matches a pattern.
+"""
+
+import gc
+import math
+import sys
+from itertools import pairwise
+
+
+def counted_calls(function, *args) -> int:
+    """Return how many lines and calls of Python, and calls of C functions, this thread ran for function(*args).
+
+    A comprehension counts a line for each of its rounds. Threads and processes that the function starts are not counted. What
+    the function raises is raised. Tracers and profilers, such as those of coverage, are put back.
+    """
+    count = 0
+
+    def trace(_frame, event, _argument):
+        nonlocal count
+        count += event in {"call", "line"}
+        return trace
+
+    def profile(_frame, event, _argument):
+        nonlocal count
+        count += event == "c_call"
+
+    tracer, profiler, collects = sys.gettrace(), sys.getprofile(), gc.isenabled()
+    gc.disable()  # a collection runs finalizers, at a moment that depends on what ran before
+    sys.settrace(trace)
+    sys.setprofile(profile)
+    try:
+        function(*args)
+    finally:
+        sys.setprofile(profiler)
+        sys.settrace(tracer)
+        if collects:
+            gc.enable()
+    return count
+
+
+def exponent(function_of_size, sizes, prepare=None) -> float:
+    """Return by which power of the size the counted work grows: about 1 if it is linear, 2 if it is quadratic.
+
+    It is the largest one between two neighbours in `sizes`. Work that does not depend on the size lowers it: the smallest size
+    is one that costs far more than that. The function takes the size, or what `prepare` makes of it, which is not counted. It
+    runs once without being counted, because the first run may import modules and fill caches.
+
+    The exponent of quadratic work inside one call of a C function is that of the calls: 1, or 0.
+    """
+    prepare = prepare or (lambda size: size)
+    function_of_size(prepare(sizes[0]))
+    counts = [counted_calls(function_of_size, prepare(size)) for size in sizes]
+    return max(
+        math.log(more / less) / math.log(larger / smaller)
+        for (smaller, larger), (less, more) in zip(pairwise(sizes), pairwise(counts), strict=True)
+    )
