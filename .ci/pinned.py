@@ -1,4 +1,4 @@
-"""Refuse what could be another file tomorrow: a requirement without a hash, an image without a digest.
+"""Refuse what could be another file tomorrow: a requirement without hash, an image without digest, an action without commit.
 
 `python .ci/pinned.py [FOLDER]` prints each such place and ends with 1. It needs nothing installed, for it
 runs before anything is.
@@ -15,13 +15,18 @@ PINNED = re.compile(rf"{NAME}(?:\[[^\]]*\])?==[^\s;*]+(?:\s*;[^#]*?)?(?:\s+--has
 DIGEST = re.compile(r"\S+@sha256:[0-9a-f]{64}")
 INSTALLS = re.compile(r"\b(?:pip|pipx|uv) (?:install|sync|add|tool|run)\b[^&|;]*")
 HELD = re.compile(r"--require-hashes\b.*--(?:only-binary :all:|no-build-isolation)(?:\s|$)")
+ACTION = re.compile(r"(?:- )?uses:\s*[\"']?([^\s\"']+)")
+COMMIT = re.compile(r"\./\S+|[^\s@]+@[0-9a-f]{40}|docker://\S+@sha256:[0-9a-f]{64}")
+MODULE = re.compile(r"\b(?:[\w-]+\.)+[a-z]+/[\w./-]+@[\w.-]+")
+VERSION = re.compile(r"\S+@v\d+\.\d+\.\d+")
+"""Of a Go module: Go compares it with its checksum database."""
 OWN = re.compile(r"--no-deps --no-build-isolation --editable \.(?:\s|$)")
 """The project itself: no dependency is fetched, and none to build it with."""
 
 
 def main(root: Path) -> int:
     """Print what is not pinned below `root`; return how many of that, 1 at most."""
-    found = [*requirements(root), *installs(root), *images(root)]
+    found = [*requirements(root), *installs(root), *images(root), *actions(root)]
     for line in found:
         print(line, file=sys.stderr)  # noqa: T201 -- a program's output
     return min(len(found), 1)
@@ -55,14 +60,29 @@ def _lock(source: Path) -> Path:
 
 
 def installs(root: Path) -> Iterator[str]:
-    """Yield each command that installs Python packages whose hashes nobody compares."""
-    for file in (root / "Dockerfile", root / "Makefile", *sorted((root / ".ci").glob("*"))):
+    """Yield each command that installs Python packages without comparing hashes, and each Go module that could change."""
+    for file in (root / "Dockerfile", root / "Makefile", *sorted((root / ".ci").glob("*")), *_workflows(root)):
         if not file.is_file() or file.name == Path(__file__).name:
             continue
         for number, line in _lines(file):
             for command in INSTALLS.findall(line):
                 if not HELD.search(command) and not OWN.search(command):
                     yield f"{file.name}:{number}: installs without --require-hashes: {command.strip()[:80]}"
+            for module in MODULE.findall(line) if file.name != "Dockerfile" else ():
+                if not VERSION.fullmatch(module):
+                    yield f"{file.name}:{number}: Go module without an exact version: {module[:80]}"
+
+
+def actions(root: Path) -> Iterator[str]:
+    """Yield each action of a workflow that a tag or a branch alone names."""
+    for file in _workflows(root):
+        for number, line in _lines(file):
+            if (match := ACTION.match(line)) and not COMMIT.fullmatch(match[1]):
+                yield f"{file.name}:{number}: action without its commit: {match[1]}"
+
+
+def _workflows(root: Path) -> list[Path]:
+    return sorted((root / ".github" / "workflows").glob("*.y*ml"))
 
 
 def images(root: Path) -> Iterator[str]:
