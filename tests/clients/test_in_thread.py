@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-import time
 
 import pytest
 
@@ -14,14 +13,21 @@ def ended(cancelled):
     """Return how a wait for a thread ends whose result is there; `cancelled` right behind the result."""
 
     async def wait():
-        gate, loop = threading.Event(), asyncio.get_running_loop()
-        task = asyncio.create_task(in_thread(lambda: gate.wait() and "result", 30))
+        gate, handed_over, loop = threading.Event(), threading.Event(), asyncio.get_running_loop()
+        call_soon = loop.call_soon_threadsafe
+
+        def hand_over(*arguments):
+            call_soon(*arguments)
+            handed_over.set()
+
+        loop.call_soon_threadsafe = hand_over
+        task = asyncio.create_task(in_thread(lambda: gate.wait() and "result", 600))
         await asyncio.sleep(0.05)
         gate.set()
-        time.sleep(0.3)  # noqa: ASYNC251 -- the loop stands still until the thread has handed over its result
+        handed_over.wait()  # the loop stands still until the thread has handed over its result
         if cancelled:
             loop.call_soon(task.cancel)
-        await asyncio.wait([task], timeout=5)
+        await asyncio.wait([task])
         return "cancelled" if task.cancelled() else task.result()
 
     return asyncio.run(wait())

@@ -3,13 +3,17 @@
 import threading
 import time
 from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 
 from kafka_audit.clients import login_attempts
-from kafka_audit.clients.login_attempts import MATCHED_REFUSALS, NAMED_REFUSALS, PATIENCE_S, Attempts, LoginTarget
+from kafka_audit.clients.login_attempts import MATCHED_REFUSALS, NAMED_REFUSALS, PATIENCE_S, PAUSE_S, Attempts, LoginTarget
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.model.read_failure import ReadFailure
+
+SECONDS = 600.0
+"""How long attempts at other addresses are waited for, at most: no test waits so long."""
 
 
 def named(number, listener="L"):
@@ -20,10 +24,24 @@ def matched(number, listener="L", port=9092):
     return LoginTarget(address=f"host{number}:{port}", listener=listener, host=f"host{number}")
 
 
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock of the attempts, which the test turns on."""
+    held = SimpleNamespace(now=1000.0)
+    monkeypatch.setattr(login_attempts, "time", SimpleNamespace(monotonic=lambda: held.now))
+    return held
+
+
+@pytest.fixture
+def _patient(monkeypatch):
+    """A busy machine does not make a test wait for longer than attempts hold up others."""
+    monkeypatch.setattr(login_attempts, "PATIENCE_S", SECONDS)
+
+
 def refused(attempts, place, error=ReadFailure.LOGIN_REFUSED):
     """Try, and be refused; return whether it was tried."""
     tried = False
-    with suppress(ReadError), attempts.at(place, 5.0):
+    with suppress(ReadError), attempts.at(place, SECONDS):
         tried = True
         raise ReadError(error, "no", "a login that is right")
     return tried
@@ -31,7 +49,7 @@ def refused(attempts, place, error=ReadFailure.LOGIN_REFUSED):
 
 def accepted(attempts, place):
     try:
-        with attempts.at(place, 5.0):
+        with attempts.at(place, SECONDS):
             return True
     except ReadError:
         return False
@@ -47,7 +65,7 @@ def test_one_that_refuses_the_right_login_keeps_no_other_from_being_asked():
 
 
 def error_of(attempts, place):
-    with pytest.raises(ReadError) as caught, attempts.at(place, 5.0):
+    with pytest.raises(ReadError) as caught, attempts.at(place, SECONDS):
         pass
     return caught.value
 
@@ -72,14 +90,14 @@ def test_each_further_listener_has_one_attempt_while_nobody_accepted_the_login()
     assert [refused(attempts, named(number, "D")) for number in range(30, 34)] == [True] * 3 + [False]
 
 
-def test_after_a_pause_one_more_is_tried_at_a_time(monkeypatch):
+def test_after_a_pause_one_more_is_tried_at_a_time(clock):
     attempts = Attempts()
     assert all(refused(attempts, named(number)) for number in range(3))
-    monkeypatch.setattr(login_attempts, "PAUSE_S", 0.3)
+    clock.now += PAUSE_S - 1
     assert not refused(attempts, named(3))
-    time.sleep(0.4)
+    clock.now += 2
     assert [refused(attempts, named(number)) for number in range(3, 6)] == [True, False, False]
-    time.sleep(0.4)
+    clock.now += PAUSE_S + 1
     assert accepted(attempts, named(6))
     assert accepted(attempts, named(4))
 
@@ -125,74 +143,82 @@ def test_a_yes_of_a_host_that_is_not_named_says_nothing_to_named_ones():
     assert [refused(attempts, named(number)) for number in range(5)] == [True] * 3 + [False] * 2
 
 
+@pytest.mark.usefixtures("_patient")
 @pytest.mark.parametrize(("place", "most"), [(named, NAMED_REFUSALS), (matched, MATCHED_REFUSALS)])
 def test_until_a_login_was_accepted_so_few_are_under_way_that_refusals_stay_few(place, most):
     attempts, tried, gate = Attempts(), [], threading.Event()
 
     def attempt(number):
-        with suppress(ReadError), attempts.at(place(number), 5.0):
+        with suppress(ReadError), attempts.at(place(number), SECONDS):
             tried.append(number)
-            gate.wait(5)
+            gate.wait()
             raise ReadError(ReadFailure.LOGIN_REFUSED, "no")
 
     threads = [threading.Thread(target=attempt, args=(number,)) for number in range(20)]
     for thread in threads:
         thread.start()
-    time.sleep(0.2)
+    while len(tried) < most:
+        time.sleep(0.01)
+    time.sleep(0.2)  # the others come to their turn, if they have one
     gate.set()
     for thread in threads:
         thread.join()
     assert len(tried) == most
 
 
-def hang(attempts, place, gate, seconds=30.0):
+def hang(attempts, place, gate):
     begun = threading.Event()
 
     def attempt():
-        with suppress(ReadError), attempts.at(place, seconds):
+        with suppress(ReadError), attempts.at(place, SECONDS):
             begun.set()
-            gate.wait(30)
+            gate.wait()
             raise ReadError(ReadFailure.TIMEOUT, "no")
 
     thread = threading.Thread(target=attempt, daemon=True)
     thread.start()
-    assert begun.wait(5)
+    begun.wait()
     return thread
 
 
-def test_named_addresses_never_wait_for_others():
+def test_named_addresses_never_wait_for_others(monkeypatch):
     attempts, gate = Attempts(), threading.Event()
     for number in range(MATCHED_REFUSALS):
         hang(attempts, matched(number), gate)
-    started = time.monotonic()
+    monkeypatch.setattr(attempts._changed, "wait", lambda _: pytest.fail("it waits"))
     assert accepted(attempts, named(0))
-    assert time.monotonic() - started < PATIENCE_S
     gate.set()
 
 
 @pytest.mark.parametrize("place", [named, matched])
-def test_an_address_that_hangs_holds_others_up_for_moments(place):
-    attempts, gate = Attempts(), threading.Event()
+def test_an_address_that_hangs_holds_others_up_for_moments(place, clock, monkeypatch):
+    attempts, gate, waits = Attempts(), threading.Event(), []
+
+    def wait(seconds):
+        waits.append(seconds)
+        clock.now += seconds
+
     for number in range(NAMED_REFUSALS if place is named else MATCHED_REFUSALS):
         hang(attempts, place(number), gate)
-    started = time.monotonic()
-    with attempts.at(place(99), 30.0):
-        waited = time.monotonic() - started
-    assert 0.5 < waited < PATIENCE_S + 10  # not the 30 s that it may take
+    monkeypatch.setattr(attempts._changed, "wait", wait)
+    with attempts.at(place(99), SECONDS):
+        assert PATIENCE_S <= sum(waits) <= 1.5 * PATIENCE_S, "not as long as it may take"
     gate.set()
 
 
+@pytest.mark.usefixtures("_patient")
 def test_what_is_not_named_waits_for_a_named_one_that_is_being_tried():
-    attempts, gate, tried = Attempts(), threading.Event(), []
+    attempts, begun, gate, tried = Attempts(), threading.Event(), threading.Event(), []
 
     def at_a_named_one():
-        with suppress(ReadError), attempts.at(named(0), 5.0):
-            gate.wait(5)
+        with suppress(ReadError), attempts.at(named(0), SECONDS):
+            begun.set()
+            gate.wait()
             raise ReadError(ReadFailure.LOGIN_REFUSED, "no")
 
     first = threading.Thread(target=at_a_named_one)
     first.start()
-    time.sleep(0.1)
+    begun.wait()
     second = threading.Thread(target=lambda: tried.append(refused(attempts, matched(1))))
     second.start()
     time.sleep(0.1)

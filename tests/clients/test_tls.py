@@ -28,7 +28,7 @@ from testbed.certificates import Authority
 
 PACKAGE = Path(kafka_audit.__file__).parent
 SECRETS = {"AUDITOR": "open-sesame-73"}
-QUICK = Limits(read_s=3.0, settle_s=0.2, audit_s=60.0)
+LIMITS = Limits(read_s=300.0, settle_s=0.2, audit_s=1800.0)
 HOST = "127.0.0.1"
 
 
@@ -65,7 +65,7 @@ def zookeeper_access(party, ca_file, **login):
 
 
 def snapshot(say=str, **more):
-    return take_snapshot(Cluster(name="c", limits=QUICK, **more), snapshot_id="s", say=say, secrets=SECRETS)
+    return take_snapshot(Cluster(name="c", limits=LIMITS, **more), snapshot_id="s", say=say, secrets=SECRETS)
 
 
 def errors(found, observer):

@@ -62,7 +62,7 @@ def test_a_managed_identity_gives_a_token_for_the_namespace(azure):
     issuer = Issuer()
     with endpoints({"/msi/token": issuer.managed_identity}) as server:
         machine(azure, server)
-        token = fetch_azure_token(SCOPE, 10.0)
+        token = fetch_azure_token(SCOPE, 600.0)
     assert [token.value] == issuer.issued
     assert jwt.decode(token.value, options={"verify_signature": False})["aud"] == RESOURCE
     assert 3500 < token.lifetime_s <= 3600
@@ -77,10 +77,10 @@ def test_a_new_token_is_fetched_before_the_last_one_ends(azure):
     with endpoints({"/msi/token": issuer.managed_identity}) as server:
         machine(azure, server)
         cache = TokenCache(lambda seconds: fetch_azure_token(SCOPE, seconds))
-        first, now = cache.token(10.0), time.monotonic()
-        assert cache.token(10.0) is first
+        first, now = cache.token(600.0), time.monotonic()
+        assert cache.token(600.0) is first
         azure.setattr(time, "monotonic", lambda: now + 71.0)
-        second = cache.token(10.0)
+        second = cache.token(600.0)
     assert [first.value, second.value] == issuer.issued
     assert cache.seen == (first.value, second.value)
 
@@ -107,7 +107,7 @@ def test_a_client_secret_of_the_environment_gives_a_token(azure, tmp_path):
     issuer = Issuer()
     azure.setenv("AZURE_CLIENT_SECRET", SECRET)
     with authority(azure, tmp_path, issuer.client_credentials):
-        token = fetch_azure_token(SCOPE, 10.0)
+        token = fetch_azure_token(SCOPE, 600.0)
     assert [token.value] == issuer.issued
 
 
@@ -115,7 +115,7 @@ def test_a_refused_secret_is_in_no_row_and_no_log(azure, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     azure.setenv("AZURE_CLIENT_SECRET", "wrong-secret-9999")
     with authority(azure, tmp_path, Issuer().client_credentials), pytest.raises(ReadError) as caught:
-        fetch_azure_token(SCOPE, 10.0)
+        fetch_azure_token(SCOPE, 600.0)
     error = caught.value
     assert error.error == "no token"
     assert "EnvironmentCredential" in error.message
@@ -130,7 +130,7 @@ def test_no_token_and_no_secret_is_in_a_log(azure, tmp_path, caplog):
     issuer = Issuer()
     azure.setenv("AZURE_CLIENT_SECRET", SECRET)
     with authority(azure, tmp_path, issuer.client_credentials):
-        fetch_azure_token(SCOPE, 10.0)
+        fetch_azure_token(SCOPE, 600.0)
     assert caplog.records, "the libraries below do log"
     assert issuer.issued[0] not in caplog.text
     assert SECRET not in caplog.text
@@ -140,7 +140,7 @@ def test_without_credentials_the_row_says_what_was_tried(azure):
     with endpoints({}) as server:
         azure.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", f"http://{server.address}")
     with pytest.raises(ReadError) as caught:  # the metadata server of a machine of Azure is no longer there
-        fetch_azure_token(SCOPE, 10.0)
+        fetch_azure_token(SCOPE, 600.0)
     assert caught.value.error == "no token"
     assert caught.value.message.startswith(
         f"no Azure credentials for {SCOPE}: EnvironmentCredential (authentication unavailable); WorkloadIdentityCredential ("
@@ -153,7 +153,7 @@ def test_without_credentials_the_row_says_what_was_tried(azure):
 def test_without_the_extra_it_is_named(azure):
     azure.setattr(cloud_libraries, "find_spec", lambda _name: None)
     with pytest.raises(ReadError, match="not supported: azure_scope requires azure-identity, which is not installed") as caught:
-        fetch_azure_token(SCOPE, 10.0)
+        fetch_azure_token(SCOPE, 600.0)
     assert "pip install 'kafka-audit[azure]'" in caught.value.needs
 
 
@@ -161,6 +161,6 @@ def test_an_answer_that_is_no_token_is_what_is_missing(azure):
     with endpoints({"/msi/token": (400, {"statusCode": 400, "message": "no identity"})}) as server:
         machine(azure, server)
         with pytest.raises(ReadError) as caught:
-            fetch_azure_token(SCOPE, 10.0)
+            fetch_azure_token(SCOPE, 600.0)
     assert "ManagedIdentityCredential" in caught.value.message
     assert "header-secret-1234" not in json.dumps([caught.value.message, caught.value.needs])
