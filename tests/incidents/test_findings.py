@@ -356,7 +356,6 @@ def test_a_name_of_any_length_is_bounded_told_apart_and_followed():
     assert {finding.lifecycle for finding in concluded(judged, report=report_of(judged))} == {Lifecycle.ONGOING}
 
 
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize(
     ("pattern", "name", "muted"),
     [

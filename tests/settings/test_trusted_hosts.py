@@ -1,9 +1,8 @@
 """`trusted_hosts`: which hosts a pattern means, and which patterns no cluster file may hold."""
 
-import time
-
 import pytest
 
+from counted_work import counted_calls
 from kafka_audit import settings
 from kafka_audit.compare.hosts import is_name, normal_host
 from kafka_audit.model.addresses.trusted_hosts import parse_trusted_hosts, trusted_hosts_line
@@ -176,12 +175,9 @@ def test_the_list_arrives_without_repetitions(tmp_path):
 
 def test_no_host_makes_a_pattern_take_long():
     pattern = parse_trusted_hosts(f"{'a*' * 30}b.kafka.corp")
-    started = time.process_time()
-    for _ in range(100):
-        assert not pattern.matches(f"{'a' * 62}.kafka.corp", 9092)
-        assert not pattern.matches("a" * 100_000, 9092)
-        assert not pattern.matches("a." * 50_000, 9092)
-    assert time.process_time() - started < 2
+    for host in (f"{'a' * 62}.kafka.corp", "a" * 100_000, "a." * 50_000):
+        assert not pattern.matches(host, 9092)
+        assert counted_calls(pattern.matches, host, 9092) < 300, "each part of the pattern is searched once"
 
 
 def test_the_line_of_hosts_holds_each_once_and_nothing_else():

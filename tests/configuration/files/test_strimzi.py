@@ -3,10 +3,9 @@
 The resources have the shape of Strimzi's `packaging/examples` (Apache License 2.0).
 """
 
-import time
-
 import pytest
 
+from counted_work import counted_calls, exponent
 from kafka_audit.configuration.files import forms
 from kafka_audit.configuration.files.java import PropertiesError
 
@@ -490,15 +489,20 @@ def test_resources_of_others_are_no_brokers(text):
     assert _nodes(text) == ()
 
 
-def test_what_asks_for_much_is_bounded():
-    start = time.monotonic()
-    text = POOLS.replace("replicas: 2", "replicas: 990").replace(
-        "name: broker,", "name: broker, annotations: {strimzi.io/next-node-ids: '[0-999999999]'},"
+def pools(replicas, last):
+    """Return pools of so many replicas, with identifiers up to a last one to choose from."""
+    return POOLS.replace("replicas: 2", f"replicas: {replicas}").replace(
+        "name: broker,", f"name: broker, annotations: {{strimzi.io/next-node-ids: '[0-{last}]'}},"
     )
+
+
+def test_what_asks_for_much_is_bounded():
     long = KAFKA.replace(
         "tls: false}", 'tls: false, configuration: {advertisedHostTemplate: "' + "{nodePodName}" * 100_000 + '"}}'
     )
-    nodes = _nodes(text + long)
+    nodes = _nodes(pools(990, 999_999_999) + long)
     assert len(nodes) == 991
     assert sum(len(node.properties["advertised.listeners"].value) for node in nodes) < 1_000_000
-    assert time.monotonic() - start < 20
+    few, many = (counted_calls(_nodes, pools(9, last) + KAFKA) for last in (9_999, 999_999_999))
+    assert few == many, "identifiers that no node gets are counted"
+    assert exponent(lambda replicas: _nodes(pools(replicas, 999_999_999) + KAFKA), (100, 900)) < 1.2
