@@ -212,7 +212,7 @@ def test_spark_itself_refuses_that_mode(tmp_path):
         "cluster",
         tmp_path / "job.py",
     ]
-    completed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert completed.returncode != 0
     refusal = "Cluster deploy mode is currently not supported for python applications on standalone clusters."
     assert refusal in completed.stdout + completed.stderr

@@ -53,17 +53,16 @@ def served(viewer):  # noqa: ARG001 -- a user is logged in
     server = uvicorn.Server(uvicorn.Config(outer, host="127.0.0.1", port=port, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    until = time.monotonic() + 20
-    while not server.started and time.monotonic() < until:
+    while not server.started:
         time.sleep(0.02)
     yield port
     server.should_exit = True
-    thread.join(20)
+    thread.join()
 
 
 def test_a_real_server_redirects_nobody_by_host(served):
     for path, expected in (("/kafka-audit/checks/", 404), ("/kafka-audit/clusters/prod/", 404), ("/kafka-audit/checks", 200)):
-        connection = http.client.HTTPConnection("127.0.0.1", served, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", served)
         connection.request("GET", path, headers={"Host": "evil.example"})
         answer = connection.getresponse()
         assert (answer.status, answer.getheader("Location")) == (expected, None), path

@@ -93,7 +93,6 @@ def test_the_folder_may_be_a_link_itself(root, tmp_path, monkeypatch):
     assert proposed_files.arguments([str(root / "new")]) == (str(tmp_path / "current" / "new"),)
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("line", ["wide", "wide/*", "loop/*/*/*/*/*/x", "**/x", "new/**/x.properties"])
 def test_a_walk_ends(root, line):
     (root / "wide").mkdir()
@@ -106,7 +105,6 @@ def test_a_walk_ends(root, line):
         proposed_files.arguments([line])
 
 
-@pytest.mark.timeout(20)
 def test_a_walk_over_the_whole_machine_ends(monkeypatch):
     monkeypatch.setenv("KAFKA_AUDIT_PROPOSED_ROOT", "/")
     with pytest.raises(UsageError, match=r"matches (more than|too much)"):
