@@ -52,7 +52,7 @@ def test_a_spark_that_fails_is_quoted(monkeypatch, tmp_path):
 
 
 def test_one_that_does_not_end_is_ended(monkeypatch, tmp_path):
-    worker(monkeypatch, tmp_path, "import time; time.sleep(60)")
+    worker(monkeypatch, tmp_path, "import time; time.sleep(1e6)")
     monkeypatch.setattr(archive_creation, "_LONGEST_S", 1.0)
     with pytest.raises(EngineError, match="no exit within 1 s"):
         archive_creation.build_archive(tmp_path / "new")

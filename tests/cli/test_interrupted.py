@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 
 from airflow_environment import ROOT
 
@@ -20,7 +19,7 @@ def command():
     held = Held()
     watched = weakref.ref(held, finalize)
     del held  # Python prints what a finalizer raises, and goes on
-    time.sleep(30)
+    time.sleep(1e6)
     return 0
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
@@ -30,9 +29,7 @@ sys.exit(cli.main([]))
 
 
 def test_an_interruption_while_a_finalizer_runs_is_not_lost():
-    began = time.monotonic()
     completed = subprocess.run(
         [sys.executable, "-c", COMMAND], env={"PYTHONPATH": str(ROOT / "plugins")}, capture_output=True, text=True, check=False
     )
     assert (completed.returncode, completed.stderr) == (130, "kafka-audit: interrupted\n")
-    assert time.monotonic() - began < 25

@@ -13,7 +13,7 @@ from kafka_audit.bounds import scratch
 from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.spark.local_settings import driver_java_options
 
-HOLD = "import time; from kafka_audit.bounds.scratch import Scratch; s = Scratch(); print(s.path, flush=True); time.sleep(60)"
+HOLD = "import time; from kafka_audit.bounds.scratch import Scratch; s = Scratch(); print(s.path, flush=True); time.sleep(1e6)"
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,6 @@ from soak.__main__ import TESTS, withdrawn
 
 @pytest.mark.spark
 @pytest.mark.scenario
-@pytest.mark.timeout(0)  # it ends by itself
 def test_a_short_soak_runs_and_draws(tmp_path):
     command = [sys.executable, "-m", "soak", "--minutes", "0.2", "--every", "1", "--out", str(tmp_path)]
     completed = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False)

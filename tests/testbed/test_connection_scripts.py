@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "testbed"
-SECONDS = 30
+SECONDS = 600
 
 
 @contextmanager

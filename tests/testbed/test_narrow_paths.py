@@ -24,7 +24,7 @@ broker.configs |= {f"key.{number}": ("x" * 50, False) for number in range(200)}
 broker.may_describe_configs = sys.argv[2] == "all"
 with server(broker, host=sys.argv[1], port=9092):
     print("ready", flush=True)
-    time.sleep(3600)
+    time.sleep(1e6)
 """
 
 
@@ -46,7 +46,7 @@ def hosts(bed, request):
 def probed(source, target):
     """Return what the last layer says, from a vantage with python3."""
     end = Target(broker_id=0, listener="L", protocol="PLAINTEXT", host=target.address, port=PORT, via=None)
-    script = command_vantages.python_text([end], 4.0, ClusterLogins(Cluster(name="none"), {}))
+    script = command_vantages.python_text([end], 10.0, ClusterLogins(Cluster(name="none"), {}))
     output = source.run(["python3", "-"], input=script, cwd="/").stdout
     steps = command_vantages.parse_probe_output(output, [end])[0]
     assert {"tcp", "api"} <= {step.layer for step in steps if step.outcome == "ok"}

