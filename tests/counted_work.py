@@ -42,8 +42,39 @@ def counted_calls(function, *args) -> int:
     return count
 
 
-def exponent(function_of_size, sizes, prepare=None) -> float:
-    """Return by which power of the size the counted work grows: about 1 if it is linear, 2 if it is quadratic.
+def counted_copies(function, *args) -> int:
+    """Return how many characters and bytes the texts have that local variables came to hold while function(*args) ran.
+
+    A text that grows by a part in each round is copied in each, which is one step of Python, and quadratic. The text that a
+    function gets as an argument is no copy.
+    """
+    copied = 0
+
+    def trace(frame, _event, _argument):
+        held = dict(frame.f_locals)
+
+        def changed(frame, _event, _argument):
+            nonlocal copied, held
+            now = dict(frame.f_locals)
+            copied += sum(
+                len(value) for name, value in now.items() if isinstance(value, str | bytes) and held.get(name) is not value
+            )
+            held = now
+            return changed
+
+        return changed
+
+    tracer = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function(*args)
+    finally:
+        sys.settrace(tracer)
+    return copied
+
+
+def exponent(function_of_size, sizes, prepare=None, count=counted_calls) -> float:
+    """Return by which power of the size the work grows that `count` counts: about 1 if it is linear, 2 if it is quadratic.
 
     It is the largest one between two neighbours in `sizes`. Work that does not depend on the size lowers it: the smallest size
     is one that costs far more than that. The function takes the size, or what `prepare` makes of it, which is not counted. It
@@ -53,8 +84,8 @@ def exponent(function_of_size, sizes, prepare=None) -> float:
     """
     prepare = prepare or (lambda size: size)
     function_of_size(prepare(sizes[0]))
-    counts = [counted_calls(function_of_size, prepare(size)) for size in sizes]
+    counts = [count(function_of_size, prepare(size)) for size in sizes]
     return max(
-        math.log(more / less) / math.log(larger / smaller)
+        math.log(max(more, 1) / max(less, 1)) / math.log(larger / smaller)
         for (smaller, larger), (less, more) in zip(pairwise(sizes), pairwise(counts), strict=True)
     )

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from counted_work import counted_calls, exponent
+from counted_work import counted_calls, counted_copies, exponent
 
 SIZES = (50, 100, 400)
 
@@ -38,6 +38,25 @@ def test_the_work_of_a_c_function_is_not_counted():
 
 def test_one_jump_between_two_sizes_is_enough():
     assert exponent(lambda size: linear(size) if size < 200 else quadratic(size), SIZES) > 3
+
+
+def test_a_text_that_grows_is_copied_in_each_round():
+    def grows(size):
+        text = ""
+        for _ in range(size):
+            text = "ab" + text
+        return text
+
+    def joins(size):
+        parts = []
+        for _ in range(size):
+            part = "ab" * 3
+            parts.append(part)
+        return "".join(parts)
+
+    assert exponent(grows, SIZES, count=counted_copies) > 1.8
+    assert exponent(joins, SIZES, count=counted_copies) < 1.1
+    assert counted_copies(len, "an argument") == 0
 
 
 def test_what_prepares_the_work_is_not_counted():
