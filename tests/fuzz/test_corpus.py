@@ -11,7 +11,7 @@ from fuzz.seeds import seeds
 def test_an_input_that_is_kept_leaves_its_reader_as_documented(reader):
     for folder in (watch.CORPUS, watch.REGRESSIONS):
         for path in watch.inputs(folder, reader):
-            found = watch.failure(READERS[reader], path.read_bytes())
+            found = watch.counted_failure(READERS[reader], path.read_bytes())
             assert found is None, f"{path}\n{found.kind}\n{found.text}"
 
 

@@ -30,7 +30,7 @@ _ZNODE = st.dictionaries(st.sampled_from(_KEYS), _JSON | st.lists(st.dictionarie
 
 
 def holds(reader, data):
-    found = watch.failure(READERS[reader], data)
+    found = watch.counted_failure(READERS[reader], data)
     assert found is None, f"{found.kind}\n{found.text}"
 
 
