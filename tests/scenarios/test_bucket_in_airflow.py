@@ -17,7 +17,7 @@ from testbed.airflow_home import DAG, AirflowHome
 from testbed.jars import s3a_jars
 from testbed.object_store import BUCKET, S3Server
 
-pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.scenario, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.scenario]
 
 CLUSTER = "prod"
 RUNS = f"/api/v2/dags/{DAG}/dagRuns?limit=100"

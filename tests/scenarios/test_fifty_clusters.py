@@ -7,7 +7,6 @@ import pytest
 from scenarios.fifty_clusters import DEAD, DRIPS, FAULTY, HEADLINE, HEALTHY, FiftyClusters
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.airflow, pytest.mark.scenario]
-pytestmark += [pytest.mark.timeout(1800)]  # the run has a deadline of its own, and 50 clusters and an Airflow start before it
 
 ROW = re.compile(r'<th scope="row"[^>]*>(?:<a [^>]*>)?<bdi>([^<]*)')
 

@@ -23,7 +23,7 @@ from testbed import Bed
 
 ROOT = Path(__file__).parents[2]
 RULES = ROOT / "docs" / "monitoring" / "kafka-audit.rules.yml"
-DEADLINE_S = 60
+DEADLINE_S = 300
 
 pytestmark = [
     pytest.mark.bed,
@@ -62,7 +62,7 @@ def prometheus(tmp_path):
 
     def ask(path, **parameters):
         address = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
-        with urllib.request.urlopen(address, timeout=5) as answer:
+        with urllib.request.urlopen(address, timeout=60) as answer:
             return json.load(answer)["data"]
 
     yield ask

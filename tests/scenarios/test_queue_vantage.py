@@ -99,7 +99,7 @@ class Airflow:
                 process.wait()
 
     def rows(self, query):
-        with sqlite3.connect(self._folder / "airflow.db", timeout=20) as database:
+        with sqlite3.connect(self._folder / "airflow.db", timeout=300) as database:
             return database.execute(query).fetchall()
 
     def wait_for(self, query, seconds, what):

@@ -44,7 +44,7 @@ class Watching:
                 assert self._process.poll() is None, self._process.stderr.read()
                 self._came.wait(left)
 
-    def await_all_answer(self, seconds=60):
+    def await_all_answer(self, seconds=300):
         """Wait until every broker of three answers, lists all, and nothing is suspected."""
         return self.await_reading(
             lambda reading: not reading["suspicions"] and [broker["lists"] for broker in reading["brokers"]] == [[0, 1, 2]] * 3,

@@ -13,7 +13,7 @@ from collections import Counter
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
 
-PATIENCE_S = 60
+PATIENCE_S = 120
 """A record that no broker takes for so long is lost."""
 
 
