@@ -26,6 +26,7 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -53,6 +54,7 @@ class Party:
             self._context.load_cert_chain(tls.certificate, tls.key)
         self._listener = None
         self._open = set()
+        self._own = set()  # connections of `drained`
         self._threads = []
         self._lock = threading.Lock()
 
@@ -87,6 +89,20 @@ class Party:
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
 
+    def drained(self):
+        """Return (connections, bytes) that were made and sent to it until now, once all those connections have ended.
+
+        What the other side sent may arrive long after that has ended, on a busy machine: each connection is waited for.
+        """
+        with socket.socket() as last:
+            last.bind((self.host, 0))
+            self._own.add(last.getsockname())
+            last.connect((self.host, self.port))
+            last.recv(1)  # they are taken in turn: those before it are counted now
+        while self._open:
+            time.sleep(0.01)
+        return self.connections, len(self.received)
+
     def __enter__(self):
         return self.start()
 
@@ -111,14 +127,17 @@ class Party:
     def _accept(self, listener):
         with suppress(OSError):
             while True:
-                connection, _ = listener.accept()
+                connection, peer = listener.accept()
+                if peer in self._own:
+                    connection.close()
+                    continue
                 self.connections += 1
+                with self._lock:
+                    self._open.add(connection)
                 self._spawn(self._guarded, connection)
 
     def _guarded(self, plain):
         with closing(plain), suppress(OSError):
-            with self._lock:
-                self._open.add(plain)
             try:
                 if self.ended.is_set():
                     return
