@@ -16,7 +16,7 @@ from kafka_audit.watch.suspicions import WatchFault
 
 METADATA = 3
 LIMIT = 20
-FEW = Limits(read_s=5, brokers=LIMIT)
+FEW = Limits(read_s=60, brokers=LIMIT)
 
 
 @pytest.fixture
