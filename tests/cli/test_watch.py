@@ -1,16 +1,19 @@
 """`kafka-audit watch` against fakes: a line for each change, JSON, exit codes."""
 
 import json
+from contextlib import aclosing
 
 import pytest
 
 from hostile_parties.broker import honest_brokers
-from kafka_audit.cli import main
+from kafka_audit.cli import main, watching
 from kafka_audit.watch.judgement import WatchState, next_state
+from kafka_audit.watch.loop import steps
 from kafka_audit.watch.picture import WatchPicture
 from watch.readings import down, kraft, reading, zookeeper
 
 QUICK = ["--every", "2", "--grace", "2"]
+READINGS = 3  # the third is four seconds after the first, at least
 
 
 @pytest.fixture
@@ -20,11 +23,18 @@ def brokers():
 
 
 @pytest.fixture
-def watch(brokers, tmp_path, capfd):
+def watch(brokers, tmp_path, capfd, monkeypatch):
+    """Return a function that watches for a number of readings, however long they take."""
     path = tmp_path / "clusters.yaml"
-    path.write_text(json.dumps({"clusters": {"prod": {"bootstrap": [brokers[0].address], "limits": {"read_s": 1}}}}))
+    path.write_text(json.dumps({"clusters": {"prod": {"bootstrap": [brokers[0].address], "limits": {"read_s": 300}}}}))
 
-    def run(*options):
+    def run(count, *options):
+        async def first(*arguments):
+            async with aclosing(steps(*arguments)) as readings:
+                for _ in range(count):
+                    yield await anext(readings)
+
+        monkeypatch.setattr(watching, "steps", first)
         code = main(["watch", "prod", "--config", str(path), *options])
         out, err = capfd.readouterr()
         assert err == ""
@@ -34,7 +44,7 @@ def watch(brokers, tmp_path, capfd):
 
 
 def test_a_healthy_cluster_is_a_line_for_each_party_and_0(watch):
-    code, lines = watch(*QUICK, "--for", "6")
+    code, lines = watch(1_000_000, *QUICK, "--for", "10")
     assert code == 0
     assert [line.partition("  ")[2] for line in lines] == [
         "prod: 3 parties read every 2 s",
@@ -44,7 +54,7 @@ def test_a_healthy_cluster_is_a_line_for_each_party_and_0(watch):
 
 def test_what_is_suspected_at_the_end_is_3_and_one_line(watch, brokers):
     brokers[2].brokers, brokers[2].controller_id = {}, -1
-    code, lines = watch(*QUICK, "--for", "8")
+    code, lines = watch(READINGS, *QUICK)
     assert code == 3
     assert [line for line in lines if "SUSPECTED" in line] == [lines[-1]]
     assert lines[-1].endswith("  SUSPECTED Broker 2 answers, but its own view lists no broker")
@@ -52,7 +62,7 @@ def test_what_is_suspected_at_the_end_is_3_and_one_line(watch, brokers):
 
 def test_json_is_an_object_for_each_change(watch, brokers):
     brokers[2].brokers, brokers[2].controller_id = {}, -1
-    code, lines = watch(*QUICK, "--for", "8", "--format", "json")
+    code, lines = watch(READINGS, *QUICK, "--format", "json")
     first, last = (json.loads(line) for line in lines)
     assert code == 3
     assert first["suspicions"] == []
@@ -63,7 +73,7 @@ def test_json_is_an_object_for_each_change(watch, brokers):
 
 def test_what_a_broker_says_moves_no_cursor(watch, brokers):
     brokers[2].cluster_id = "a\x1b[2J\rb"
-    _, lines = watch(*QUICK, "--for", "8")
+    _, lines = watch(READINGS, *QUICK)
     assert all(line.isprintable() for line in lines)
     assert any("cluster id a\\u001b[2J" in line for line in lines)
 
@@ -71,7 +81,7 @@ def test_what_a_broker_says_moves_no_cursor(watch, brokers):
 def test_an_unreachable_cluster_is_no_silence(watch, brokers):
     for broker in brokers:
         broker.close()
-    code, lines = watch(*QUICK, "--for", "8")
+    code, lines = watch(READINGS, *QUICK)
     assert code == 3
     assert lines[-1].endswith("SUSPECTED No bootstrap address answers: connection refused")
 

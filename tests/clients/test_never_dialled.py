@@ -148,7 +148,7 @@ def target(host, port=9092, broker_id=0, via=None):
 
 
 def asked(endpoint, budget=None):
-    return BrokerAsker([endpoint], 1, ClientOptions(read_s=1.0, budget=budget or Budget()), ViewBook()).ask().rows
+    return BrokerAsker([endpoint], 1, ClientOptions(read_s=300.0, budget=budget or Budget()), ViewBook()).ask().rows
 
 
 def steps(rows):
@@ -206,7 +206,7 @@ def test_an_address_that_the_cluster_file_names_is_dialled(dialled, monkeypatch)
 
 
 def test_a_conversation_alone_refuses_as_well(dialled):
-    with pytest.raises(ReadError, match=SAID), Conversation(LINK_LOCAL, 9092, ClientOptions(read_s=1.0)):
+    with pytest.raises(ReadError, match=SAID), Conversation(LINK_LOCAL, 9092, ClientOptions(read_s=300.0)):
         pass
     assert dialled == []
 

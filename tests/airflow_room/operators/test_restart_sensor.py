@@ -26,7 +26,7 @@ def brokers(monkeypatch, tmp_path):
             broker.brokers, broker.controller_id, broker.topics = dict(enumerate(at)), 0, {"orders": ORDERS}
         clusters = tmp_path / "clusters.yaml"
         bootstrap = json.dumps([f"{host}:{port}" for host, port in at])
-        clusters.write_text(f"clusters:\n  prod: {{bootstrap: {bootstrap}, limits: {{settle_s: 0, read_s: 5}}}}\n")
+        clusters.write_text(f"clusters:\n  prod: {{bootstrap: {bootstrap}, limits: {{settle_s: 0, read_s: 300}}}}\n")
         monkeypatch.setenv("KAFKA_AUDIT_CLUSTERS", str(clusters))
         monkeypatch.setenv("KAFKA_AUDIT_STORE", str(tmp_path / "store"))
         yield served

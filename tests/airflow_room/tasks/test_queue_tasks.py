@@ -14,7 +14,7 @@ FILE = """\
 clusters:
   prod:
     bootstrap: ["{address}"]
-    limits: {{read_s: 2, settle_s: 0}}
+    limits: {{read_s: 300, settle_s: 0}}
     vantages: {{clients: {{queue: dmz}}, office: {{queue: hall}}}}
   plain: {{bootstrap: ["{address}"]}}
 """
