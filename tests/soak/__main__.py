@@ -82,7 +82,7 @@ class Role:
 
     def close(self):
         self._process.stdin.close()
-        self._process.wait(30)
+        self._process.wait(300)
         self._log.close()
 
 
