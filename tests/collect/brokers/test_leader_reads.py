@@ -189,7 +189,7 @@ def target_of(fake):
     return Target(broker_id=2, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
 
 
-def ask(fake, questions, *, disks_fail=False, read_s=2.0, transaction_ms=None):
+def ask(fake, questions, *, disks_fail=False, read_s=60.0, transaction_ms=None):
     own = {2: columns_of(questions)} if questions else {}
     plan = LeaderQuestionPlan(questions=own, offline={}, disks_fail=disks_fail, transaction_ms=transaction_ms)
     return LeadershipAsker(target_of(fake), 1, ClientOptions(read_s=read_s), plan).ask()
@@ -307,13 +307,13 @@ def test_who_may_lead_what_has_no_leader(broker):
     broker.leaderless = {("a", 0): ([1], [0]), ("a", 1): (None, None), ("b", 3): ([], []), ("b", 4): ([0], [])}
     broker.behind = {("b", 4): (1, [1])}
     plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=False, elr_topics=["a", "b"])
-    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan, first=True).ask()
+    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=60.0), plan, first=True).ask()
     replicas = {(row.topic, row.partition): (row.leader, row.eligible, row.last_known) for row in of(rows, EligibleReplicas)}
     assert replicas == {("a", 0): (None, (1,), (0,)), ("b", 3): (None, (), ()), ("b", 4): (1, (0,), ())}
     assert reads(rows) == {"DescribeTopicPartitions": ("answered", None, None)}
-    assert LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan).ask() == ()
+    assert LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=60.0), plan).ask() == ()
     broker.leaderless_error = 29
-    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan, first=True).ask()
+    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=60.0), plan, first=True).ask()
     assert reads(rows) == {"DescribeTopicPartitions": ("failed", "TOPIC_AUTHORIZATION_FAILED", MAY_DESCRIBE_TOPICS)}
 
 
@@ -321,7 +321,7 @@ def test_who_may_lead_what_has_no_leader(broker):
 def test_a_coordinator_says_whether_it_is_ready(broker, error):
     broker.groups_error = error
     plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=False, coordinates=True)
-    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan).ask()
+    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=60.0), plan).ask()
     assert [(row.broker_id, row.error) for row in of(rows, GroupCoordinator)] == [(2, error)]
     assert reads(rows) == {"ListGroups": ("answered", None, None)}
     found = sample_differences.find_sample_differences(SampleTables(collected(rows)))
@@ -331,7 +331,7 @@ def test_a_coordinator_says_whether_it_is_ready(broker, error):
 def test_a_coordinator_without_the_right_is_a_failed_read(broker):
     broker.groups_error = 31
     plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=False, coordinates=True)
-    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan).ask()
+    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=60.0), plan).ask()
     assert reads(rows) == {"ListGroups": ("failed", "CLUSTER_AUTHORIZATION_FAILED", MAY_DESCRIBE_GROUPS)}
     book = ViewBook()
     assert plan_of([view_of(book, {"__consumer_offsets": {0: (0, [0])}}, 0)], book).coordinates
@@ -375,7 +375,8 @@ def test_a_missing_right_is_a_failed_read_and_no_denial(broker):
 
 def test_a_broker_that_hangs_costs_one_deadline(broker):
     broker.mute = {2}
-    rows = ask(broker, [question("a", 0)], disks_fail=True, read_s=0.3)
+    rows = ask(broker, [question("a", 0)], disks_fail=True, read_s=3.0)
+    assert broker.requests[-1][0] == 2, "nothing is asked behind it"
     assert {operation: read[:2] for operation, read in reads(rows).items()} == {
         LIST_OFFSETS: ("failed", "timeout"),
         GROUPS: ("failed", "timeout"),
@@ -501,5 +502,5 @@ def test_side_by_side_askers_share_nothing():
         with server(fake) as fake.address:
             thread = threading.Thread(target=lambda broker=fake: found.append(ask(broker, [question("a", 0)])))
             thread.start()
-            thread.join(10)
+            thread.join()
     assert [reads(rows) for rows in found] == [{LIST_OFFSETS: ("answered", None, None)}] * 3

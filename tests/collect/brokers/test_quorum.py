@@ -45,18 +45,18 @@ def outcomes(rows):
     return {row.operation: row.error or row.outcome for row in of(rows, SourceRead)}
 
 
-def ask_broker(node):
+def ask_broker(node, read_s=60.0):
     with server(node) as (host, port):
         node.brokers = {2: (host, port), 7: ("b7", 9092)}
         target = Target(broker_id=2, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
-        return BrokerAsker([target], 1, ClientOptions(read_s=2.0), ViewBook()).ask().rows
+        return BrokerAsker([target], 1, ClientOptions(read_s=read_s), ViewBook()).ask().rows
 
 
 def ask_controller(node):
     with server(node) as (host, port):
         node.brokers = {200: (host, port), 201: ("c2", 9093)}
         (target,) = controllers(Cluster(name="c", controllers=(f"{host}:{port}",)))
-        return ControllerAsker(target, 1, ClientOptions(read_s=2.0)).ask()
+        return ControllerAsker(target, 1, ClientOptions(read_s=60.0)).ask()
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])
@@ -102,7 +102,8 @@ def test_an_error_inside_the_answer_is_a_failed_read():
 def test_a_broker_cut_from_its_controllers_costs_one_deadline_and_nothing_else():
     node = QuorumNode(2, {55: (0, 2)})
     node.mute = {55}
-    rows = ask_broker(node)
+    rows = ask_broker(node, read_s=3.0)
+    assert node.requests[-1][0] == 55, "nothing is asked behind it"
     assert {operation for operation, outcome in outcomes(rows).items() if outcome != "answered"} == {"DescribeQuorum"}
 
 
@@ -161,7 +162,7 @@ def test_a_server_in_a_controllers_place_that_names_no_id_has_no_settings():
 def test_a_controller_that_refuses_connections_is_rows():
     host, port = refused()
     (target,) = controllers(Cluster(name="c", controllers=(f"{host}:{port}",)))
-    rows = ControllerAsker(target, 1, ClientOptions(read_s=2.0)).ask()
+    rows = ControllerAsker(target, 1, ClientOptions(read_s=60.0)).ask()
     (probe,) = of(rows, ControllerProbe)
     assert (probe.layer, probe.outcome, probe.error) == ("tcp", "failed", "connection refused")
     assert outcomes(rows) == dict.fromkeys(("ApiVersions", "DescribeQuorum"), "connection refused")
@@ -320,7 +321,7 @@ def scram_rows(keeper, *logins):
         )
         quorum = {"leader_id": 200, "leader_epoch": 7, "high_watermark": 9}
         led = QuorumView(sample=1, observer="broker:2", node_id=2, **quorum)
-        return scram_users.read_scram_users([view, led, *logins], "PLAINTEXT", 1, ClientOptions(read_s=2.0))
+        return scram_users.read_scram_users([view, led, *logins], "PLAINTEXT", 1, ClientOptions(read_s=60.0))
 
 
 def test_scram_users_are_asked_for_by_name_and_never_all():

@@ -20,7 +20,7 @@ def broker():
 def asked(broker, topics):
     with server(broker) as (host, port):
         target = Target(broker_id=0, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
-        with Conversation(host, port, ClientOptions(read_s=2.0)) as talk:
+        with Conversation(host, port, ClientOptions(read_s=60.0)) as talk:
             return tuple(parquet.rows_of(TopicConfig, topic_configs.ask_topic_configs(talk, target, topics)))
 
 

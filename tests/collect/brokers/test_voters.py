@@ -31,7 +31,7 @@ from kafka_audit.model.tables import (
 )
 from testbed.certificates import Authority, Certificate
 
-QUICK = Limits(read_s=3.0, settle_s=0.2, audit_s=60.0)
+QUICK = Limits(read_s=60.0, settle_s=0.2, audit_s=600.0)
 PASSWORD = "open-sesame-74"  # noqa: S105 -- of a fake
 MAP = "CONTROLLER:SASL_SSL,PLAINTEXT:PLAINTEXT"
 
@@ -100,7 +100,7 @@ def test_a_host_that_cannot_be_one_is_not_probed():
 
 def probed(target, **described):
     cluster = Cluster(name="c", limits=QUICK, **described)
-    options = ClientOptions(read_s=3.0, logins=ClusterLogins(cluster, {"AUDITOR": PASSWORD}))
+    options = ClientOptions(read_s=60.0, logins=ClusterLogins(cluster, {"AUDITOR": PASSWORD}))
     (row,) = VoterProber(target, 1, options).probe()
     return row
 
@@ -136,7 +136,7 @@ def test_a_controller_whose_certificate_is_not_accepted_ends_at_tls(tmp_path, wa
     with HostileBroker(200, tls=tls) as hostile:
         cluster = Cluster(name="c", limits=QUICK, security=security, controllers=(f"{hostile.host}:{hostile.port}",))
         (target,) = controllers(cluster)
-        rows = ControllerAsker(target, 1, ClientOptions(read_s=3.0, logins=ClusterLogins(cluster, {}))).ask()
+        rows = ControllerAsker(target, 1, ClientOptions(read_s=60.0, logins=ClusterLogins(cluster, {}))).ask()
     (probe,) = (row for row in rows if isinstance(row, ControllerProbe))
     assert (probe.layer, probe.outcome) == ("tls", "failed"), "the certificate is a row of its own, and no layer"
     assert probe.reason in {"CERTIFICATE_EXPIRED", "CERTIFICATE_NAME"}
@@ -163,7 +163,7 @@ def test_the_row_of_a_name_has_its_addresses_wherever_it_is_probed_from():
         assert "127.0.0.1" in probed(target).addresses
         assert probed(by_number).addresses in {(), (hostile.host,)}, "an address is no name, and never compared"
         (named,) = controllers(cluster := Cluster(name="c", limits=QUICK, controllers=(f"localhost:{hostile.port}",)))
-        asked = ControllerAsker(named, 1, ClientOptions(read_s=3.0, logins=ClusterLogins(cluster, {}))).ask()
+        asked = ControllerAsker(named, 1, ClientOptions(read_s=60.0, logins=ClusterLogins(cluster, {}))).ask()
     assert {"127.0.0.1" in row.addresses for row in asked if isinstance(row, ControllerProbe)} == {True}
     (of_broker,) = controller_rows(1, Origin(vantage="hosts", role="broker", node=0), target, steps)
     (of_controller,) = voter_rows(1, Origin(vantage="hosts", role="controller", node=201), target, steps)
