@@ -33,7 +33,7 @@ def sample(znodes_of, limits=None, **stats):
     client.stats.update(stats.get("stats", {}))
     budget = Budget(Cluster(name="c", limits=limits or Limits()))
     asking = Asking(sample=1, observer="zookeeper", target=ACCESS.connect)
-    return ZnodeSample(Session(client=client, access=ACCESS), asking, 5.0, time.monotonic() + 60, budget)
+    return ZnodeSample(Session(client=client, access=ACCESS), asking, 5.0, time.monotonic() + 3600, budget)
 
 
 def rows(znodes_of, limits=None, **stats):
@@ -79,9 +79,7 @@ def test_twenty_megabytes_of_empty_objects_take_no_memory(watch):
     assert "zookeeper /controller" in failed(found), failed(found)
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     """
-    completed = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120, check=False
-    )
+    completed = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False)
     assert completed.returncode == 0, completed.stderr[-2000:]
     assert int(completed.stdout) < 60 * 1024
 
