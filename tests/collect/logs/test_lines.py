@@ -1,6 +1,5 @@
 """What is known again in a log: Kafka's own words of each release, times of several layouts, and hostile text."""
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -129,11 +128,11 @@ def test_of_logs_one_after_the_other_the_latest_time_counts():
 
 
 def test_hostile_lines_are_cut_quickly_and_shown_on_one_line():
-    evil = "Controller 0's connection to broker " + "x" * 65536 + " was unsuccessful \x1b[2J\u202e<script>"
-    many = "\n".join([AT + evil, "is Denied Principal = " + "(" * 65536, "{" * 65536, '{"time":"' + "1" * 65536] * 50)
-    began = time.monotonic()
+    """A search whose work is the square of a line reads these for hours, and never ends."""
+    size = 1 << 18
+    evil = "Controller 0's connection to broker " + "x" * size + " was unsuccessful \x1b[2J\u202e<script>"
+    many = "\n".join([AT + evil, "is Denied Principal = " + "(" * size, "{" * size, '{"time":"' + "1" * size] * 10)
     scan(many, 1)
-    assert time.monotonic() - began < 5
     shown = clean_line(masked(evil), LONGEST)
     assert len(shown) <= LONGEST
     assert shown.isprintable()

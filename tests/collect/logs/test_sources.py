@@ -39,13 +39,13 @@ def registration(broker, ms, czxid=41):
 
 
 def read(logs, brokers=(0,), registered=(), settle_s=0.3, controllers=()):
-    cluster = Cluster(name="c", logs=logs, limits=Limits(settle_s=settle_s, read_s=5))
+    cluster = Cluster(name="c", logs=logs, limits=Limits(settle_s=settle_s, read_s=60))
     rows = sources.read_logs(
         cluster,
         Nodes(brokers=tuple(brokers), controllers=tuple(controllers)),
         registered,
         1,
-        Budget(deadline=time.monotonic() + 60),
+        Budget(deadline=time.monotonic() + 600),
     )
     return [r for r in rows if isinstance(r, LogLine)], [r for r in rows if isinstance(r, SourceRead)]
 
@@ -155,7 +155,7 @@ def test_a_log_that_grows_tells_the_zone():
     logs = Logs(command=(sys.executable, "-c", script))
     (row,), (asked,) = read(logs, registered=[registration(0, now() - HOUR), registration(2, now() - HOUR)], settle_s=1.1)
     assert (row.zone, row.since_start, row.log) == ("growth", 1, "command")
-    assert abs(row.last_ms - now()) < 10_000
+    assert abs(row.last_ms - now()) < HOUR / 4, "zones differ by half an hour at least"
     assert asked.outcome == "answered"
 
 
@@ -199,13 +199,13 @@ def test_of_each_log_the_newest_files_are_read(tmp_path):
         (Logs(paths=("{tmp}/{controller_id}.log",)), (0,), "no broker id"),
         (Logs(command=("no-such-program-here",)), (0,), "cannot run"),
         (Logs(command=("sh", "-c", "echo forbidden >&2; exit 3")), (0,), "the command failed"),
-        (Logs(command=("sleep", "60")), (0,), "timeout"),
+        (Logs(command=("sleep", "3600")), (0,), "timeout"),
     ],
 )
 def test_what_cannot_be_read_is_a_row_that_says_what_is_needed(tmp_path, logs, brokers, error):
     filled = Logs(paths=tuple(path.replace("{tmp}", str(tmp_path)) for path in logs.paths), command=logs.command)
-    cluster = Cluster(name="c", logs=filled, limits=Limits(read_s=0.5))
-    (row,) = sources.read_logs(cluster, Nodes(brokers=brokers), (), 1, Budget(deadline=time.monotonic() + 20))
+    cluster = Cluster(name="c", logs=filled, limits=Limits(read_s=0.5 if error == "timeout" else 60.0))
+    (row,) = sources.read_logs(cluster, Nodes(brokers=brokers), (), 1, Budget(deadline=time.monotonic() + 600))
     assert (row.outcome, row.error) == ("failed", error)
     assert row.needs
     assert row.message
