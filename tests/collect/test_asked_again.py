@@ -31,7 +31,7 @@ from kafka_audit.model.tables import (
     ZookeeperNode,
 )
 
-QUICK = Limits(read_s=5.0, settle_s=0.2, audit_s=60.0)
+QUICK = Limits(read_s=60.0, settle_s=0.2, audit_s=600.0)
 STALE = "broker:2"
 
 

@@ -56,7 +56,7 @@ def snap(parties, tmp_path, *, zookeeper=True, **limits):
         properties=(f"{tmp_path}/{{broker_id}}.properties",),
         logs=Logs(command=("echo", "{broker_id}")),
         vantages=(Vantage(name="v", role="broker", command=("false", "{broker_id}")),),
-        limits=Limits(**{"read_s": 3.0, "settle_s": 0.1, "audit_s": 60.0, "brokers": MOST} | limits),
+        limits=Limits(**{"read_s": 60.0, "settle_s": 0.1, "audit_s": 600.0, "brokers": MOST} | limits),
     )
     for broker in range(3):
         (tmp_path / f"{broker}.properties").write_text(f"broker.id={broker}\nlog.dirs=/data\n")

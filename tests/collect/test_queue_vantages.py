@@ -38,7 +38,7 @@ def errand(targets, registered):
         [target.broker_id, target.listener, target.protocol, target.host, target.port, written.get(target.broker_id)]
         for target in targets
     ]
-    asked = {"read_s": 1.0, "settle_s": 0.2, "endpoints": endpoints, "script": command_vantages.asked(targets, NOBODY)}
+    asked = {"read_s": 60.0, "settle_s": 0.2, "endpoints": endpoints, "script": command_vantages.asked(targets, NOBODY)}
     return json.loads(json.dumps(asked))  # as XCom does
 
 
