@@ -68,7 +68,6 @@ def _guarded(behave, connection):
 
 def silent(connection):
     """Accept, and never say a word, like a process under SIGSTOP."""
-    connection.settimeout(30)
     while connection.recv(4096):
         pass
 
@@ -144,7 +143,6 @@ class FakeBroker:
         self.requests = []
 
     def __call__(self, connection):
-        connection.settimeout(30)
         while head := _exactly(connection, 4):
             self._answer(connection, _exactly(connection, struct.unpack("!i", head)[0]))
 

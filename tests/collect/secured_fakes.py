@@ -43,7 +43,6 @@ class SecuredBroker(FakeBroker):
         self.scram_messages = []
 
     def __call__(self, connection):
-        connection.settimeout(30)
         talk = {"state": "new"}
         while head := _exactly(connection, 4):
             request = _exactly(connection, struct.unpack("!i", head)[0])
@@ -159,7 +158,6 @@ def tls_server(behave, pair, *, client_auth=False):
         context.load_verify_locations(pair.truststore)
 
     def inside(connection):
-        connection.settimeout(10)
         with context.wrap_socket(connection, server_side=True) as secured:
             behave(secured)
 
