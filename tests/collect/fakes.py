@@ -28,7 +28,7 @@ from kazoo.protocol.serialization import int_struct, stat_struct, write_buffer
 from kazoo.protocol.states import ZnodeStat
 from kazoo.security import ACL, Id
 
-from kafka_audit.collect.brokers.schemas import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
+from kafka_audit.clients.protocol.kafka_python import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 
 TOPIC = 2
 NO_ACCESS, NO_AUTHORIZER = 31, 54

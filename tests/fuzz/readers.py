@@ -34,9 +34,9 @@ from kafka_audit import settings
 from kafka_audit.checks import catalogue
 from kafka_audit.clients import probe_script, read_error, sasl
 from kafka_audit.clients.budget import Budget
-from kafka_audit.clients.protocol.broker_connection import _FrameParser
 from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.protocol.kafka_errors import UNDECODABLE
+from kafka_audit.clients.protocol.kafka_python import _FrameParser
 from kafka_audit.clients.protocol.primitive_types import WireError
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.secrets import secret_keys
@@ -221,9 +221,9 @@ def wire_broker(data):
     key, newest = _ASKED[data[0] % len(_ASKED)] if data else _ASKED[0]
     talk = Talk(key, data[1] % (newest + 1) if len(data) > 1 else 0, data[2:])
     book = ViewBook()
-    asker = broker_view.BrokerAsker([_HERE], 1, ClientOptions(read_s=1), book)
+    asker = broker_view.BrokerAsker([_HERE], 1, ClientOptions(read_s=300), book)
     with instead(broker_view, talk):
-        asker._converse(Asking(sample=1, observer="broker:0", target="b0:9092"), _HERE, ClientOptions(read_s=1))
+        asker._converse(Asking(sample=1, observer="broker:0", target="b0:9092"), _HERE, ClientOptions(read_s=300))
     _stored(asker._rows)
 
 
@@ -236,7 +236,7 @@ def wire_groups(data):
 @_reader(ReadError)
 def wire_controller(data):
     talk = Talk(*((60, 1 + data[0] % 2) if data[:1] < b"\x80" else (55, data[0] % 3)) if data else (60, 1), data[1:])
-    asker = quorum.ControllerAsker(_HERE, 1, ClientOptions(read_s=1))
+    asker = quorum.ControllerAsker(_HERE, 1, ClientOptions(read_s=300))
     with instead(quorum, talk):
         asker._converse()
     _stored(asker._rows)
@@ -447,7 +447,7 @@ def zookeeper_look(data):
     client = FakeZookeeper({**_honest_znodes(), "/" + _text(path).strip("/"): content})
     access = ZookeeperAccess(connect="zk:2181")
     asking = Asking(sample=1, observer="zookeeper", target=access.connect)
-    _stored(rows_of(ZnodeSample(Session(client=client, access=access), asking, 5.0, time.monotonic() + 60).take()))
+    _stored(rows_of(ZnodeSample(Session(client=client, access=access), asking, 300.0, time.monotonic() + 3600).take()))
 
 
 # --- configuration

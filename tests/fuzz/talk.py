@@ -10,9 +10,9 @@ from kafka.protocol.admin import DescribeQuorumRequest, DescribeUserScramCredent
 from collect.fakes import Serving
 from kafka_audit.clients.budget import Budget
 from kafka_audit.clients.credentials import ListenerSecurity
-from kafka_audit.clients.protocol.broker_connection import _FrameParser
 from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.clients.protocol.kafka_errors import as_read_error
+from kafka_audit.clients.protocol.kafka_python import _FrameParser
 
 _API_VERSIONS = 18
 _OFFERED = {2: (0, 7), 3: (0, 12), 15: (0, 5), 16: (0, 4), 29: (0, 3), 32: (0, 4), 35: (0, 4), 46: (0, 0), 60: (0, 2)}
@@ -46,7 +46,7 @@ class Talk:
     def __init__(self, hostile, version, body):
         self.apis = dict(_OFFERED) | ({hostile: (0, version)} if hostile != _API_VERSIONS else {})
         self._hostile, self._body = hostile, body
-        self._options = ClientOptions(read_s=1)
+        self._options = ClientOptions(read_s=300)
 
     def ask(self, request):
         """Return the decoded answer, as `Conversation.ask` does."""

@@ -13,9 +13,10 @@ from typing import Any, Protocol
 
 from kafka.errors import SaslAuthenticationFailedError
 from kafka.net.sasl import SASL_MECHANISMS, register_sasl_mechanism
+from kafka.net.sasl.abc import SaslMechanism
 from kafka.net.sasl.oauth import SaslMechanismOAuth
 from kafka.net.sasl.plain import SaslMechanismPlain
-from kafka.net.sasl.scram import SaslMechanismScram, ScramClient
+from kafka.net.sasl.scram import ScramClient
 
 from kafka_audit.model.read_failure import ReadFailure
 
@@ -68,14 +69,27 @@ class _OAuth(SaslMechanismOAuth):  # type: ignore[misc] # see above
         return _HiddenMessage(super().auth_bytes())
 
 
-class _Scram(SaslMechanismScram):  # type: ignore[misc] # see above
+class _Scram(SaslMechanism):  # type: ignore[misc] # see above
     def __init__(self, *, scram_keys: "SaltsPasswords | None" = None, **config: Any) -> None:  # noqa: ANN401 -- kafka-python's call
-        super().__init__(**config)
         login = config["sasl_plain_username"], config["sasl_plain_password"], config["sasl_mechanism"]
-        self._scram_client = BoundedScramClient(*login, scram_keys)
+        self._client = BoundedScramClient(*login, scram_keys)
+        self._received = 0  # of the server's two messages
 
     def auth_bytes(self) -> bytes:
-        return _HiddenMessage(super().auth_bytes())
+        return _HiddenMessage(self._client.final_message() if self._received else self._client.first_message())
+
+    def receive(self, auth_bytes: bytes) -> bool:
+        if self._received:
+            self._client.process_server_final_message(auth_bytes)
+        else:
+            self._client.process_server_first_message(auth_bytes)
+        self._received += 1
+        return self.is_done()
+
+    def is_done(self) -> bool:
+        return self._received == 2  # noqa: PLR2004 -- as RFC 5802 has it
+
+    is_authenticated = is_done
 
 
 class SaltsPasswords(Protocol):

@@ -19,9 +19,8 @@ from kafka_audit import __version__
 from kafka_audit.clients.budget import Budget
 from kafka_audit.clients.credentials import ClusterLogins, ListenerSecurity
 from kafka_audit.clients.failures import of_report
-from kafka_audit.clients.protocol import varints
-from kafka_audit.clients.protocol.broker_connection import Manager
 from kafka_audit.clients.protocol.kafka_errors import as_read_error
+from kafka_audit.clients.protocol.kafka_python import Manager
 from kafka_audit.clients.protocol.raw_requests import RawRequest
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.sasl import register
@@ -40,8 +39,6 @@ __all__ = [
     "demand",
     "error_name",
 ]
-
-varints.bound()
 
 CLIENT = "kafka-audit"
 """Error of a read that the broker's request quota leaves no time for."""

@@ -1,7 +1,10 @@
-"""kafka-python's connection, within bounds: it dials what was resolved before, ends on time, and holds what has arrived.
+"""What is used of kafka-python beyond its public interface, all of it: another release is tried by the tests of this module.
 
-As it comes, kafka-python resolves names on its own and without a bound, waits for a TLS handshake without a limit, reads for
-as long as bytes come, and takes the memory that four bytes of a header announce.
+- *Its connection, within bounds.* As it comes, kafka-python resolves names on its own and without a bound, waits for a TLS
+  handshake without a limit, reads for as long as bytes come, and takes the memory that four bytes of a header announce.
+- *Its decoders, within bounds.* Those that it generates read a number of variable length for as long as bytes say that more
+  follow: time grows with the square of the answer, minutes for a few megabytes, and no deadline interrupts it.
+- *Messages that it lacks*, in Kafka's own notation: the files of `messages` are those of kafka-clients, see `testbed.messages`.
 """
 
 import mmap
@@ -10,6 +13,7 @@ import ssl
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -18,14 +22,27 @@ from kafka.net.connection import KafkaConnection
 from kafka.net.inet import KafkaNetSocket
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
+from kafka.protocol.api_message import ApiMessage
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.parser import KafkaProtocol
 from kafka.protocol.sasl import SaslAuthenticateRequest
+from kafka.protocol.schemas.fields.codecs.types import UnsignedVarInt32
 
 from kafka_audit.clients.budget import Budget, end_connection
 from kafka_audit.clients.protocol.kafka_errors import UNDECODABLE
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.scram_keys import ScramKeys
+
+PRIVATE: Mapping[type, tuple[str, ...]] = MappingProxyType(
+    {
+        KafkaProtocol: ("_header", "_max_frame_size", "_process_response", "_rbuffer", "_receiving", "_reset_buffer"),
+        KafkaConnection: ("_maybe_throttle",),
+        KafkaConnectionManager: ("_build_transport", "_connect", "_conns", "_net"),
+        KafkaTCPTransport: ("_sock", "_sock_recv"),
+        KafkaSSLTransport: ("_sock", "_sock_recv"),
+    }
+)
+"""Private names of kafka-python that this module uses or replaces, by the class that has them."""
 
 _MIB = 1024 * 1024
 MOST_BYTES: Mapping[int, int] = MappingProxyType(
@@ -40,7 +57,7 @@ MOST_BYTES: Mapping[int, int] = MappingProxyType(
         36: _MIB // 4,  # SaslAuthenticate: a Kerberos ticket is 64 KB at most
         46: 8 * _MIB,  # ListPartitionReassignments: 100,000 partitions that move, 80 bytes each
         55: _MIB // 4,  # DescribeQuorum: 2,000 nodes of 50 bytes
-        69: 16 * _MIB,  # ConsumerGroupDescribe, as DescribeGroups
+        **dict.fromkeys((69, 77, 89), 16 * _MIB),  # ConsumerGroupDescribe, of share groups, of streams groups: as DescribeGroups
     }
 )
 """Largest answer taken, by API key; that of Metadata is `receive_message_max_bytes`."""
@@ -120,7 +137,7 @@ def _map(size: int) -> mmap.mmap:
     return found
 
 
-class _FrameParser(KafkaProtocol):  # type: ignore[misc] # see above
+class _FrameParser(KafkaProtocol):  # type: ignore[misc] # kafka-python is untyped
     """Puts answers together, counting what has arrived in the audit's budget."""
 
     _receiving: bool
@@ -363,3 +380,40 @@ class _Receive:
         if size >= most and len(view) < _MOST_AT_ONCE:
             self._buffer = bytearray(_MOST_AT_ONCE + _TLS_RECORD)
         return view[:size], None
+
+
+_LAST_SHIFT = 28
+
+
+def _emit_decoder(_: type, context: Any, name: str, indent: str) -> None:  # noqa: ANN401 -- kafka-python's generator is untyped
+    """Emit what reads a number at `pos` of `data` into the variable `name`: of five bytes at most, as Kafka's protocol has it."""
+    byte, shift = context.next_var("b"), context.next_var("sh")
+    for line in (
+        f"{name} = {shift} = 0",
+        "while True:",
+        f"    {byte} = data[pos]",
+        "    pos += 1",
+        f"    {name} |= ({byte} & 0x7f) << {shift}",
+        f"    if {byte} < 0x80: break",
+        f"    {shift} += 7",
+        f"    if {shift} > {_LAST_SHIFT}: raise ValueError('a number of more than five bytes')",
+    ):
+        context.emit(indent, line)
+
+
+UnsignedVarInt32.emit_decode_from = classmethod(_emit_decoder)  # for all decoders that are generated from now on
+
+
+def _messages(name: str) -> tuple[Any, Any]:
+    """Return the classes of a request and of its answer, which kafka-python's parser knows from then on."""
+    kind, package = type(ApiMessage), f"{__package__}.messages"
+    names = f"{name}Request", f"{name}Response"
+    request, answer = (kind(name, (ApiMessage,), {}, load_json=import_module(package)) for name in names)
+    return request, answer
+
+
+ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse = _messages("ConsumerGroupDescribe")
+DescribeDelegationTokenRequest, DescribeDelegationTokenResponse = _messages("DescribeDelegationToken")
+DescribeShareGroupOffsetsRequest, DescribeShareGroupOffsetsResponse = _messages("DescribeShareGroupOffsets")
+ShareGroupDescribeRequest, ShareGroupDescribeResponse = _messages("ShareGroupDescribe")
+StreamsGroupDescribeRequest, StreamsGroupDescribeResponse = _messages("StreamsGroupDescribe")
