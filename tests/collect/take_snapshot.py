@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from dataclasses import asdict
 
 from kafka_audit.collect.snapshot import take_snapshot
@@ -19,16 +18,14 @@ def main():
     limits = Limits(**described.pop("limits", {}))
     cluster = Cluster(name="bed", zookeeper=zookeeper, vantages=vantages, limits=limits, **described)
     lines = []
-    started = time.monotonic()
     try:
         snapshot = take_snapshot(cluster, snapshot_id="s", say=lines.append)
     except UsageError as error:
         sys.exit(f"usage: {error}")
-    seconds = time.monotonic() - started
     rows = {}
     for table in TABLES:
         rows[table.__name__] = [asdict(row) for row in snapshot.of(table)]
-    json.dump({"cluster_id": snapshot.cluster_id, "seconds": seconds, "said": lines, "rows": rows}, sys.stdout)
+    json.dump({"cluster_id": snapshot.cluster_id, "said": lines, "rows": rows}, sys.stdout)
 
 
 if __name__ == "__main__":

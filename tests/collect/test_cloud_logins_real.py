@@ -60,7 +60,7 @@ class Audited:
         config, out = self.folder / f"{self.number}.yaml", self.folder / f"store-{self.number}"
         addresses = [f"{broker.host.address}:{listener.port}" for broker in self.cluster.brokers.values()]
         login = {"protocol": "SASL_SSL", "ca_file": self.ca_file, **security}
-        entry = {"bootstrap": addresses, "listeners": {listener.name: login}, "limits": {"read_s": 10, "settle_s": 0.5}}
+        entry = {"bootstrap": addresses, "listeners": {listener.name: login}, "limits": {"read_s": 20, "settle_s": 0.5}}
         entry["listeners"] |= {other.label: "skip" for other in (Listener(), OAUTH, EVENTS) if other != listener}
         # How the addresses above are asked before a broker has named its listeners.
         entry["security"] = login

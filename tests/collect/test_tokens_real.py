@@ -38,7 +38,7 @@ cluster = settings.load(sys.argv[1])["prod"]
 target = bootstrap_targets(cluster, ())[0]
 logins = ClusterLogins(cluster, os.environ)
 sizes, started = [], time.monotonic()
-with Conversation(*target.dialled, ClientOptions(read_s=5, logins=logins).at(target)) as conversation:
+with Conversation(*target.dialled, ClientOptions(read_s=60, logins=logins).at(target)) as conversation:
     while time.monotonic() < started + 45:
         sizes.append(len(conversation.ask_metadata(9, [])))
         time.sleep(2)
@@ -72,7 +72,7 @@ class Audited:
         return {
             "bootstrap": [f"{broker.host.address}:{OAUTH.port}" for broker in self.cluster.brokers.values()],
             "security": security | {"ca_file": self.ca_file, "oidc": oidc},
-            "limits": {"read_s": 5, "settle_s": settle_s},
+            "limits": {"read_s": 20, "settle_s": settle_s},
         }
 
     def popen(self, command, entry, secret):

@@ -17,8 +17,8 @@ def test_the_lines_of_a_second_process_are_known_again(tmp_path, version):
         cluster = bed.kraft(version, brokers=2, controllers=1)
         second = start_second_process(cluster, broker=1, host=0)
         try:
-            deadline, found = time.monotonic() + 60, []
-            while not found and time.monotonic() < deadline:
+            found = []
+            while not found:
                 time.sleep(1)
                 text = "".join(path.read_text() for path in second.log_dir.glob("*.log"))
                 found = [match for match in scan(text, 1).matches if match.signature.id == "duplicate_registration"]
