@@ -1,7 +1,5 @@
 """ZooKeeper's own health: servers asked by a four-letter word over real sockets, znodes by their ACL and size."""
 
-import socket
-import threading
 from contextlib import contextmanager
 
 import pytest
@@ -29,24 +27,16 @@ Node count: 140
 
 @contextmanager
 def saying(text):
-    with socket.create_server(("127.0.0.1", 0)) as server:
+    def say(connection):
+        assert connection.recv(16) == b"srvr"
+        connection.sendall(text.encode())
 
-        def serve():
-            while True:
-                try:
-                    connection, _ = server.accept()
-                except OSError:
-                    return
-                with connection:
-                    assert connection.recv(16) == b"srvr"
-                    connection.sendall(text.encode())
-
-        threading.Thread(target=serve, daemon=True).start()
-        yield "{}:{}".format(*server.getsockname())
+    with fakes.server(say) as address:
+        yield "{}:{}".format(*address)
 
 
-def asked(*places, known=True):
-    rows = ensemble.read_servers(ZookeeperAccess(connect=",".join(places) + "/kafka"), 1, 0.5, known=known)
+def asked(*places, known=True, read_s=60.0):
+    rows = ensemble.read_servers(ZookeeperAccess(connect=",".join(places) + "/kafka"), 1, read_s, known=known)
     return [r for r in rows if isinstance(r, ZookeeperMember)], [r for r in rows if isinstance(r, SourceRead)]
 
 
@@ -105,7 +95,7 @@ def test_where_nobody_answers_at_all_it_is_no_answer():
 @pytest.mark.parametrize("behave", [fakes.silent, fakes.garbage, fakes.closing_at_once])
 def test_something_else_there_does_not_serve(behave):
     with fakes.server(behave) as (host, port):
-        (member,), _ = asked(f"{host}:{port}")
+        (member,), _ = asked(f"{host}:{port}", read_s=1.0)
     assert member.state == "down"
 
 
