@@ -274,7 +274,7 @@ def test_a_hostile_broker_does_not_take_zookeeper_out_of_an_audit(hostile):
         zookeeper = stack.enter_context(HostileZookeeper(kafka_tree(endpoints, {})))
         access = ZookeeperAccess(connect=zookeeper.address)
         # The session's end is not waited for: there is no time for another sample.
-        cluster = Cluster(name="c", zookeeper=access, limits=Limits(read_s=2.0, settle_s=0.1, audit_s=12.0))
+        cluster = Cluster(name="c", zookeeper=access, limits=Limits(read_s=10.0, settle_s=0.1, audit_s=12.0))
         lines = []
         snapshot = take_snapshot(cluster, snapshot_id="s", say=lines.append, secrets={})
     assert [row.mode for row in snapshot.of(SnapshotInfo)] == ["zookeeper"]
