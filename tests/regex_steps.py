@@ -93,11 +93,14 @@ class CountedPattern:
             then = self._token(operator, argument, flags, then)
         return then
 
-    def _token(self, operator, argument, flags, then):  # noqa: PLR0911 -- one for each kind
+    def _token(self, operator, argument, flags, then):
         if operator in _SINGLE:
             return self._single(self._letter(operator, argument, flags), then)
         if operator in _REPEATS:
             return self._repeat(operator, argument, flags, then)
+        return self._construct(operator, argument, flags, then)
+
+    def _construct(self, operator, argument, flags, then):
         if operator is constants.BRANCH:
             return self._branch([self._sequence([*way], flags, then) for way in argument[1]])
         if operator is constants.SUBPATTERN:

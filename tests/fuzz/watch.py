@@ -35,31 +35,31 @@ class Failure:
 
 def failure(reader, data):
     """Give an input to a reader; return what is wrong, None where nothing is."""
-    started = time.thread_time()
-    try:
-        _read(reader, data)
-    except Exception as error:  # noqa: BLE001 -- whatever leaves it is the finding
-        return _of_error(error)
-    seconds = time.thread_time() - started
-    return Failure("slow", f"{seconds:.1f} s for {len(data)} bytes") if seconds > MOST_SECONDS else None
+    return _failure(reader, data, _seconds, MOST_SECONDS, "s")
 
 
 def counted_failure(reader, data):
     """Return the same, with counted work in place of seconds."""
+    return _failure(reader, data, counted_calls, MOST_WORK, "lines and calls")
+
+
+def _failure(reader, data, measure, most, unit):
     try:
-        work = counted_calls(_read, reader, data)
+        measured = measure(_read, reader, data)
     except Exception as error:  # noqa: BLE001 -- whatever leaves it is the finding
-        return _of_error(error)
-    return Failure("slow", f"{work} lines and calls for {len(data)} bytes") if work > MOST_WORK else None
+        return Failure(f"{type(error).__name__} at {_place(error)}", "".join(traceback.format_exception(error, limit=-8)))
+    return Failure("slow", f"{measured:.1f} {unit} for {len(data)} bytes") if measured > most else None
+
+
+def _seconds(function, *arguments):
+    started = time.thread_time()
+    function(*arguments)
+    return time.thread_time() - started
 
 
 def _read(reader, data):
     with suppress(reader.errors):
         reader.read(data)
-
-
-def _of_error(error):
-    return Failure(f"{type(error).__name__} at {_place(error)}", "".join(traceback.format_exception(error, limit=-8)))
 
 
 def main(reader, path):

@@ -104,7 +104,7 @@ print(json.dumps(answers))
 @pytest.mark.bed
 def test_a_broker_answers_each_message(tmp_path):
     with Bed(tmp_path) as bed:
-        cluster = bed.kraft("4.4.0", brokers=1, controllers=0)
+        bed.kraft("4.4.0", brokers=1, controllers=0)
         completed = bed.worker.run([sys.executable, "-c", ASK, "10.99.0.10"])
         assert completed.returncode == 0, completed.stderr
     not_coordinator, not_without_login = 16, 64  # of a group that nobody has: there is no __consumer_offsets yet

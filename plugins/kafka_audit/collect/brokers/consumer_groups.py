@@ -13,10 +13,10 @@ from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
 from kafka_audit.clients.protocol.conversation import Conversation, demand
 from kafka_audit.clients.protocol.kafka_errors import UNDECODABLE
+from kafka_audit.clients.protocol.kafka_python import ConsumerGroupDescribeRequest
 from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import answers
-from kafka_audit.clients.protocol.kafka_python import ConsumerGroupDescribeRequest
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, Asking
 from kafka_audit.model.names import NameKind, can_be_name
 from kafka_audit.model.read_failure import ReadFailure
