@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit check accept test scenarios corpus healthy recordings kills soak differential fuzz lint airflow docs site lock sbom release bench kerberos clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit check accept test integration scenarios corpus healthy recordings kills soak differential fuzz lint airflow docs site lock sbom release bench kerberos clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 write-docs = $(BIN)/python -m testbed.duckdb_sql && $(BIN)/python -m kafka_audit.report.docs docs && $(BIN)/python -m testbed.room_map docs && PYTHONPATH=plugins:tests $(BIN)/python -m report.threads
 
 help: ## list all targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: needs-namespaces needs-java $(INSTALLED) ## break a real Kafka cluster on this host, audit it, repair it, audit it again
 	@$(BIN)/kafka-audit demo
@@ -28,13 +28,18 @@ audit: needs-java $(INSTALLED) ## audit a cluster: make audit CLUSTER=prod [CLUS
 	@test -n "$(CLUSTER)" || { echo "make audit: CLUSTER is not set: make audit CLUSTER=prod [CLUSTERS=clusters.yaml]" >&2; exit 2; }
 	@$(BIN)/kafka-audit run "$(CLUSTER)" --config "$(CLUSTERS)"
 
-# Five workers for two cores, because many tests wait for a deadline or a server, and at most eight, because each takes 0.5 GB.
-# tests/conftest.py groups and orders the tests.
-test: needs-namespaces needs-java $(INSTALLED) ## run all tests except the long scenarios (about 8 minutes on two cores)
-	@$(BIN)/pytest -n $$(($$(nproc) > 3 ? 8 : 5 * $$(nproc) / 2)) --dist loadfile --durations=15 -m "not scenario"
+# One worker more than cores, because many tests wait for a deadline or a server, and at most eight, because each takes 0.5 GB, and
+# each collects all tests. tests/scheduling.py groups and orders the tests, and says what becomes of one that hangs.
+workers = -n $$(($$(nproc) > 7 ? 8 : $$(nproc) + 1)) --dist loadfile
+
+test: needs-namespaces needs-java $(INSTALLED) ## run the tests that a commit needs (about 4 minutes on two cores)
+	@$(BIN)/pytest $(workers) --durations=15 -m "not scenario and not integration"
+
+integration: needs-namespaces needs-java $(INSTALLED) ## run all tests that start Kafka, Spark or Airflow, and the large runs of properties
+	@$(BIN)/pytest $(workers) --durations=15 -m integration
 
 scenarios: needs-namespaces needs-java $(INSTALLED) ## reproduce and repair every incident on real clusters
-	@$(BIN)/pytest -m scenario
+	@$(BIN)/pytest -n 1 --dist load -m scenario
 
 corpus: needs-namespaces needs-java $(INSTALLED) ## run the faults and healthy clusters that docs/corpus.json lacks, and write docs/corpus.md [FAULTS=] [ROUNDS=1] [MINUTES=]
 	@$(BIN)/python -m testbed.corpus run $(FAULTS) $(if $(MINUTES),--minutes $(MINUTES))

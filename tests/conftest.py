@@ -1,15 +1,13 @@
-"""An end to long runs that leaves no test half done: from a time on, no further one begins. Scenarios may take longer.
+"""An end to long runs that leaves no test half done: from a time on, no further one begins.
+
+`make integration` runs the tests that start Kafka, Spark or Airflow, and the large runs of properties. Of each integration one
+test, its `smoke`, is among those of `make test`.
 
 Hypothesis tries the same few examples in every run, and many others where `make fuzz` asks for them.
 
 No test uses a class archive of this user's, unless it names a folder for one.
-
-With several workers, the tests that start servers are two groups, which begin first and run beside all others. A group stays on
-one worker: one Kafka cluster and one Spark at a time are enough for two cores, and a session fixture is made once.
 """
 
-import ast
-import functools
 import gc
 import importlib.util
 import os
@@ -20,28 +18,28 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from xdist.scheduler import LoadFileScheduling
 
 import airflow_environment
+import scheduling
 from warm_python import WarmPython
 
 os.environ["KAFKA_AUDIT_CACHE"] = "none"
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it: texts would break elsewhere with it than without
 
-SCENARIO_SECONDS = 1200
-
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
-    "ordinary", max_examples=60, derandomize=True, deadline=None, database=None, suppress_health_check=_SLOW
+    "ordinary", max_examples=20, derandomize=True, deadline=None, database=None, suppress_health_check=_SLOW
 )
 settings.register_profile("fuzz", max_examples=500, deadline=None, database=None, print_blob=True, suppress_health_check=_SLOW)
 settings.load_profile("ordinary")
 
-_BEGAN = time.monotonic()
+pytest_xdist_make_scheduler = scheduling.pytest_xdist_make_scheduler
+
+_BEGAN = "KAFKA_AUDIT_TESTS_BEGAN"
 _NEW_OBJECTS = 20_000
 """How many more containers there are when the garbage collector looks at the new ones; Python's own number is 700."""
-_GROUP = {"bed": "kafka", "spark": "spark", "airflow": "spark"}
-"""The group of a test, by the first of these markers that it has."""
+_STARTS = ("bed", "spark", "airflow", "large")
+"""Markers of tests that `make integration` runs."""
 
 
 def pytest_addoption(parser):
@@ -53,12 +51,14 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if hasattr(config, "workerinput"):
         os.environ["KAFKA_AUDIT_TESTS_FOLDER"] = str(Path(config.option.basetemp).parent)
+    os.environ.setdefault(_BEGAN, str(time.monotonic()))  # for all workers: one that replaces another begins later
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(items):
     for item in items:
-        if item.get_closest_marker("scenario") and not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(SCENARIO_SECONDS))
+        if any(map(item.get_closest_marker, _STARTS)) and not any(map(item.get_closest_marker, ("scenario", "smoke"))):
+            item.add_marker(pytest.mark.integration)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -106,64 +106,6 @@ def _is_compiled(file):
     return any(Path(importlib.util.cache_from_source(file)).parent.glob(f"{file.stem}.*-pytest-*.pyc"))
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    return Groups(config, log)
-
-
-_LONG = (
-    *("tests/incidents/test_printed_commands.py", "tests/watch/test_audit_requests.py", "tests/watch/test_reader.py"),
-    *("tests/checks", "tests/diagnosis/test_properties.py"),
-)
-"""What keeps one worker busy for more than a minute: begun late, it would keep the others waiting at the end."""
-
-
-_OF_VERDICTS = ("tests/testbed/corpus/test_words.py", "tests/diagnosis/test_confusion.py")
-"""What reads `diagnosis.subjects.verdicts`."""
-
-
-class Groups(LoadFileScheduling):
-    """The tests of a file stay on one worker, and so do those of all files that need the same servers; these begin first.
-
-    All cases of checks are judged once, for all files of `checks`, and recorded clusters for those that read verdicts on them.
-    """
-
-    def _split_scope(self, nodeid):
-        file, _, test = nodeid.partition("::")
-        if file.startswith("tests/checks/"):
-            return "tests/checks"
-        if file in _OF_VERDICTS:
-            return _OF_VERDICTS[0]
-        return _groups(self.config.rootpath / file).get(test.partition("[")[0]) or file
-
-    def _assign_work_unit(self, node):
-        for group in (*_LONG, *set(_GROUP.values())):
-            if group in self.workqueue:
-                self.workqueue.move_to_end(group, last=False)
-        super()._assign_work_unit(node)
-
-
-@functools.cache
-def _groups(file):
-    """Return the group of each test in a file that starts servers; only workers have the tests themselves, with their marks."""
-    source = file.read_text(encoding="utf-8")
-    if not any(f"mark.{marker}" in source for marker in _GROUP):
-        return {}
-    found = {}
-    of_all = set()
-    for statement in ast.parse(source).body:
-        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "pytestmark":
-            of_all = _attributes(statement.value)
-        if isinstance(statement, ast.FunctionDef):
-            marks = of_all.union(*map(_attributes, statement.decorator_list))
-            found[statement.name] = next((group for marker, group in _GROUP.items() if marker in marks), None)
-    return found
-
-
-def _attributes(tree):
-    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-
-
 @pytest.fixture(scope="session")
 def bed(tmp_path_factory):
     """A bed for all tests that make none of their own; pytest keeps the folder with the logs."""
@@ -201,5 +143,5 @@ def airflow_python():
 
 def pytest_runtest_setup(item):
     limit = item.config.getoption("--begin-none-after")
-    if limit is not None and time.monotonic() - _BEGAN > limit:
+    if limit is not None and time.monotonic() - float(os.environ[_BEGAN]) > limit:
         pytest.skip("NOT RUN, so not passed: no time was left")

@@ -63,6 +63,7 @@ def arrived(ports, tmp_path):
         sink.stdin.close()
 
 
+@pytest.mark.airflow
 def test_each_channel_says_that_its_message_was_taken(connect, ports, arrived):
     connect()
     completed = alert_test()
@@ -78,6 +79,7 @@ def test_each_channel_says_that_its_message_was_taken(connect, ports, arrived):
     assert "hush" not in completed.stdout + completed.stderr
 
 
+@pytest.mark.airflow
 def test_a_channel_that_takes_nothing_is_told_and_fails(connect):
     connect()
     completed = alert_test()
@@ -97,6 +99,7 @@ def test_without_any_connection_nobody_would_be_told():
     assert "create an Airflow connection kafka_audit_smtp or kafka_audit_slack" in completed.stderr
 
 
+@pytest.mark.airflow
 def test_a_connection_that_lacks_something_is_wrong_configuration(connect):
     connect(mail={"from_email": "airflow@example.com"}, slack=False)
     completed = alert_test()

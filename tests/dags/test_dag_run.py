@@ -20,8 +20,7 @@ clusters:
 STATES = "select task_id, coalesce(rendered_map_index, ''), state, try_number from task_instance where run_id = ?"
 HERE = SimpleNamespace(popen=lambda command, **options: subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options))
 
-# Half a minute, and beside three other runs of all tests three.
-pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.smoke]
 
 
 TWICE = """

@@ -16,12 +16,6 @@ def test_every_scenario_that_the_gate_begins_with_is_there():
     assert [line for line in listed if not (ROOT / line.partition("::")[0]).is_file()] == []
 
 
-def test_every_test_has_a_time_limit(request):
-    """One of pyproject.toml, a longer one of scenarios, and none of kills and soaks."""
-    assert int(request.config.getini("timeout")) == 300
-    assert "--timeout" not in (ROOT / ".ci" / "run").read_text()
-
-
 @pytest.fixture
 def install(tmp_path):
     """Return a function that runs `.ci/install` where only some commands exist, and apt-get only says what it is asked for."""
@@ -85,3 +79,11 @@ def test_a_command_that_it_does_not_know_is_an_error(install):
     completed = install("jav")
     assert completed.returncode == 2
     assert completed.stderr.startswith(".ci/install: unknown command jav; known: make ip ")
+
+
+def test_the_gate_installs_what_is_missing_before_it_lints():
+    gate = (ROOT / ".ci" / "run").read_text()
+    installs = re.search(r"^\.ci/install$", gate, re.MULTILINE)
+    assert installs, "it does not call .ci/install"
+    assert gate.index("python3 .ci/pinned.py") < installs.start() < gate.index("\nmake lint")
+    assert "apt-get" not in gate

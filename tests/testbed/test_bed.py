@@ -66,6 +66,7 @@ def test_asking_changes_no_znode_and_a_topic_does(healthy):
     assert healthy.partition_states()["payments/0"]["leader"] == 2
 
 
+@pytest.mark.smoke
 def test_000_a_broker_behind_a_forward_knows_nothing_until_repaired(healthy, bed):
     healthy.make_controller(0)
     healthy.advertise_through_forward([2])

@@ -7,9 +7,10 @@ import pytest
 from testbed import Bed, BedError, presets
 from testbed.faults import heal_quorum, put_fault
 
-pytestmark = [pytest.mark.bed, pytest.mark.scenario]
+pytestmark = pytest.mark.bed
 
 
+@pytest.mark.smoke
 def test_brokers_that_are_controllers_too_make_a_cluster_and_restart(tmp_path):
     with Bed(tmp_path) as bed:
         cluster = bed.kraft(brokers=1, controllers=0)
@@ -23,6 +24,7 @@ def test_brokers_that_are_controllers_too_make_a_cluster_and_restart(tmp_path):
         assert cluster.views()[0].topics["orders"][0]["leader"] == 0
 
 
+@pytest.mark.scenario
 def test_a_broker_without_the_inter_broker_user_looks_healthy_but_for_the_isr_that_it_leads(tmp_path):
     preset = presets.no_super_user(2) | {"settle": None, "properties": {"replica.lag.time.max.ms": "3000"}}
     with Bed(tmp_path) as bed:
@@ -40,6 +42,7 @@ def test_a_broker_without_the_inter_broker_user_looks_healthy_but_for_the_isr_th
             time.sleep(0.2)
 
 
+@pytest.mark.scenario
 def test_a_broker_cut_from_the_quorum_stands_still_while_the_others_go_on(tmp_path):
     with Bed(tmp_path) as bed:
         cluster = bed.kraft(controllers=1)

@@ -76,11 +76,16 @@ def agree(version):
     assert found.definitions == kept, f"python -m testbed.differential --define --version {version}"
 
 
-@pytest.mark.parametrize("version", RELEASES)
+ONE, *OTHERS = reversed(RELEASES)
+"""The newest release for a commit, and those that `make integration` adds: Java compiles and starts for most of the time."""
+
+
+@pytest.mark.parametrize("version", [ONE, *(pytest.param(other, marks=pytest.mark.large) for other in OTHERS)])
 def test_we_say_what_kafka_says(version):
     agree(version)
 
 
+@pytest.mark.large
 def test_we_say_what_another_release_says():
     """Another one in each run, because the jars of all of them are 1.2 GB; `make differential` compares all."""
     others = sorted(COMPARED.keys() - RELEASES.keys())
@@ -91,6 +96,7 @@ def test_every_judged_release_is_compared():
     assert set(VERSIONS) == set(COMPARED)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("version", KNOWN)
 def test_known_cases(version):
     assert compared(version).cases == CASES + len(KNOWN[version])
