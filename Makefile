@@ -62,10 +62,10 @@ soak: needs-java $(INSTALLED) ## audit a changing cluster every minute, and meas
 differential: needs-java $(INSTALLED) ## compare lint with Kafka's KafkaConfig on 5,000 generated configurations for each release [SEED=7]
 	@$(BIN)/python -m testbed.differential $(if $(SEED),--seed $(SEED))
 
-fuzz: $(INSTALLED) ## fuzz every parser of external bytes [COUNT=100000 SECONDS= SEED= READER=]
+fuzz: $(INSTALLED) ## fuzz every parser of external bytes, and try many examples of each property [COUNT=100000 SECONDS= SEED= READER=]
 	@PYTHONPATH=plugins:tests $(BIN)/python -m fuzz.run $(if $(COUNT),--count $(COUNT)) $(if $(SECONDS),--seconds $(SECONDS)) \
 	  $(if $(SEED),--seed $(SEED)) $(foreach name,$(READER),--reader $(name))
-	@$(BIN)/pytest -q -p no:cacheprovider tests/fuzz/test_properties.py --timeout=0 --hypothesis-profile=fuzz $(if $(SEED),--hypothesis-seed=$(SEED))
+	@$(BIN)/pytest -q -p no:cacheprovider $(workers) -m hypothesis --hypothesis-profile=fuzz $(if $(SEED),--hypothesis-seed=$(SEED))
 
 lint: $(INSTALLED) ## run ruff, mypy and import-linter, and check that all requirements are pinned
 	@$(BIN)/python .ci/pinned.py

@@ -60,7 +60,7 @@ PLACEHOLDERS = {key for check in CHECKS.values() for part in what_to_do(check).s
 
 
 @given(st.text(st.sampled_from(ODD), max_size=20))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=settings.default.max_examples // 5)
 def test_any_evidence_is_a_value(odd):
     odd = f"{odd}odd{odd}"  # a page's own options begin with - as well
     evidence = dict.fromkeys(PLACEHOLDERS, odd)

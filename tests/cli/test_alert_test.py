@@ -92,6 +92,7 @@ def test_a_channel_that_takes_nothing_is_told_and_fails(connect):
     assert "hush" not in completed.stdout + completed.stderr
 
 
+@pytest.mark.airflow
 def test_without_any_connection_nobody_would_be_told():
     completed = alert_test()
     assert completed.returncode == 2

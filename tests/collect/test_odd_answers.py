@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from kazoo.protocol.serialization import write_buffer
 
@@ -315,10 +315,8 @@ ASKED = leader_questions.LeaderQuestions(
     topics=["t"],
     **dict.fromkeys(leader_questions.LeaderQuestions.__dataclass_fields__.keys() - {"topics"}, np.zeros(1, np.int64)),
 )
-SHORT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-@SHORT
 @given(BYTES, st.integers(0, 13))
 def test_decoders_of_answers_raise_their_own_error_alone(body, version):
     decoders = (
@@ -358,7 +356,6 @@ KEYS = st.sampled_from(
 STAT = znodes.ZnodeStat(*[0] * len(znodes.ZnodeStat._fields))
 
 
-@SHORT
 @given(st.dictionaries(KEYS, JSON).map(lambda content: json.dumps(content).encode()) | BYTES)
 def test_decoders_of_znodes_raise_their_own_error_alone(data):
     for decode in (
@@ -391,7 +388,6 @@ ODD = st.sampled_from(
 )
 
 
-@SHORT
 @given(st.lists(STATES | ODD | BYTES | st.just(HONEST), max_size=6))
 def test_states_that_are_decoded_together_are_what_each_is_alone(contents):
     """Whatever one znode holds, it says nothing of another's partition."""
@@ -405,7 +401,6 @@ def test_states_that_are_decoded_together_are_what_each_is_alone(contents):
     assert partition_states.decoded([HONEST] * 3, np.arange(3)) is not None
 
 
-@SHORT
 @given(st.text(max_size=300), st.binary(max_size=300))
 def test_texts_from_anywhere_are_read_or_left_out(text, data):
     ensemble.parse_server_answer(text, 1, "zk")

@@ -3,11 +3,12 @@
 import pytest
 
 from kafka_audit.configuration.authorization import STANDARD, authorizer_refusal, super_users
+from samples import sampled
 from seed import SEED
 from testbed.authorizers import ACL, AUTHORIZERS, compare, worlds
 
 
-@pytest.mark.parametrize(("version", "authorizer"), AUTHORIZERS)
+@pytest.mark.parametrize(("version", "authorizer"), sampled(AUTHORIZERS, every=len(AUTHORIZERS)))
 def test_we_answer_as_kafka_does(version, authorizer):
     found = compare(version, authorizer, worlds(SEED, 100, 50))
     assert found.decisions >= 100 * 50

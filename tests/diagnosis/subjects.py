@@ -1,6 +1,9 @@
 """The clusters whose diagnoses are judged: every case of a check, the clusters of the incidents' cases, recorded real ones."""
 
+from collections.abc import Iterable
 from functools import cache
+
+import pytest
 
 from checks.cases import base, cases
 from checks.cases import case_files as case_files_of_checks
@@ -45,14 +48,20 @@ def _of_incidents() -> dict[str, Pair]:
     return {name: pair(key, name) for name, key in KEYS.items()}
 
 
-@cache
-def verdicts() -> confusion.Verdicts:
-    """Return what is said of each recorded cluster that something is wrong with."""
-    return confusion.judged(
-        name
-        for name, one in recordings().items()
-        if (one.demands or one.broken_by or one.cause) and (CLUSTERS / f"{name}{SUFFIX}").is_file()
-    )
+_JUDGED: confusion.Verdicts = {}
+
+
+def verdicts(names: Iterable[str]) -> confusion.Verdicts:
+    """Return what is said of recorded clusters; each is judged once in a process."""
+    wanted = [*names]
+    _JUDGED.update(confusion.judged(name for name in wanted if name not in _JUDGED))
+    return {name: _JUDGED[name] for name in wanted}
+
+
+def selected(request: pytest.FixtureRequest) -> set[str]:
+    """Return the parameters `name` of the tests of a file that run."""
+    specs = (getattr(item, "callspec", None) for item in request.session.items if item.path == request.path)
+    return {spec.params["name"] for spec in specs if spec and "name" in spec.params}
 
 
 def recording(name: str) -> Pair:

@@ -25,7 +25,9 @@ def test_the_same_in_every_case(spark, tmp_path, every):
     folder.mkdir(parents=True)
     embedded = cluster_views.measure([snapshot for pair in pairs for snapshot in pair if snapshot is not None], folder)
     rows = {pair[0].snapshot_id: given(*pair, ()) for pair in pairs}
-    in_spark = SparkMeasure(spark, str(tmp_path), {table.table(): {ALL: ALL} for table in LARGE}, rows=None)
+    in_spark = SparkMeasure(
+        spark, str(tmp_path), {table.table(): {ALL: ALL} for table in LARGE}, rows=None if every == 1 else FEW_ROWS
+    )
 
     undecided = {pair[0].snapshot_id: rows[pair[0].snapshot_id] for pair in pairs if ages_needed(*pair)}
     ages = embedded.ages(undecided)
@@ -36,7 +38,7 @@ def test_the_same_in_every_case(spark, tmp_path, every):
     assert any(ages.values())
 
     rows |= {pair[0].snapshot_id: given(*pair, ages[pair[0].snapshot_id]) for pair in pairs if pair[0].snapshot_id in ages}
-    tables = (*DIFFERENCES, *OF_LOSSES)
+    tables = (*DIFFERENCES, *OF_LOSSES)[:: 1 if every == 1 else 6]
     expected, found = embedded.differences(rows, tables), in_spark.differences(rows, tables)
     assert {name for name in rows if expected[name].rows != found[name].rows} == set()
     filled = {table for of in found.values() for table, rows in of.rows.items() if rows}

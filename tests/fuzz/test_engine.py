@@ -110,8 +110,11 @@ def test_a_test_counts_the_work_of_an_input():
 
 @pytest.mark.parametrize(
     ("function", "kind"),
-    [(hanging, "hang"), (greedy, "memory"), (dying, "the process ended with -9")],
-    ids=["hang", "memory", "death"],
+    [
+        pytest.param(hanging, "hang", id="hang"),
+        pytest.param(greedy, "memory", id="memory", marks=pytest.mark.large),
+        pytest.param(dying, "the process ended with -9", id="death"),
+    ],
 )
 def test_what_ends_or_blocks_the_process_is_found_from_outside(fuzz, monkeypatch, function, kind):
     if kind == "hang":
@@ -137,6 +140,7 @@ sys.exit(run.main(["--reader", "planted", "--count", "120000", "--seed", "5", "-
 
 
 @pytest.mark.skipif(run.atheris is None, reason="atheris has no wheel for this machine")
+@pytest.mark.large
 @pytest.mark.parametrize(("engine", "finds"), [("atheris", 1), ("plain", 0)])
 def test_coverage_leads_to_what_dice_alone_do_not_find(tmp_path, engine, finds):
     paths = {"PYTHONPATH": os.pathsep.join(str(ROOT / folder) for folder in ("plugins", "tests"))}

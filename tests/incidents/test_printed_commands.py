@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import small_cluster
@@ -21,6 +21,7 @@ from kafka_audit.report.document import build_document
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
 from printed_commands import HOSTILE, ODD, RELEASES, files_made, meant, words_of
+from samples import sampled
 
 NAMED = {"host", "rack", "principal", "path", "listener", "resource_name", "untrusted_host", "client_id", "group", "topic"}
 """Columns in which a cluster may write what it likes."""
@@ -92,18 +93,20 @@ def test_the_cases_print_commands_settings_and_comments():
     assert not [line for line in printed if "<" in line or ">" in line], "a placeholder in brackets is a redirection"
 
 
-@pytest.mark.parametrize("odd", HOSTILE)
+@pytest.mark.parametrize("odd", sampled(HOSTILE, every=len(HOSTILE)))
 def test_a_hostile_name_is_a_value_in_every_case_and_every_release(odd):
     assert demand(all_lines(odd), odd)
 
 
+@pytest.mark.large
 @given(MADE_BY_BASH)
-@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings.default.max_examples // 10)
 def test_any_name_is_a_value_in_every_case_and_every_release(odd):
     odd = f"{odd}odd{odd}"  # the options of our own begin with - as well
     demand(all_lines(odd), odd)
 
 
+@pytest.mark.large
 def test_java_reads_each_setting_back():
     held = [line for odd in HOSTILE for line in all_lines(odd) if isinstance(line, SettingLine) and line.file == "properties"]
     assert len(held) > len(HOSTILE)

@@ -203,6 +203,7 @@ def everything_printed() -> tuple[Printed, ...]:
     return tuple({(settings.kraft, settings.file, settings.blocks): settings for settings in found}.values())
 
 
+@pytest.mark.large
 def test_what_remedies_print_gives_lint_nothing_new_to_say():
     printed = everything_printed()
     keys = {key for settings in printed for block in settings.blocks for key, _ in block}

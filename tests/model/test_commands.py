@@ -4,7 +4,7 @@ import re
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_audit.configuration.files.java import parse_properties
@@ -31,7 +31,6 @@ def fits(value):
 
 
 @given(st.lists(WORDS.filter(fits), min_size=20, max_size=60))
-@settings(max_examples=30, deadline=None)
 def test_bash_and_shlex_read_the_words_that_were_meant(values):
     shown = [quoting.shell(Command(stages=(("echo", value, f"--topic={value}"),))) for value in values]
     assert all(line.isprintable() and "`" not in line for line in shown)
@@ -40,7 +39,6 @@ def test_bash_and_shlex_read_the_words_that_were_meant(values):
 
 
 @given(st.lists(WORDS, min_size=20, max_size=40))
-@settings(max_examples=10, deadline=None)
 def test_nothing_that_is_printed_makes_a_file(values):
     lines = [
         line
@@ -60,7 +58,6 @@ def test_nothing_that_is_printed_makes_a_file(values):
 
 
 @given(WORDS, WORDS)
-@settings(max_examples=300, deadline=None)
 def test_a_settings_line_reads_back_as_its_key_and_value(key, value):
     line = setting(key, value)
     shown = quoting.setting_line(line)

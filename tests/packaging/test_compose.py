@@ -237,7 +237,7 @@ def test_programs_are_those_of_the_locked_packages():
 def test_the_image_has_the_lock_the_java_and_no_root():
     assert "--require-hashes --no-build-isolation --requirement requirements.txt" in DOCKERFILE
     assert "openjdk-17-jre-headless" in DOCKERFILE
-    assert "openjdk-17-jre-headless" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "openjdk-17-jre-headless" in (ROOT / ".ci" / "install").read_text(encoding="utf-8")
     assert re.findall(r"^USER (\w+)$", DOCKERFILE, re.MULTILINE)[-1] == "airflow"
     copied = set(re.findall(r"^COPY (.*) \S+$", DOCKERFILE, re.MULTILINE))
     kept = {line[1:].rstrip("/") for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}

@@ -28,10 +28,12 @@ def copied(tmp_path):
     return tmp_path / "copy"
 
 
+@pytest.mark.large
 def test_the_site_builds_strictly(tmp_path):
     assert sphinx(ROOT, tmp_path) == ""
 
 
+@pytest.mark.large
 def test_a_page_outside_of_the_navigation_and_a_broken_link_fail(copied, tmp_path):
     (copied / "docs" / "forgotten.md").write_text("# Forgotten\n\n[Airflow](airflow.md#no-such-part), [gone](gone.md)\n")
     warnings = [line for line in sphinx(copied, tmp_path / "out").splitlines() if "forgotten.md" in line]

@@ -44,6 +44,7 @@ def loaded(plugins):
     return json.loads(line.removeprefix("RESULT "))
 
 
+@pytest.mark.airflow
 def test_the_plugin_loader_executes_the_shim_and_nothing_else():
     """It runs every .py below plugins/ and registers it by its bare stem: a `types.py` there would replace stdlib's."""
     found = loaded(ROOT / "plugins")
@@ -70,6 +71,7 @@ def test_the_plugin_loader_executes_the_shim_and_nothing_else():
     assert found["types"] == __import__("types").__file__
 
 
+@pytest.mark.airflow
 def test_without_airflowignore_the_loader_would_take_a_modules_place(tmp_path):
     """The trap itself: when this fails, Airflow has changed and `.airflowignore` may be superfluous."""
     package = tmp_path / "package"

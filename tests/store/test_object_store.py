@@ -154,6 +154,7 @@ def test_a_bucket_that_does_not_exist_is_not_created(server):
     assert [bucket["Name"] for bucket in server.client("s3").list_buckets()["Buckets"]] == [BUCKET]
 
 
+@pytest.mark.large
 def test_an_upload_that_is_killed_at_any_change_leaves_nothing_that_is_read(server, root):
     """The first process is killed when it sends its first object, the second one at the second; the last one ends."""
     store = Store(root)

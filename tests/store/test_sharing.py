@@ -240,6 +240,7 @@ class Killed(BaseException):
     """What a process does not survive: it is caught nowhere."""
 
 
+@pytest.mark.large
 def test_a_kill_between_any_two_steps_of_retention_loses_no_file_and_leaves_none_for_good(tmp_path, monkeypatch):
     before = Store(tmp_path / "before")
     for hour in range(6):
@@ -307,6 +308,7 @@ def test_a_kill_between_any_two_steps_of_an_audit_leaves_no_snapshot_without_its
     assert step > 5
 
 
+@pytest.mark.large
 def test_retention_at_any_step_of_an_audit_takes_no_file_that_the_audit_will_name(tmp_path):
     """The snapshot that it shares with goes by age at that moment: it is older than a day, and another one came since."""
     keep, hour_of_audit = Keep(days=1), 24 * 20

@@ -8,6 +8,8 @@ import pytest
 from testbed.puzzles import agent, bundle, judge, page
 from testbed.puzzles.__main__ import ROOT, main
 
+pytestmark = pytest.mark.large
+
 
 @pytest.fixture(scope="module")
 def every():

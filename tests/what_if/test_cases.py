@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from kafka_audit.report.what_if import losses
-from what_if.asked import snapshot_of, without
+from what_if.asked import each_without, snapshot_of
 
 GROUPS = yaml.load(Path(__file__).with_name("cases.yaml").read_text(), yaml.CSafeLoader)
 CASES = {f"{name} {case}": (group["world"], told) for name, group in GROUPS.items() for case, told in group["cases"].items()}
@@ -26,11 +26,26 @@ def contains(found: Any, wanted: Any, where: str = "") -> None:
         assert (found == wanted) if not isinstance(found, tuple) else (list(found) == wanted), (where, found)
 
 
+@pytest.fixture(scope="module")
+def answers():
+    """The view and the answer of each case."""
+    return each_without(
+        {
+            name: (
+                snapshot_of({"world": world, "now": case.get("now", {})}, name),
+                case["without"],
+                case.get("margin", 0),
+                case.get("bootstrap", ()),
+            )
+            for name, (world, case) in CASES.items()
+        }
+    )
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_a_case(name):
-    world, case = CASES[name]
-    snapshot = snapshot_of({"world": world, "now": case.get("now", {})})
-    view, (found,) = without(snapshot, *case["without"], margin=case.get("margin", 0), bootstrap=case.get("bootstrap", ()))
+def test_a_case(answers, name):
+    _, case = CASES[name]
+    view, found = answers[name]
     document = losses.loss_document(found, view)
     assert document["safe"] is case["safe"], document
     assert found.exit_code == {True: 0, False: 3, None: 4}[case["safe"]]

@@ -40,6 +40,9 @@ Given = Mapping[str, Sequence[Row]]
 MEMORY = "600MB"
 """What DuckDB may keep in memory; more goes to disk. 200,000 partitions of 100 brokers need less."""
 
+_LITTLE = 4 * 1024 * 1024
+"""Bytes of Parquet that one thread measures as soon as several do, with a fifth less CPU: plans cost more than rows."""
+
 _TYPES = {"bigint": "BIGINT", "double": "DOUBLE", "string": "VARCHAR", "boolean": "BOOLEAN"}
 
 
@@ -94,11 +97,22 @@ class EmbeddedMeasure:
             _relate(connection, {}, files.SHARED)
             return {name: [row[:2] for row in connection.execute(f"DESCRIBE {name}").fetchall()] for name in files.SHARED}
 
+    def _config(self, scratch: Path) -> dict[str, str | bool | int | float | list[str]]:
+        """Return settings: nothing is fetched from anywhere, and what does not fit into memory goes to our own folder."""
+        config: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": MEMORY,
+            "temp_directory": str(scratch),
+            "preserve_insertion_order": False,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        return config | {"threads": 1} if sum(_sizes(self._stored)) <= _LITTLE else config
+
     @contextmanager
     def _connected(self, given: Given) -> Iterator[duckdb.DuckDBPyConnection]:
         """Yield a connection on which stored and given tables have their names."""
         try:
-            with Scratch() as scratch, duckdb.connect(config=_config(scratch.path)) as connection:
+            with Scratch() as scratch, duckdb.connect(config=self._config(scratch.path)) as connection:
                 connection.execute(statements.MACROS)
                 for table in LARGE:
                     connection.execute(
@@ -113,15 +127,8 @@ class EmbeddedMeasure:
             raise EngineError(msg) from error
 
 
-def _config(scratch: Path) -> dict[str, str | bool | int | float | list[str]]:
-    """Return settings: nothing is fetched from anywhere, and what does not fit into memory goes to our own folder."""
-    return {
-        "memory_limit": MEMORY,
-        "temp_directory": str(scratch),
-        "preserve_insertion_order": False,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-    }
+def _sizes(stored: Mapping[str, Sequence[StoredFile]]) -> Iterator[int]:
+    return (file.path.stat().st_size for files_of_table in stored.values() for file in files_of_table)
 
 
 def _stored_table(table: type[Row], stored: Sequence[StoredFile]) -> str:

@@ -1,6 +1,7 @@
 """Strings for people: what a cluster says is hostile until cleaned, lists read as a sentence, a wrong key names the right one."""
 
 import difflib
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -37,10 +38,15 @@ def _shown(char: str) -> str:
 
 
 class _Shown(dict[int, str]):
-    """What `str.translate` makes of each character; only ASCII is kept, for a cluster may use every other one."""
+    """What `str.translate` makes of each character; of those beyond ASCII few are kept, for a cluster may use every one."""
 
     def __missing__(self, code: int) -> str:
-        return _shown(chr(code))
+        return _shown_beyond(code)
+
+
+@functools.lru_cache(maxsize=1024)
+def _shown_beyond(code: int) -> str:
+    return _shown(chr(code))
 
 
 _SHOWN = _Shown({code: _shown(chr(code)) for code in range(128)})

@@ -14,7 +14,7 @@ from kafka_audit.alerting.messages import Links
 from kafka_audit.alerting.policy import decide_alert
 
 
-@pytest.fixture(scope="module", params=["planted", "long"])
+@pytest.fixture(scope="module", params=["planted", pytest.param("long", marks=pytest.mark.large)])
 def planted(request):
     string = {"planted": hostile.PLANTED, "long": hostile.LONG}[request.param]
     return string, json.loads(json.dumps(hostile.document(string)))
