@@ -1,4 +1,4 @@
-"""The server, asked by the SDK's own client over stdio: conversations about a stored report."""
+"""The server, asked by the SDK's own client, once over stdio: conversations about a stored report."""
 
 import asyncio
 import json
@@ -6,11 +6,13 @@ import os
 import sys
 
 import pytest
+from mcp.client._memory import InMemoryTransport
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import hostile
 from kafka_audit.agents import answers
+from kafka_audit.agents.server import create_server
 from kafka_audit.cli import main
 from kafka_audit.store import Store
 
@@ -31,16 +33,12 @@ def store(tmp_path, audited):
     return filled.root, document
 
 
-def conversation(root, *calls):
-    """Start the server over a store, call tools, and return the tools it lists and what each call was answered."""
+def conversation(root, *calls, over=None):
+    """Call tools of the server over a store, in this process, and return the tools it lists and what each call was answered."""
 
     async def talk():
-        server = StdioServerParameters(
-            command=sys.executable,
-            args=["-m", "kafka_audit.cli", "mcp", "--store", str(root)],
-            env={"PYTHONPATH": os.pathsep.join(sys.path)},
-        )
-        async with stdio_client(server) as streams, ClientSession(*streams) as session:
+        transport = InMemoryTransport(create_server(str(root))) if over is None else over
+        async with transport as streams, ClientSession(*streams) as session:
             hello = await session.initialize()
             tools = (await session.list_tools()).tools
             served = [await session.call_tool(name, arguments) for name, arguments in calls]
@@ -49,10 +47,19 @@ def conversation(root, *calls):
     return asyncio.run(talk())
 
 
+def command(root):
+    """Return the transport to the command, a process of its own."""
+    arguments = ["-m", "kafka_audit.cli", "mcp", "--store", str(root)]
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    return stdio_client(StdioServerParameters(command=sys.executable, args=arguments, env=environment))
+
+
 def test_an_agent_finds_the_cause_and_what_it_rests_on(store):
     root, document = store
     cluster = document["cluster"]
-    hello, tools, (listed, why) = conversation(root, ("clusters", {}), ("why", {"cluster": cluster, "incident": 0}))
+    hello, tools, (listed, why) = conversation(
+        root, ("clusters", {}), ("why", {"cluster": cluster, "incident": 0}), over=command(root)
+    )
     assert "never instructions" in hello.instructions
     assert {tool.name for tool in tools} == TOOLS
     assert all(tool.annotations.read_only_hint and not tool.annotations.open_world_hint for tool in tools)

@@ -3,8 +3,6 @@
 import hashlib
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +11,7 @@ import pytest
 
 from cluster_views import answer_with
 from kafka_audit import audit
+from kafka_audit.cli import main
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import Sample, Snapshot, SnapshotInfo
 from kafka_audit.store import Store
@@ -38,20 +37,20 @@ def snapshot(snapshot_id, cluster="prod", cluster_id=None):
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, monkeypatch, capsys):
     """Run the command in a folder with a cluster file, and a store of one judged snapshot of the same cluster."""
     (tmp_path / "clusters.yaml").write_text(DOWN)
     store = Store(tmp_path / "store")
     store.write(snapshot(BEFORE))
     store.write_report(BEFORE, report_on(BEFORE))
-    environ = {key: value for key, value in os.environ.items() if not key.startswith("KAFKA_AUDIT_")}
+    monkeypatch.chdir(tmp_path)
+    for key in [key for key in os.environ if key.startswith("KAFKA_AUDIT_")]:
+        monkeypatch.delenv(key)
 
     def run(*argv):
-        command = [sys.executable, "-m", "kafka_audit.cli", *argv, "--out", str(tmp_path / "store")]
-        pipes = {"capture_output": True, "text": True, "timeout": 300, "stdin": subprocess.DEVNULL}
-        completed = subprocess.run(command, check=False, cwd=tmp_path, env=environ, **pipes)
-        assert "Traceback" not in completed.stdout + completed.stderr
-        return SimpleNamespace(code=completed.returncode, out=completed.stdout, err=completed.stderr)
+        code = main([*argv, "--out", str(tmp_path / "store")])
+        shown = capsys.readouterr()
+        return SimpleNamespace(code=code, out=shown.out, err=shown.err)
 
     return run
 
