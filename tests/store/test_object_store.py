@@ -178,6 +178,7 @@ def test_an_upload_that_is_killed_at_any_change_leaves_nothing_that_is_read(serv
     assert len(store.manifests()) == 3
 
 
+@pytest.mark.large
 def test_parts_of_a_killed_upload_are_no_file(server, root):
     completed = program("killed_uploads.py", root, "parts")
     assert completed.returncode == 0, completed.stderr
