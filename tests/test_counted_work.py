@@ -83,14 +83,16 @@ def test_calls_of_c_functions_and_rounds_of_a_comprehension_are_counted():
     assert counted_calls(lambda: [abs(number) for number in range(100)]) >= 200
 
 
-def test_what_traced_before_traces_again_and_garbage_is_collected_again():
+@pytest.mark.parametrize("collects", [True, False])
+def test_what_traced_before_traces_again_and_garbage_is_collected_again(collects):
     def own(_frame, _event, _argument):
         return None
 
     def broken():
         raise KeyError
 
-    tracer, profiler = sys.gettrace(), sys.getprofile()
+    tracer, profiler, collected = sys.gettrace(), sys.getprofile(), gc.isenabled()
+    (gc.enable if collects else gc.disable)()
     sys.settrace(own)
     sys.setprofile(own)
     try:
@@ -102,4 +104,5 @@ def test_what_traced_before_traces_again_and_garbage_is_collected_again():
     finally:
         sys.setprofile(profiler)
         sys.settrace(tracer)
-    assert after == [(own, own, True)] * 2
+        (gc.enable if collected else gc.disable)()
+    assert after == [(own, own, collects)] * 2

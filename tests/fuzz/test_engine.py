@@ -69,6 +69,7 @@ def fuzz(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(watch, "ROOT", tmp_path)
     # The process of all tests is larger than that of one reader, and a child begins with its size.
     monkeypatch.setattr(watch, "MOST_MB", watch.peak_mb() + 200)
+    monkeypatch.setattr(watch, "MOST_SECONDS", 600.0)
 
     def fuzzed(function, *errors, count=3000, longest=2048):
         monkeypatch.setitem(READERS, "planted", Reader(function, errors, longest=longest))
@@ -94,7 +95,8 @@ def test_one_that_is_documented_is_none(fuzz):
     assert printed.rstrip().endswith("0 failures")
 
 
-def test_an_input_that_takes_more_than_a_second_is_found_by_its_length(fuzz):
+def test_an_input_that_takes_more_than_a_second_is_found_by_its_length(fuzz, monkeypatch):
+    monkeypatch.setattr(watch, "MOST_SECONDS", 1.0)
     code, printed, kept = fuzz(slow, count=1300, longest=1 << 18)
     assert code == 1
     assert "  slow\n" in printed
@@ -123,7 +125,7 @@ def test_what_ends_or_blocks_the_process_is_found_from_outside(fuzz, monkeypatch
     assert code == 1
     assert kind in printed
     assert kept
-    assert all(b"\xff" in data for data in kept)
+    assert all(b"\xff" in data for data in kept), (printed, kept)
 
 
 _PROGRAM = """

@@ -5,6 +5,7 @@ corpus. The results are in the job's `told` file. The current input is in `now`,
 or ended the process.
 """
 
+import gc
 import hashlib
 import json
 import mmap
@@ -119,6 +120,7 @@ class Worker:
 
 def main(job, atheris):
     """Do a job; never returns. `atheris` is that module, None for inputs that coverage does not guide."""
+    gc.freeze()  # a collection would write to the pages that are shared with the parent: an input that copies them looks slow
     reader = READERS[job.reader]
     worker = Worker(job, reader)
     paths = [path for folder in (watch.CORPUS, watch.REGRESSIONS) for path in watch.inputs(folder, job.reader)]
