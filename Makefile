@@ -32,7 +32,7 @@ audit: needs-java $(INSTALLED) ## audit a cluster: make audit CLUSTER=prod [CLUS
 # each collects all tests. tests/scheduling.py groups and orders the tests, and says what becomes of one that hangs.
 workers = -n $$(($$(nproc) > 7 ? 8 : $$(nproc) + 1)) --dist loadfile
 
-test: needs-namespaces needs-java $(INSTALLED) ## run the tests that a commit needs (about 4 minutes on two cores)
+test: needs-namespaces needs-java $(INSTALLED) ## run the tests that a commit needs (about 7 minutes on two cores)
 	@$(BIN)/pytest $(workers) --durations=15 -m "not scenario and not integration"
 
 integration: needs-namespaces needs-java $(INSTALLED) ## run all tests that start Kafka, Spark or Airflow, and the large runs of properties
@@ -65,7 +65,7 @@ differential: needs-java $(INSTALLED) ## compare lint with Kafka's KafkaConfig o
 fuzz: $(INSTALLED) ## fuzz every parser of external bytes, and try many examples of each property [COUNT=100000 SECONDS= SEED= READER=]
 	@PYTHONPATH=plugins:tests $(BIN)/python -m fuzz.run $(if $(COUNT),--count $(COUNT)) $(if $(SECONDS),--seconds $(SECONDS)) \
 	  $(if $(SEED),--seed $(SEED)) $(foreach name,$(READER),--reader $(name))
-	@$(BIN)/pytest -q -p no:cacheprovider $(workers) -m hypothesis --hypothesis-profile=fuzz $(if $(SEED),--hypothesis-seed=$(SEED))
+	@$(BIN)/pytest -q -p no:cacheprovider $(workers) -m "hypothesis and not scenario" --hypothesis-profile=fuzz $(if $(SEED),--hypothesis-seed=$(SEED))
 
 lint: $(INSTALLED) ## run ruff, mypy and import-linter, and check that all requirements are pinned
 	@$(BIN)/python .ci/pinned.py

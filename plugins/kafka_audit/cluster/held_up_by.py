@@ -31,9 +31,17 @@ def held_up_by(view: ClusterView, topic: str, partition: int) -> frozenset[int]:
     state = view.partitions.state(topic, partition)
     if state is None or state.leader is not None:
         return frozenset()
-    rows = (row for row in view.newest(EligibleReplicas) if (row.topic, row.partition) == (topic, partition))
-    eligible = frozenset(broker for row in rows for broker in row.eligible)
+    eligible = view.derived(_eligible).get((topic, partition), frozenset())
     return frozenset(state.isr) | eligible or frozenset(state.replicas)
+
+
+def _eligible(view: ClusterView) -> dict[Partition, frozenset[int]]:
+    """Return the eligible replicas of each partition, made once: what a party lists is not searched for each partition."""
+    found: dict[Partition, frozenset[int]] = {}
+    for row in view.newest(EligibleReplicas):
+        key = row.topic, row.partition
+        found[key] = found.get(key, frozenset()).union(row.eligible)
+    return found
 
 
 def waiting_for(view: ClusterView, broker: int) -> Waiting:

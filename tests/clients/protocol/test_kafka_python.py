@@ -60,16 +60,7 @@ def test_messages_are_those_of_kafka_clients():
     assert {path.name: path.read_text(encoding="utf-8") for path in messages.FOLDER.glob("*.json")} == written
 
 
-_PAIRS = (
-    "ConsumerGroupDescribe",
-    "DescribeDelegationToken",
-    "DescribeShareGroupOffsets",
-    "ShareGroupDescribe",
-    "StreamsGroupDescribe",
-)
-
-
-@pytest.mark.parametrize("name", _PAIRS)
+@pytest.mark.parametrize("name", messages.NAMES)
 @pytest.mark.parametrize("part", ["Request", "Response"])
 def test_each_version_of_a_message_is_read_as_it_was_written(name, part):
     message = getattr(kafka_python, f"{name}{part}")
