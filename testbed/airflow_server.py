@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 USERS = {"admin": "admin", "viewer": "viewer"}
 """Password and role of each are its name."""
 
-START_SECONDS = 240
-STOP_SECONDS = 30
+START_SECONDS = 2400
+STOP_SECONDS = 300
 TAIL_LINES = 40
 
 # A SIGTERM to `airflow standalone` alone leaves its parts behind: the whole group ends when the owner closes the pipe, or dies.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LISTED = "classes.txt"
 COLLECTOR = "-XX:+UseSerialGC"  # an archive holds objects of the heap, too: made and used with the same collector
-MAKING_SECONDS = 120
+MAKING_SECONDS = 1200
 
 
 def options(jars: Path, main_class: str, folder: Path) -> list[str]:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from testbed.servers import Server
 
 LOOK_SECONDS = 0.1
-HANG_SECONDS = 60  # past a command's own deadline
-LONGEST_SECONDS = 240  # that a command without a deadline waits
+HANG_SECONDS = 600  # past a command's own deadline
+LONGEST_SECONDS = 2400  # that a command without a deadline waits
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MEGABYTES = 40
 LOOK_SECONDS = 0.2
-CHECKPOINT_SECONDS = 90.0
+CHECKPOINT_SECONDS = 900.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BRIDGE = "bed0"
 BEHIND_FORWARDS = "10.98.0.0/16"  # only the worker host reaches these addresses
 NETWORK = ipaddress.ip_network("10.99.0.0/16")
-END_SECONDS = 15
+END_SECONDS = 150
 HERE = Path(__file__).parent
 
 

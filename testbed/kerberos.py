@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 REALM, SERVICE = "BED.TEST", "kafka"
 _PORT = 8888
-_START_SECONDS = 15
+_START_SECONDS = 150
 _PROGRAMS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")
 _CLIENT = """[libdefaults]
 default_realm = {realm}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 HERE, THERE = "here", "there"
 """What the two clusters are called; topics of the other one begin with its name."""
-AWAIT_SECONDS, LOOK_SECONDS = 120.0, 1.0
+AWAIT_SECONDS, LOOK_SECONDS = 1200.0, 1.0
 _OWN_TOPICS = ("heartbeats", f"mm2-offset-syncs.{THERE}.internal", f"mm2-configs.{THERE}.internal")
 _FACTORS = (
     *("replication.factor", "heartbeats.topic.replication.factor", "checkpoints.topic.replication.factor"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from testbed.hosts import Host
 
-START_SECONDS = 10.0
+START_SECONDS = 100.0
 LOOK_SECONDS = 0.05
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-START_SECONDS = 60.0
+START_SECONDS = 600.0
 BUCKET = "audits"
 _REGION = "us-east-1"
 _OPEN_REQUESTS = 4  # by which the user and the bucket are made; all later ones must be signed

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 SWEEP_PAUSE_S = 0.02
-GIVE_UP_S = 10
+GIVE_UP_S = 100
 EMPTY_LOOKS = 2  # one look may race with a fork
 
 

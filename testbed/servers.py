@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # A small heap, the quick compiler only and no parallel collector: four of these share two cores and 1 GB.
 JVM = ("-Xms64m", "-Xmx256m", "-XX:TieredStopAtLevel=1", class_archives.COLLECTOR, "-Djava.awt.headless=true")
 LOG4J = Path(__file__).parent / "log4j.properties"
-SOFT_STOP_SECONDS = 10.0
+SOFT_STOP_SECONDS = 30.0
 ZOOKEEPER_PORT = 2181
 BROKER_PORT = 9092
 TAIL_LINES = 25

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
-START_SECONDS = 60.0
+START_SECONDS = 600.0
 _MASTER_AT = re.compile(r"Starting Spark master at (spark://\S+)")
 _REGISTERED = "Successfully registered with master"
 _OF_AIRFLOW_OR_AWS = ("AIRFLOW", "KAFKA_AUDIT_", "AWS_", "SPARK_", "PYSPARK_")

@@ -12,7 +12,7 @@ from testbed.jars import tier_jars
 if TYPE_CHECKING:
     from testbed.brokers import BaseCluster
 
-AWAIT_SECONDS, LOOK_SECONDS = 90.0, 0.5
+AWAIT_SECONDS, LOOK_SECONDS = 900.0, 0.5
 _TIER = "tier"
 
 

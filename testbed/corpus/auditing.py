@@ -18,7 +18,7 @@ from testbed.errors import BedError
 if TYPE_CHECKING:
     from pathlib import Path
 
-SNAPSHOT_SECONDS = 240
+SNAPSHOT_SECONDS = 2400
 ENGINES = ("duckdb", "spark")
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from testbed.bed import Bed
     from testbed.brokers import BaseCluster
 
-TOOL_SECONDS = 60
+TOOL_SECONDS = 600
 CLASSES = {
     "kafka-acls.sh": "AclCommand",
     "kafka-cluster.sh": "ClusterTool",

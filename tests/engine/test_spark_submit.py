@@ -30,9 +30,7 @@ def submit(tmp_path, master, *arguments):
     }
     command = [SPARK_HOME / "bin" / "spark-submit", "--master", master, "--conf", "spark.ui.enabled=false"]
     command += ["--conf", "spark.sql.shuffle.partitions=2", "--py-files", archive, JOB, *arguments]
-    return subprocess.run(
-        list(map(str, command)), cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
+    return subprocess.run(list(map(str, command)), cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.spark

@@ -38,7 +38,7 @@ def run(installed, tmp_path, *arguments, start=subprocess.run):
         str(installed.bin / "kafka-audit"),
         *arguments,
     ]
-    return start(command, cwd=tmp_path, capture_output=True, text=True, timeout=1200, check=False)
+    return start(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
 
 def test_a_verdict_by_one_command(installed, tmp_path):

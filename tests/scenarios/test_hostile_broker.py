@@ -120,7 +120,7 @@ def hostile(bed, cluster, audit, alone):
 
     be.host, be.process = host, process
     yield be
-    process.communicate(timeout=300)
+    process.communicate()
 
 
 def cluster_id(cluster):

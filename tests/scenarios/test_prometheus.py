@@ -67,7 +67,7 @@ def prometheus(tmp_path):
 
     yield ask
     process.terminate()
-    process.wait(10)
+    process.wait()
     server.shutdown()
     server.server_close()
 

@@ -93,7 +93,7 @@ class Airflow:
             os.killpg(process.pid, signal.SIGTERM)
         for process in self._started:
             try:
-                process.wait(20)
+                process.wait()
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()

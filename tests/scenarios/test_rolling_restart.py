@@ -99,7 +99,7 @@ def writing(bed, cluster):
         env=dict(os.environ),
     )
     try:
-        yield lambda: json.loads(process.communicate(timeout=600)[0])
+        yield lambda: json.loads(process.communicate()[0])
     finally:
         process.kill()
         process.communicate()

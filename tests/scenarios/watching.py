@@ -82,5 +82,5 @@ def watching(bed, audits, name="far", *options):
             yield watch
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait()
             watch.end()

@@ -58,7 +58,7 @@ def program(name, *arguments, **variables):
     """Run a program of this folder to its end."""
     environment = {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command = [sys.executable, str(PROGRAMS / name), *map(str, arguments)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
 def of(server, root):
