@@ -13,7 +13,7 @@ KINDS = {"KA601": "leaderless", "KA604": "under_replicated", "KA606": "single_re
 
 
 def view(*rows, total=20_000, deleting=0):
-    count = dict.fromkeys(("led", "leaderless", "incomplete", "unregistered", "unregistered_leaderless"), 0)
+    count = dict.fromkeys(("led", "leaderless", "incomplete", "unregistered"), 0)
     counted = PartitionCount(topics=1, partitions=total, deleting=deleting, **count)
     times = {"started_ms": 1, "finished_ms": 2}
     info = SnapshotInfo(

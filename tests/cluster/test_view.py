@@ -148,7 +148,6 @@ def test_an_observer_says_why_it_cannot_be_compared():
         deleting=0,
         incomplete=0,
         unregistered=0,
-        unregistered_leaderless=0,
     )
     case = {
         "now": {

@@ -27,7 +27,10 @@ class BrokerList:
 
 
 def broker_lists(samples: Samples, sample: int | None, ages: Mapping[str, int]) -> tuple[BrokerList, ...]:
-    """Return the lists of one sample of a KRaft snapshot, the newest first; none where fewer than two brokers gave a view.
+    """Return the lists of one sample of a KRaft snapshot, the newest first.
+
+    None where one broker alone gave a view and lists others: it may be the one that is cut off, as a broker that no longer hears
+    of the controllers lists the others for ever. One that lists itself alone heard that the others went, or there are none.
 
     Empty lists are left out, and those of another cluster than most brokers are of. `ages`: the sums of leader epochs by digest
     of topics, see `differences.tables.ListAge`.
@@ -37,7 +40,8 @@ def broker_lists(samples: Samples, sample: int | None, ages: Mapping[str, int]) 
     holders: dict[str | None, set[str]] = defaultdict(set)
     for view in views:
         holders[view.kafka_cluster_id].add(names[view.address, view.broker_id])
-    if max(map(len, holders.values()), default=0) < 2:  # noqa: PLR2004 -- one view alone has nothing beside it
+    several = max(map(len, holders.values()), default=0) > 1
+    if not several and (len(holders) != 1 or any(view.brokers_listed > 1 for view in views)):
         return ()
     most = max(holders, key=lambda cluster: (len(holders[cluster]), cluster is not None, cluster or ""))
     listed = _listed(samples)

@@ -15,22 +15,17 @@ _NONE = PartitionCount(
     deleting=0,
     incomplete=0,
     unregistered=0,
-    unregistered_leaderless=0,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionState:
-    """Which brokers hold a partition. `leader` is None where there is none."""
+    """Which brokers hold a partition. `leader` is None where there is none; `missing` are out of the ISR, see `ReplicaState`."""
 
     replicas: tuple[int, ...]
     leader: int | None
     isr: tuple[int, ...]
-
-    @property
-    def missing(self) -> frozenset[int]:
-        """Replicas that are out of the ISR; all of them where there is no leader."""
-        return frozenset(self.replicas) if self.leader is None else frozenset(self.replicas) - frozenset(self.isr)
+    missing: tuple[int, ...]
 
 
 class Partitions:
@@ -96,7 +91,10 @@ class Partitions:
     def _states(self) -> Mapping[tuple[str, int], PartitionState]:
         return {
             (row.topic, row.partition): PartitionState(
-                replicas=row.replicas, leader=None if row.leader is None or row.leader < 0 else row.leader, isr=row.isr
+                replicas=row.replicas,
+                leader=None if row.leader is None or row.leader < 0 else row.leader,
+                isr=row.isr,
+                missing=row.missing,
             )
             for row in self._differences.of(ReplicaState)
         }

@@ -162,7 +162,6 @@ class PartitionCount(Row):
     deleting: int  # topics
     incomplete: int  # partitions with leader whose ISR lacks a replica
     unregistered: int  # partitions with a replica on a broker that is not registered
-    unregistered_leaderless: int  # of those: without leader, or led by a broker that is not registered
 
 
 @dataclass(frozen=True, kw_only=True)

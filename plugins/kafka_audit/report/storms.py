@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Finding, Incident, Resource
 
@@ -14,7 +15,7 @@ FIRST = 10
 def finding_groups(incident: Incident, findings: Sequence[Finding], view: ClusterView) -> list[dict[str, Any]]:
     """Return an incident's findings by code, its cause first: how many, at which brokers how many each, and the first names.
 
-    A partition counts at every broker that it lacks; where it lacks none, at its leader.
+    A partition counts at every broker that it waits for; where it waits for none, at its leader.
     """
     own = {*incident.findings, *incident.explains}
     by_code: dict[tuple[str, str], list[Finding]] = defaultdict(list)
@@ -43,6 +44,6 @@ def _brokers(resource: Resource, view: ClusterView) -> Iterable[int]:
         return (resource.broker,)
     partition = resource.topic_partition
     state = view.partitions.state(*partition) if partition else None
-    if state is None:
+    if partition is None or state is None:
         return ()
-    return state.missing or (() if state.leader is None else (state.leader,))
+    return held_up_by(view, *partition) or (() if state.leader is None else (state.leader,))

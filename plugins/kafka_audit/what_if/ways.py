@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.what_if.losses import PartyLoss
 from kafka_audit.what_if.topics import TopicPartitions
@@ -31,18 +32,14 @@ class Way:
 def ways(view: ClusterView, loss: PartyLoss, hit: Iterable[TopicPartitions]) -> tuple[Way, ...]:
     """Return the ways for partitions that a loss stops, those first that are the quickest."""
     found: dict[str, dict[tuple[str, int], frozenset[int]]] = {}
-    states = {
-        (row.topic, row.partition): row for kind in ("under_replicated", "leaderless") for row in view.partitions.of_kind(kind)
-    }
     few = {(row.topic, row.partition) for kind in ("single_replica", "too_few_replicas") for row in view.partitions.of_kind(kind)}
     for row in hit:
         for partition in row.partitions:
             key = row.topic, partition
-            state = states.get(key)
-            down = frozenset(() if state is None else state.unregistered) - view.unlisted
-            behind = frozenset(() if state is None else state.missing) - down
-            if down or behind:
-                found.setdefault(START if down else WAIT, {})[key] = down or behind
+            waits_for = held_up_by(view, *key)
+            down = waits_for - view.brokers.keys() - view.unlisted
+            if waits_for:
+                found.setdefault(START if down else WAIT, {})[key] = down or waits_for
             else:
                 held = view.partitions.state(*key)
                 alone = key in few or len(loss.brokers) == 1 or (held is not None and len(held.replicas) == 1)

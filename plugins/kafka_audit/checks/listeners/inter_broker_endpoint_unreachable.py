@@ -15,7 +15,7 @@ from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import brokers, listing
 
 
-@check(code="KA302", severity=Severity.CRITICAL, parts=("brokers",))
+@check(code="KA302", severity=Severity.CRITICAL, parts=("brokers", "views"))
 def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     """A broker cannot reach the address that another broker, or it itself, advertises for inter-broker traffic."""
     facts = facts_of(view)

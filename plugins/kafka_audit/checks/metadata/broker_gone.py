@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kafka_audit.checks import check
+from kafka_audit.cluster.held_up_by import waiting_for
 from kafka_audit.cluster.view import ClusterView, HeldView
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.diagnosis.solver import Diagnosis, coordinating
@@ -35,9 +36,12 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     running = {broker: coordinating(view, broker) for broker in facts_of(view).edges.unregistered}
     for broker in sorted(view.known_brokers | running.keys() | unlisted):
         share = view.partitions.shares.get(broker)
-        replicas, leaderless = (0, 0) if share is None else (share.replicas, share.leaderless)
-        if share is not None and broker not in registered and not view.kraft:
-            leaderless += share.led  # the controller has not given these partitions another leader
+        replicas = leaderless = 0
+        if share is not None:
+            all_known, replicas = not view.partitions.unlisted("leaderless"), share.replicas
+            leaderless = len(waiting_for(view, broker)) if all_known else share.leaderless
+            if broker not in registered and not view.kraft:
+                leaderless += share.led  # the controller has not given these partitions another leader
         operation = f"zookeeper /brokers/ids/{broker}"
         runs = running.get(broker)
         seen = broker in registered | unlisted or broker in view.brokers_earlier
@@ -142,7 +146,9 @@ def _judged(  # noqa: PLR0913 -- what a judgement is
     which: str = " with a replica there",
     **evidence: object,
 ) -> Judgement:
-    loss = f"{leaderless} of {replicas} partitions{which} have no leader"
+    loss = f"{leaderless} of {replicas} partitions{which} {'has' if leaderless == 1 else 'have'} no leader"
+    if which and leaderless:
+        loss += " without it"
     if not replicas:
         loss = "no partition is assigned to it" if which else "there is no partition"
     given = {**evidence, **reported, "replicas": replicas, "leaderless": leaderless, "loss": loss}

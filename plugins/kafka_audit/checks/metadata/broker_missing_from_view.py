@@ -8,7 +8,7 @@ from kafka_audit.cluster.view import ClusterView, Disagreement, Observer
 from kafka_audit.model.finding import Judgement, Severity
 
 
-@check(code="KA105", severity=Severity.HIGH, parts=("brokers",))
+@check(code="KA105", severity=Severity.HIGH, parts=("brokers", "views"))
 def broker_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
     """A broker does not list a broker that is registered in ZooKeeper, or lists no broker."""
     newest = holders(view)

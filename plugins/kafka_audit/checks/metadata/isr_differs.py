@@ -8,7 +8,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity
 
 
-@check(code="KA108", severity=Severity.MEDIUM, parts=("topics",))
+@check(code="KA108", severity=Severity.MEDIUM, parts=("topics", "views"))
 def isr_differs(view: ClusterView) -> Iterator[Judgement]:
     """A broker reports an ISR that is not the current one."""
     newest = holders(view)

@@ -9,7 +9,7 @@ from kafka_audit.model.finding import Judgement, Severity
 from kafka_audit.model.text import named_nodes
 
 
-@check(code="KA103", severity=Severity.HIGH, parts=("brokers", "topics"))
+@check(code="KA103", severity=Severity.HIGH, parts=("brokers", "topics", "views"))
 def leader_lacks_listener(view: ClusterView) -> Iterator[Judgement]:
     """A partition's leader does not have the listener that clients use."""
     for observer, effect in view_effects(view, "listener"):

@@ -8,7 +8,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity
 
 
-@check(code="KA102", severity=Severity.CRITICAL, parts=("brokers", "topics"))
+@check(code="KA102", severity=Severity.CRITICAL, parts=("brokers", "topics", "views"))
 def leader_not_available(view: ClusterView) -> Iterator[Judgement]:
     """A broker reports no leader for a partition whose leader is registered."""
     newest = holders(view)

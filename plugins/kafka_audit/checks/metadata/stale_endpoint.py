@@ -9,7 +9,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers
 
 
-@check(code="KA106", severity=Severity.HIGH, parts=("brokers",))
+@check(code="KA106", severity=Severity.HIGH, parts=("brokers", "views"))
 def stale_endpoint(view: ClusterView) -> Iterator[Judgement]:
     """A broker reports an address for a broker that is not the registered one, or lists a broker that is not registered."""
     if view.kraft:

@@ -8,7 +8,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity
 
 
-@check(code="KA101", severity=Severity.CRITICAL, parts=("topics",))
+@check(code="KA101", severity=Severity.CRITICAL, parts=("topics", "views"))
 def stale_leader(view: ClusterView) -> Iterator[Judgement]:
     """A broker reports a leader that differs from ZooKeeper; in KRaft, one of an older leader epoch than other brokers have."""
     newest = holders(view)

@@ -8,7 +8,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity
 
 
-@check(code="KA107", severity=Severity.HIGH, parts=("topics",))
+@check(code="KA107", severity=Severity.HIGH, parts=("topics", "views"))
 def topic_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
     """A topic, partition or replica set in ZooKeeper is missing or different in a broker's view."""
     newest = holders(view)

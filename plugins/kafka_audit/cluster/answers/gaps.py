@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kafka_audit.cluster.registry import RegistrySample
 from kafka_audit.model.finding import Status
-from kafka_audit.model.tables import BrokerView, SourceRead
+from kafka_audit.model.tables import SourceRead
 
 _PARTS = (
     ("brokers", re.compile(r"zookeeper /brokers/ids")),
@@ -53,7 +53,13 @@ def unread_znodes(reads: Iterable[SourceRead]) -> Mapping[str, Unread]:
 
 
 def gap_now(registry: RegistrySample, *, kraft: bool, part: str) -> Gap | None:
-    """Return why a part of the newest sample cannot be judged by; `kraft`: the judged snapshot has no ZooKeeper."""
+    """Return why a part of the newest sample cannot be judged by; `kraft`: the judged snapshot has no ZooKeeper.
+
+    `views` are those of several brokers: what one alone says cannot differ from what all say.
+    """
+    if part == "views":
+        alone = kraft and len({name for broker_list in registry.lists for name in broker_list.names}) == 1
+        return Gap(status=Status.NOT_APPLICABLE, whole=True, reason=_ALONE) if alone else None
     failed = unread_znodes(registry.samples.last_reads).get(part)
     whole = failed is None or failed.whole
     if kraft and part == "controller":
@@ -63,8 +69,6 @@ def gap_now(registry: RegistrySample, *, kraft: bool, part: str) -> Gap | None:
         return None
     if failed is None and registry.state is not None:
         return None
-    if kraft and registry.state is None and _alone(registry):
-        return Gap(status=Status.NOT_APPLICABLE, whole=whole, reason=_ALONE)
     if kraft:
         return Gap(status=Status.UNKNOWN, whole=whole, error=_FEW, needs="answers of two brokers to Metadata")
     error = f"ZooKeeper was not read: {(failed and failed.error) or 'no answer'}"
@@ -82,8 +86,6 @@ def gap_earlier(registry: RegistrySample, *, kraft: bool, part: str) -> Gap | No
     whole = failed is None or failed.whole
     if failed is None and registry.state is not None:
         return None
-    if kraft and registry.state is None and _alone(registry):
-        return Gap(status=Status.NOT_APPLICABLE, whole=whole, reason=_ALONE)
     if kraft:
         error, needs = f"in the previous snapshot {_FEW}", "two snapshots with views of two brokers"
         return Gap(status=Status.UNKNOWN, whole=whole, error=error, needs=needs)
@@ -106,8 +108,4 @@ def previous_gap(gaps: Iterable[Gap | None]) -> Gap | None:
 
 
 _FEW = "fewer than two brokers returned a view"
-_ALONE = "the cluster has a single broker, so there is no other view"
-
-
-def _alone(registry: RegistrySample) -> bool:
-    return max((view.brokers_listed for view in registry.samples.at(BrokerView, registry.sample)), default=0) == 1
+_ALONE = "only one broker answers, and lists no other"

@@ -35,8 +35,7 @@ WITH topics AS (
   SELECT
     p.snapshot_id,
     LIST(DISTINCT p.replica) FILTER(WHERE
-      NOT p.replica IS NULL) AS brokers,
-    MAX(k.brokers) AS registered
+      NOT p.replica IS NULL) AS brokers
   FROM replica_placement AS p
   JOIN registered AS k
     ON k.snapshot_id = p.snapshot_id AND NOT ARRAY_CONTAINS(k.brokers, p.replica)
@@ -47,8 +46,7 @@ WITH topics AS (
 ), away AS (
   SELECT
     u.snapshot_id,
-    COUNT(*) AS partitions,
-    COUNT_IF(p.leader = -1 OR NOT ARRAY_CONTAINS(u.registered, p.leader)) AS leaderless
+    COUNT(*) AS partitions
   FROM unregistered AS u
   JOIN sampled_partition AS p
     ON p.snapshot_id = u.snapshot_id
@@ -66,8 +64,7 @@ SELECT
   COALESCE(p.leaderless, 0) AS leaderless,
   COALESCE(t.deleting, 0) AS deleting,
   COALESCE(p.incomplete, 0) AS incomplete,
-  COALESCE(a.partitions, 0) AS unregistered,
-  COALESCE(a.leaderless, 0) AS unregistered_leaderless
+  COALESCE(a.partitions, 0) AS unregistered
 FROM chosen_sample AS s
 LEFT JOIN topics AS t
   ON t.snapshot_id = s.snapshot_id

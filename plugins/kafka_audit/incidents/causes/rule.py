@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from kafka_audit.cluster.answers.reads import observer_name
+from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.edges import OwnView
@@ -146,15 +147,12 @@ def connection_opens(symptom: Finding) -> bool:
 
 
 def in_partitions_of(case: Case, symptom: Finding) -> bool:
-    """Explain a partition that misses one of the case's brokers: led by it, without leader, or out of the ISR."""
+    """Explain a partition that one of the case's brokers leads or holds up."""
     key = symptom.resource.topic_partition
     if key is None:
         return at_the_broker(case, symptom)
     state = case.view.partitions.state(*key)
-    if state is None:
-        return False
-    theirs = set(state.replicas) & set(case.brokers)
-    return bool(theirs) and (bool(theirs & state.missing) or state.leader in theirs)
+    return state is not None and not {state.leader, *held_up_by(case.view, *key)}.isdisjoint(case.brokers)
 
 
 LOST_REPLICAS = Explains(codes=REPLICATION, where=in_partitions_of)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.cluster.answers.reads import addresses_of
+from kafka_audit.cluster.held_up_by import Partition, all_waiting_known, waiting_for
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.controller import quorum
@@ -90,7 +91,7 @@ def gone_story(case: Case) -> Story:
         missing=case.roots[0].text("subject") or "some expected brokers are",
         missed=missed_replicas(case),
         see=(quorum.DESCRIBE,) if kraft else zookeeper_shell(case, "ls /brokers/ids"),
-        start=last_in_sync(case, them) if leaderless else (),
+        start=last_in_sync(case, them) if leaderless or not all_waiting_known(case.view) else (),
     )
 
 
@@ -115,18 +116,19 @@ def at_an_address_left(case: Case, symptom: Finding) -> bool:
 
 
 def _leaderless(case: Case) -> int:
-    """Return how many partitions of the brokers that are gone have no leader."""
-    if case.view.kraft:
+    """Return how many partitions have no leader without the brokers that are gone; those that they lead in ZooKeeper are some."""
+    if not case.brokers:
         return case.roots[0].number("leaderless")
-    return case.view.partitions.count.unregistered_leaderless
+    waiting = frozenset[Partition]().union(*(waiting_for(case.view, broker) for broker in case.brokers))
+    return len(waiting) + (0 if case.view.kraft else case.view.partitions.led_by(case.brokers))
 
 
 def missed_replicas(case: Case) -> str:
     """Return what the brokers that are gone leave behind."""
     gone = set(case.brokers)
     if case.view.kraft:  # no registration there: the counts of the newest view
-        replicas, leaderless = case.roots[0].number("replicas"), case.roots[0].number("leaderless")
-        return f"{replicas} partitions miss a replica, {leaderless} of them have no leader." if gone else ""
+        replicas = case.roots[0].number("replicas")
+        return f"{replicas} partitions miss a replica, {_leaderless(case)} of them have no leader." if gone else ""
     theirs, leaderless = case.view.partitions.count.unregistered, _leaderless(case)
     if not gone:
         return ""

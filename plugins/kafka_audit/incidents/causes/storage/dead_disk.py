@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from kafka_audit.cluster.answers.broker_reads import STORAGE_ERROR
 from kafka_audit.cluster.answers.reads import observer_name
-from kafka_audit.cluster.held_up_by import held_up_by, waiting_for
+from kafka_audit.cluster.held_up_by import all_waiting_known, held_up_by, waiting_for
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.rule import (
@@ -58,7 +58,7 @@ def on_the_disk(case: Case, symptom: Finding) -> bool:
     known = _loss(case.view, broker).offline
     if state is None or not (key in known or not known):
         return False
-    return broker in (state.missing if state.leader is not None else held_up_by(case.view, *key))
+    return broker in held_up_by(case.view, *key)
 
 
 _LOSSES: WeakKeyDictionary[ClusterView, dict[int, _Loss]] = WeakKeyDictionary()
@@ -89,7 +89,7 @@ def story(case: Case) -> Story:
     moved = pinned.number("count") if pinned else 0
     # ListOffsets may not have been answered: the states of partitions show as well what waits for the broker.
     waiting = waiting_for(case.view, broker)
-    leaderless = len(waiting.partitions.union(key for key, leader in loss.offline.items() if leader is None or leader < 0))
+    leaderless = len(waiting.union(key for key, leader in loss.offline.items() if leader is None or leader < 0))
     consumers, unread = _readers(case, _moved_partitions(case, broker, loss))
     return told(
         case,
@@ -108,7 +108,7 @@ def story(case: Case) -> Story:
         offline=len(loss.offline),
         moved=moved,
         leaderless=leaderless,
-        unsure=not leaderless and not waiting.complete,
+        unsure=not leaderless and not all_waiting_known(case.view),
         both=bool(loss.offline) and moved > 0,
         address=next((endpoint.address for endpoint in case.view.endpoints.of(broker)), "BROKER:9092"),
         format=_format_commands(case, broker),

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.partitions import PartitionState
 from kafka_audit.diagnosis.cause import CauseKind
 from kafka_audit.diagnosis.edges import REPLICATE
@@ -29,22 +30,22 @@ CODES = ("KA601", "KA602", "KA604")
 
 
 def cases(case: Case) -> Iterable[Case]:
-    """Split by the broker that most of the partitions lack, then by the one that most of the rest do, and so on.
+    """Split by the broker that holds up most of the partitions, then by the one that holds up most of the rest, and so on.
 
-    A partition whose missing replica is unknown is reported by its code.
+    A partition of which nothing is known but its code is reported by that.
     """
-    left = [(root, state) for root in case.roots if not root.muted and (state := _state(case, root)) and state.missing]
+    left = [(root, held) for root in case.roots if not root.muted and (held := _held_up_by(case, root))]
     while left:
-        count = Counter(broker for _, state in left for broker in state.missing)
+        count = Counter(broker for _, held in left for broker in held)
         broker = max(sorted(count), key=count.__getitem__)
-        theirs = [root for root, state in left if broker in state.missing]
-        left = [(root, state) for root, state in left if broker not in state.missing]
+        theirs = [root for root, held in left if broker in held]
+        left = [(root, held) for root, held in left if broker not in held]
         yield replace(case, roots=tuple(sorted(theirs, key=lambda root: CODES.index(root.code))), sources=(broker,))
 
 
-def _state(case: Case, root: Finding) -> PartitionState | None:
-    key = root.resource.topic_partition
-    return case.view.partitions.state(*key) if key else None
+def _held_up_by(case: Case, symptom: Finding) -> frozenset[int]:
+    key = symptom.resource.topic_partition
+    return held_up_by(case.view, *key) if key else frozenset()
 
 
 def story(case: Case) -> Story:
@@ -70,7 +71,8 @@ def story(case: Case) -> Story:
         broker=broker,
         fault="" if kind is None else kind.fault,
         leaders=tuple({edge.edge.target for edge in edges}),
-        lacking=len(states),
+        lacking=len(states) - leaderless,
+        waiting=len(states),
         held=held.held_by(broker),
         leaderless=leaderless,
         refused=any(root.code == "KA602" for root in case.explained),
@@ -118,8 +120,7 @@ FETCHING_STOPPED = Cause(
 
 def lacks_the_broker(case: Case, symptom: Finding) -> bool:
     """Explain what else lacks the broker, for example partitions that lost it in this audit."""
-    state = _state(case, symptom)
-    return state is not None and case.sources[0] in state.missing
+    return case.sources[0] in _held_up_by(case, symptom)
 
 
 MISSING_REPLICAS = Cause(
