@@ -1,4 +1,4 @@
-"""KRaft 4.3.0: a broker that is cut from its controllers goes on leading; one that its followers miss leads alone."""
+"""KRaft 4.3.0: a broker that is cut from its controllers goes on leading; one that its followers miss, or the last, is alone."""
 
 import time
 
@@ -98,3 +98,38 @@ def test_a_broker_that_its_followers_do_not_reach_is_cut_off(bed, cluster, audit
     assert healed.code == 0, healed.said
     assert finding(healed.report, "KA302", "broker/2/listener/PLAINTEXT")["status"] in {"PASS", "NOT_APPLICABLE"}
     assert [incident["cause"] for incident in healed.report["resolved_incidents"]] == ["KA302"]
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_one_broker_of_three_that_is_left_tells_what_waits_for_the_others(cluster, audits, earlier):
+    cluster.create_topic("payments", {0: [2], 1: [0]})
+    cluster.await_settled()
+    if earlier:
+        whole = audits.by_command("near")
+        assert failing(whole.report, at_least="HIGH") == set(), whole.said
+    for broker in (1, 2):
+        cluster.brokers[broker].stop(hard=True)
+    while [*cluster.views([0])[0].brokers] != [0]:
+        time.sleep(1)
+    left = audits.by_command("near")
+    assert left.code == 3, left.said
+    (incident,) = left.report["incidents"]
+    assert (incident["cause"], incident["confidence"]) == ("KA113", "measured")
+    assert incident["headline"] == "Brokers 1 and 2 are gone: no other broker lists them"
+    assert {(code, name) for code, name in failing(left.report, at_least="HIGH") if code in {"KA113", "KA601"}} == {
+        ("KA113", "cluster"),
+        ("KA113", "broker/1"),
+        ("KA113", "broker/2"),
+        ("KA601", "topic/payments/partition/0"),
+    }
+    # One that no leaderless partition waits for is no worse than a broker less.
+    assert [finding(left.report, "KA113", f"broker/{broker}")["severity"] for broker in (1, 2)] == ["HIGH", "CRITICAL"]
+    warnings = [step["text"] for step in incident["remediation"] if step["kind"] == "do_not"]
+    assert any("empty disk" in text for text in warnings), warnings
+
+    for broker in (1, 2):
+        cluster.brokers[broker].start()
+    cluster.await_settled()
+    healed = audits.by_command("near")
+    assert healed.code == 0, healed.said
+    assert failing(healed.report, at_least="HIGH") == set()
