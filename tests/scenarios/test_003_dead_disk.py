@@ -3,6 +3,7 @@
 import contextlib
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -23,6 +24,34 @@ while True:
     reader.poll(timeout_ms=500)
     if reader.assignment():
         print("assigned", flush=True)
+"""
+
+# Passes everything on but ListOffsets (api key 2), to which there is never an answer.
+WITHOUT_LIST_OFFSETS = """
+import socketserver, struct, sys, threading, socket
+
+class Between(socketserver.StreamRequestHandler):
+    def handle(self):
+        host, _, port = self.server.address.rpartition(":")
+        with socket.create_connection((host, int(port))) as broker:
+            threading.Thread(target=self.answers, args=(broker,), daemon=True).start()
+            while len(head := self.rfile.read(4)) == 4:
+                frame = self.rfile.read(struct.unpack(">i", head)[0])
+                if struct.unpack(">h", frame[:2])[0] != 2:
+                    broker.sendall(head + frame)
+
+    def answers(self, broker):
+        try:
+            while some := broker.recv(65536):
+                self.wfile.write(some)
+        except OSError:
+            pass  # either end closed
+
+for number, address in enumerate(sys.argv[1:]):
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 9700 + number), Between)
+    server.address = address
+    threading.Thread(target=server.serve_forever).start()
+print("ready", flush=True)
 """
 
 
@@ -239,3 +268,44 @@ def test_what_the_audit_says_of_clients_is_what_they_do(bed, audits, disk):
         assert "Restart the producers that still fail" in str(dead.report["incidents"])
         with Producer(bed, OLD_SARAMA, *where) as again:
             again.await_all(count)
+
+
+@pytest.fixture
+def slow(bed, audits, disk):
+    """Audits as «slow», which never get an answer to ListOffsets."""
+    addresses = [broker.address for broker in disk.cluster.brokers.values()]
+    process = bed.worker.popen([sys.executable, "-c", WITHOUT_LIST_OFFSETS, *addresses], stdout=subprocess.PIPE, cwd=bed.folder)
+    assert process.stdout.readline() == "ready\n"
+    reach = {address: f"127.0.0.1:{port}" for port, address in enumerate(addresses, 9700)}
+    audits.describe("slow", reach=reach, limits={"read_s": 5})
+    yield audits
+    process.kill()
+    process.communicate()
+
+
+def test_the_only_records_on_a_dead_disk_are_saved_before_it_is_replaced(cluster, disk, slow):
+    """Its broker is the whole ISR, so the followers would truncate to the empty log that it leads after the replacement."""
+    led = led_on(disk)
+    for broker in (1, 2):
+        cluster.brokers[broker].stop(hard=True)
+    while any(state["isr"] != [0] for partitions in cluster.views([0])[0].topics.values() for state in partitions.values()):
+        time.sleep(1)
+    topic, _, number = min(led - {name for name in led if name.startswith("__")}).rpartition("-")
+    disk.fill(topic, int(number))
+    cluster.start_brokers([1, 2])
+    dead = slow.by_command("slow")
+    assert dead.code == 3, dead.said
+    assert finding(dead.report, "KA503", "broker/0")["status"] == "UNKNOWN"  # it rests on ListOffsets
+    incident = next(found for found in dead.report["incidents"] if found["cause"] == "KA501")
+    steps = [(step["kind"], step["text"]) for step in incident["remediation"]]
+    kept = next(place for place, (kind, text) in enumerate(steps) if kind == "do_not" and "with an empty disk" in text)
+    assert "are lost" in steps[kept][1]
+    assert all(place > kept for place, (_, text) in enumerate(steps) if "eplace the disk" in text), steps
+    assert all(place > kept for place, (_, text) in enumerate(steps) if "from their leaders" in text), steps
+
+    disk.broker.host.demand(["mount", "-o", "remount,size=400m", str(disk.path)])
+    disk.broker.restart()
+    cluster.await_settled()
+    healed = slow.by_command("slow")
+    assert "KA501" not in {incident["cause"] for incident in healed.report["incidents"]}, healed.said
+    assert finding(healed.report, "KA501", f"broker/0/logdir/{disk.path}")["status"] == "PASS"
