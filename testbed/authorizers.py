@@ -9,8 +9,10 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kafka_audit.cluster.releases import NETWORKS_SINCE
 from kafka_audit.configuration import authorization
 from kafka_audit.configuration.authorization import NO_ACL, STANDARD, SUPER_USERS
+from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.model.tables import Acl
 from testbed.oracle import ask
 
@@ -18,15 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ACL = "kafka.security.authorizer.AclAuthorizer"
-AUTHORIZERS = (("3.9.1", ACL), ("4.3.0", STANDARD))
-MORE = (("2.8.2", ACL), ("3.9.1", STANDARD))
+AUTHORIZERS = (("3.9.1", ACL), ("4.4.0", STANDARD))
+MORE = (("2.8.2", ACL), ("3.9.1", STANDARD), ("4.3.0", STANDARD))
 
 _TYPES = ("Cluster", "Topic", "Group", "TransactionalId", "DelegationToken")
 _ON_DATA = ("Read", "Write", "Create", "Delete", "Alter", "Describe", "ClusterAction")
 _OPERATIONS = (*_ON_DATA, "DescribeConfigs", "AlterConfigs", "IdempotentWrite")
 _USERS = ("kafka", "admin", "Kafka", "CN=broker-0,O=x", "ANONYMOUS", "a:b", "k", "ü", "")
 _PRINCIPALS = ("User:*", *(f"User:{name}" for name in _USERS), "Group:kafka", "Group:*", "user:kafka")
-_HOSTS = ("*", "10.0.0.1", "10.0.0.2", "0:0:0:0:0:0:0:1", "::1", "10.0.0.*", "host")
+_NETWORKS = ("10.0.0.0/31", "10.9.9.9/8", "10.0.0.0/33", "0.0.0.0/0", "::/0", "0::1/127", "host/8", "10.0.0/8")
+_HOSTS = ("*", "10.0.0.1", "10.0.0.2", "0:0:0:0:0:0:0:1", "::1", "10.0.0.*", "host", *_NETWORKS)
 _LOOPBACK = "0:0:0:0:0:0:0:1"  # as InetAddress.getHostAddress writes ::1
 _ADDRESSES = ("10.0.0.1", "10.0.0.2", "::1")
 _LETTERS = "ab-.*é~\U0001f600"  # names in which one is often the beginning of another, with `*` as a letter as well
@@ -129,7 +132,13 @@ def ours(world: World, version: str, authorizer: str) -> dict[str, str]:
         return {"refused": refused[1]}
     supers = authorization.super_users(world.settings.get(SUPER_USERS, ""))
     everyone = authorization.allows_everyone(world.settings.get(NO_ACL, ""))
-    may = partial(authorization.authorized, super_users=supers, allow_everyone_if_no_acl=everyone, authorizer=authorizer)
+    may = partial(
+        authorization.authorized,
+        super_users=supers,
+        allow_everyone_if_no_acl=everyone,
+        authorizer=authorizer,
+        networks=version_numbers(version) >= NETWORKS_SINCE,
+    )
     asked = [
         (request.principal, request.host.replace("::1", _LOOPBACK), request.operation, request.resource)
         for request in world.requests

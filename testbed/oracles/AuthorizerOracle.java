@@ -17,14 +17,15 @@ import java.util.Set;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclOperation;
 import org.apache.kafka.common.acl.AclPermissionType;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.resource.PatternType;
 import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourceType;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.auth.SecurityProtocol;
-import org.apache.kafka.common.utils.SecurityUtils;
 import org.apache.kafka.server.authorizer.Action;
 import org.apache.kafka.server.authorizer.AuthorizableRequestContext;
 import org.apache.kafka.server.authorizer.AuthorizationResult;
@@ -70,12 +71,17 @@ public class AuthorizerOracle {
     private static List<AclBinding> bindings(JsonNode acls) {
         List<AclBinding> found = new ArrayList<>();
         for (JsonNode acl : acls) {
-            ResourcePattern pattern = new ResourcePattern(SecurityUtils.resourceType(acl.get(0).asText()), acl.get(1).asText(),
+            ResourcePattern pattern = new ResourcePattern(ResourceType.valueOf(constant(acl.get(0))), acl.get(1).asText(),
                 PatternType.valueOf(acl.get(2).asText()));
             found.add(new AclBinding(pattern, new AccessControlEntry(acl.get(3).asText(), acl.get(4).asText(),
-                SecurityUtils.operation(acl.get(5).asText()), AclPermissionType.valueOf(acl.get(6).asText()))));
+                AclOperation.valueOf(constant(acl.get(5))), AclPermissionType.valueOf(acl.get(6).asText()))));
         }
         return found;
+    }
+
+    /** SecurityUtils, which does this, is in another package from 4.4 on. */
+    private static String constant(JsonNode name) {
+        return name.asText().replaceAll("(?<=[a-z])(?=[A-Z])", "_").toUpperCase(java.util.Locale.ROOT);
     }
 
     private static void load(Authorizer authorizer, List<AclBinding> bindings) throws Exception {
@@ -124,9 +130,9 @@ public class AuthorizerOracle {
     private static String answers(Authorizer authorizer, JsonNode requests) throws Exception {
         StringBuilder told = new StringBuilder();
         for (JsonNode one : requests) {
-            ResourcePattern pattern = new ResourcePattern(SecurityUtils.resourceType(one.get(4).asText()), one.get(5).asText(),
+            ResourcePattern pattern = new ResourcePattern(ResourceType.valueOf(constant(one.get(4))), one.get(5).asText(),
                 PatternType.LITERAL);
-            Action action = new Action(SecurityUtils.operation(one.get(3).asText()), pattern, 1, true, true);
+            Action action = new Action(AclOperation.valueOf(constant(one.get(3))), pattern, 1, true, true);
             KafkaPrincipal principal = new KafkaPrincipal(one.get(0).asText(), one.get(1).asText());
             Context context = new Context(principal, InetAddress.getByName(one.get(2).asText()));
             told.append(authorizer.authorize(context, List.of(action)).get(0) == AuthorizationResult.ALLOWED ? '1' : '0');

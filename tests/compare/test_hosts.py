@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_audit.compare.addresses import address_text, canonical_address, canonical_text, is_among, same_address
-from kafka_audit.compare.hosts import canonical_host, same_host
+from kafka_audit.compare.hosts import canonical_host, is_in_network, java_address, same_host
 
 SAME = [
     ("Kafka-0.corp", "kafka-0.corp"),
@@ -63,3 +63,44 @@ def test_an_address_as_text():
     assert canonical_text("[2001:DB8::1]:9092") == canonical_text("2001:db8::1:9092")
     assert canonical_text("B0.corp.:9092") == "b0.corp:9092"
     assert canonical_text("b0:9092") != canonical_text("b0:9093")
+
+
+# What CidrUtils of Kafka 4.4.0 answers.
+IN_NETWORK = [
+    ("10.0.0.0", "10.0.0.0/8"),
+    ("10.255.255.255", "10.9.9.9/8"),
+    ("10.0.0.1", "010.0.0.0/08"),
+    ("10.0.0.1", "0.0.0.0/0"),
+    ("::ffff:10.0.0.1", "10.0.0.1/32"),
+    ("2001:db8::1", "2001:DB8::5/032"),
+    ("2001:db8:0:0:0:0:0:1", "[2001:db8::]/+32"),
+    ("fe80::1%eth0", "fe80::/10"),
+]
+NOT_IN_NETWORK = [
+    ("11.0.0.0", "10.0.0.0/8"),
+    ("10.0.0.1", "10.0.0.0/33"),
+    ("10.0.0.1", "10.0.0/8"),
+    ("10.0.0.1", "10.0.0.256/8"),
+    ("10.0.0.1", "10.0.0.0/255.0.0.0"),
+    ("10.0.0.1", " 10.0.0.0/8"),
+    ("10.0.0.1", "10.0.0.1"),
+    ("10.0.0.1", "::/0"),
+    ("10.0.0.1", "::ffff:10.0.0.0/104"),
+    ("::1", "0.0.0.0/0"),
+    ("2001:db8::1", "2001:db8::/129"),
+    ("2001:db8::1", "2001:db8::/32/1"),
+    ("b0.example", "10.0.0.0/8"),
+    ("10.0.0.1", "b0.example/8"),
+    ("", "0.0.0.0/0"),
+]
+
+
+def test_networks_are_kafkas():
+    assert [pair for pair in IN_NETWORK if not is_in_network(*pair)] == []
+    assert [pair for pair in NOT_IN_NETWORK if is_in_network(*pair)] == []
+
+
+def test_an_address_as_java_writes_it():
+    assert java_address("2001:DB8::10") == "2001:db8:0:0:0:0:0:10"
+    assert java_address("::ffff:10.0.0.1") == java_address("10.0.0.1") == "10.0.0.1"
+    assert java_address("b0.example") == "b0.example"

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from kafka_audit.configuration.authorization import CLUSTER, STANDARD, authorized
+from kafka_audit.configuration.authorization import CLUSTER, STANDARD, authorized, cluster_action
 from kafka_audit.model.tables import Acl
 
 KAFKA, OTHER = "User:kafka", "User:other"
@@ -87,6 +87,44 @@ def test_hosts_count_for_allow_and_deny():
     assert not may(acl(host="10.0.0.2"))
     assert may(acl(), acl(permission="DENY", host="10.0.0.2"))
     assert not may(acl(), acl(permission="DENY", host="10.0.0.1"))
+
+
+def test_networks_count_from_kafka_4_4_on():
+    assert may(acl(host="10.0.0.0/8"), networks=True)
+    assert not may(acl(host="10.0.0.0/8"))
+    assert not may(acl(host="11.0.0.0/8"), networks=True)
+    assert not may(acl(), acl(permission="DENY", host="10.0.0.0/8"), networks=True)
+    assert may(acl(), acl(permission="DENY", host="10.0.0.0/8"))
+
+
+def rulings(*acls, networks):
+    return {decision.allowed for decision in cluster_action(KAFKA, acls, everyone=False, networks=networks)}
+
+
+def test_hosts_that_acls_tell_apart_are_all_asked_for():
+    within = acl(host="10.0.0.0/8")
+    middle = (acl(permission="DENY", host="10.0.0.0/10"), acl(permission="DENY", host="10.192.0.0/10"))
+    assert rulings(within, *middle, networks=True) == {False, True}  # allowed from 10.64.0.0 to 10.191.255.255 alone
+    both = (acl(permission="DENY", host="10.0.0.0/9"), acl(permission="DENY", host="10.128.0.0/9"))
+    assert rulings(within, *both, networks=True) == {False}
+    assert rulings(acl(), acl(permission="DENY", host="2001:db8::/32"), networks=True) == {False, True}
+
+
+def test_after_a_denial_of_every_host_no_other_is_asked_for():
+    acls = [acl(host=f"10.0.{group}.0/24") for group in range(100)]
+    assert len([*cluster_action(KAFKA, acls, everyone=False, networks=True)]) == 102  # "", 100 networks, and behind the last
+    assert len([*cluster_action(KAFKA, [*acls, acl(permission="DENY")], everyone=False, networks=True)]) == 1
+
+
+def test_a_network_matters_where_the_release_is_not_known():
+    deny = acl(permission="DENY", host="10.0.0.0/8")
+    assert rulings(acl(), deny, networks=None) == {False, True}
+    assert rulings(acl(), deny, networks=False) == {True}
+    assert rulings(acl(host="10.0.0.0/33"), networks=None) == {False}
+
+
+def test_the_name_of_a_host_is_the_text_of_no_address():
+    assert rulings(acl(), acl(permission="DENY", host="b0.example"), networks=True) == {True}
 
 
 def test_a_super_user_may_whatever_is_denied():

@@ -14,6 +14,8 @@ from kafka_audit.model.tables import BrokerApi, BrokerFeature, FileRelease
 _DEFAULT = 5  # ConfigSource of a default: the software's own version
 _FETCH, _DESCRIBE_TRANSACTIONS = 1, 65
 _FETCH_OF_2, _FETCH_OF_4 = 8, 4
+_NETWORKS_LEVEL, NETWORKS_SINCE = 32, (4, 4)
+"""metadata.version 4.4-IV1, which no earlier release supports, not even with unstable features."""
 
 
 def releases(view: ClusterView, broker: int) -> tuple[str, ...]:
@@ -33,12 +35,8 @@ def minor_releases(view: ClusterView, broker: int) -> tuple[tuple[int, ...], tup
     The highest metadata.version that a broker of a KRaft cluster supports is that of its release (Kafka 3.3 and later). With
     ZooKeeper, where `inter.broker.protocol.version` is set, the newest Fetch distinguishes releases, except neighbours.
     """
-    levels = [
-        row.max_supported
-        for row in view.of(BrokerFeature)
-        if (row.broker_id, row.feature) == (broker, METADATA_VERSION) and row.max_supported is not None
-    ]
-    if levels and (exact := version_numbers(metadata_release(max(levels)))):
+    level = view.derived(_metadata_levels).get(broker)
+    if level is not None and (exact := version_numbers(metadata_release(level))):
         return exact, exact
     known = releases(view, broker)
     if not known:
@@ -48,6 +46,34 @@ def minor_releases(view: ClusterView, broker: int) -> tuple[tuple[int, ...], tup
     minors = [numbers for version in VERSIONS if oldest <= (numbers := version_numbers(version)[:2]) <= newest]
     fits = [minor for minor in minors if fetch is not None and _sent_fetch(minor) == fetch.max_version]
     return (fits[0], fits[-1]) if fits else (oldest, newest)
+
+
+def matches_networks(view: ClusterView, node: int) -> bool | None:
+    """Return whether the authorizer of a node takes `10.0.0.0/8` in an ACL for a network; None if its release is unknown.
+
+    That is code of Kafka 4.4, whatever is finalized: metadata.version 4.4-IV1 is needed only to create such an ACL (KIP-1276).
+    """
+    if not view.kraft:
+        return False  # ZooKeeper went with Kafka 4.0
+    supported = view.derived(_metadata_levels).get(node)
+    if supported is not None:
+        return supported >= _NETWORKS_LEVEL
+    feature = view.features.get(METADATA_VERSION)
+    if feature is not None and (feature.finalized or 0) >= _NETWORKS_LEVEL:
+        return True  # every node supports what is finalized
+    known = minor_releases(view, node)
+    if known is None or known[0] < NETWORKS_SINCE <= known[1]:
+        return None
+    return known[0] >= NETWORKS_SINCE
+
+
+def _metadata_levels(view: ClusterView) -> Mapping[int, int]:
+    """Return the highest metadata.version that each broker supports."""
+    found: dict[int, int] = {}
+    for row in view.of(BrokerFeature):
+        if row.feature == METADATA_VERSION and row.max_supported is not None:
+            found[row.broker_id] = max(row.max_supported, found.get(row.broker_id, 0))
+    return found
 
 
 @cache

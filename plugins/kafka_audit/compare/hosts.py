@@ -1,7 +1,8 @@
 """One form of a host for everything that names it: DNS has no case, and IPv6 has several notations of an address.
 
 Sources: RFC 4343 (case), RFC 5952 (text of IPv6), RFC 4291 2.5.5.2 (IPv4 within IPv6: the kernel and Java connect by IPv4),
-RFC 3490 (IDNA, as Python's resolver encodes a name).
+RFC 3490 (IDNA, as Python's resolver encodes a name); `InetAddress.getHostAddress` (Java's text of an address), and
+`org.apache.kafka.server.authorizer.internals.CidrUtils` of Kafka 4.4 (networks).
 """
 
 import ipaddress
@@ -9,10 +10,13 @@ import re
 from functools import lru_cache
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,40}}")
 _NUMERIC = re.compile(r"\d+|0x[0-9a-f]*")
+_IPV4_NETWORK = re.compile(r"(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})/(\d{1,2})", re.ASCII)
+_IPV6_PREFIX = re.compile(r"[+-]?\d{1,9}")
 _LONGEST = 255  # of a name in DNS; what is longer is no host
 
 
@@ -82,3 +86,44 @@ def ip_address_of(host: str) -> IpAddress | None:
 def is_number(host: str) -> bool:
     """Return whether a host is an IP address, for which no name server is asked; its zone may be any text."""
     return ip_address_of(host.partition("%")[0]) is not None
+
+
+def java_address(host: str) -> str:
+    """Return an IP address as Java, and so an ACL, writes it: all eight groups of IPv6, without zone; IPv4 within it as IPv4.
+
+    What is no address is returned as it is.
+    """
+    address = ip_address_of(canonical_host(host))
+    if not isinstance(address, ipaddress.IPv6Address):
+        return host if address is None else str(address)
+    groups = address.packed.hex(":", 2).split(":")
+    return ":".join(f"{int(group, 16):x}" for group in groups)
+
+
+def network_of(text: str) -> IpNetwork | None:
+    """Return the network that a text such as `10.0.0.0/8` is, with or without bits behind the prefix; None if it is none.
+
+    As Kafka reads it: groups of IPv4 are decimal with zeros in front; a mask for a prefix, and IPv4 within IPv6, make none.
+    """
+    return _network(text) if "/" in text and len(text) <= _LONGEST else None
+
+
+@lru_cache(maxsize=10_000)  # ACLs name few networks, and each is compared with every address
+def _network(text: str) -> IpNetwork | None:
+    address, _, prefix = text.partition("/")
+    if match := _IPV4_NETWORK.fullmatch(text):
+        address, prefix = ".".join(str(int(group)) for group in match.groups()[:4]), match[5]
+    elif ":" not in canonical_host(address) or not _IPV6_PREFIX.fullmatch(prefix):
+        return None
+    try:
+        return ipaddress.ip_network(f"{normal_host(address)}/{int(prefix)}", strict=False)
+    except ValueError:
+        return None
+
+
+def is_in_network(host: str, network: str) -> bool:
+    """Return whether a host is an IP address of a network, by Kafka's rules."""
+    if (within := network_of(network)) is None:
+        return False
+    address = ip_address_of(canonical_host(host))
+    return address is not None and address in within

@@ -1,8 +1,9 @@
 """May a principal do something? The rules of AclAuthorizer (SimpleAclAuthorizer, StandardAuthorizer), as a pure function.
 
 Source: `kafka.security.authorizer.AclAuthorizer.authorizeAction` (2.8, 3.9), `kafka.security.auth.SimpleAclAuthorizer` (1.1),
-`org.apache.kafka.metadata.authorizer.StandardAuthorizerData` (3.9, 4.3). They agree but for names that begin with `*`, and
-differ in the settings that they refuse. SimpleAclAuthorizer of 1.1 reads no PREFIXED ACLs: ZooKeeper keeps them elsewhere.
+`org.apache.kafka.metadata.authorizer.StandardAuthorizerData` (3.9, 4.3, 4.4). They agree but for names that begin with `*` and
+for networks as hosts (KIP-1276), and differ in the settings that they refuse. SimpleAclAuthorizer of 1.1 reads no PREFIXED ACLs:
+ZooKeeper keeps them elsewhere.
 `python -m testbed.authorizers` holds this module against the classes themselves.
 
 Where StandardAuthorizer does not decide at all, this module answers by the rules (seen on 4.3.0; the loop on 3.9.1 too): a
@@ -11,9 +12,10 @@ before `*` (blank to `)`) and shares its beginning with an ACL of such a name, o
 more of them make it throw StringIndexOutOfBoundsException.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from kafka_audit.compare.hosts import is_in_network, is_number, java_address, network_of
 from kafka_audit.model.tables import Acl
 
 CLUSTER = ("Cluster", "kafka-cluster")
@@ -55,8 +57,12 @@ def authorized(  # noqa: PLR0913 -- the question of an authorizer has that many 
     super_users: frozenset[str] = frozenset(),
     allow_everyone_if_no_acl: bool = False,
     authorizer: str = "",
+    networks: bool = False,
 ) -> Decision:
     """Decide for one principal (`User:name`), the address it comes from, an operation and a resource (type, name).
+
+    The address is as Java writes it (`compare.hosts.java_address`), "" for one that no ACL names. `networks`: whether the
+    authorizer takes `10.0.0.0/8` for a network (`cluster.releases.matches_networks`).
 
     A super user may everything, whatever is denied. Without any ACL that is about the resource (by name, `*` or prefix) the
     setting allow.everyone.if.no.acl.found decides. Otherwise any matching DENY takes precedence, then any ALLOW. DENY takes
@@ -71,7 +77,7 @@ def authorized(  # noqa: PLR0913 -- the question of an authorizer has that many 
     if not about:
         why = "allow.everyone.if.no.acl.found is true" if allow_everyone_if_no_acl else NO_ACL_EXISTS
         return Decision(allowed=allow_everyone_if_no_acl, why=why)
-    theirs = [acl for acl in about if acl.principal in {principal, ANY_PRINCIPAL} and acl.host in {host, "*"}]
+    theirs = [acl for acl in about if acl.principal in {principal, ANY_PRINCIPAL} and _is_from(acl, host, networks=networks)]
     denying = _first(theirs, "DENY", (operation,))
     if denying is not None:
         return Decision(allowed=False, why=f"denied by {acl_phrase(denying)}", acl=denying)
@@ -79,6 +85,30 @@ def authorized(  # noqa: PLR0913 -- the question of an authorizer has that many 
     if allowing is not None:
         return Decision(allowed=True, why=f"allowed by {acl_phrase(allowing)}", acl=allowing)
     return Decision(allowed=False, why="no ACL allows it")
+
+
+def cluster_action(
+    principal: str, acls: Sequence[Acl], *, everyone: bool, networks: bool | None, hosts: Iterable[str] | None = None
+) -> Iterator[Decision]:
+    """Yield what ACLs decide about ClusterAction of a principal that is no super user.
+
+    Args:
+        principal: `User:name`.
+        acls: those of the cluster.
+        everyone: allow.everyone.if.no.acl.found.
+        networks: as in `authorized`; None where the release is unknown: then the decisions of both come.
+        hosts: the addresses that it may come from, as Java writes them. Without them the first decision is that for an address
+            which no ACL names, and others are those for each address that the ACLs may tell from it.
+    """
+    asked = _told_apart(principal, acls) if hosts is None else tuple(hosts)
+    for matched in (False, True) if networks is None else (networks,):
+        for host in asked:
+            decided = authorized(
+                principal, host, "ClusterAction", CLUSTER, acls, allow_everyone_if_no_acl=everyone, networks=matched
+            )
+            yield decided
+            if decided.acl is not None and (decided.acl.permission, decided.acl.host) == ("DENY", "*"):
+                break  # so it is from every other address
 
 
 def super_users(text: str) -> frozenset[str]:
@@ -127,6 +157,27 @@ def _is_about(acl: Acl, resource: tuple[str, str]) -> bool:
     if acl.resource_type != kind:
         return False
     return name.startswith(acl.resource_name) if acl.pattern_type == "PREFIXED" else acl.resource_name in {name, "*"}
+
+
+def _is_from(acl: Acl, host: str, *, networks: bool) -> bool:
+    return acl.host in {host, "*"} or (networks and is_in_network(host, acl.host))
+
+
+def _told_apart(principal: str, acls: Iterable[Acl]) -> tuple[str, ...]:
+    """Return "", and each address that ACLs of a principal name; of a network the first address, and the one behind the last.
+
+    All addresses between two of these are the same to the ACLs. A name is never the text of an address.
+    """
+    found = [""]
+    for host in sorted({acl.host for acl in acls if acl.principal in {principal, ANY_PRINCIPAL}}):
+        network = network_of(host)
+        if network is not None:
+            ends = (int(network.network_address), int(network.broadcast_address) + 1)
+            kind = type(network.network_address)
+            found += [java_address(str(kind(end))) for end in ends if end < 1 << network.max_prefixlen]
+        elif is_number(host):
+            found.append(host)
+    return tuple(dict.fromkeys(found))
 
 
 def _is_for_all(acl: Acl) -> bool:

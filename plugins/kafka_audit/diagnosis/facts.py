@@ -66,7 +66,7 @@ class Facts:
     def rights(self, broker: int) -> tuple[Pair, ...]:
         """Return what a broker's authorizer says of each principal that brokers appear as; nothing without an authorizer."""
         if broker not in self._rights:
-            self._rights[broker] = tuple(pairs_at(self.between, broker)) if self.between.authorizer(broker).value else ()
+            self._rights[broker] = tuple(pairs_at(self.view, broker)) if self.between.authorizer(broker).value else ()
         return self._rights[broker]
 
     def logins(self, broker: int, listener: Listener) -> tuple[Fault, ...]:

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.principals import Principal, file_of
-from kafka_audit.configuration.authorization import CLUSTER, NO_ACL, NO_ACL_EXISTS, Decision, authorized
+from kafka_audit.cluster.releases import matches_networks
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.authorization import NO_ACL, NO_ACL_EXISTS, cluster_action
 from kafka_audit.model.tables import Acl
 
 UNKNOWN_PRINCIPAL = "User:\N{REPLACEMENT CHARACTER}"
@@ -27,22 +29,24 @@ class Pair:
     hidden_key: str | None = None  # of a setting that is set and not shown
 
 
-def pairs_at(between: InterBroker, broker: int) -> Iterator[Pair]:
+def pairs_at(view: ClusterView, broker: int) -> Iterator[Pair]:
     """Yield what a broker's authorizer says of each principal that another broker, or it itself, appears as."""
+    between = view.inter_broker
     groups: dict[tuple[str, ...], tuple[Principal, list[int]]] = {}
     for sources in between.kinds:
         principal = between.principal(sources[0], broker)
         groups.setdefault(principal.names, (principal, []))[1].extend(sources)
     for names, (principal, brokers) in groups.items():
-        judged = [_pair(between, broker, principal, name, tuple(sorted(brokers))) for name in names or (UNKNOWN_PRINCIPAL,)]
+        judged = [_pair(view, broker, principal, name, tuple(sorted(brokers))) for name in names or (UNKNOWN_PRINCIPAL,)]
         verdicts = {pair.allowed for pair in judged}
         yield judged[0] if len(verdicts) == 1 else replace(judged[0], allowed=None, why=principal.why, needs=principal.needs)
 
 
-def _pair(between: InterBroker, broker: int, principal: Principal, name: str, sources: tuple[int, ...]) -> Pair:
+def _pair(view: ClusterView, broker: int, principal: Principal, name: str, sources: tuple[int, ...]) -> Pair:
     undecided = Pair(principal=principal, name=name, sources=sources, allowed=None, why=principal.why, needs=principal.needs)
     if principal.fails or principal.refused:
         return undecided
+    between = view.inter_broker
     authorizer = between.authorizer(broker).value or ""
     supers, acls = between.super_users(broker), between.cluster_acls(broker)
     if not between.understood(authorizer):
@@ -54,7 +58,7 @@ def _pair(between: InterBroker, broker: int, principal: Principal, name: str, so
         return _by_files(between, broker, undecided, supers)
     if acls is None:
         return replace(undecided, why="its ACLs were not read", needs="Describe on Cluster, or read on /kafka-acl")
-    return _ruled(between, broker, undecided, supers, acls)
+    return _ruled(view, broker, undecided, supers, acls)
 
 
 def _by_files(between: InterBroker, broker: int, undecided: Pair, supers: frozenset[str] | None) -> Pair:
@@ -68,14 +72,16 @@ def _by_files(between: InterBroker, broker: int, undecided: Pair, supers: frozen
     return replace(undecided, allowed=False if named and supers is not None else None, why=why, needs=file_of(broker))
 
 
-def _ruled(between: InterBroker, broker: int, undecided: Pair, supers: frozenset[str] | None, acls: Sequence[Acl]) -> Pair:
-    """Decide by ACLs, as far as hidden settings let that be."""
-    everyone = between.allows_without_acl(broker)
-    decisions = [_decided(acls, undecided.name, host, everyone=bool(everyone)) for host in _hosts(acls)]
-    decided, named = decisions[0], bool(undecided.principal.names)
-    if len({decision.allowed for decision in decisions}) > 1:
-        needs = f"the address from which brokers connect to broker {broker}"
-        return replace(undecided, why=f"its ACLs depend on the host: {decisions[-1].why}", needs=needs)
+def _ruled(view: ClusterView, broker: int, undecided: Pair, supers: frozenset[str] | None, acls: Sequence[Acl]) -> Pair:
+    """Decide by ACLs, as far as hidden settings, addresses and the release let that be."""
+    everyone, networks = view.inter_broker.allows_without_acl(broker), matches_networks(view, broker)
+    decisions = cluster_action(undecided.name, acls, everyone=bool(everyone), networks=networks)
+    decided, named = next(decisions), bool(undecided.principal.names)
+    other = next((decision for decision in decisions if decision.allowed != decided.allowed), None)
+    if other is not None:
+        release = " and its release" if networks is None and any("/" in acl.host for acl in acls) else ""
+        needs = f"the address from which brokers connect to broker {broker}{release}"
+        return replace(undecided, why=f"its ACLs depend on the host: {other.why}", needs=needs)
     if decided.allowed:
         return replace(undecided, allowed=True, why=decided.why, acl=decided.acl, needs="")
     if supers is None or (everyone is None and decided.why == NO_ACL_EXISTS):
@@ -85,12 +91,3 @@ def _ruled(between: InterBroker, broker: int, undecided: Pair, supers: frozenset
     if named or not supers:
         return replace(undecided, allowed=False, why=decided.why, acl=decided.acl)
     return undecided
-
-
-def _decided(acls: Sequence[Acl], name: str, host: str, *, everyone: bool) -> Decision:
-    return authorized(name, host, "ClusterAction", CLUSTER, acls, allow_everyone_if_no_acl=everyone)
-
-
-def _hosts(acls: Sequence[Acl]) -> tuple[str, ...]:
-    """Return an address that no ACL names, and each that one does: where they differ, it depends on the host."""
-    return ("", *sorted({acl.host for acl in acls if acl.resource_type == CLUSTER[0]} - {"*"}))

@@ -150,7 +150,7 @@ def _faults_at(view: ClusterView, target: int, about: Collection[int] | None) ->
         users = [source for source in reached if (used := between.listener(source)) is not None and used.name == name]
         yield from _login_faults(view, target, users)
     if between.authorizer(target).state != "unset":
-        for pair in pairs_at(between, target):
+        for pair in pairs_at(view, target):
             if pair.allowed:
                 continue
             for source in pair.sources:
