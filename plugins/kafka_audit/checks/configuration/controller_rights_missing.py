@@ -7,7 +7,7 @@ from kafka_audit.checks.gaps import NO_QUORUM, no_files
 from kafka_audit.cluster.settings import AUTHORIZER, ROLES
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import SUPER_USERS
-from kafka_audit.diagnosis.controller_access import access, is_judged
+from kafka_audit.diagnosis.controller_access import ControllerAccess, access, is_judged
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
@@ -44,16 +44,27 @@ def _judged(view: ClusterView, node: int) -> Judgement:
         if request.denied:
             asked = request.sources
             evidence |= {"principal": request.principal.names[0], "listener": request.listener, "nodes": asked}
-            evidence["why"] = "it reads ACLs only after an election" if request.votes else "no ACL that was read allows it"
-            evidence["whom"] = (
-                f"{'controllers' if request.votes else 'nodes'} {listing(asked)}" if asked[1:] else f"node {asked[0]}"
-            )
+            unread = "it reads ACLs only after an election" if request.votes else "no ACL that was read allows it"
+            evidence["why"] = request.ruling.why or unread
+            evidence["whom"] = _named(request)
             severity = Severity.HIGH if following.issuperset(asked) else None
-            sure = Confidence.MEASURED if request.principal.certain else Confidence.INFERRED
+            measured = request.principal.certain and not request.ruling.by_host
+            sure = Confidence.MEASURED if measured else Confidence.INFERRED
             return view.judge("KA714", resource, Status.FAIL, evidence, severity=severity, confidence=sure)
-    undecided = next((request.principal for request in found if request.denied is None), None)
+    undecided = next((request for request in found if request.denied is None), None)
     if undecided is not None:
-        needs = undecided.needs or f"the ACLs of the cluster, which decide where {SUPER_USERS} does not"
-        error = undecided.why if undecided.needs else f"ACLs decide whether {undecided.names[0]} has ClusterAction"
+        principal, ruling = undecided.principal, undecided.ruling
+        error, needs = principal.why, principal.needs
+        if ruling.by_host:
+            release = f" and the release of {who}" if ruling.by_release else ""
+            error, needs = ruling.why, f"the address from which {_named(undecided)} reaches {who}{release}"
+        elif not needs:
+            error = f"ACLs decide whether {principal.names[0]} has ClusterAction"
+            needs = f"the ACLs of the cluster, which decide where {SUPER_USERS} does not"
         return view.judge("KA714", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
     return view.judge("KA714", resource, Status.PASS, evidence)
+
+
+def _named(request: ControllerAccess) -> str:
+    nodes = request.sources
+    return f"{'controllers' if request.votes else 'nodes'} {listing(nodes)}" if nodes[1:] else f"node {nodes[0]}"
