@@ -252,7 +252,7 @@ def _take_away(case: Case) -> Iterator[Command]:
         acl
         for broker in case.brokers
         for acl in between.acls(broker) or ()
-        if (acl.permission, acl.resource_type) == ("DENY", "Cluster")
+        if (acl.permission, acl.resource_type, acl.host) == ("DENY", "Cluster", "*")  # one host's is not why all are denied
         and acl.operation in {"ClusterAction", "All"}
         and acl.principal in names
     )
