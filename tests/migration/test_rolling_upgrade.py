@@ -11,6 +11,7 @@ from checks.cases import base
 from checks.world import merged, snapshots
 from kafka_audit.cluster.features import METADATA_VERSION, metadata_levels
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.authorization import STANDARD
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.configuration.inter_broker_requests import sent_requests
 from kafka_audit.configuration.starts.protocol_versions import version
@@ -66,8 +67,12 @@ def world(pair):
             "topics": "none",
             "apis": offers,
             "features": features,
-            "configs": {"inter.broker.protocol.version": own.get("inter.broker.protocol.version", f"{text}-IV0")},
+            "configs": {
+                "inter.broker.protocol.version": own.get("inter.broker.protocol.version", f"{text}-IV0"),
+                "authorizer.class.name": STANDARD if "acls" in pair else "",
+            },
             "properties": files,
+            "acls": pair.get("acls", []),
         }
         | ({"zookeeper": "none", "quorum": quorum} if kraft else {}),
     )
@@ -97,12 +102,20 @@ def test_the_verdict_of_a_pair(name):
     assert sorted(blockers or open_points) == pair.get("codes", []), report
 
 
+def test_acls_that_take_effect_are_listed():
+    grant = "ALLOW All for User:app from 10.0.0.0/16 on Topic orders"
+    (blocker,) = decide(PAIRS["kraft_4_3_to_4_4_with_a_denial_of_a_network"])["blockers"]
+    assert f"DENY Read for User:* from 10.0.0.0/8 on Topic orders and {grant}" in blocker["remedy"]
+    warnings = decide(PAIRS["kraft_4_3_to_4_4_with_a_grant_to_a_network"])["warnings"]
+    assert [grant in item["remedy"] for item in warnings if item["code"] == "KA916"] == [True]
+
+
 def test_without_a_release_nothing_is_decided():
     pair = PAIRS["kraft_3_9_to_4_3"]
     view = ClusterView.of_files(snapshots(world(pair), "upgrade", {})[0])
     report = before.report_before_change(History().audit(), view, plan.plan("rolling-upgrade"), ProposedListeners(), NOW)
     assert (report["verdict"], report["steps"]) == ("not decided", [])
-    assert {item["code"] for item in report["not_known"]} == {"KA912", "KA913", "KA914", "KA915"}
+    assert {item["code"] for item in report["not_known"]} == {"KA912", "KA913", "KA914", "KA915", "KA916"}
     assert all(item["remedy"].startswith("Needed: --kafka-version") for item in report["not_known"])
 
 
