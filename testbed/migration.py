@@ -6,6 +6,7 @@ moving.prepare_brokers()              # a rolling restart; then the controllers 
 moving.convert_brokers([0])           # some brokers run without ZooKeeper
 moving.convert_brokers()              # all of them
 moving.finish()                       # controllers no longer write to ZooKeeper
+moving.roll_back()                    # instead of converting brokers: /controller is left behind
 """
 
 from __future__ import annotations
@@ -131,6 +132,33 @@ class Migration:
             server.properties = merged(server.properties, dict.fromkeys((ENABLE, "zookeeper.connect")))
             server.launch()
         self.await_views()
+
+    def stop_controllers(self) -> None:
+        """Stop the controllers; the last one that led holds /controller in ZooKeeper, for that znode is persistent."""
+        for server in self.controllers.values():
+            server.signal_stop()
+            server.await_end()
+
+    def roll_back(self) -> None:
+        """Restart brokers as before the migration, without the step that deletes /controller: they receive nothing."""
+        self._bed.say("the migration is rolled back, and /controller is left behind")
+        brokers = [broker.server for broker in self._cluster.brokers.values()]
+        for server in brokers:
+            server.signal_stop(hard=True)  # without a controller a stop takes minutes
+            server.await_end()
+            server.properties = merged(server.properties, dict.fromkeys((*self._quorum, ENABLE)))
+        self._await_registered(0)  # a session that is left would keep its broker from registering
+        for server in brokers:
+            server.launch()
+        self._await_registered(len(brokers))
+
+    def _await_registered(self, number: int) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while sum(path.startswith("/brokers/ids/") for path in self._cluster.znodes()) != number:
+            if time.monotonic() > deadline:
+                message = f"not within {START_SECONDS:.0f} s: {number} brokers are registered; logs in {self._cluster.folder}"
+                raise BedError(message)
+            time.sleep(LOOK_SECONDS)
 
     def await_views(self) -> None:
         """Wait until the views of all brokers that run list them all, and a leader for each partition."""

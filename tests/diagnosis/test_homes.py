@@ -90,8 +90,15 @@ FACTS = {
         *("checks/controller/controller_absent.py", "checks/controller/controller_disagreement.py"),
         *("checks/controller/controller_flaps.py", "cluster/changes.py", "cluster/disagreements.py", "cluster/quorum.py"),
         *("cluster/registry.py", "collect/brokers/broker_view.py", "collect/brokers/views.py"),
-        *("collect/sampling/sample_differences.py", "diagnosis/edges.py", "report/parties/views.py", "watch/listings.py"),
-        *("watch/observe.py", "watch/picture.py", "watch/reader.py", "watch/seen_cluster.py"),
+        *("collect/sampling/sample_differences.py", "diagnosis/edges.py", "diagnosis/kraft_claim.py"),
+        *(
+            "report/parties/views.py",
+            "watch/listings.py",
+            "watch/observe.py",
+            "watch/picture.py",
+            "watch/reader.py",
+            "watch/seen_cluster.py",
+        ),
     },
     # Whom an answer names as the leader of the quorum.
     "leader_id": {
@@ -106,7 +113,7 @@ FACTS = {
     "brokers_listed": {
         *("cluster/answers/gaps.py", "cluster/answers/observers.py", "cluster/broker_lists.py", "cluster/disagreements.py"),
         *("cluster/given.py", "cluster/quorum.py", "collect/brokers/broker_view.py", "diagnosis/edges.py"),
-        "report/parties/views.py",
+        *("diagnosis/kraft_claim.py", "report/parties/views.py"),
     },
     "brokers_digest": {
         *("checks/replication/single_broker.py", "cluster/broker_lists.py", "cluster/disagreements.py", "cluster/view.py"),

@@ -69,3 +69,37 @@ def test_each_phase_is_named_and_none_is_a_fault(bed, cluster, tmp_path):
     assert whole.code == 0, whole.said
     findings = {(f["code"], f["status"]) for f in whole.report["findings"]}
     assert {("KA201", "PASS"), ("KA209", "PASS"), ("KA210", "PASS"), ("KA909", "NOT_APPLICABLE")} <= findings
+
+
+def test_a_claim_that_a_rollback_left_is_no_controller(bed, cluster, tmp_path):
+    """The znode is persistent. Brokers that have restarted receive nothing, as if the controller did not reach them."""
+    moving = Migration(bed, cluster)
+    audits = Audits(bed, cluster, tmp_path / "audits")
+    audits.describe("unaware", controllers=None)
+    moving.start_controllers()
+    moving.prepare_brokers()
+    assert_phase(audits.by_command("far"), "dual write", "KRaft controller 200 has taken over")
+
+    moving.stop_controllers()
+    assert_no_controller(audits.by_command("far"), delete=True)
+    unaware = audits.by_command("unaware")
+    assert finding_of(unaware.report, "KA201", "cluster")["status"] == "UNKNOWN"  # brokers have what it sent before
+
+    moving.roll_back()
+    assert_no_controller(audits.by_command("far"), delete=True)
+    assert_no_controller(audits.by_command("unaware"), delete=False)
+
+    cluster.write_znodes({"/controller": None, "/migration": None})
+    cluster.await_settled()
+    healed = audits.by_command("unaware")
+    assert healed.code == 0, healed.said
+    assert finding_of(healed.report, "KA201", "cluster")["status"] == "PASS"
+
+
+def assert_no_controller(audit, *, delete):
+    assert audit.code == 3, audit.said
+    found = finding_of(audit.report, "KA201", "cluster")
+    assert (found["status"], found["severity"], found["confidence"]) == ("FAIL", "CRITICAL", "inferred"), audit.said
+    assert [incident["cause"] for incident in audit.report["incidents"]] == ["KA201"], audit.said
+    assert ("delete /controller" in audit.stdout.replace("Do not delete /controller", "")) is delete, audit.said
+    assert "KA302" not in {code for code, _ in failing(audit.report)}

@@ -123,6 +123,14 @@ CONTROLLER = CauseKind(
     fault="a controller that does not process what happens",
 )
 
+NO_CONTROLLER = CauseKind(
+    name="no_controller",
+    group="no_controller",
+    code="KA201",
+    word="no controller",
+    fault="a KRaft controller that does not run",
+)
+
 # What keeps a broker from ZooKeeper: its registration shows it, whatever it is.
 ENSEMBLE = CauseKind(
     name="zookeeper", group="zookeeper", code="KA113", word="unreachable", fault="a ZooKeeper that it does not reach"

@@ -1,10 +1,11 @@
 """How this worker and the hosts of nodes reach the addresses of KRaft controllers and of ZooKeeper, over both samples."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kafka_audit.cluster.answers.log_lines import has_lasted
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.addresses import HostPort, address_text
+from kafka_audit.compare.addresses import HostPort, address_text, same_address
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.log_signatures import login_fault, shown_by
 from kafka_audit.model.read_failure import ReadFailure
@@ -83,6 +84,13 @@ class ControllerPath:
 def controller_paths(view: ClusterView) -> tuple[ControllerPath, ...]:
     """Return all of one view, in the order of addresses."""
     return _paths(view, _TABLES)
+
+
+def is_closed(paths: Iterable[ControllerPath], address: HostPort, node: int | None = None) -> bool:
+    """Return whether a controller, or its address, refuses connections in both samples, and accepts none."""
+    there = [path for path in paths if (node is not None and path.node_id == node) or same_address(path.host_port, address)]
+    refuses = any(path.is_cut and path.reason == ReadFailure.REFUSED.name for path in there)
+    return refuses and not any(path.connects for path in there)
 
 
 def zookeeper_paths(view: ClusterView) -> tuple[ControllerPath, ...]:

@@ -281,8 +281,10 @@ class Edges:
         if signs:
             return Effect(state="passing", text=f"the view of broker {broker} was empty or stale in only one sample")
         own = self.own_view(broker)
-        # In a migration, Metadata names any broker as the controller.
-        filled = own is not None and all(own.listed) and (self._view.migrating or {*own.controllers} == {self._controller})
+        # In a migration, Metadata names any broker as the controller, and none before the first update.
+        named = set() if own is None else {*own.controllers}
+        names_it = -1 not in named if self._view.migrating else named == {self._controller}
+        filled = own is not None and all(own.listed) and names_it
         if not filled or self._view.disagreement(str(broker), "endpoint") is not None:
             return _UNKNOWN
         text = f"broker {broker} has accepted the updates of controller {self._controller}: its view is not empty"

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.addresses import HostPort, same_address
-from kafka_audit.diagnosis.controller_paths import controller_paths
+from kafka_audit.diagnosis.controller_paths import controller_paths, is_closed
+from kafka_audit.diagnosis.kraft_claim import KraftClaim
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.quorum import majority
-from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import QuorumView
 from kafka_audit.model.text import counted
 
@@ -29,10 +28,11 @@ def _fail(
     epoch: str | int | None,
     confidence: Confidence = Confidence.MEASURED,
     still_named: tuple[int, ...] | None = None,
+    **claim: object,
 ) -> Judgement:
     """Return that there is no controller, or that there may be none."""
     has = "may have" if confidence is Confidence.SUSPECTED else "has"
-    found = {"fault": fault, "epoch": epoch, "still_named": still_named, "has": has}
+    found = {"fault": fault, "epoch": epoch, "still_named": still_named, "has": has, **claim}
     return view.judge(_CODE, "cluster", Status.FAIL, found, confidence=confidence)
 
 
@@ -45,10 +45,8 @@ def _by_registry(view: ClusterView) -> Judgement:
         evidence = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
         return view.judge(_CODE, "cluster", Status.UNKNOWN, evidence)
     epoch = "unknown" if now.controller_epoch is None else str(now.controller_epoch)
-    moving = view.migrating
-    if moving is not None:
-        subject = f"Controller {moving.kraft_controller_id}, a KRaft controller in a migration,"
-        return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=epoch)
+    if view.migrating is not None:
+        return _by_claim(view, view.derived(KraftClaim), epoch)
     if now.controller_id is not None:
         return view.judge(_CODE, "cluster", Status.PASS, controller=f"Broker {now.controller_id}", epoch=epoch)
     absent = before is not None and before.controller_id is None and before.brokers_version == now.brokers_version
@@ -57,6 +55,21 @@ def _by_registry(view: ClusterView) -> Judgement:
         return _fail(view, fault, epoch)
     evidence = {"error": "in motion: absent in one sample", "needs": "another audit"}
     return view.judge(_CODE, "cluster", Status.UNKNOWN, evidence)
+
+
+def _by_claim(view: ClusterView, claim: KraftClaim, epoch: str) -> Judgement:
+    """Judge by what a KRaft controller does that holds /controller: the znode stays when its process has ended."""
+    if claim.answers:
+        subject = f"Controller {claim.node}, a KRaft controller in a migration,"
+        return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=epoch)
+    named = f"/controller names KRaft controller {claim.node}"
+    if claim.gap is not None:
+        error, needs = claim.gap
+        return view.judge(_CODE, "cluster", Status.UNKNOWN, error=f"{named}, and none was asked: {error}", needs=needs)
+    fault = f"{named}, which does not act: {claim.shown_by}"
+    if claim.confidence is Confidence.SUSPECTED:
+        fault += "; not ruled out: KRaft controllers that run and reach no broker"
+    return _fail(view, fault, epoch, claim.confidence, claimed_by=claim.node, refusing=claim.refusing or None)
 
 
 def _by_quorum(view: ClusterView) -> Judgement:
@@ -89,17 +102,10 @@ def _one_may_lead(view: ClusterView) -> bool:
     of voters that run: one that does not run refuses connections.
     """
     voters, asked = view.voter_addresses, {row.node_id for row in view.quorum.now.views} | view.quorum.now.answering
-    closed = {voter for voter, address in voters.items() if _is_closed(view, voter, address)}
+    paths = view.derived(controller_paths)
+    closed = {voter for voter, address in voters.items() if is_closed(paths, address, voter)}
     short = len(voters) - len(closed) < majority(len(voters))
     return not voters or not (short or voters.keys() <= closed | asked)
-
-
-def _is_closed(view: ClusterView, voter: int, address: HostPort) -> bool:
-    """Return whether a controller refuses connections in both samples, and accepts none."""
-    paths = view.derived(controller_paths)
-    there = [path for path in paths if path.node_id == voter or same_address(path.host_port, address)]
-    refuses = any(path.is_cut and path.reason == ReadFailure.REFUSED.name for path in there)
-    return refuses and not any(path.connects for path in there)
 
 
 def _unread(view: ClusterView) -> Judgement:

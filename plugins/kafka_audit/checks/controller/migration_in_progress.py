@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.kraft_claim import KraftClaim
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, Migration
 from kafka_audit.model.text import brokers, start_upper
@@ -67,10 +68,12 @@ def _phase(view: ClusterView, row: Migration, sides: _MigrationSides) -> tuple[s
         prepared_text = f"{brokers(ready)} {'is' if len(ready) == 1 else 'are'} prepared" if ready else "no broker is prepared"
         return "prepared", f"KRaft controllers run next to ZooKeeper and have not taken over; {prepared_text}"
     if not without:
-        return (
-            "dual write",
-            f"KRaft controller {claim} has taken over and writes to ZooKeeper as well; every broker still uses it",
-        )
+        if view.migrating is not None and view.derived(KraftClaim).acts is False:
+            phase, text = "no controller", f"/controller names KRaft controller {claim}, which does not act (KA201)"
+        else:
+            phase = "dual write"
+            text = f"KRaft controller {claim} has taken over and writes to ZooKeeper as well; every broker still uses it"
+        return phase, text
     running = f"{start_upper(brokers(without))} {'runs' if len(without) == 1 else 'run'} without ZooKeeper"
     if left:
         return "brokers change", f"{running}, {brokers(left)} still {'uses' if len(left) == 1 else 'use'} it"

@@ -40,8 +40,8 @@ def failed_quorum_reads(case: Case) -> list[SourceRead]:
 
 
 def about_the_quorum(case: Case, symptom: Finding) -> bool:
-    """Explain, in KRaft, a source of which only the question for the quorum was not answered, or which is a controller."""
-    if not case.view.kraft:
+    """Explain, in KRaft and in a migration, a source that did not answer for the quorum alone, or which is a controller."""
+    if not case.view.kraft and case.view.migrating is None:
         return False
     if symptom.resource.controller is not None:
         return True

@@ -62,6 +62,19 @@ def no_controller_story(case: Case) -> Story:
     """Return the story of a missing controller."""
     if case.view.kraft:
         return quorum.no_leader_story(case)
+    root = case.roots[0]
+    if root.number("claimed_by"):
+        return told(
+            case,
+            "controller/registry left_claim",
+            evidence=(*evidence_of(case.roots), _registered(case)),
+            has=root.text("has"),
+            node=root.number("claimed_by"),
+            refusing=root.texts("refusing"),
+            see=zookeeper_shell(case, "get /controller", "get /migration", "ls /brokers/ids"),
+            delete=zookeeper_shell(case, "delete /controller"),
+            delete_migration=zookeeper_shell(case, "delete /migration"),
+        )
     return told(
         case,
         "controller/registry no_controller",
