@@ -1,10 +1,11 @@
 """KA216."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.controller_paths import controller_paths
+from kafka_audit.diagnosis.controller_paths import ControllerPath, controller_paths
+from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.diagnosis.vote_edges import VoteEdges
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import clean
@@ -28,14 +29,20 @@ def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]
         errors = sorted({f"{path.layer}: {clean(path.error)}" for path in lasting or missed})
         evidence: dict[str, object] = {"broker": broker, "total": len(alive)}
         there = view.derived(VoteEdges).begins_at(broker, own)
-        if lasting and there is False:
+        hurts = facts_of(view).edges.follow(broker).effect.state == "missing"
+        lost = _reaches_nothing(view, own)
+        if lasting and lost and not hurts:
+            error = f"this vantage reaches no address of any party, broker {broker}'s own among them"
+            needs = f"a vantage on the host of broker {broker}: let its `command` run `hostname` and `ip route`"
+            yield view.judge("KA216", f"broker/{broker}", Status.UNKNOWN, evidence, error=error, needs=needs)
+        elif lasting and there is False:
             error = f"broker {broker} fetches from the leader of the quorum, which this vantage does not reach"
             needs = f"a vantage on the host of broker {broker}"
             yield view.judge("KA216", f"broker/{broker}", Status.UNKNOWN, evidence, error=error, needs=needs)
         elif lasting:
             evidence |= {"addresses": addresses, "count": len(addresses), "error": ", ".join(errors)}
-            severity = Severity.HIGH if len(addresses) < len(alive) else Severity.CRITICAL
-            confidence = Confidence.MEASURED if there else Confidence.SUSPECTED
+            severity = Severity.CRITICAL if hurts and len(addresses) == len(alive) else Severity.HIGH
+            confidence = Confidence.MEASURED if there and not lost else Confidence.SUSPECTED
             yield view.judge("KA216", f"broker/{broker}", Status.FAIL, evidence, severity=severity, confidence=confidence)
         elif not alive:
             unknown = {"error": "no host reaches a controller", "needs": "a controller that answers (KA211)"}
@@ -45,3 +52,10 @@ def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]
             yield view.judge("KA216", f"broker/{broker}", Status.UNKNOWN, evidence, error=", ".join(errors), needs=needs)
         else:
             yield view.judge("KA216", f"broker/{broker}", Status.PASS, evidence)
+
+
+def _reaches_nothing(view: ClusterView, own: Iterable[ControllerPath]) -> bool:
+    """Return whether the vantage of these paths probed brokers as well, and no connection from there opens."""
+    origins = {(path.vantage, path.source) for path in own}
+    probes = [probe for probe in view.probes if (probe.vantage, probe.from_broker) in origins]
+    return bool(probes) and not any(probe.network == "open" for probe in probes) and not any(path.connects for path in own)

@@ -8,16 +8,20 @@ from kafka_audit.incidents.causes.controller.behind_controllers import CODES, OF
 from kafka_audit.incidents.causes.repair import connect_commands_to
 from kafka_audit.incidents.causes.rule import Case, Cause, Story, evidence_of
 from kafka_audit.incidents.causes.told import told
-from kafka_audit.model.finding import Severity
+from kafka_audit.model.finding import Finding
 
 CODE = "KA216"
 
 
 def cases(case: Case) -> Iterable[Case]:
     """Take the brokers that reach no controller as one fault, and those that reach some of them as another."""
-    all_missed = tuple(root for root in case.roots if root.severity is Severity.CRITICAL)
-    some_missed = tuple(root for root in case.roots if root.severity is not Severity.CRITICAL)
+    all_missed = tuple(root for root in case.roots if _misses_all(root))
+    some_missed = tuple(root for root in case.roots if not _misses_all(root))
     return tuple(replace(case, roots=roots) for roots in (all_missed, some_missed) if roots)
+
+
+def _misses_all(root: Finding) -> bool:
+    return root.number("count") == root.number("total")
 
 
 def story(case: Case) -> Story:
@@ -34,7 +38,7 @@ def story(case: Case) -> Story:
         ),
         addresses=tuple(addresses),
         shows=symptom_of(symptoms, single=len(case.brokers) == 1) if symptoms else "",
-        all_missed=case.roots[0].severity is Severity.CRITICAL,
+        all_missed=_misses_all(case.roots[0]),
         errors=tuple(sorted({root.text("error") for root in case.roots})),
         connect=connect_commands_to(addresses),
     )

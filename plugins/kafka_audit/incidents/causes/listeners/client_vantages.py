@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from kafka_audit.diagnosis.serve_edges import EDGE_LAYERS, WORKS, ServeEdge
+from kafka_audit.diagnosis.serve_edges import EDGE_LAYERS, NETWORK, WORKS, ServeEdge
 from kafka_audit.incidents.causes.rule import Case, evidence_of_edges
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.finding import Evidence
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.text import clean, listing
@@ -66,6 +67,7 @@ class Reach:
             "tally": self.tally(),
             "failed": len(self.worst_broken),
             "everything_fails": self.everything_fails(),
+            "is_elsewhere": self.everything_fails() and WORKER not in self.worst and {*self.layers()} <= {*NETWORK},
             "sentences": self.sentences(),
         }
 
