@@ -77,6 +77,7 @@ class ReadFailure(Enum):
     TOO_LARGE = ("too large", None)
     OVER_LIMIT = ("over the limit", None)
     NO_ANSWER = ("no answer", None)
+    NOT_TRIED = ("not tried", None)  # another read left it open whether the party would take offence
     NOT_PROBED = ("registered again since, or not probed", None)
     CANNOT_RUN = ("cannot run", None)
     COMMAND_FAILED = ("the command failed", None)
@@ -154,6 +155,7 @@ AS_IN_A_RESTART = CLOSED_BY_PEER | {ReadFailure.REFUSED, ReadFailure.TIMEOUT, Re
 """A broker that restarts causes these as well."""
 
 LASTING = NOT_ASKED | {
+    ReadFailure.NOT_TRIED,
     *(ReadFailure.NOT_SUPPORTED, ReadFailure.TOKEN_REFUSED, ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VERIFIED),
     *(ReadFailure.LOGIN_REFUSED, ReadFailure.LOGIN_PAUSED, ReadFailure.MECHANISM_NOT_OFFERED, ReadFailure.NOT_AUTHORIZED),
 }

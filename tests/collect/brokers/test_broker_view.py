@@ -93,11 +93,12 @@ def test_what_is_not_offered_is_not_asked_and_gives_no_row(broker):
 def test_without_the_right_the_reads_fail_and_name_it(broker, operations):
     broker.may_describe_configs, broker.operations = False, operations
     answer = ask(target(broker.address))
+    error = "not tried" if operations else "CLUSTER_AUTHORIZATION_FAILED"
     for operation in (CONFIGS, IDENTITY):
         (row,) = [row for row in of(answer, SourceRead) if row.operation == operation]
-        assert (row.outcome, row.error, row.needs) == ("failed", "CLUSTER_AUTHORIZATION_FAILED", MAY_DESCRIBE_CONFIGS)
+        assert (row.outcome, row.error, row.needs, row.reason) == ("failed", error, MAY_DESCRIBE_CONFIGS, "NOT_AUTHORIZED")
     assert identities(answer) == [(2, None, "fake")]
-    assert steps(answer)[-2] == ("identity", "unknown", "CLUSTER_AUTHORIZATION_FAILED")
+    assert steps(answer)[-2] == ("identity", "unknown", error)
     # Rights that DescribeCluster lists without DescribeConfigs are not tried: the broker would log each refusal.
     assert bool(broker.asked(32)) == (operations == 0)
 

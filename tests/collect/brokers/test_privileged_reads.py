@@ -10,7 +10,7 @@ from kafka_audit.clients.protocol.primitive_types import WireError
 from kafka_audit.clients.targets import UNREGISTERED, Target
 from kafka_audit.collect.brokers import acls
 from kafka_audit.collect.brokers.acls import AclBook
-from kafka_audit.collect.brokers.broker_view import IDENTITY, BrokerAsker
+from kafka_audit.collect.brokers.broker_view import CLUSTER, IDENTITY, BrokerAsker
 from kafka_audit.collect.brokers.privileged_reads import ACLS, LOG_DIRS, REASSIGNMENTS
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.rows.acl_sets import AclEntry
@@ -51,8 +51,13 @@ def reads(rows):
     return {row.operation: (row.outcome, row.error, row.needs) for row in of(rows, SourceRead)}
 
 
+def reasons(rows):
+    return {row.operation: (row.reason, row.message) for row in of(rows, SourceRead) if row.outcome == "failed"}
+
+
 ANSWERED = ("answered", None, None)
 DENIED = ("failed", "CLUSTER_AUTHORIZATION_FAILED", MAY_DESCRIBE)
+UNTRIED = ("failed", "not tried", MAY_DESCRIBE)
 
 
 def test_with_the_right_everything_is_told(broker):
@@ -81,8 +86,9 @@ def test_without_the_right_nothing_is_tried(broker, operations):
     broker.operations, broker.may_describe = operations, False
     rows = ask(broker)
     assert {operation: reads(rows)[operation] for operation in (ACLS, LOG_DIRS, REASSIGNMENTS)} == dict.fromkeys(
-        (ACLS, LOG_DIRS, REASSIGNMENTS), DENIED
+        (ACLS, LOG_DIRS, REASSIGNMENTS), UNTRIED
     )
+    assert reasons(rows)[ACLS] == ("NOT_AUTHORIZED", "DescribeCluster does not list this right")
     assert [broker.asked(key) for key in (29, 35, 46)] == [[], [], []]
     assert of(rows, AclHolder) + of(rows, LogDir) == []
 
@@ -90,7 +96,8 @@ def test_without_the_right_nothing_is_tried(broker, operations):
 def test_a_broker_that_knows_no_own_rights_is_asked_first_what_refuses_silently(broker):
     broker.apis, broker.may_describe = dict(OLD), False
     rows = ask(broker)
-    assert {operation: reads(rows)[operation] for operation in (ACLS, LOG_DIRS)} == {ACLS: DENIED, LOG_DIRS: DENIED}
+    assert {operation: reads(rows)[operation] for operation in (ACLS, LOG_DIRS)} == {ACLS: UNTRIED, LOG_DIRS: DENIED}
+    assert reasons(rows)[ACLS][0] == "NOT_AUTHORIZED"
     assert (broker.asked(35), broker.asked(29)) == ([0], [])
     broker.may_describe = True
     rows = ask(broker)
@@ -100,8 +107,21 @@ def test_a_broker_that_knows_no_own_rights_is_asked_first_what_refuses_silently(
 
 def test_a_broker_that_can_tell_neither_is_not_tried(broker):
     broker.apis = {key: OLD[key] for key in (3, 18, 29)}
-    assert reads(ask(broker))[ACLS] == DENIED
+    rows = ask(broker)
+    assert reads(rows)[ACLS] == ("failed", "not tried", "Kafka 1.0 or later")
+    assert reasons(rows)[ACLS] == ("NOT_TRIED", "this version does not report the auditor's rights")
     assert broker.asked(29) == []
+
+
+@pytest.mark.parametrize(("apis", "mute", "unread"), [(OLD, {35}, LOG_DIRS), (ALL, {35, 60}, CLUSTER)])
+def test_without_an_answer_the_rights_are_unknown_and_not_missing(broker, apis, mute, unread):
+    broker.apis, broker.mute = dict(apis), mute
+    rows = ask(broker, read_s=3.0)
+    assert reads(rows)[unread][:2] == ("failed", "timeout")
+    assert reads(rows)[ACLS] == ("failed", "not tried", "an answer to DescribeLogDirs")
+    assert reasons(rows)[ACLS] == ("NOT_TRIED", "without DescribeLogDirs the auditor's rights are unknown")
+    assert broker.asked(29) == []
+    assert "NOT_AUTHORIZED" not in {reason for reason, _ in reasons(rows).values()}
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])

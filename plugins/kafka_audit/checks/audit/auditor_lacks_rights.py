@@ -14,6 +14,7 @@ def auditor_lacks_rights(view: ClusterView) -> Iterator[Judgement]:
     """The auditor lacks a right, and a read was denied."""
     for resource, asked in view.reads.by_resource.items():
         refused = [read for read in asked if read.outcome == "failed" and read.failure is ReadFailure.NOT_AUTHORIZED]
+        untried = [read for read in asked if read.failure is ReadFailure.NOT_TRIED]
         answered = sum(read.outcome == "answered" for read in asked)
         source = source_name(resource, refused or asked)
         evidence = {"source": source, "answered": answered}
@@ -24,9 +25,13 @@ def auditor_lacks_rights(view: ClusterView) -> Iterator[Judgement]:
                 Status.FAIL,
                 evidence,
                 reads=tuple(sorted({read.operation for read in refused})),
-                error=tuple(sorted({str(read.error) for read in refused})),
+                error=tuple(sorted({str(read.error) if read.was_tried else read.why for read in refused})),
                 needs=tuple(sorted({read.needs or f"the right to {read.operation}" for read in refused})),
             )
+        elif untried:
+            reads = ", ".join(sorted({read.operation for read in untried}))
+            error, needs = f"{reads} {untried[0].why}", untried[0].needs
+            yield view.judge("KA002", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
         elif answered:
             yield view.judge("KA002", resource, Status.PASS, evidence)
         else:

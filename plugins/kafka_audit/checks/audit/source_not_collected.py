@@ -28,13 +28,14 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("KA001", "cluster", Status.UNKNOWN, nothing)
     for resource, asked in reads.items():
         failed = [read for read in asked if read.outcome == "failed" and read.failure not in _JUDGED_ELSEWHERE]
+        failed = [read for read in failed if read.was_tried] or failed  # it was not tried because of another one
         name = source_name(resource, failed or asked)
         source = "ZooKeeper" if name == "zookeeper" else f"{name[0].upper()}{name[1:]}"
         evidence: dict[str, object] = {"source": source, "asked": len(asked), "failed": len(failed)}
         if not failed:
             yield view.judge("KA001", resource, Status.PASS, evidence)
             continue
-        if resource not in silent and all(read.failure in NOT_ASKED for read in failed):
+        if resource not in silent and all(read.failure in NOT_ASKED or not read.was_tried for read in failed):
             yield view.judge("KA001", resource, Status.UNKNOWN, {**evidence, **failed_texts(failed)})
             continue
         part = "returned no view" if resource in silent else "returned only a part"

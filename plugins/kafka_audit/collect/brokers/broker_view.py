@@ -27,7 +27,7 @@ from kafka_audit.collect.brokers.views import View, ViewBook
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.probes.endpoint_probes import ProbeStep
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.source_reads import Asking
+from kafka_audit.collect.rows.source_reads import NOT_LISTED, Asking, not_tried
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     BrokerApi,
@@ -229,9 +229,7 @@ class BrokerAsker:
     def _demand_right(self) -> None:
         """Raise ReadError where the broker has said that this auditor may not ask for settings."""
         if not self._may_describe_configs:
-            raise ReadError(
-                ReadFailure.NOT_AUTHORIZED, "not tried: DescribeCluster does not list this right", MAY_DESCRIBE_CONFIGS
-            )
+            raise not_tried(NOT_LISTED, MAY_DESCRIBE_CONFIGS, lacks=True)
 
     def _ask_identity(
         self, asking: Asking, conversation: Conversation, target: Target, cluster_id: str | None

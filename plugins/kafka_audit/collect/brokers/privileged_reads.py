@@ -27,8 +27,8 @@ from kafka_audit.collect.brokers.acls import AclBook, AclsRefusal
 from kafka_audit.collect.brokers.disks import DiskBook
 from kafka_audit.collect.brokers.log_dirs import ListedLogDir
 from kafka_audit.collect.brokers.quorum import QUORUM, quorum
-from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE
-from kafka_audit.model.read_failure import ReadFailure
+from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, NOT_LISTED, not_tried
+from kafka_audit.model.read_failure import KAFKA_ERRORS, ReadFailure
 from kafka_audit.model.tables import AclHolder, LogDir, LogDirReplica, Reassignment, Row
 
 ACLS, LOG_DIRS, REASSIGNMENTS = "DescribeAcls", "DescribeLogDirs", "ListPartitionReassignments"
@@ -59,6 +59,7 @@ class ProtectedReads:
         self._read = read
         self._timeout_s = timeout_s
         self._stop: ReadError | None = None
+        self._is_denied = False  # DescribeLogDirs, by the broker
         self.rows: list[Row] = []
 
     def ask(self, operations: frozenset[int] | None, acls: AclBook, disks: DiskBook, *, lists_reassignments: bool) -> None:
@@ -71,19 +72,16 @@ class ProtectedReads:
             lists_reassignments: whether this is the broker to ask for reassignments.
         """
         if operations is not None and _DESCRIBE_OPERATION not in operations:
-            self._stop = ReadError(
-                ReadFailure.NOT_AUTHORIZED, "not tried: DescribeCluster does not list this right", MAY_DESCRIBE
-            )
+            self._stop = not_tried(NOT_LISTED, MAY_DESCRIBE, lacks=True)
         if self._conversation.version(DescribeLogDirsRequest) is not None:
             rows = self._read(LOG_DIRS, lambda: self._log_dirs(disks))
             self.rows += rows or ()
-            if operations is None and rows is None:
-                text = "not tried: without DescribeLogDirs the auditor's rights are unknown"
-                self._stop = self._stop or ReadError(ReadFailure.NOT_AUTHORIZED, text, MAY_DESCRIBE)
+            if operations is None and rows is None and self._is_denied:
+                self._stop = not_tried("DescribeLogDirs was denied, which requires the same right", MAY_DESCRIBE, lacks=True)
+            elif operations is None and rows is None:
+                self._stop = not_tried("without DescribeLogDirs the auditor's rights are unknown", f"an answer to {LOG_DIRS}")
         elif operations is None:
-            self._stop = ReadError(
-                ReadFailure.NOT_AUTHORIZED, "not tried: this version does not report the auditor's rights", MAY_DESCRIBE
-            )
+            self._stop = not_tried("this version does not report the auditor's rights", "Kafka 1.0 or later")
         if self._conversation.version(DescribeAclsRequest) is not None:
             self.rows += self._read(ACLS, lambda: self._acls(acls)) or ()
         if lists_reassignments and self._conversation.version(ListPartitionReassignmentsRequest) is not None:
@@ -120,8 +118,10 @@ class ProtectedReads:
         except WireError as error:
             raise ReadError(ReadFailure.UNREADABLE, str(error)) from error
         self._conversation.note_throttle(answer.throttle_ms)
+        # A broker without a directory does not run.
+        self._is_denied = KAFKA_ERRORS.get(answer.error) is ReadFailure.NOT_AUTHORIZED or not (answer.error or answer.log_dirs)
         demand(answer.error, None, _NEEDS)
-        if not answer.log_dirs:  # a broker without a directory does not run
+        if not answer.log_dirs:
             raise ReadError(
                 ReadFailure.NOT_AUTHORIZED, "an empty list, which this version returns if access is denied", MAY_DESCRIBE
             )

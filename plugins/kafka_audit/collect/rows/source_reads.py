@@ -13,7 +13,14 @@ from kafka_audit.model.tables.fitting import misfit
 
 MAY_DESCRIBE = "Describe on Cluster"
 CLUSTER_DENIED = "CLUSTER_AUTHORIZATION_FAILED"
+NOT_LISTED = "DescribeCluster does not list this right"
 _T = TypeVar("_T")
+
+
+def not_tried(message: str, needs: str, *, lacks: bool = False) -> ReadError:
+    """Return the failure of a read that was not tried, for the party would log its refusal; `lacks`: a right is known to lack."""
+    reason = ReadFailure.NOT_AUTHORIZED if lacks else ReadFailure.NOT_TRIED
+    return ReadError(reason, message, needs, error=ReadFailure.NOT_TRIED.words)
 
 
 def fitting_rows(answer: _T) -> _T:

@@ -72,7 +72,12 @@ class SourceRead(Row):
     @property
     def timed(self) -> bool:
         """Return whether `elapsed_ms` is how long the party took: it answered, or refused for lack of a right."""
-        return self.outcome == "answered" or self.failure is ReadFailure.NOT_AUTHORIZED
+        return self.outcome == "answered" or (self.failure is ReadFailure.NOT_AUTHORIZED and self.was_tried)
+
+    @property
+    def was_tried(self) -> bool:
+        """Return whether the party was asked."""
+        return self.error != ReadFailure.NOT_TRIED.words
 
 
 @dataclass(frozen=True, kw_only=True)
