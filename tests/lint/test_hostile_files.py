@@ -242,6 +242,41 @@ def test_a_file_elsewhere_is_read_where_the_user_names_it(tree, capsys):
         assert [Path(path).name for path in linted(capsys, argument)[1]] == ["there.properties"]
 
 
+@pytest.mark.parametrize(
+    "argument", ["~/there.properties", "./~/there.properties", "~", "~/*.properties", "~/**/*.properties", "."]
+)
+def test_a_folder_with_the_name_of_a_home_is_a_folder(tree, capsys, monkeypatch, argument):
+    host = tree.parent / "host"
+    monkeypatch.setenv("HOME", str(host))
+    (tree / "~").mkdir()
+    (tree / "~" / "there.properties").write_text(GOOD.replace("=7", "=77"))
+    (host / "only-there.properties").write_text(GOOD)
+    _, out, err = answer(capsys, argument)
+    paths = [Path(file["path"]).name for file in json.loads(out)["files"]]
+    assert (sorted(paths), err) == (["good.properties"] * (argument == ".") + ["there.properties"], "")
+    assert "broker/77" in out
+    assert str(host) not in out + err
+
+
+@pytest.mark.parametrize("argument", ["~/only-there.properties", "~root/x.properties", "~/only-*.properties"])
+def test_a_home_is_not_looked_at(tree, capsys, monkeypatch, argument):
+    host = tree.parent / "host"
+    monkeypatch.setenv("HOME", str(host))
+    answers = []
+    for there in (True, False):
+        (host / "only-there.properties").write_text(GOOD) if there else (host / "only-there.properties").unlink()
+        answers.append((main(["lint", argument]), *capsys.readouterr()))
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 2
+
+
+def test_the_name_of_a_link_to_nothing_is_no_pattern(tree, capsys):
+    (tree / "conf" / "*.properties").symlink_to("nothing")
+    code, out, err = answer(capsys, "conf/*.properties")
+    assert (code, json.loads(out)["files"]) == (2, [])
+    assert err.startswith("kafka-audit: conf/*.properties: cannot be read: No such file")
+
+
 def test_nothing_that_a_file_names_is_opened(tree):
     """In a process of its own: what Python opens cannot be watched for a while."""
     host = tree.parent / "host"

@@ -74,13 +74,13 @@ def lint_targets(arguments: Sequence[str]) -> tuple[LintTarget, ...]:
 
 
 def _meant(argument: str) -> Iterator[LintTarget]:
-    path = Path(argument).expanduser()
+    path = Path(argument)  # as it is: a shell has replaced `~`, and a pull request may have a folder of that name
     here = _real(Path.cwd())
     if not path.is_absolute() and ".." not in path.parts and _leads_out(path, here):
         yield LintTarget(path=str(path), named=True, tree=here)
     elif path.is_dir():
         yield from _below(path, _real(path))
-    elif path.exists() or not glob.has_magic(argument):
+    elif os.path.lexists(path) or not glob.has_magic(argument):  # a link to nothing, too: its name is no pattern
         yield LintTarget(path=str(path), named=True, tree=_real(path.parent))
     else:
         parts = path.parts
