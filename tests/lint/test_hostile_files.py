@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -98,6 +99,32 @@ def test_files_that_keep_the_judge_busy_together_are_refused_together(folder, ca
     code, paths, printed = linted(capsys, ".")
     assert (code, paths) == (2, ["third.properties"])
     assert "good.properties: the check with 1 other files of its cluster took longer than 600." in printed
+
+
+@pytest.mark.parametrize("where", ["reading", "judging one cluster", "judging ten clusters"])
+def test_many_files_that_do_not_end_are_each_read_once_and_share_a_bound(folder, capsys, monkeypatch, hanging, where):
+    bad = [f"bad-{number}.properties" for number in range(10)]
+    for number, path in enumerate(bad):
+        text = GOOD.replace("broker.id=7", f"broker.id={10 + number}").replace("//b7", f"//b{10 + number}")
+        (folder / path).write_text(text.replace("zk:", f"bad{number if where.endswith('ten clusters') else 0}:"))
+    own_read, own = reading.forms.read_described, judging.members.snapshot_from_files
+
+    def read(data, path):
+        with (folder / "reads").open("a") as log:
+            log.write(f"{path}\n")
+        return hanging.forever() if where == "reading" and path in bad else own_read(data, path)
+
+    def judged(group, *rest):
+        return hanging.forever() if "bad-" in str(group) else own(group, *rest)
+
+    monkeypatch.setattr(reading.forms, "read_described", read)
+    monkeypatch.setattr(judging.members, "snapshot_from_files", judged)
+    code, paths, printed = linted(capsys, *bad, "good.properties")
+    assert (code, paths) == (2, ["good.properties"])
+    assert (folder / "reads").read_text().splitlines() == [*bad, "good.properties"]
+    assert [line.split(": ")[1] for line in printed.splitlines()] == bad
+    limits = {float(seconds) for seconds in re.findall(r"took longer than ([\d.]+) s", printed)}
+    assert sum(limits) <= 2 * (files.SECONDS + files.SECONDS_A_FILE * len([*bad, "good.properties"]))
 
 
 def test_what_is_larger_than_any_configuration_is_refused(folder, capsys):

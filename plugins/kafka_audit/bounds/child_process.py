@@ -25,6 +25,7 @@ from typing import Any, NoReturn, TypeVar
 
 from kafka_audit.model.errors import AuditError
 
+_K = TypeVar("_K")
 _T = TypeVar("_T")
 Note = Callable[[Any], None]
 """A progress note of a child; its time starts again."""
@@ -45,6 +46,15 @@ class ChildError(AuditError):
         """Keep both."""
         super().__init__(message)
         self.at = at
+
+
+class ChildSlowError(ChildError):
+    """The child did not come to an answer in its time."""
+
+
+def unpickled(data: bytes) -> Any:  # noqa: ANN401 -- whatever it was
+    """Return what this process or its child has pickled."""
+    return pickle.loads(data)  # noqa: S301 -- our own
 
 
 def is_possible() -> bool:
@@ -79,13 +89,14 @@ def run_in_child(function: Callable[[Note], _T], *, seconds: float, megabytes: i
 
 
 def run_each_in_child(
-    functions: Mapping[str, Callable[[], _T]], seconds: Callable[[], float]
-) -> Iterator[tuple[str, Callable[[], _T]]]:
+    functions: Mapping[_K, Callable[[], _T]], seconds: Callable[[], float], megabytes: int | None = None
+) -> Iterator[tuple[_K, Callable[[], _T]]]:
     """Run functions in one child process, in turn: what one of them loads or compiles, the others need not.
 
     Args:
         functions: what to run, by name. What each returns or raises is pickled.
         seconds: returns the time limit of the next one.
+        megabytes: how much more memory than now they may use at a time; see `run_in_child`.
 
     Yields:
         Each name, and a function that returns or raises what that one did; it raises ChildError where that one took longer, or
@@ -95,14 +106,14 @@ def run_each_in_child(
 
     def run_left(note: Note) -> None:
         for function in left.values():
-            note(_became(function, None))
+            note(_became(function, megabytes))
 
     while left:
-        with contextlib.closing(_messages(run_left, seconds, None)) as messages:
+        with contextlib.closing(_messages(run_left, seconds, megabytes)) as messages:
             for kind, value in messages:
                 name = next(iter(left))
                 del left[name]
-                became = pickle.loads(value) if kind == _NOTED else (kind, value)  # noqa: S301 -- of our own child
+                became = unpickled(value) if kind == _NOTED else (kind, value)
                 yield name, partial(_outcome, *became)
                 if not left:
                     break
@@ -143,14 +154,14 @@ def _received(reading: int, seconds: Callable[[], float]) -> Iterator[tuple[int,
         while len(held) < _LENGTH.size or len(held) < (whole := _LENGTH.size + _LENGTH.unpack_from(held)[0]):
             left = until - time.monotonic()
             if left <= 0 or not select.select([reading], [], [], left)[0]:
-                yield _RAISED, ChildError(f"took longer than {limit:g} s")
+                yield _RAISED, ChildSlowError(f"took longer than {limit:g} s")
                 return
             chunk = os.read(reading, _CHUNK)
             if not chunk:
                 yield _RAISED, ChildError("ended unexpectedly")
                 return
             held += chunk
-        kind, value = pickle.loads(bytes(held[_LENGTH.size : whole]))  # noqa: S301 -- of our own child
+        kind, value = unpickled(bytes(held[_LENGTH.size : whole]))
         del held[:whole]
         yield kind, value
 
@@ -193,7 +204,7 @@ def _pickled(error: Exception) -> bytes:
     error.__cause__ = error.__context__ = None
     try:
         data = pickle.dumps((_RAISED, error))
-        pickle.loads(data)  # noqa: S301 -- our own
+        unpickled(data)
     except Exception:  # noqa: BLE001 -- whatever an error's own class does
         return pickle.dumps((_RAISED, ChildError(f"{type(error).__name__}: {error}")))
     return data

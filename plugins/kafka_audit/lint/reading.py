@@ -7,7 +7,7 @@ there is something at its end or not.
 import glob
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -130,31 +130,14 @@ def _below(folder: Path, tree: Path) -> Iterator[LintTarget]:
     yield from (LintTarget(path=str(path), named=False, tree=tree) for path in kept)
 
 
-def read_lint_targets(
-    all_targets: Iterable[LintTarget],
-    checks: Mapping[str, Check],
-    note: Callable[[tuple[str, ...]], None] = lambda _: None,
-    *,
-    on_host: bool = False,
-) -> tuple[list[Source], list[str]]:
-    """Return the files that describe brokers, and a line for each that could not be read.
+def read_lint_target(target: LintTarget, checks: Mapping[str, Check], *, on_host: bool = False) -> Source | None:
+    """Return a file that describes brokers, None for another one that was found in a folder.
 
-    `note` gets the path of each before it is read. With `on_host`, key stores that a file names are looked up on this host.
+    With `on_host`, key stores that the file names are looked up on this host.
+
+    Raises:
+        UsageError: it cannot be read, or it was named and describes no broker.
     """
-    sources, errors = [], []
-    for target in all_targets:
-        note((target.path,))
-        try:
-            source = _source(target, checks, on_host=on_host)
-        except UsageError as error:
-            errors.append(str(error))
-            continue
-        if source is not None:
-            sources.append(source)
-    return sources, errors
-
-
-def _source(target: LintTarget, checks: Mapping[str, Check], *, on_host: bool) -> Source | None:
     data = _bytes(target)
     try:
         brokers = forms.read_described(data, target.path)

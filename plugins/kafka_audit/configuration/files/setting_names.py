@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 
 _ENCODED = {".": "_", "_": "__", "-": "___"}
 _UNENCODED = re.compile(r"[._-]")
@@ -37,7 +38,7 @@ class SettingNames:
     place: str = ""
     afterwards: str = ""
     own: Mapping[str, str] = field(default_factory=dict)
-    named: Callable[[str], str] = str  # the field of any other key
+    named: Callable[[str], str] = str  # the field of any other key; it can be pickled, as what a child process reads is
     between: str = "="  # a field and its value
     below: str = ""
 
@@ -67,13 +68,19 @@ def of_environment(prefix: str, inside: str, *, release: str = "") -> SettingNam
     """
     container = f"the environment of {inside}" if inside else "the variables of the file"
 
-    def named(key: str) -> str:
-        return f"{prefix}{_UNENCODED.sub(lambda match: _ENCODED[match[0]], key).upper()}"
-
+    named = partial(_variable, prefix)
     if release:
         return SettingNames(form=Form.RENDERED, place=_values_of(release, inside), afterwards=_overwritten(inside), named=named)
     afterwards = "The image writes server.properties from the variables: start a new container with them."
     return SettingNames(form=Form.ENVIRONMENT, place=container, afterwards=afterwards, named=named)
+
+
+def _variable(prefix: str, key: str) -> str:
+    return f"{prefix}{_UNENCODED.sub(lambda match: _ENCODED[match[0]], key).upper()}"
+
+
+def _behind(prefix: str, key: str) -> str:
+    return f"{prefix}{key}"
 
 
 def _values_of(release: str, inside: str) -> str:
@@ -131,7 +138,7 @@ def of_strimzi(place: str) -> SettingNames:
         place=place,
         afterwards=afterwards,
         own=_STRIMZI,
-        named=lambda key: f"spec.kafka.config.{key}",
+        named=partial(_behind, "spec.kafka.config."),
         between=": ",
     )
 
@@ -164,7 +171,7 @@ def of_bitnami(below: str = "") -> SettingNames:
         place="the values of the chart",
         afterwards=_UPGRADE,
         own={key: f"{below}{name}" for key, name in _BITNAMI.items()},
-        named=lambda key: f"{below}overrideConfiguration.{key}",
+        named=partial(_behind, f"{below}overrideConfiguration."),
         between=": ",
         below=below,
     )
@@ -177,6 +184,6 @@ def of_confluent(prefix: str) -> SettingNames:
         place="the values of the chart",
         afterwards=_UPGRADE,
         own={"log.dirs": f"{prefix}persistence.disksPerBroker", "zookeeper.connect": f"{prefix}cp-zookeeper.url"},
-        named=lambda key: f"{prefix}configurationOverrides.{key}",
+        named=partial(_behind, f"{prefix}configurationOverrides."),
         between=": ",
     )
