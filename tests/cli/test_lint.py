@@ -3,9 +3,12 @@
 import json
 import os
 import re
+import shlex
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+import yaml
 
 import hostile
 from kafka_audit.cli import main
@@ -391,6 +394,43 @@ def test_what_cannot_be_read_is_one_line_and_exit_code_2(capsys, tmp_path, make,
     assert (code, captured.out) == (2, "")
     assert captured.err.startswith(f"kafka-audit: {message}")
     assert len(captured.err.splitlines()) == 1
+
+
+OPTION_FILES = (
+    "--out=b/server.properties",
+    "--format=json/server.properties",
+    "-h/server.properties",
+    "--help=/server.properties",
+)
+
+
+def of_the_hook(*files, args=None):
+    """Return a call as pre-commit makes it: `args` of a configuration replace those of the hook, and files come last."""
+    (hook,) = yaml.safe_load((Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text())
+    return main([*shlex.split(hook["entry"])[1:], *(hook.get("args", []) if args is None else args), *files])
+
+
+@pytest.mark.parametrize("name", OPTION_FILES)
+@pytest.mark.parametrize("args", [None, ["--kafka-version", "3.9.1", "--"]])
+@pytest.mark.usefixtures("files")
+def test_a_file_with_the_name_of_an_option_is_a_file_to_the_hook(tmp_path, capsys, name, args):
+    (tmp_path / name).parent.mkdir()
+    (tmp_path / name).write_text(REFUSED)
+    (tmp_path / "server.properties").write_text(GOOD.format(id=2))
+    assert of_the_hook(name, "server.properties", args=args) == 3
+    assert f"{name}: does not start" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", OPTION_FILES)
+@pytest.mark.usefixtures("files")
+def test_without_the_end_of_options_an_option_that_is_also_a_file_is_an_error(tmp_path, capsys, name):
+    (tmp_path / name).parent.mkdir()
+    (tmp_path / name).write_text(REFUSED)
+    (tmp_path / "server.properties").write_text(GOOD.format(id=2))
+    for command in (["lint", "--fail-on", "low"], ["before-migration", "prod", "--kind", "new-network", "--proposed"]):
+        assert main([*command, "server.properties", name]) == 2
+        assert capsys.readouterr().err.startswith(f"kafka-audit: '{name}' is also the name of a file: write ./{name}")
+    assert main(["lint", f"./{name}"]) == 3
 
 
 def test_a_folder_is_searched_and_other_files_are_passed_over(files, capsys, tmp_path):

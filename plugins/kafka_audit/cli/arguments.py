@@ -9,6 +9,7 @@ import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import takewhile
 from typing import Any, NoReturn
 
 from kafka_audit import __version__
@@ -45,10 +46,23 @@ def parse_arguments(argv: Sequence[str]) -> Callable[[], int]:
         parser.error(f"unknown command {word!r}{did_you_mean(word, commands)}")
     if word == "demo":  # it reads its own arguments
         return functools.partial(demo.demo_command, argv[argv.index(word) + 1 :])
+    if any(
+        argument.get("metavar") == "FILE" and argument.get("nargs") for argument in commands.get(word, {}).get("arguments", ())
+    ):
+        _refuse_files_as_options(parser, argv)
     arguments, rest = parser.parse_known_args(argv)
     if rest:
         parser.error(f"unknown argument {rest[0]!r}{did_you_mean(rest[0], _options(parser, arguments.command))}")
     return functools.partial(_call, arguments)
+
+
+def _refuse_files_as_options(parser: argparse.ArgumentParser, argv: Sequence[str]) -> None:
+    """Refuse an option that a file has as its name: who lists files, as hooks and shells do, may mean the file."""
+    for argument in takewhile(lambda argument: argument != "--", argv):
+        if argument.startswith("-") and os.path.lexists(argument):
+            parser.error(
+                f"{argument!r} is also the name of a file: write ./{argument} for the file, or -- before all names of files"
+            )
 
 
 def _call(arguments: argparse.Namespace) -> int:
