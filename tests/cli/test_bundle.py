@@ -1,6 +1,8 @@
 """`bundle` and `report FILE.zip`: what leaves a machine, and what another one shows of it."""
 
 import dataclasses
+import hashlib
+import io
 import json
 import os
 import re
@@ -10,6 +12,8 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import bundled
@@ -315,6 +319,99 @@ def test_a_report_that_no_version_wrote_is_not_imported(bundle, tmp_path, capsys
     (line,) = capsys.readouterr().err.splitlines()
     assert "hostile.zip: " in line
     assert [path for path in (tmp_path / "support").rglob("*") if path.is_file()] == []
+
+
+def with_table(bundle, target, name, change):
+    """Write the bundle with what a change makes of a table, as a forger does: lists and manifest agree with it."""
+    contents = bundled.contents(bundle)
+    table, sink, manifest = f"snapshot/{name}.parquet", pa.BufferOutputStream(), json.loads(contents["snapshot/manifest.json"])
+    data = change(pq.read_table(io.BytesIO(contents[table])))
+    pq.write_table(data, sink, compression="zstd")
+    content = sink.getvalue().to_pybytes()
+    about = {"rows": data.num_rows, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    manifest["tables"][name] = about
+    return bundled.rewritten(bundle, target, {table: content, "snapshot/manifest.json": json.dumps(manifest).encode()})
+
+
+def column(name, value):
+    """Return a change of a table: a value in each row of a column, null where it is None."""
+
+    def change(data):
+        place, kind = data.column_names.index(name), data.schema.field(name).type
+        return data.set_column(place, pa.field(name, kind), pa.array([value] * data.num_rows, kind))
+
+    return change
+
+
+FOREIGN = {
+    "an epoch below all": ("registered_partition", "leader_epoch", -(2**63), "a number of more than 64 bits"),
+    "an epoch of no broker": ("registered_partition", "leader_epoch", 2**31, "a number of more than 32 bits"),
+    "a replica of no broker": ("registered_partition", "isr", [0, 2**40], "a list with a number of more than 32 bits"),
+    "a list with nothing": ("registered_partition", "replicas", [0, None], "a list with no whole number"),
+    "samples without end": ("registered_partition", "last_sample", 2**31 - 1, "a sample that no snapshot has"),
+    "no sample": ("registered_broker", "sample", 0, "a sample that no snapshot has"),
+    "a number that is none": ("snapshot_info", "settle_s", float("nan"), "no finite number"),
+    "nothing where something is": ("registered_topic", "topic", None, "null"),
+    "a text of two megabytes": ("registered_broker", "rack", "a" * 2_000_000, "a text of 2000000 characters"),
+}
+
+
+@pytest.mark.parametrize("foreign", FOREIGN)
+def test_a_value_that_no_collector_stores_is_not_imported(bundle, tmp_path, capsys, foreign):
+    table, name, value, fault = FOREIGN[foreign]
+    hostile = with_table(bundle, tmp_path / "hostile.zip", table, column(name, value))
+    assert main(["import", str(hostile), "--store", str(tmp_path / "support"), "--quiet"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"hostile.zip: snapshot/{table}.parquet: {table}.{name} is {fault}; ask for a new bundle" in line
+    assert [path for path in (tmp_path / "support").rglob("*") if path.is_file()] == []
+
+
+def test_rows_and_bytes_of_a_bundle_are_bounded_before_they_are_unpacked(bundle, tmp_path, capsys, monkeypatch):
+    """Some hundred KB that become 4,000,000 rows, or 64 rows of long texts."""
+
+    def many(data):
+        return data.take(pa.array([0] * 4_000_000))
+
+    def long(data):
+        return column("rack", "a" * 1_000_000)(data.take(pa.array([0] * 64)))
+
+    bombs = (
+        with_table(bundle, tmp_path / "rows.zip", "registered_topic", many),
+        with_table(bundle, tmp_path / "bytes.zip", "registered_broker", long),
+    )
+    assert max(path.stat().st_size for path in bombs) < 400_000
+    monkeypatch.setattr(bundles, "MOST_UNPACKED", 32 << 20)
+    for path, fault in zip(bombs, ("has more rows than a snapshot of the largest cluster", "takes too much memory"), strict=True):
+        assert main(["import", str(path), "--store", str(tmp_path / "support"), "--quiet"]) == 2
+        assert f".parquet: {fault}; ask for a new bundle" in capsys.readouterr().err
+    assert [path for path in (tmp_path / "support").rglob("*") if path.is_file()] == []
+
+
+def test_rows_of_a_bundle_are_of_its_own_snapshot(bundle, tmp_path):
+    """A row that names the snapshot of another cluster would be compared with that cluster."""
+    change = column("snapshot_id", "20260914T180000Z-other-0001")
+    hostile = with_table(bundle, tmp_path / "hostile.zip", "registered_partition", change)
+    assert main(["import", str(hostile), "--store", str(tmp_path / "support"), "--quiet"]) == 0
+    held = pq.read_table(tmp_path / "support" / "snapshots" / ID / "registered_partition.parquet")
+    assert set(held["snapshot_id"].to_pylist()) == {ID}
+    Store(tmp_path / "support").verify(ID)
+
+
+def test_what_stops_is_the_same_for_an_imported_snapshot_that_shared_its_tables(tmp_path, capsys):
+    store = bundled.judged_store(tmp_path / "store")
+    later = small_cluster.snapshot(bundled.SPEC, LATER)
+    store.write(later)
+    bundled.judge(store, later)
+    assert store.manifest(LATER).tables["registered_partition"].stored_in == ID
+    assert write(store, LATER, tmp_path / "prod.zip") == 0
+    assert main(["import", str(tmp_path / "prod.zip"), "--store", str(tmp_path / "support")]) == 0
+    capsys.readouterr()
+    answers = []
+    for root in ("store", "support"):
+        main(["what-if", LATER, "--out", str(tmp_path / root), "--without", "broker:0", "--format", "json"])
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0] == answers[1]
+    assert answers[0]["topics"]["offline"] == [{"topic": "orders", "partitions": [0]}]
 
 
 @pytest.mark.parametrize(

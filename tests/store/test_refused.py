@@ -1,7 +1,10 @@
 """A row that Parquet refuses is left out and told; the rest lands, and no check passes by what is missing."""
 
+import math
 from dataclasses import replace
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import small_cluster
@@ -10,13 +13,15 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.inputs import _SOURCE
 from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import (
+    LONG,
     TABLES,
     BrokerConfig,
     RegisteredPartition,
     SourceRead,
     columns,
 )
-from kafka_audit.store import Store, refused
+from kafka_audit.model.tables.fitting import misfit
+from kafka_audit.store import Store, parquet, refused
 
 ID = "20261122T120000Z-prod-0000"
 READ = "DescribeConfigs BROKER"
@@ -132,3 +137,23 @@ def test_every_table_but_our_own_has_its_read():
     ours = {"snapshot_info", "sample", "source_read"}
     assert {table.table() for table in TABLES if not table.filled_by} == ours
     assert {table for table in TABLES if table.filled_by} == _SOURCE.keys()
+
+
+def test_of_each_column_a_file_of_another_party_is_judged_as_a_row_is():
+    """Each column of each table in turn holds what it cannot, or can only just."""
+    plain = {"bigint": 1, "double": 1.0, "string": "a", "boolean": True, "array<bigint>": (1,), "array<string>": ("a",)}
+    odd = {"bigint": (2**31, -(2**63)), "double": (math.inf,), "array<bigint>": ((2**31,),), "array<string>": ((None,),)}
+    for table in TABLES:
+        row = {column.name: plain[column.sql_type] for column in columns(table)}
+        for column in columns(table):
+            for value in (*odd.get(column.sql_type, ()), *[None][column.nullable :]):
+                values, sink = row | {column.name: value}, pa.BufferOutputStream()
+                arrays = {name: pa.array([entry], parquet.schema(table).field(name).type) for name, entry in values.items()}
+                pq.write_table(pa.table({"snapshot_id": ["s"], "cluster_id": ["c"], **arrays}), sink)
+                try:
+                    parquet.decode_checked(table, sink.getvalue().to_pybytes(), parquet.Room(rows=1, bytes=10_000))
+                    found = None
+                except ValueError as error:
+                    found = str(error)
+                assert found == misfit(table(**values)), (table, column.name, value)
+                assert found or (value, column.most) == (2**31, LONG)

@@ -19,7 +19,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -110,11 +110,11 @@ class Store:
             raise
         self._files.remove(mark)
 
-    def adopt(self, manifest: Manifest, tables: Iterable[tuple[str, bytes]], others: Mapping[str, bytes]) -> None:
+    def adopt(self, manifest: Manifest, tables: Mapping[str, bytes], others: Mapping[str, bytes]) -> None:
         """Publish a snapshot that another store published, each table in its own folder.
 
         Args:
-            manifest: of the snapshot.
+            manifest: of the snapshot; no table of it is stored elsewhere.
             tables: the file of each of its tables, by name.
             others: further files of its folder, by name: `findings.json`, `differences.json`.
 
@@ -139,14 +139,13 @@ class Store:
                         f" (id {found.cluster_id}, not {manifest.cluster_id}); name another store"
                     )
                     raise SnapshotError(msg)
-        files = {name: replace(file, stored_in=None) for name, file in manifest.tables.items()}
         with self._publishing(own) as mark:
-            self._files.write(mark, "".join(f"{own}/{name}\n" for name in files).encode())
-            for name, content in tables:
+            self._files.write(mark, "".join(f"{own}/{name}\n" for name in tables).encode())
+            for name, content in tables.items():
                 self._files.write(f"{folder}/{name}.parquet", content)
             for name, content in others.items():
                 self._files.write(f"{folder}/{name}", content)
-            self._files.write(f"{folder}/manifest.json", replace(manifest, tables=files).to_json().encode())
+            self._files.write(f"{folder}/manifest.json", manifest.to_json().encode())
 
     def _sharing(self, snapshot: Snapshot, mark: str) -> tuple[dict[str, bytes], Manifest]:
         """Return what `_encode` does, with the tables shared that an earlier snapshot has, and write the mark.

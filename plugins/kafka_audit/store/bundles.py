@@ -20,17 +20,19 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
+import pyarrow as pa
+
 from kafka_audit.model.errors import SnapshotError, UsageError
-from kafka_audit.model.tables import TABLES
+from kafka_audit.model.tables import TABLES, Row
 from kafka_audit.model.text import clean
 from kafka_audit.store import Store, parquet, reports
 from kafka_audit.store.files import whole_file
 from kafka_audit.store.local_disk import FILE_MODE
-from kafka_audit.store.manifest import Manifest, cluster_of
+from kafka_audit.store.manifest import Manifest, TableFile, cluster_of
 
 SCHEMA_VERSION = 1
 """Of `bundle.json` and the names of entries; rises when an older reader would misread."""
@@ -40,6 +42,9 @@ MOST_ENTRIES = 200
 
 MOST_ENTRY_BYTES, MOST_BYTES = 512 << 20, 2 << 30
 """Decompressed, of one entry and of all."""
+
+MOST_ROWS, MOST_UNPACKED = 3_000_000, 1 << 30
+"""Of all tables together as an import unpacks them. 1,000,000 partitions have 2.4 million rows with their topics, of 300 MB."""
 
 _CONTENTS, _CLUSTER, _PAGE = "bundle.json", "cluster.json", "report.html"
 _MANIFEST, _FINDINGS, _DIFFERENCES = "snapshot/manifest.json", "snapshot/findings.json", "snapshot/differences.json"
@@ -180,10 +185,32 @@ class Bundle:
         self._open.close()
 
     def copy_into(self, store: Store) -> None:
-        """Publish the snapshot and its report in a store; raises what `Store.adopt` raises."""
-        tables = ((name, self._content(f"snapshot/{name}.parquet")) for name in self.manifest.tables)
+        """Publish the snapshot and its report in a store. Its tables are written anew, without those that are not known here.
+
+        Raises:
+            SnapshotError: as `Store.adopt`; or a table has more rows than any cluster, or a value that its column cannot have.
+        """
+        room, contents, tables = parquet.Room(rows=MOST_ROWS, bytes=MOST_UNPACKED), {}, {}
+        for table in TABLES:
+            if (name := table.table()) in self.manifest.tables:
+                data = self._table(table, room)
+                contents[name] = parquet.encode(
+                    table, data, snapshot_id=self.manifest.snapshot_id, cluster_id=self.manifest.cluster_id
+                )
+                tables[name] = TableFile(rows=data.num_rows, **asdict(_entry(contents[name])))
         kept = [name for name in (_FINDINGS, _DIFFERENCES) if name in self._entries]
-        store.adopt(self.manifest, tables, {name.removeprefix("snapshot/"): self._content(name) for name in kept})
+        others = {name.removeprefix("snapshot/"): self._content(name) for name in kept}
+        store.adopt(replace(self.manifest, tables=tables), contents, others)
+
+    def _table(self, table: type[Row], room: parquet.Room) -> pa.Table:
+        name = f"snapshot/{table.table()}.parquet"
+        try:
+            data = parquet.decode_checked(table, self._content(name), room)
+        except (ValueError, OSError) as error:
+            self._refuse(name, str(error))
+        if data.num_rows != self.manifest.tables[table.table()].rows:
+            self._refuse(name, f"has {data.num_rows} rows, but the manifest has {self.manifest.tables[table.table()].rows}")
+        return data
 
     def _content(self, name: str) -> bytes:
         """Return an entry; raises `SnapshotError` where it is not as `bundle.json` describes it."""

@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kafka_audit.model.tables import KEY, LARGE, Row, columns
+from kafka_audit.model.tables import KEY, LARGE, Column, Row, columns
+from kafka_audit.model.tables.fitting import MOST_TEXT, fault_of
 
 _ARROW: Mapping[str, pa.DataType] = MappingProxyType(
     {
@@ -25,6 +27,9 @@ _MANY_VALUES = frozenset({"topic", "topic_id", "topic_digest", "content_digest",
 
 _DELTA: Mapping[pa.DataType, str] = MappingProxyType({pa.string(): "DELTA_BYTE_ARRAY", pa.int64(): "DELTA_BINARY_PACKED"})
 """What they are written in instead: Spark's fast reader takes these, but not `BYTE_STREAM_SPLIT`."""
+
+_BATCH_ROWS = 4096  # of which none is larger than the rest of the room by much
+_PYTHON_BYTES = 512
 
 REFUSALS = (pa.ArrowException, ValueError, TypeError, OverflowError)
 """What `encode` raises where a value does not fit its column."""
@@ -111,6 +116,9 @@ def require_columns(table: type[Row], content: bytes) -> None:
 
 
 def _require_columns(table: type[Row], found: pa.Schema) -> None:
+    if len(set(found.names)) < len(found.names):
+        msg = "a column is there twice"
+        raise ValueError(msg)
     needed = {*(c.name for c in KEY), *(f.name for f in dataclasses.fields(table) if f.default is dataclasses.MISSING)}
     if missing := needed - set(found.names):
         msg = f"column {', '.join(sorted(missing))} is missing"
@@ -135,6 +143,68 @@ def decode(table: type[Row], content: bytes) -> pa.Table:
     _require_columns(table, file.schema_arrow)
     read = file.read(use_threads=False)
     return read.select([field.name for field in dataclasses.fields(table) if field.name in read.column_names])
+
+
+@dataclasses.dataclass
+class Room:
+    """What files of another party may still take in memory. A row of a small table becomes an object of Python."""
+
+    rows: int
+    bytes: int
+
+    def take(self, table: type[Row], rows: int, size: int) -> None:
+        """Take room for rows of a table; raises ValueError where none is left."""
+        self.rows -= rows
+        self.bytes -= size + (0 if table in LARGE else rows * _PYTHON_BYTES)
+        if self.rows < 0 or self.bytes < 0:
+            msg = "has more rows than a snapshot of the largest cluster" if self.rows < 0 else "takes too much memory"
+            raise ValueError(msg)
+
+
+def decode_checked(table: type[Row], content: bytes, room: Room) -> pa.Table:
+    """Return the columns of a file of another party, without `KEY`; those that an earlier version lacked have their default.
+
+    Raises:
+        ValueError: as `decode`; or there is no room for its rows, or a value does not fit: which column, and what the value is.
+        OSError: as `decode`.
+    """
+    file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False)
+    _require_columns(table, file.schema_arrow)
+    dataclasses.replace(room).take(table, file.metadata.num_rows, 0)  # before anything is unpacked
+    batches = []
+    for batch in file.iter_batches(_BATCH_ROWS, columns=[f.name for f in dataclasses.fields(table)], use_threads=False):
+        room.take(table, batch.num_rows, batch.nbytes)
+        batches.append(batch)
+    data = pa.Table.from_batches(batches, batches[0].schema) if batches else file.schema_arrow.empty_table()
+    data.validate(full=True)
+    for column in columns(table):
+        if column.name in data.column_names and (fault := _fault(column, data.column(column.name))):
+            msg = f"{table.table()}.{column.name} is {fault}"
+            raise ValueError(msg)
+    for field in dataclasses.fields(table):
+        if field.name not in data.column_names:
+            default = pa.scalar(field.default, schema(table).field(field.name).type)
+            data = data.append_column(field.name, pa.repeat(default, data.num_rows))
+    own = _own(table)
+    return data.select(own.names).cast(own)
+
+
+def _fault(column: Column, values: pa.ChunkedArray) -> str | None:
+    """Return why one of the values does not fit: those that are judged are the least and the most that there is."""
+    if values.null_count and not column.nullable:
+        return "null"
+    fault, are_lists = fault_of(column), pa.types.is_list(values.type)
+    values = pc.list_flatten(values) if are_lists else values.drop_null()
+    if pa.types.is_integer(values.type):
+        found = [*pc.min_max(values).as_py().values()]
+    elif pa.types.is_string(values.type):
+        found = [max(values.filter(pc.greater(pc.utf8_length(values), MOST_TEXT)).slice(0, 1).to_pylist(), default="")]
+    elif pa.types.is_floating(values.type):
+        found = values.filter(pc.invert(pc.is_finite(values))).slice(0, 1).to_pylist()
+    else:
+        found = []
+    found += [None] * bool(values.null_count)
+    return next(filter(None, (fault((value,) if are_lists else value) for value in found if len(values))), None)
 
 
 def rows_of(table: type[Row], data: pa.Table) -> list[Row]:

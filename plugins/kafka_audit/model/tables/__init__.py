@@ -7,7 +7,7 @@ the snapshot that has the file (`stored_in`), and `snapshot_id` in the file is t
 from 1, the highest is the newest.
 
 Column types: int -> bigint, float -> double, str, bool, tuple[int, ...] -> array<bigint>, tuple[str, ...] -> array<string>,
-`| None` -> nullable.
+`| None` -> nullable. A number has 32 bits, one of type `Long` 64.
 """
 
 from collections.abc import Iterator, Mapping
@@ -49,7 +49,7 @@ from kafka_audit.model.tables.registry import (
     ScramUser,
     TopicConfig,
 )
-from kafka_audit.model.tables.row import ZOOKEEPER, Row
+from kafka_audit.model.tables.row import ZOOKEEPER, Long, Row
 from kafka_audit.model.tables.security import Acl, AclHolder, BrokerProperty, PropertyLogin
 from kafka_audit.model.tables.storage import (
     DiskReplicas,
@@ -77,8 +77,10 @@ from kafka_audit.model.tables.zookeeper import EnsembleServer, ZookeeperMember, 
 
 __all__ = [
     "BOOTSTRAP",
+    "INT",
     "KEY",
     "LARGE",
+    "LONG",
     "TABLES",
     "ZOOKEEPER",
     "Acl",
@@ -216,6 +218,10 @@ _SQL_TYPES: Mapping[Any, str] = MappingProxyType(
 )
 
 
+INT, LONG = 2**31 - 1, 2**63 - 1
+"""The largest whole numbers of Java's types."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Column:
     """A column of a table: `sql_type` is a Spark SQL type name."""
@@ -223,6 +229,7 @@ class Column:
     name: str
     sql_type: str
     nullable: bool
+    most: int = INT  # of a whole number; it is not below -most
 
 
 KEY: tuple[Column, ...] = (
@@ -243,14 +250,15 @@ _COLUMNS: dict[type[Row], tuple[Column, ...]] = {}
 
 
 def _columns(table: type[Row]) -> tuple[Column, ...]:
-    hints = get_type_hints(table)
+    hints = get_type_hints(table, include_extras=True)
     found = []
     for column in fields(table):
         hint = hints[column.name]
         nullable = get_origin(hint) in {Union, UnionType}
         if nullable:
             (hint,) = (a for a in get_args(hint) if a is not type(None))
-        found.append(Column(name=column.name, sql_type=_SQL_TYPES[hint], nullable=nullable))
+        most, hint = (LONG, int) if hint == Long else (INT, hint)
+        found.append(Column(name=column.name, sql_type=_SQL_TYPES[hint], nullable=nullable, most=most))
     return tuple(found)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables.row import Row
+from kafka_audit.model.tables.row import Long, Row
 
 BOOTSTRAP = "bootstrap"
 """The listener of an address whose listener is unknown: bootstrap addresses, and brokers that only Metadata lists."""
@@ -16,8 +16,8 @@ class SnapshotInfo(Row):
     cluster: str  # name in the cluster file
     mode: str  # "zookeeper" or "kraft"
     tool_version: str
-    started_ms: int
-    finished_ms: int
+    started_ms: Long
+    finished_ms: Long
     samples: int
     settle_s: float
     leader_moves: float  # share of a broker's partitions above which KA208 is MEDIUM
@@ -34,8 +34,8 @@ class Sample(Row):
     """One sample of all views. A second sample is taken if the first shows a difference (see `collect.sampling`)."""
 
     sample: int
-    started_ms: int
-    finished_ms: int
+    started_ms: Long
+    finished_ms: Long
     reason: str  # the reason for this sample: "first", or the difference in the sample before
     asked_again: tuple[str, ...] | None = None  # the observers that it asked; null: all. The others hold as in the sample before
     topics_again: int | None = None  # how many topics in doubt it read again in ZooKeeper; null: all topics
@@ -53,7 +53,7 @@ class SourceRead(Row):
     error: str | None = None  # short: Kafka error name, "timeout", "connection refused", kazoo exception name
     message: str | None = None  # the error message of the party, secrets masked
     needs: str | None = None  # the right, port or file that the read requires
-    elapsed_ms: int = 0
+    elapsed_ms: Long = 0
     untrusted_host: str | None = None  # the host to which no login was sent, because `trusted_hosts` does not match it
     reason: str | None = None  # why it failed: a member of `model.read_failure.ReadFailure`; null in earlier versions
 
@@ -99,13 +99,13 @@ class Probe(Row, filled_by=("probe",)):
     error: str | None  # "no route to host", "connection refused", "timeout", "name or service not known"
     detail: str | None  # text for people, such as the TLS version; the columns below hold what is compared
     needs: str | None = None
-    elapsed_ms: int = 0
+    elapsed_ms: Long = 0
     addresses: tuple[str, ...] = ()  # dns: the addresses of the name
     resolver: str | None = None  # dns: what resolved the name ("nameserver 10.0.0.2", "hosts file"); null for an address
     mechanisms: tuple[str, ...] = ()  # sasl: the mechanisms that the listener offers
     answered_by: int | None = None  # identity: the id of the broker that answers
-    sent: int | None = None  # packets: bytes of a request that no packet holds
-    received: int | None = None  # packets: bytes of its answer
+    sent: Long | None = None  # packets: bytes of a request that no packet holds
+    received: Long | None = None  # packets: bytes of its answer
     reason: str | None = None  # why the layer failed or is unknown: a member of `model.read_failure.ReadFailure`
 
     @property
@@ -159,8 +159,8 @@ class AuthorityCertificate(Row, filled_by=("probe",)):
     file: str  # name of the file, without its folder
     subject: str  # as `Certificate.issuer` names it
     issuer: str
-    not_before_ms: int
-    not_after_ms: int
+    not_before_ms: Long
+    not_after_ms: Long
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,8 +176,8 @@ class Certificate(Row, filled_by=("probe",)):
     subject: str
     issuer: str
     sans: tuple[str, ...]  # DNS names and addresses, sorted
-    not_before_ms: int
-    not_after_ms: int
+    not_before_ms: Long
+    not_after_ms: Long
     trusted: bool | None  # by `ca_file`; null without a `ca_file`
     name_matches: bool  # whether the advertised host is among the names
     error: str | None  # OpenSSL's error if it is not trusted

@@ -4,19 +4,32 @@ import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from kafka_audit.model.tables import TABLES, columns
+from kafka_audit.model.tables import INT, LONG, TABLES, Column, columns
 from kafka_audit.model.tables.row import Row
+
+_MOST_SAMPLES = 16
+"""Four times as many as a snapshot has."""
 
 MOST_TEXT = 1024 * 1024
 """Characters of one text; a server.properties and a znode are not larger."""
 
-_LONG = 2**63
 
-
-def _whole(value: object) -> str | None:
+def _long(value: object) -> str | None:
     if type(value) is not int:
         return "no whole number"
-    return None if -_LONG <= value < _LONG else "a number of more than 64 bits"
+    return None if -LONG <= value <= LONG else "a number of more than 64 bits"
+
+
+def _int(value: object) -> str | None:
+    if type(value) is int and INT < abs(value) <= LONG:
+        return "a number of more than 32 bits"
+    return _long(value)
+
+
+def _sample(value: object) -> str | None:
+    if type(value) is int and 1 <= value <= _MOST_SAMPLES:
+        return None
+    return _int(value) or "a sample that no snapshot has"
 
 
 def _number(value: object) -> str | None:
@@ -52,18 +65,25 @@ def _each(fault: Callable[[object], str | None]) -> Callable[[object], str | Non
 
 _FAULTS: Mapping[str, Callable[[object], str | None]] = MappingProxyType(
     {
-        "bigint": _whole,
+        "bigint": _int,
         "double": _number,
         "string": _text,
         "boolean": _boolean,
-        "array<bigint>": _each(_whole),
+        "array<bigint>": _each(_int),
         "array<string>": _each(_text),
     }
 )
 
 
+def fault_of(column: Column) -> Callable[[object], str | None]:
+    """Return the function that says why a value does not fit a column; it returns None where it fits."""
+    if column.name in {"sample", "last_sample"}:
+        return _sample
+    return _long if column.most == LONG else _FAULTS[column.sql_type]
+
+
 _COLUMNS = MappingProxyType(
-    {table: tuple((column.name, _FAULTS[column.sql_type], column.nullable) for column in columns(table)) for table in TABLES}
+    {table: tuple((column.name, fault_of(column), column.nullable) for column in columns(table)) for table in TABLES}
 )
 
 

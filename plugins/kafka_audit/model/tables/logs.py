@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kafka_audit.model.tables.row import Row
+from kafka_audit.model.tables.row import Long, Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,10 +24,10 @@ class LogLine(Row, filled_by=("logs",)):
     text: str  # the newest line and the exception below it; secrets are masked, long text is cut
     written: str | None  # the time of the newest line, as the line has it
     matches: int  # number of lines in the tail
-    first_ms: int | None
-    last_ms: int | None
+    first_ms: Long | None
+    last_ms: Long | None
     since_start: int | None  # lines newer than the registrations of the writer and of the broker at fault; null: unknown
-    since_ms: int | None  # the time of the first of those lines
+    since_ms: Long | None  # the time of the first of those lines
     zone: str  # how the zone is known: line, registration, file, growth, or "not known"
-    read_ms: int  # when the tail was read
+    read_ms: Long  # when the tail was read
     exception: str | None = None  # the exception below the newest line; null also in earlier versions, which have it in `text`

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kafka_audit.model.tables.row import Row
+from kafka_audit.model.tables.row import Long, Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class QuorumView(Row, filled_by=("DescribeQuorum",)):
     node_id: int | None  # of the broker or controller; null if a controller did not report it
     leader_id: int  # -1: no leader is known to it
     leader_epoch: int | None  # null if only the id of the leader is reported: in old snapshots alone
-    high_watermark: int | None
+    high_watermark: Long | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +29,9 @@ class QuorumReplica(Row, filled_by=("DescribeQuorum",)):
     replica_id: int
     voter: bool
     directory_id: str | None  # base64; None for voters of a static quorum, and below version 2 of the answer
-    log_end_offset: int | None  # null: unknown to the leader
-    last_fetch_ms: int | None  # None for the leader, and below version 1 of the answer
-    last_caught_up_ms: int | None  # of the leader: its own time when it answered; None below version 1
+    log_end_offset: Long | None  # null: unknown to the leader
+    last_fetch_ms: Long | None  # None for the leader, and below version 1 of the answer
+    last_caught_up_ms: Long | None  # of the leader: its own time when it answered; None below version 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,5 +120,5 @@ class Migration(Row, filled_by=("zookeeper /migration",)):
     begun: bool  # /migration exists
     kraft_controller_id: int | None  # in /controller; null if no KRaft controller holds it
     kraft_controller_epoch: int | None  # /controller, kraftControllerEpoch
-    metadata_offset: int | None  # /migration, kraft_metadata_offset: the last offset written to ZooKeeper; -1: none
+    metadata_offset: Long | None  # /migration, kraft_metadata_offset: the last offset written to ZooKeeper; -1: none
     metadata_epoch: int | None  # /migration, kraft_metadata_epoch

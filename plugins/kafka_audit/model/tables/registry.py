@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kafka_audit.model.tables.row import Row
+from kafka_audit.model.tables.row import Long, Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,10 +13,10 @@ class Registry(Row, filled_by=("zookeeper /brokers/ids",)):
     kafka_cluster_id: str | None  # /cluster/id
     controller_id: int | None  # /controller; null if the znode does not exist
     controller_epoch: int | None  # /controller_epoch
-    controller_mzxid: int | None
-    brokers_pzxid: int | None  # pzxid of /brokers/ids: changes when a broker registers or leaves
-    zxid_before: int
-    zxid_after: int
+    controller_mzxid: Long | None
+    brokers_pzxid: Long | None  # pzxid of /brokers/ids: changes when a broker registers or leaves
+    zxid_before: Long
+    zxid_after: Long
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +26,10 @@ class RegisteredBroker(Row, filled_by=("zookeeper /brokers/ids",)):
     sample: int
     broker_id: int
     rack: str | None
-    ephemeral_owner: int
-    registered_ms: int  # the timestamp in the registration
-    czxid: int
-    mzxid: int
+    ephemeral_owner: Long
+    registered_ms: Long  # the timestamp in the registration
+    czxid: Long
+    mzxid: Long
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +52,8 @@ class RegisteredTopic(Row, filled_by=("zookeeper /brokers/topics",)):
     last_sample: int  # the last sample with this row, or that did not read the topic again; all samples between have it too
     topic: str
     topic_id: str | None  # as in the znode (base64), None before version 3 of the znode
-    czxid: int
-    mzxid: int
+    czxid: Long
+    mzxid: Long
     deleting: bool
     content_digest: str | None = None  # the `topic_digest` of a view with these states; null: some states are unknown
 
@@ -72,7 +72,7 @@ class RegisteredPartition(Row, filled_by=("zookeeper /brokers/topics/*/partition
     controller_epoch: int | None
     isr: tuple[int, ...] | None  # sorted
     leader_recovery_state: int | None
-    state_mzxid: int | None
+    state_mzxid: Long | None
 
 
 @dataclass(frozen=True, kw_only=True)

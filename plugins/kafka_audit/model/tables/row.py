@@ -3,7 +3,10 @@
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+Long = Annotated[int, "long"]
+"""A whole number of Java's type: times, offsets, sizes, zxids. Any other `int` is Java's int, as ids, epochs and counts are."""
 
 ZOOKEEPER = "zookeeper "
 """Beginning of the operations that ZooKeeper answers."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kafka_audit.model.tables.row import Row
+from kafka_audit.model.tables.row import Long, Row
 
 OPEN_FOR_LONG_MS = 60_000
 """Age from which an open transaction has a row: producers end theirs within seconds, and by default within a minute."""
@@ -17,11 +17,11 @@ class LogDir(Row, filled_by=("DescribeLogDirs",)):
     broker_id: int
     path: str
     error: int  # 0, 56 KAFKA_STORAGE_ERROR, …
-    total_bytes: int | None  # None below version 4 of the answer
-    usable_bytes: int | None
+    total_bytes: Long | None  # None below version 4 of the answer
+    usable_bytes: Long | None
     replicas: int
-    replica_bytes: int | None = None  # the sizes of these replicas together; null in old snapshots
-    offsets_bytes: int | None = None  # of those of __consumer_offsets the largest; null where there is none
+    replica_bytes: Long | None = None  # the sizes of these replicas together; null in old snapshots
+    offsets_bytes: Long | None = None  # of those of __consumer_offsets the largest; null where there is none
     replicas_digest: str | None = None  # of `DiskReplicas`; null for a broker's only directory, and in old snapshots
 
 
@@ -44,8 +44,8 @@ class LogDirReplica(Row, filled_by=("DescribeLogDirs",)):
     path: str
     topic: str
     partition: int
-    size_bytes: int
-    offset_lag: int  # offsets behind the replica that it will replace
+    size_bytes: Long
+    offset_lag: Long  # offsets behind the replica that it will replace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,9 +89,9 @@ class OldTransaction(Row, filled_by=("read_committed offsets",)):
     broker_id: int
     topic: str
     partition: int
-    stable_offset: int  # the last stable offset: the first record of that transaction; read_committed stops there
-    end_offset: int  # the high watermark
-    older_than_ms: int  # age of the record at the stable offset by its timestamp: above a minute, or above the time-out
+    stable_offset: Long  # the last stable offset: the first record of that transaction; read_committed stops there
+    end_offset: Long  # the high watermark
+    older_than_ms: Long  # age of the record at the stable offset by its timestamp: above a minute, or above the time-out
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kafka_audit.model.tables.row import Row
+from kafka_audit.model.tables.row import Long, Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,7 @@ class BrokerFeature(Row, filled_by=("ApiVersions",)):
     min_supported: int | None  # None: the broker does not support it, or 0 (below version 4 of ApiVersions)
     max_supported: int | None
     finalized: int | None  # None: it is not finalized
-    finalized_epoch: int | None  # the epoch of the finalized features; null if unknown to the broker
+    finalized_epoch: Long | None  # the epoch of the finalized features; null if unknown to the broker
 
 
 @dataclass(frozen=True, kw_only=True)

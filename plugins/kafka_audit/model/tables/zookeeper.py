@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kafka_audit.model.tables.row import Row
+from kafka_audit.model.tables.row import Long, Row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,12 +14,12 @@ class ZookeeperMember(Row, filled_by=("srvr",)):
     state: str  # serving, idle (it runs and serves no client), down (no connection or response), closed (srvr is not allowed)
     error: str | None  # the short reason if it is not serving
     mode: str | None  # leader, follower, observer, standalone, read-only
-    zxid: int | None  # the last processed zxid
-    outstanding: int | None  # requests waiting
+    zxid: Long | None  # the last processed zxid
+    outstanding: Long | None  # requests waiting
     latency_avg_ms: float | None  # since the start of the server or the last reset of its statistics
     latency_max_ms: float | None
-    connections: int | None
-    znodes: int | None
+    connections: Long | None
+    znodes: Long | None
     version: str | None
     reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
 
@@ -44,7 +44,7 @@ class EnsembleServer(Row, filled_by=("zookeeper access and size of znodes",)):
     """One server of the ensemble, by /zookeeper/config (ZooKeeper 3.5 and later)."""
 
     sample: int
-    server_id: int
+    server_id: Long
     host: str  # its address inside the ensemble
     votes: bool  # participant, not observer
 
@@ -57,4 +57,4 @@ class ZookeeperNode(Row, filled_by=("zookeeper access and size of znodes",)):
     path: str  # below the chroot
     anyone: str | None  # the rights of world:anyone, letters of crwda; null if not read
     children: int
-    bytes: int  # of its data or of the names of its children, whichever is larger; 0 if only the name was read
+    bytes: Long  # of its data or of the names of its children, whichever is larger; 0 if only the name was read
