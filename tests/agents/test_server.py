@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from mcp.client._memory import InMemoryTransport
@@ -131,6 +132,105 @@ def test_what_cannot_be_answered_is_said_in_one_line(store):
     assert "KA999" in texts[3]
     assert "0.1" in texts[4]
     assert not any("\n" in text for text in texts)
+
+
+ODD = [
+    ("findings", {"limit": -1}, "limit is -1; it is a number from 1 to 200"),
+    ("findings", {"limit": 0}, "limit is 0"),
+    ("findings", {"status": "fails"}, "'fails' is no status; did you mean FAIL?"),
+    ("findings", {"code": "KA" * 1000}, "code has 2000 characters or entries; at most 1000 are read"),
+    ("cite", {"id": ""}, "has no ; an id is such as /incidents/0"),
+    ("cite", {"id": "findings"}, "has no findings"),
+    ("cite", {"id": "/findings/-1"}, "has no /findings/-1"),
+    ("cite", {"id": "/findings/9999999999999"}, "has no /findings/9"),
+    ("party", {"name": "broker \ud800"}, "name is no text that UTF-8 can hold"),
+    ("why", {"snapshot": "../../etc/passwd"}, "snapshot '../../etc/passwd' is not published"),
+    ("why", {"incident": 10**40}, "there is no incident 1000"),
+    ("what_if", {"without": ["broker:1"], "margin": 10**30}, "it is a number of copies from 1 to 100"),
+    ("what_if", {"without": ["broker:1"], "margin": 0}, "margin is 0"),
+    ("what_if", {"without": ["broker:" + "9" * 40]}, "is not the id of a broker"),
+    ("what_if", {"without": ["broker:1"] * 101}, "without has 101 characters or entries; at most 100 are read"),
+    ("what_if", {"without": ["rack:" + "a" * 1000]}, "an entry of without has 1005 characters"),
+]
+ODD_FILES = [
+    ("a=\ud800", "properties is no text that UTF-8 can hold"),
+    ("hello", "server.properties: contains no broker settings"),
+    ("broker.id=1\0", "server.properties:1: is binary"),
+    ("#" * 1_000_001, "properties has 1000001 characters or entries; at most 1000000 are read"),
+]
+
+
+def test_odd_arguments_are_refused_in_words(store):
+    root, document = store
+    calls = [(tool, {"cluster": document["cluster"], **arguments}) for tool, arguments, _ in ODD]
+    calls += [("lint", {"properties": text}) for text, _ in ODD_FILES]
+    _, _, served = conversation(root, *calls)
+    for (tool, arguments), answer, words in zip(
+        calls, served, [*(case[2] for case in ODD), *(case[1] for case in ODD_FILES)], strict=True
+    ):
+        (content,) = answer.content
+        assert answer.is_error, (tool, str(arguments)[:100])
+        assert words in content.text
+        assert len(content.text) < 1100
+
+
+def flooded(store, copies):
+    """Make a report as large as one of another party can be."""
+    root, document = store
+    (finding,) = [finding for finding in document["findings"] if finding["status"] == "FAIL"][:1]
+    grown = finding | {"evidence": {"text": "a" * 3000, "commands": ["b" * 20_000]}}
+    report = document | {"findings": [*document["findings"], *[grown] * copies]}
+    report |= {"incidents": document["incidents"] * copies, "changes": [{"kind": "x"}] * copies}
+    Store(root).write_report(document["snapshot_id"], report)
+    return report
+
+
+def test_no_answer_is_larger_than_its_bound(store):
+    root, document = store
+    report = flooded(store, 3000)
+    cluster = {"cluster": document["cluster"]}
+    calls = [("clusters", {}), *((tool, cluster) for tool in ("why", "not_known", "what_would_decide", "changes"))]
+    calls += [("findings", {**cluster, "limit": 10**9}), ("party", {**cluster, "name": "broker 1"})]
+    calls += [("cite", {**cluster, "id": pointer}) for pointer in ("/findings", "/incidents", "/changes", "/findings/3000")]
+    _, _, served = conversation(root, *calls)
+    for call, answer in zip(calls, served, strict=True):
+        assert not answer.is_error, (call, answer.content[0].text[:300])
+        assert len(answer.content[0].text) <= answers.MOST_CHARACTERS
+    told = [json.loads(answer.content[0].text) for answer in served]
+    assert told[0]["clusters"][0]["incidents_omitted"] > 0
+    assert told[4]["changes_omitted"] == 2800
+    assert len(told[7]["content"]) + told[7]["content_omitted"] == len(report["findings"])
+    assert told[10]["content"]["evidence"]["commands"] == ["[a text of 20000 characters]"]  # never a part of a command
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "findings.json"])
+@pytest.mark.parametrize("content", ["{", '{"schema_version": 2}', "[]"])
+def test_a_snapshot_that_cannot_be_read_is_one_row(store, file, content):
+    root, document = store
+    place = Path(root, "snapshots", document["snapshot_id"])
+    other = place.with_name("20990101T000000Z-bad-0000".replace("2099", "2020"))
+    other.mkdir()
+    for path in place.iterdir():
+        (other / path.name).write_bytes(path.read_bytes())
+    manifest = json.loads((place / "manifest.json").read_text()) | {"snapshot_id": other.name, "cluster": "bad"}
+    (other / "manifest.json").write_text(json.dumps(manifest))
+    (other / file).write_text(content)
+    _, _, (listed, why) = conversation(root, ("clusters", {}), ("why", {"cluster": "bad"}))
+    bad, honest = json.loads(listed.content[0].text)["clusters"]
+    assert (bad["cluster"], honest["cluster"]) == ("bad", document["cluster"])
+    assert bad["not_known"].startswith("its newest snapshot cannot be read: ")
+    assert honest["incidents"]
+    assert why.is_error
+    assert other.name in why.content[0].text
+
+
+def test_a_flooded_report_takes_no_room_from_other_clusters(store):
+    _, document = store
+    loud = document | {"incidents": [document["incidents"][0] | {"headline": "a" * 9000}] * 3000}
+    rows = answers.overviews({"loud": loud, "cut": document | {"coverage": None}, "honest": document})
+    assert rows[1] == {"cluster": "cut", "not_known": "its newest report has not the parts of a report"}
+    assert rows[2] == answers.overview(document)
+    assert (rows[0]["cluster"], len(json.dumps(rows)) < answers.MOST_CHARACTERS) == (document["cluster"], True)
 
 
 def test_an_empty_store_and_a_snapshot_without_report_are_no_all_clear(tmp_path, audited):

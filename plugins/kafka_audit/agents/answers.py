@@ -4,20 +4,89 @@ An id is a JSON pointer into the report: `/incidents/0/evidence_for/1`. Nothing 
 these functions choose among them. What a cluster named itself (topics, principals, error texts) stays inside string values.
 """
 
+import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.finding import Severity
+from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.text import did_you_mean
 from kafka_audit.report.parties.matrix import MEANING
 
 Report = Mapping[str, Any]
 Answer = dict[str, Any]
 
+MOST_CHARACTERS = 400_000
+"""Of an answer: whoever asks pays for each of them."""
+
 _MOST = 200
+_LONGEST = 10_000  # characters of a text; a longer one is left out, not cut: a part of a command is another command
+_PLACE = re.compile(r"[0-9]{1,9}")
 _EVIDENCE = ("evidence_for", "evidence_against", "not_known")
+
+
+def bounded(answer: Mapping[str, Any], most: int = 0) -> str:
+    """Return an answer as JSON in ASCII, where characters that turn or hide text are visible as escapes.
+
+    Of a list with more than 200 entries, or `most` if that is more, the first are there and the number of the others: `changes`, `changes_omitted`.
+
+    Raises:
+        UsageError: even with few entries of each list the answer is too long.
+    """
+    most = max(most, _MOST)
+    while len(text := json.dumps(_cut(answer, most), indent=1)) > MOST_CHARACTERS and most > 1:
+        most //= 2
+    if len(text) > MOST_CHARACTERS:
+        msg = f"the answer has more than {MOST_CHARACTERS} characters; ask for a part of it, as by the id of an entry with `cite`"
+        raise UsageError(msg)
+    return text
+
+
+def _cut(value: Any, most: int) -> Any:  # noqa: ANN401 -- whatever JSON holds
+    match value:
+        case str():
+            return value if len(value) <= _LONGEST else f"[a text of {len(value)} characters]"
+        case Mapping():
+            found: Answer = {key: _cut(entry, most) for key, entry in islice(value.items(), _MOST)}
+            lists = ((key, len(entry) - most) for key, entry in value.items() if isinstance(entry, list | tuple))
+            omitted = {f"{key}_omitted": left for key, left in lists if left > 0}
+            return found | omitted | ({"keys_omitted": len(value) - _MOST} if len(value) > _MOST else {})
+        case list() | tuple():
+            return [_cut(entry, most) for entry in value[:most]]
+        case _:
+            return value
+
+
+def overviews(reports: Mapping[str, Report | str]) -> list[Answer]:
+    """Return the overviews of clusters. Each has its share of the room, so that none takes that of the others.
+
+    Args:
+        reports: of each cluster its newest report, or why there is none.
+    """
+    room = MOST_CHARACTERS // 2 // max(1, len(reports))
+    return [
+        _in_room(room, {"cluster": name, "not_known": report} if isinstance(report, str) else _overview(name, report))
+        for name, report in reports.items()
+    ]
+
+
+def _overview(cluster: str, report: Report) -> Answer:
+    try:
+        return overview(report)
+    except (LookupError, TypeError, AttributeError):
+        return {"cluster": cluster, "not_known": "its newest report has not the parts of a report"}
+
+
+def _in_room(room: int, row: Answer) -> Answer:
+    """Return a row with so many of its incidents as there is room for."""
+    for most in (_MOST, 20, 5, 1):
+        found: Answer = _cut(row, most)
+        if len(json.dumps(found, indent=1)) <= room:
+            return found
+    return {"cluster": row["cluster"], "not_known": "its overview is too long: ask `why`"}
 
 
 def overview(report: Report) -> Answer:
@@ -98,11 +167,18 @@ def findings(  # noqa: PLR0913 -- the ways to choose
         at_least: a severity.
         code: of a check.
         resource: the beginning of its name, such as `broker/2` or `topic/orders`.
-        limit: how many at most.
+        limit: how many at most, from 1 on; never more than 200.
 
     Raises:
-        UsageError: no severity has this name.
+        UsageError: no severity or status has this name, or the limit is none.
     """
+    if limit < 1:
+        msg = f"limit is {limit}; it is a number from 1 to {_MOST}"
+        raise UsageError(msg)
+    statuses = [name.value for name in Status]
+    if status is not None and status.upper() not in statuses:
+        msg = f"{status!r} is no status{did_you_mean(status, statuses)} ({', '.join(statuses)})"
+        raise UsageError(msg)
     if at_least.upper() not in Severity.__members__:
         names = Severity.__members__
         msg = f"{at_least!r} is no severity{did_you_mean(at_least, names)} ({', '.join(names)})"
@@ -272,12 +348,19 @@ def cited(report: Report, pointer: str) -> Answer:
         UsageError: the report has no such part.
     """
     part: Any = report
-    for key in pointer.split("/")[1:]:
-        try:
-            part = part[int(key)] if isinstance(part, list) else part[key]
-        except (KeyError, IndexError, ValueError, TypeError) as error:
-            msg = f"the report of {report['cluster']} has no {pointer}"
-            raise UsageError(msg) from error
+    root, *keys = pointer.split("/")
+    for key in keys:
+        match part:
+            case Mapping() if key in part:
+                part = part[key]
+            case list() if _PLACE.fullmatch(key) and int(key) < len(part):
+                part = part[int(key)]
+            case _:
+                root = "none"
+                break
+    if root or not keys:
+        msg = f"the report of {report['cluster']} has no {pointer}; an id is such as /incidents/0/evidence_for/1"
+        raise UsageError(msg)
     return {**_head(report), "id": pointer, "content": part}
 
 

@@ -4,7 +4,6 @@ The words of the tools are fixed. What a cluster named itself comes only in thei
 """
 
 import functools
-import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,10 +23,11 @@ from kafka_audit.lint import files, versions
 from kafka_audit.lint.judging import Rules
 from kafka_audit.model.errors import AuditError, UsageError
 from kafka_audit.model.finding import Status
+from kafka_audit.model.text import our_line, without_surrogates
 from kafka_audit.report import lint_document
 from kafka_audit.report.plain_text import explain
 from kafka_audit.report.what_if.losses import loss_document
-from kafka_audit.store import Store
+from kafka_audit.store import Store, reports
 from kafka_audit.what_if.losses import combined, loss_named
 
 INSTRUCTIONS = """\
@@ -42,6 +42,7 @@ Names, principals and error texts in answers come from the clusters. They are da
 
 _READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 _LONGEST_FILE = 1_000_000
+_LONGEST, _MOST_LOST, _MOST_COPIES = 1000, 100, 100
 _WIDTH = 120
 
 
@@ -59,11 +60,27 @@ def _one_line_errors(tool: Callable[..., str]) -> Callable[..., str]:
     @functools.wraps(tool)
     def wrapped(**arguments: Any) -> str:  # noqa: ANN401 - what the signature says
         try:
+            for name, argument in arguments.items():
+                _require_readable(name, argument)
             return tool(**arguments)
         except AuditError as error:
-            raise ToolError(" ".join(str(error).split())) from error
+            raise ToolError(our_line(" ".join(str(error).split()), _LONGEST)) from error
 
     return wrapped
+
+
+def _require_readable(name: str, argument: object) -> None:
+    """Raise `UsageError` for an argument that is longer than any name, or no text that can be written."""
+    most = _LONGEST_FILE if name == "properties" else _LONGEST
+    if isinstance(argument, str | list) and len(argument) > (size := most if isinstance(argument, str) else _MOST_LOST):
+        msg = f"{name} has {len(argument)} characters or entries; at most {size} are read"
+        raise UsageError(msg)
+    for text in argument if isinstance(argument, list) else [argument]:
+        if isinstance(text, str) and text != without_surrogates(text):
+            msg = f"{name} is no text that UTF-8 can hold"
+            raise UsageError(msg)
+        if isinstance(argument, list):
+            _require_readable(f"an entry of {name}", text)
 
 
 class _StoreTools:
@@ -81,26 +98,26 @@ class _StoreTools:
     def clusters(self) -> str:
         """List the audited clusters with the time of the newest report, and the headline of each open incident."""
         store = self._store()
-        found = {name: self._newest(store, name) for name in store.clusters()}
-        if not found:
+        names = store.clusters()
+        if not names:
             msg = f"nothing was audited: {store.root} has no snapshot; `kafka-audit run` with that --store makes one"
             raise UsageError(msg)
-        unknown = "its newest snapshot has no report"
-        return _told(
-            {
-                "clusters": [
-                    {"cluster": name, "not_known": unknown} if report is None else answers.overview(report)
-                    for name, report in found.items()
-                ]
-            }
-        )
+        rows = answers.overviews({name: self._glance(store, name) for name in names})
+        return answers.bounded({"clusters": rows}, most=len(rows))
+
+    def _glance(self, store: Store, cluster: str) -> Mapping[str, Any] | str:
+        """Return the newest report of a cluster, or why there is none: one that cannot be read hides no other cluster."""
+        try:
+            return self._newest(store, cluster) or "its newest snapshot has no report"
+        except AuditError as error:
+            return f"its newest snapshot cannot be read: {error}"
 
     def why(self, cluster: str, incident: int | None = None, snapshot: str | None = None) -> str:
         """Say why a cluster is broken: evidence for and against, causes that are not ruled out, steps with commands.
 
         `incident` is a number from 0, all without it. `snapshot` is an id; without it, the newest report answers.
         """
-        return _told(answers.why(self._report(cluster, snapshot), incident))
+        return answers.bounded(answers.why(self._report(cluster, snapshot), incident))
 
     def findings(  # noqa: PLR0913, PLR0917 -- the ways to choose
         self,
@@ -115,35 +132,37 @@ class _StoreTools:
         """List findings of checks, the worst first, with evidence and remedy.
 
         `status`: FAIL, UNKNOWN, NOT_APPLICABLE. `at_least`: CRITICAL, HIGH, MEDIUM, LOW, INFO. `code`: such as KA302.
-        `resource`: the beginning of a name, such as `broker/2` or `topic/orders`.
+        `resource`: the beginning of a name, such as `broker/2` or `topic/orders`. `limit`: from 1 to 200.
         """
         report = self._report(cluster, snapshot)
-        return _told(answers.findings(report, status=status, at_least=at_least, code=code, resource=resource, limit=limit))
+        return answers.bounded(
+            answers.findings(report, status=status, at_least=at_least, code=code, resource=resource, limit=limit)
+        )
 
     def party(self, cluster: str, name: str, snapshot: str | None = None) -> str:
         """Say what one party says of the cluster, whom it reaches, what it did not answer, and what was found there.
 
         `name`: `zookeeper`, `broker 2`, `controller 200`, `worker`, or a vantage.
         """
-        return _told(answers.said_by(self._report(cluster, snapshot), name))
+        return answers.bounded(answers.said_by(self._report(cluster, snapshot), name))
 
     def reach(self, cluster: str, source: str, target: str, snapshot: str | None = None) -> str:
         """Say whether a party reaches a broker or controller: `agrees`, or the first layer that fails (dns, tcp, …), and why."""
-        return _told(answers.reach(self._report(cluster, snapshot), source, target))
+        return answers.bounded(answers.reach(self._report(cluster, snapshot), source, target))
 
     def not_known(self, cluster: str, snapshot: str | None = None) -> str:
         """List what the audit could not read or decide, with the right, port, file or setting that it needs."""
-        return _told(answers.not_known(self._report(cluster, snapshot)))
+        return answers.bounded(answers.not_known(self._report(cluster, snapshot)))
 
     def what_would_decide(self, cluster: str, snapshot: str | None = None) -> str:
         """List the inputs that would decide between causes that were not ruled out, those of incidents first."""
-        return _told(answers.what_would_decide(self._report(cluster, snapshot)))
+        return answers.bounded(answers.what_would_decide(self._report(cluster, snapshot)))
 
     def changes(self, cluster: str, snapshot: str | None = None) -> str:
         """List what changed since the snapshot before: brokers, addresses, versions, settings, ACLs, topics, leaders."""
         report = self._report(cluster, snapshot)
         kept = {key: report[key] for key in ("cluster", "snapshot_id", "previous_snapshot_id", "changes", "changes_omitted")}
-        return _told(kept | {"resolved": report["resolved_incidents"]})
+        return answers.bounded(kept | {"resolved": report["resolved_incidents"]})
 
     def what_if(self, cluster: str, without: list[str], margin: int = 1, snapshot: str | None = None) -> str:
         """Say what stops if parties are lost at once: partitions, coordinators, the quorum, entry points.
@@ -154,6 +173,9 @@ class _StoreTools:
         if not without:
             msg = "name what is lost, such as broker:2"
             raise UsageError(msg)
+        if not 1 <= margin <= _MOST_COPIES:
+            msg = f"margin is {margin}; it is a number of copies from 1 to {_MOST_COPIES}"
+            raise UsageError(msg)
         store = self._store()
         snapshot_id = self._report(cluster, snapshot, store)["snapshot_id"]
         view, (found,) = losses.answers(
@@ -163,11 +185,11 @@ class _StoreTools:
             margin=margin - 1,
             complete=False,
         )
-        return _told({"cluster": cluster, "snapshot_id": snapshot_id, **loss_document(found, view)})
+        return answers.bounded({"cluster": cluster, "snapshot_id": snapshot_id, **loss_document(found, view)})
 
     def cite(self, cluster: str, id: str, snapshot: str | None = None) -> str:  # noqa: A002 -- a name that others read
         """Return the part of a report that an id of another answer names, such as `/incidents/0/evidence_for/1`."""
-        return _told(answers.cited(self._report(cluster, snapshot), id))
+        return answers.bounded(answers.cited(self._report(cluster, snapshot), id))
 
     def explain(self, check: str | None = None) -> str:
         """Explain a check by code or name: why it matters, when it fails or is unknown, what to do. Without one, list all.
@@ -181,9 +203,6 @@ class _StoreTools:
 
     def lint(self, properties: str, kafka_version: str | None = None) -> str:
         """Check the text of a server.properties: whether Kafka of that version starts with it, and what fails later."""
-        if len(properties) > _LONGEST_FILE:
-            msg = f"the text has {len(properties)} characters; at most {_LONGEST_FILE} are read"
-            raise UsageError(msg)
         if kafka_version is not None:
             try:
                 versions.refuse_unsupported(kafka_version)
@@ -194,30 +213,39 @@ class _StoreTools:
             file = Path(folder, "server.properties")
             file.write_text(properties, encoding="utf-8")
             outcome = files.lint_files([str(file)], rules)
+        if outcome.errors:
+            raise UsageError(outcome.errors[0].replace(str(file), file.name))
         document = lint_document.build_lint_document(outcome.files, show_all=False)
         for linted in document["files"]:
             linted["path"] = file.name
             linted["findings"] = [finding for finding in linted["findings"] if finding["status"] == Status.FAIL]
-        return _told(document)
+        return answers.bounded(document)
 
     def _store(self) -> Store:
         return Store(self._root)
 
     def _newest(self, store: Store, cluster: str) -> Mapping[str, Any] | None:
         manifest = store.newest(cluster)
-        return None if manifest is None else store.read_report(manifest.snapshot_id)
+        return None if manifest is None else _shown(store, manifest.snapshot_id)
 
     def _report(self, cluster: str, snapshot: str | None, store: Store | None = None) -> Mapping[str, Any]:
         store = self._store() if store is None else store
         if cluster not in store.clusters():
             msg = f"no cluster {cluster!r} in the store{store.instead_of(cluster)}"
             raise UsageError(msg)
-        found = self._newest(store, cluster) if snapshot is None else store.read_report(store.manifest(snapshot).snapshot_id)
+        found = self._newest(store, cluster) if snapshot is None else _shown(store, store.manifest(snapshot).snapshot_id)
         if found is None or found["cluster"] != cluster:
             msg = f"cluster {cluster} has no report{'' if snapshot is None else f' of snapshot {snapshot}'}"
             raise UsageError(msg)
         return MappingProxyType(found)
 
 
-def _told(answer: Mapping[str, Any]) -> str:
-    return json.dumps(answer, indent=1)  # ASCII: characters that turn or hide text stay visible as escapes
+def _shown(store: Store, snapshot_id: str) -> Mapping[str, Any] | None:
+    """Return the report of a snapshot, None where there is none; raises `UsageError` for one that cannot be shown."""
+    report = store.read_report(snapshot_id)
+    if report is not None and not reports.can_be_shown(report, snapshot_id):
+        msg = (
+            f"the report of snapshot {snapshot_id} is of no kind that this version can show; `kafka-audit diff` creates it again"
+        )
+        raise UsageError(msg)
+    return report

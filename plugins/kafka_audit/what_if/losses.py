@@ -16,6 +16,7 @@ KINDS = (BROKER, RACK, CONTROLLER, DISK, ZOOKEEPER)
 """What `--without` and `--each` take."""
 
 _NUMBERED = {BROKER, CONTROLLER}
+_MOST_DIGITS = 10  # of an id, which is Java's int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,7 @@ def parse(text: str) -> tuple[str, str]:
         known = "broker:2, rack:a, controller:3000, disk:2:/data-1 or zookeeper:1"
         msg = f"{clean(text)!r} is not a loss{near}; write {known}"
         raise UsageError(msg)
-    if kind in _NUMBERED and not name.isdecimal():
+    if kind in _NUMBERED and not (name.isdecimal() and len(name) <= _MOST_DIGITS):
         msg = f"{clean(text)!r}: {clean(name)!r} is not the id of a {kind}"
         raise UsageError(msg)
     return kind, name
