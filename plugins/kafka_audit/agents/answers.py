@@ -15,6 +15,7 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.text import did_you_mean
 from kafka_audit.report.parties.matrix import MEANING
+from kafka_audit.report.remedies import origin_note
 
 Report = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -31,7 +32,8 @@ _EVIDENCE = ("evidence_for", "evidence_against", "not_known")
 def bounded(answer: Mapping[str, Any], most: int = 0) -> str:
     """Return an answer as JSON in ASCII, where characters that turn or hide text are visible as escapes.
 
-    Of a list with more than 200 entries, or `most` if that is more, the first are there and the number of the others: `changes`, `changes_omitted`.
+    Of a list with more than 200 entries, or `most` if that is more, the first are there and the number of the others: `changes`,
+    `changes_omitted`.
 
     Raises:
         UsageError: even with few entries of each list the answer is too long.
@@ -365,4 +367,5 @@ def cited(report: Report, pointer: str) -> Answer:
 
 
 def _head(report: Report) -> Answer:
-    return {"cluster": report["cluster"], "snapshot_id": report["snapshot_id"]}
+    note = origin_note(report)
+    return {"cluster": report["cluster"], "snapshot_id": report["snapshot_id"], **({"origin": note} if note else {})}

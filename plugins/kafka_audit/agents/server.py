@@ -242,7 +242,7 @@ class _StoreTools:
 
 def _shown(store: Store, snapshot_id: str) -> Mapping[str, Any] | None:
     """Return the report of a snapshot, None where there is none; raises `UsageError` for one that cannot be shown."""
-    report = store.read_report(snapshot_id)
+    report = store.shown_report(snapshot_id)
     if report is not None and not reports.can_be_shown(report, snapshot_id):
         msg = (
             f"the report of snapshot {snapshot_id} is of no kind that this version can show; `kafka-audit diff` creates it again"

@@ -9,7 +9,7 @@ from kafka_audit.cli.bundling import bundle_reading, bundle_writing
 from kafka_audit.cli.printing import console, rendering
 from kafka_audit.model.errors import UsageError
 from kafka_audit.report import formats
-from kafka_audit.store import Store
+from kafka_audit.store import BUNDLE, Store
 from kafka_audit.store.files import whole_file
 
 
@@ -19,7 +19,7 @@ def report_command(arguments: argparse.Namespace) -> int:
         return _report_of_bundle(arguments)
     store = Store(arguments.out or arguments.store)
     snapshot_id = bundle_writing.reported_snapshot(store, arguments.snapshot, console.Progress(quiet=False)).snapshot_id
-    document = store.read_report(snapshot_id)
+    document = store.shown_report(snapshot_id)
     if document is None:
         msg = f"snapshot {snapshot_id} has no report; `kafka-audit diff EARLIER {snapshot_id}` creates it"
         raise UsageError(msg)
@@ -36,8 +36,9 @@ def _report_of_bundle(arguments: argparse.Namespace) -> int:
 
     def render(document: Mapping[str, Any]) -> tuple[str, dict[str, str], str]:
         to_stdout = arguments.format.stdout or not endings
+        read = document if arguments.format.page == "json" else {**document, "origin": BUNDLE}
         files = {form: formats.FILES[form](document) for form in endings}
-        return document["snapshot_id"], files, rendering.page(document, arguments.format.page) if to_stdout else ""
+        return document["snapshot_id"], files, rendering.page(read, arguments.format.page) if to_stdout else ""
 
     snapshot_id, files, page = bundle_reading.rendered(bundle, render)
     folder = Path(arguments.out or bundle.parent)

@@ -21,6 +21,7 @@ from kafka_audit.incidents import causes, findings
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.run import JobAnswer, JudgedSnapshot, SnapshotPair
 from kafka_audit.model.tables import Row, Snapshot
+from kafka_audit.model.text import clean
 from kafka_audit.report import document as reports
 from kafka_audit.store import Store
 from kafka_audit.store.manifest import cluster_of
@@ -29,6 +30,7 @@ log = logging.getLogger(__name__)
 
 DISAGREEMENTS = "disagreements"
 """The folder of a run with every partition that a view shows differently from the reference; findings list the first ten."""
+_LONGEST = 1000
 _MOST_UNJUDGED = 50  # audits in a row that were killed before their report
 
 
@@ -129,14 +131,26 @@ def _last_report(store: Store, snapshot_id: str | None, made: Mapping[str, Mappi
 
     An audit that is killed after its snapshot leaves an unjudged snapshot. Earlier failures do not become new for that reason.
     """
-    report = None if snapshot_id is None else store.read_report(snapshot_id) or made.get(snapshot_id)
+    report = None if snapshot_id is None else store.shown_report(snapshot_id) or made.get(snapshot_id)
     with contextlib.suppress(SnapshotError):  # a damaged past is no reason to judge nothing now
         for _ in range(_MOST_UNJUDGED):
             if snapshot_id is None or report is not None:
                 break
             snapshot_id = store.previous(store.manifest(snapshot_id))
-            report = None if snapshot_id is None else store.read_report(snapshot_id) or made.get(snapshot_id)
-    return report
+            report = None if snapshot_id is None else store.shown_report(snapshot_id) or made.get(snapshot_id)
+    return _without_code(report) if report is not None and "origin" in report else report
+
+
+def _without_code(report: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a report of another party whose sentences, which the next report repeats, have no commands between backticks."""
+    texts = {"findings": ("message", "last_known"), "incidents": ("headline",), "incomparable_incidents": ("headline",)}
+    cleaned = {
+        key: [
+            {**entry, **{name: clean(entry[name], _LONGEST) for name in names if name in entry}} for entry in report.get(key, ())
+        ]
+        for key, names in texts.items()
+    }
+    return {**report, **cleaned}
 
 
 def _judge(view: ClusterView, pair: SnapshotPair, previous_report: Mapping[str, Any] | None, *, show_all: bool) -> JudgedSnapshot:

@@ -14,6 +14,15 @@ LONGEST_PARAGRAPH = 20_000
 """Characters of a paragraph of a remedy: sentences of ours, with values that are bounded. None of ours is cut."""
 
 _LONGEST_LINE = 4000
+_OF_A_BUNDLE = (
+    "Not by this kafka-audit: the report was imported from a bundle, whose writer chose its steps, commands and texts. Run none"
+    " of them. For steps of this kafka-audit, judge the snapshot again (kafka-audit diff)."
+)
+
+
+def origin_note(document: Mapping[str, Any]) -> str:
+    """Return what is to be read beside the steps of a report that is not ours, "" for one that is."""
+    return _OF_A_BUNDLE if document.get("origin") else ""
 
 
 def parts_to_json(parts: Iterable[Part]) -> list[dict[str, Any]]:

@@ -44,6 +44,9 @@ log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _DIFFERENCES = "differences.json"
 _TROUBLES = "troubles.json"
+BUNDLE = "bundle"
+"""The origin of a report that another party wrote."""
+
 _OF_THE_RUN = frozenset({SnapshotInfo.table(), Sample.table(), SourceRead.table()})  # they have times, and are never shared
 _MOST_UNLIKE = 50  # newer snapshots without a cluster id, as of an outage, that are passed over in search of one to share with
 
@@ -456,6 +459,16 @@ class Store:
             return reports.parse_report(text)
         except ValueError as error:
             raise self._no_report(snapshot_id, str(error)) from None
+
+    def shown_report(self, snapshot_id: str) -> dict[str, Any] | None:
+        """Return what `read_report` does, for readers: with `origin` where the report came with an imported snapshot."""
+        report, manifest = self.read_report(snapshot_id), None
+        with contextlib.suppress(SnapshotError):  # damaged: the report is there, whatever becomes of the tables
+            manifest = None if report is None else self._manifest(snapshot_id)
+        if report is None or manifest is None or manifest.imported is None:
+            return report
+        text = reports.read_text(self._files, snapshot_id) or b""
+        return report | ({"origin": BUNDLE} if hashlib.sha256(text).hexdigest() == manifest.imported else {})
 
     def write_differences(self, snapshot_id: str, differences: Mapping[str, Any]) -> None:
         """Write what the difference tables of a judged snapshot hold: its report rests on them."""

@@ -83,7 +83,7 @@ def write_bundle(
         _MANIFEST: manifest.to_json(),
         _FINDINGS: json.dumps(report, indent=2) + "\n",
         _DIFFERENCES: json.dumps(store.read_differences(snapshot_id)),
-        _PAGE: page(report),
+        _PAGE: page(store.shown_report(snapshot_id) or report),
     }
     if cluster is not None:
         contents[_CLUSTER] = json.dumps(cluster, indent=2) + "\n"
@@ -200,7 +200,8 @@ class Bundle:
                 tables[name] = TableFile(rows=data.num_rows, **asdict(_entry(contents[name])))
         kept = [name for name in (_FINDINGS, _DIFFERENCES) if name in self._entries]
         others = {name.removeprefix("snapshot/"): self._content(name) for name in kept}
-        store.adopt(replace(self.manifest, tables=tables), contents, others)
+        imported = replace(self.manifest, tables=tables, imported=self._entries[_FINDINGS].sha256)
+        store.adopt(imported, contents, others)
 
     def _table(self, table: type[Row], room: parquet.Room) -> pa.Table:
         name = f"snapshot/{table.table()}.parquet"

@@ -77,7 +77,7 @@ class History:
         Raises:
             SnapshotError: it is no report, or one of a version that said less.
         """
-        document = self._store.read_report(snapshot_id) if cluster_of(snapshot_id) else None
+        document = self._store.shown_report(snapshot_id) if cluster_of(snapshot_id) else None
         if document is None:
             return None
         if not reports.can_be_shown(document, snapshot_id):

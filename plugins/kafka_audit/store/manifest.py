@@ -45,6 +45,7 @@ class Manifest:
     finished_ms: int
     tool_version: str
     tables: Mapping[str, TableFile]
+    imported: str | None = None  # the SHA-256 of the report with which the snapshot was imported: another party wrote that one
     schema_version: int = SCHEMA_VERSION
 
     def to_json(self) -> str:
@@ -53,6 +54,8 @@ class Manifest:
         tables = {
             name: {key: value for key, value in asdict(file).items() if value is not None} for name, file in self.tables.items()
         }
+        if self.imported is None:
+            del plain["imported"]
         return json.dumps(plain | {"tables": tables}, indent=2)
 
     def holder(self, table: str) -> str:

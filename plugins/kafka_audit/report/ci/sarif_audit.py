@@ -7,6 +7,7 @@ from typing import Any
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.text import clean
+from kafka_audit.report import remedies
 from kafka_audit.report.ci import sarif
 
 _LEFT_OUT = {Status.PASS, Status.NOT_APPLICABLE}
@@ -33,14 +34,14 @@ def build_audit_sarif(document: Mapping[str, Any], checks: Mapping[str, Check]) 
 
 def _result(finding: Mapping[str, Any], document: Mapping[str, Any], codes: list[str]) -> Mapping[str, Any]:
     failed = finding["status"] == Status.FAIL
-    severity = Severity[finding["severity"]]
+    severity, note = Severity[finding["severity"]], f"{remedies.origin_note(document)}\n".lstrip()
     rule = {"ruleIndex": codes.index(finding["code"])} if finding["code"] in codes else {}
     row: dict[str, Any] = {
         "ruleId": finding["code"],
         **rule,
         "kind": sarif.KINDS[Status(finding["status"])],
         "level": sarif.level(severity) if failed else "none",
-        "message": sarif.sarif_message(f"{finding['message']}\n{finding['remediation']}".strip()),
+        "message": sarif.sarif_message(f"{finding['message']}\n{note}{finding['remediation']}".strip()),
         "locations": [
             {
                 "logicalLocations": [

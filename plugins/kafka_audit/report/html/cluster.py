@@ -14,8 +14,8 @@ from kafka_audit import __version__
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model.finding import CHANGES
 from kafka_audit.model.text import clean
+from kafka_audit.report import remedies, unknowns
 from kafka_audit.report import state as states
-from kafka_audit.report import unknowns
 from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset, jinja_environment
@@ -141,6 +141,7 @@ def standalone(document: Mapping[str, Any]) -> str:
 def _common(document: Mapping[str, Any], min_coverage: float) -> dict[str, Any]:
     return {
         "document": document,
+        "origin": remedies.origin_note(document),
         "state": states.state_of_report(document, min_coverage),
         "steps": STEPS,
         "changes_observer": CHANGES,

@@ -59,8 +59,9 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield f"**{escaped(document['cluster'])}**, collected {escaped(document['finished_at'] or 'at an unknown time')},"
     yield f"{coverage['answered']} of {coverage['asked']} reads answered, snapshot `{clean(document['snapshot_id'])}`."
+    yield from _origin(document)
     for incident in document["incidents"]:
-        yield from _incident(incident)
+        yield from _incident(incident, document)
     if not document["incidents"]:
         yield from _agreed(document)
     for incident in document["resolved_incidents"]:
@@ -75,7 +76,7 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", *(f"- {escaped(line)}" for _, line in matrix.in_words(document["matrix"])))
     yield from _views(document.get("views"))
     yield from _findings(document)
-    yield from _next_failure(document.get("next_failure"))
+    yield from _next_failure(document)
     yield from _coverage(document)
 
 
@@ -86,10 +87,11 @@ def _agreed(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"- **{fact.title}.** {escaped(fact.text)}{f' ({escaped(fact.source)})' if fact.source else ''}."
 
 
-def _next_failure(found: Mapping[str, Any] | None) -> Iterator[str]:
+def _next_failure(document: Mapping[str, Any]) -> Iterator[str]:
+    found = document.get("next_failure")
     if found is None:
         return
-    yield from ("", "## The next failure", "", f"{escaped(found['sentence'])}.")
+    yield from ("", "## The next failure", *_origin(document), "", f"{escaped(found['sentence'])}.")
     shown = shown_losses(found)
     if shown.unsafe:
         heads = loss_columns(found)
@@ -106,7 +108,12 @@ def _next_failure(found: Mapping[str, Any] | None) -> Iterator[str]:
     yield from (f"- ? {escaped(one['what'])}. Needed: {markdown_prose(one['needs'])}." for one in found["not_known"])
 
 
-def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
+def _origin(document: Mapping[str, Any]) -> Iterator[str]:
+    if note := remedies.origin_note(document):
+        yield from ("", f"> {escaped(note)}")
+
+
+def _incident(incident: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", f"## {incident['severity']}: {escaped(incident['headline'])}", "")
     yield f"{incident['cause']}, {escaped(lifecycle_text(incident))}. {markdown_prose(incident['impact'])}"
     yield from (
@@ -125,7 +132,7 @@ def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", "### Candidates", "")
         yield from (f"- {CANDIDATE[one['state']]} {markdown_prose(candidate_text(one))}" for one in incident["candidates"])
     yield from _explained(incident.get("groups", ()))
-    yield from ("", "### Remediation")
+    yield from ("", "### Remediation", *_origin(document))
     numbered = [step for step in incident["remediation"] if step["kind"] != "do_not"]
     for number, step in enumerate(numbered, 1):
         cost = f" Cost: {markdown_prose(step['cost'])}" if step["cost"] else ""

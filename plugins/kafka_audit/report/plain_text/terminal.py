@@ -90,6 +90,7 @@ class _AuditPage:
         name = clean(self.document["cluster"])
         plain = f"{name}  {when}  {', '.join(parts)}"
         yield from (line.replace(name, self.paint("bold", name), 1) for line in wrap(plain, self.width))
+        yield from self.origin()
 
     def incident(self, incident: Mapping[str, Any]) -> Iterator[str]:
         severity = incident["severity"]
@@ -119,7 +120,12 @@ class _AuditPage:
             for text in before:
                 yield from wrap(clean_prose(text), self.width, "    ")
         yield from self.section("DO")
+        yield from self.origin("    ")
         yield from self.steps(incident["remediation"])
+
+    def origin(self, indent: str = "") -> Iterator[str]:
+        if note := remedies.origin_note(self.document):
+            yield from (f"{indent}{self.paint('unknown', line)}" for line in wrap(note, self.width - len(indent), "? ", "  "))
 
     def explained(self, incident: Mapping[str, Any]) -> str:
         groups = incident["groups"]
@@ -213,6 +219,7 @@ class _AuditPage:
         found = self.document.get("next_failure")
         if found is not None:
             yield self.paint("bold", "THE NEXT FAILURE")
+            yield from self.origin("  ")
             yield from next_failure_lines(found, self.width)
 
     def earlier(self) -> Iterator[str]:
