@@ -234,6 +234,23 @@ def test_a_cause_goes_on_while_one_cluster_has_it_and_another_that_joins_is_wors
     assert subject.startswith("[RESOLVED] 1 cluster: ")
 
 
+def test_a_cluster_that_left_a_cause_is_new_when_it_has_it_again_however_long_another_one_kept_it_open(audited):
+    alerts = Alerts()
+    dead = {name: audited.zookeeper(name) for name in "abc"}
+    well = audited.brokers("b")
+    down, left = (run(*dead.values()), *dead.values()), (run(dead["a"], well, dead["c"]), dead["a"], well, dead["c"])
+    alerts.hears(*down)
+    key = alerts.sent[0].key
+    for _ in range(2):
+        assert alerts.hears(*left) == []
+        assert alerts.hears(*down) == ["[NEW] 3 clusters: ZooKeeper zk1:2181 and zk2:2181 does not answer (timeout)"]
+        assert "now b too." in alerts.sent[0].facts[1]
+        assert (alerts.sent[0].key, alerts.sent[0].first) == (key, False)  # one thread, and no mail with the id of another
+        assert alerts.hears(*down) == []
+    assert alerts.hears(replace(left[0], audited=("a", "c")), dead["a"], dead["c"]) == []  # nearest: b was not audited
+    assert alerts.hears(*down) == []
+
+
 def test_a_run_of_one_cluster_neither_ends_a_shared_cause_nor_alerts_it_again(audited):
     alerts = Alerts()
     dead = [audited.zookeeper(name) for name in "ab"]

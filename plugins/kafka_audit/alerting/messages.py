@@ -70,7 +70,7 @@ def alert_message(event: AlertEvent, result: AuditResult, links: Links) -> Alert
         change = f"{change}, {duration(event.lasted)}"
     return AlertMessage(
         key=event.alert.key,
-        first=event.change in {AlertKind.NEW, AlertKind.NOT_AUDITED},
+        first=event.change in {AlertKind.NEW, AlertKind.NOT_AUDITED} and event.worse is None,
         subject=f"[{change}] {result.cluster}: {_headline(event)}",
         action="resolve" if event.change in {AlertKind.RESOLVED, AlertKind.AUDITED_AGAIN} else "trigger",
         facts=tuple(_facts(event, document, incident)),

@@ -15,6 +15,7 @@ from typing import Any
 from kafka_audit.alerting.conditions import (
     AUDIT,
     COVERAGE,
+    SHARED,
     AlertLimits,
     AuditResult,
     Condition,
@@ -48,8 +49,8 @@ class AlertEvent:
         change: what happened.
         alert: what it happened to, as it is kept from now on.
         lasted: since the first alert on it.
-        worse: what became worse since the alerts before; only where the change is WORSE.
-        compared: when the newest alert on it before was sent, ISO 8601; only where the change is WORSE.
+        worse: what became worse since the alerts before; only where the change is WORSE, or clusters have a shared cause again.
+        compared: when the newest alert on it before was sent, ISO 8601; only with `worse`.
         before: the last judgement before audits failed, or the first one after; only where that is the subject.
     """
 
@@ -107,7 +108,7 @@ def decide_shared(
     """Decide what to send about the causes that clusters share, after a run.
 
     A cause goes on while one of its clusters has it. Its clusters that this run did not audit are believed to have it still,
-    unless the cluster file no longer names them.
+    unless the cluster file no longer names them. A cluster that a run saw without it, and that has it again, is new.
 
     Returns:
         The events, and the state to keep once they are sent.
@@ -198,12 +199,14 @@ def _with_others(alert: OpenAlert, condition: Condition, state: DedupeState) -> 
 
 
 def _goes_on(alert: OpenAlert, condition: Condition, now: datetime, limits: AlertLimits) -> tuple[OpenAlert, AlertEvent | None]:
-    worse = worsening(condition.affected, condition.severity, before=alert.affected, worst=alert.severity)
+    # A cluster that recovered heard nothing of it while another one kept the cause open, and must hear of its next outage.
+    before = alert.condition.affected if condition.kind == SHARED else alert.affected
+    worse = worsening(condition.affected, condition.severity, before=before, worst=alert.severity)
     due = limits.remind is not None and now - datetime.fromisoformat(alert.sent) >= limits.remind
     after = replace(
         alert,
         condition=condition,
-        affected=(*alert.affected, *(worse.joined if worse else ())),
+        affected=tuple(dict.fromkeys((*alert.affected, *(worse.joined if worse else ())))),
         severity=max(alert.severity, condition.severity, key=lambda name: Severity[name]),
         audits=alert.audits + 1,
         sent=now.isoformat(timespec="seconds") if worse or due else alert.sent,
@@ -212,7 +215,8 @@ def _goes_on(alert: OpenAlert, condition: Condition, now: datetime, limits: Aler
         return after, None
     if worse is None:
         return after, AlertEvent(change=AlertKind.STILL, alert=after, lasted=_lasted(alert, now))
-    return after, AlertEvent(change=AlertKind.WORSE, alert=after, lasted=_lasted(alert, now), worse=worse, compared=alert.sent)
+    change = AlertKind.NEW if set(worse.joined) & set(alert.affected) else AlertKind.WORSE
+    return after, AlertEvent(change=change, alert=after, lasted=_lasted(alert, now), worse=worse, compared=alert.sent)
 
 
 def _begins(condition: Condition, state: DedupeState, now: datetime) -> tuple[OpenAlert, AlertEvent]:
