@@ -1,7 +1,7 @@
 """Queue vantages: what a worker of another Airflow queue is asked to probe, what it says, and the rows this becomes.
 
 An errand and its answer are JSON and go through XCom: addresses, names of mechanisms and the certificates of `ca_file`, nothing
-that opens a door. The worker there probes twice, `settle_s` apart; the first sample of the snapshot gets the first result, later
+that opens a door. An errand is for the queues that its cluster names, and no other. The worker there probes twice, `settle_s` apart; the first sample of the snapshot gets the first result, later
 samples the second. An endpoint that was registered again since then is not judged by earlier probes.
 """
 
@@ -71,12 +71,18 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
     targets = [target for target in flat(kept) if _is_probed(target)]
     written = _written(rows)
     return {
+        "queues": sorted({vantage.queue for vantage in cluster.vantages if vantage.queue is not None}),
         "read_s": read_s,
         "settle_s": limits.settle_s,
         "audit_s": limits.audit_s,
         "endpoints": [[*_key(target), written.get(target.broker_id)] for target in targets],
         "script": command_vantages.asked(targets, logins, budget.excepted),
     }
+
+
+def errands_of_queue(queue: str, errands: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the errands for a queue: an address that a cluster lists is dialled from no queue of another one."""
+    return {cluster: errand for cluster, errand in errands.items() if queue in errand.get("queues", ())}
 
 
 def probe_errands(errands: Mapping[str, Json]) -> dict[str, list[str]]:

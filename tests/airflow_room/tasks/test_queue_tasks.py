@@ -17,6 +17,10 @@ clusters:
     limits: {{read_s: 300, settle_s: 0}}
     vantages: {{clients: {{queue: dmz}}, office: {{queue: hall}}}}
   plain: {{bootstrap: ["{address}"]}}
+  team-b:
+    bootstrap: ["{address}"]
+    limits: {{read_s: 300, settle_s: 0}}
+    vantages: {{edge: {{queue: edge}}, office: {{queue: hall}}}}
 """
 
 
@@ -70,6 +74,17 @@ def test_what_a_worker_saw_is_in_the_snapshot_and_a_queue_without_worker_is_a_ga
     probes, reads = told(snapshot_id, tmp_path, "office")
     assert {(row.layer, row.outcome, row.needs) for row in probes} == {("dns", "unknown", "a worker of queue hall")}
     assert {(row.outcome, row.needs) for row in reads} == {("failed", "a worker of queue hall")}
+
+
+def test_what_a_cluster_lists_is_dialled_from_its_own_queues_alone():
+    asked = json.loads(json.dumps(queue_tasks.errands(["prod", "team-b"])))
+    with server(FakeBroker(7)) as inside:
+        asked["team-b"]["script"]["targets"][0][:2] = inside  # that cluster lists an address in the zone of another queue
+        found = {queue: queue_tasks.probe(queue, asked) for queue in ("dmz", "edge", "hall", "other")}
+    assert {queue: [*samples] for queue, samples in found.items()} == {
+        "dmz": ["prod"], "edge": ["team-b"], "hall": ["prod", "team-b"], "other": [],
+    }  # fmt: skip
+    assert all("\tidentity\tok" in sample for samples in found.values() for pair in samples.values() for sample in pair)
 
 
 def test_an_executor_without_queues_is_no_failure_and_no_answer(tmp_path, monkeypatch):

@@ -45,11 +45,15 @@ def errands(clusters: Iterable[str]) -> dict[str, Json]:
 
 
 def probe(queue: str, asked: Mapping[str, Json]) -> dict[str, list[str]] | None:
-    """Probe from the worker that this runs on; return two samples by cluster, None where this is no worker of that queue."""
+    """Probe from the worker that this runs on for the clusters that name its queue.
+
+    Returns:
+        Two samples by cluster; None where this is no worker of that queue.
+    """
     if internals.runs_in_one_process():
         log.warning("this is a test run in one process, not a worker of queue %s, so no endpoint is probed", queue)
         return None
-    return queue_vantages.probe_errands(asked)
+    return queue_vantages.probe_errands(queue_vantages.errands_of_queue(queue, asked))
 
 
 def pulled(instance: Any, cluster: str) -> dict[str, QueueAnswer]:  # noqa: ANN401 -- Airflow's own, of which tests give another
