@@ -8,6 +8,7 @@ import pytest
 
 from collect import fakes
 from collect.fakes import FakeBroker, server
+from collect.secured_fakes import SecuredBroker
 from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.clients.targets import Target
 from kafka_audit.collect import queue_vantages
@@ -140,3 +141,50 @@ def test_an_endpoint_that_no_kafka_could_have_advertised_goes_nowhere(monkeypatc
     monkeypatch.setattr(Discovery, "listed", lambda _: tuple(rows))
     asked = queue_vantages.errand(Cluster(name="c", bootstrap=("good.example:9092",)), {})
     assert [key[3] for key in asked["endpoints"]] == ["good.example"]
+
+
+WORDY = tuple(f"{number:0255}" for number in range(100))
+"""Names of mechanisms, as many and as long as a probe reads."""
+
+
+def wordy(address, broker_id):
+    return Target(broker_id=broker_id, listener="S", protocol="SASL_PLAINTEXT", host=address[0], port=address[1], via=None)
+
+
+@pytest.mark.parametrize("names", [WORDY, ("\N{SNOWMAN}" * 80,) * 100, (*WORDY[:50], "PLAIN")])
+def test_names_that_are_no_mechanisms_do_not_travel(names):
+    with server(SecuredBroker(1, mechanisms=names)) as address:
+        samples = queue_vantages.probe_errands({"c": errand([wordy(address, 1)], [])})["c"]
+    assert len(json.dumps(samples)) < 1_000, "51 KB, and three times as much of other letters"
+    assert ["PLAIN" in sample for sample in samples] == ["PLAIN" in names] * 2
+
+
+def test_answers_of_more_bytes_than_a_sample_has_displace_themselves_and_no_honest_one(healthy, monkeypatch):
+    monkeypatch.setattr(queue_vantages, "MOST_BYTES", 10_000)
+    with server(SecuredBroker(1, mechanisms=tuple(f"X-{number:018}" for number in range(100)))) as address:
+        targets = [*[wordy(address, number) for number in range(1, 41)], healthy]
+        asked = errand(targets, [])
+        samples = queue_vantages.probe_errands({"c": asked})["c"]
+    assert len(json.dumps(samples)) < 2 * (10_000 + 40 * 150)
+    rows = QueueAnswer(endpoints=asked["endpoints"], samples=samples).rows(DMZ, 1, targets, [], NOBODY)
+    assert [row[1:3] for row in told(rows) if row[0] == 0] == [
+        (layer, "ok") for layer in ("dns", "tcp", "api", "identity", "packets")
+    ]
+    left_out = [row for row in told(rows) if row[1:4] == ("dns", "unknown", "over the limit")]
+    assert len(left_out) >= 36
+    assert {needs for *_, needs in left_out} == {f"answers of all endpoints that take {4 * 1024 * 1024} bytes at most"}
+    assert {row[0] for row in told(rows)} == {*range(41)}, "each endpoint has a row"
+
+
+def test_an_errand_has_no_more_bytes_than_its_bound(monkeypatch):
+    rows = [
+        RegisteredEndpoint(sample=1, broker_id=number, listener="L", protocol="PLAINTEXT", host=f"{number:063}.x" * 3, port=9092)
+        for number in range(400)
+    ]
+    monkeypatch.setattr(Discovery, "listed", lambda _: tuple(rows))
+    monkeypatch.setattr(queue_vantages, "MOST_BYTES", 50_000)
+    asked = queue_vantages.errand(Cluster(name="c", bootstrap=("b:1",)), {})
+    assert 20_000 < len(json.dumps(asked)) < 50_000
+    assert len(asked["endpoints"]) == len(asked["script"]["targets"])
+    rows[:] = rows[:50]
+    assert len(queue_vantages.errand(Cluster(name="c", bootstrap=("b:1",)), {})["endpoints"]) == 50  # nearest: it fits

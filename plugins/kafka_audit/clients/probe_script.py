@@ -36,6 +36,7 @@ WRONG_ID, DENIED, OTHER_MECHANISM = 42, 31, 33
 UNKNOWN_ID = b"2147483647"  # no broker has this id: the error names the one that was asked
 MOST_BYTES = 1 << 20  # of an answer: another protocol's banner reads as a size of a gigabyte
 MOST_MECHANISMS, LONGEST_MECHANISM = 100, 255  # Kafka knows five, of 13 letters
+MECHANISM = re.compile("[A-Z0-9_-]{1,20}")  # RFC 4422: any other name is no mechanism, and goes nowhere
 PADDING = b"x" * 10000  # more than a packet of a network with jumbo frames; far below what listeners take before a login
 UNKNOWN_TAG = 10000  # of a tagged field that no version of ApiVersions has
 WITH_TAGS = 3  # the first version of ApiVersions in which they are skipped
@@ -172,7 +173,7 @@ def ask_mechanisms(sock: socket.socket, offered: "dict[int, tuple[int, int]]", m
             at += length
     except struct.error:
         raise Failure(NOT_KAFKA)  # noqa: B904 -- the name is all that travels
-    return ",".join(found)
+    return ",".join(filter(MECHANISM.fullmatch, found))
 
 
 def ask_identity(sock: socket.socket, version: int, end: float) -> str:

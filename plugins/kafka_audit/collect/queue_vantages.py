@@ -1,16 +1,21 @@
 """Queue vantages: what a worker of another Airflow queue is asked to probe, what it says, and the rows this becomes.
 
 An errand and its answer are JSON and go through XCom: addresses, names of mechanisms and the certificates of `ca_file`, nothing
-that opens a door. An errand is for the queues that its cluster names, and no other. The worker there probes twice, `settle_s` apart; the first sample of the snapshot gets the first result, later
-samples the second. An endpoint that was registered again since then is not judged by earlier probes.
+that opens a door. An errand is for the queues that its cluster names, and no other. The worker there probes twice, `settle_s`
+apart; the first sample of the snapshot gets the first result, later samples the second. An endpoint that was registered again
+since then is not judged by earlier probes.
 """
 
+import heapq
 import io
+import json
 import time
+from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 from kafka_audit.bounds.kept_brokers import keep_brokers
@@ -37,7 +42,14 @@ SAMPLES = 2
 ERRAND_READS = 6
 """How many times `read_s` it may take to learn what is registered, before the audit itself begins."""
 
+MOST_BYTES = 4 * 1024 * 1024
+"""Of an errand, and of each sample of its answer, in Airflow's database: as much as the command of a vantage may write.
+
+A listener with TLS takes two KB, one without it 400 bytes.
+"""
+
 _GRACE_S = 0.5
+_SHORTER = f"answers of all endpoints that take {MOST_BYTES} bytes at most"
 _NOT_PROBED = ReadError(ReadFailure.NOT_PROBED, needs="another audit")
 
 
@@ -70,13 +82,14 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
     kept = priorities.kept_targets(listed, brokers.ids, budget.named, min(limits.endpoints, limits.probes))
     targets = [target for target in flat(kept) if _is_probed(target)]
     written = _written(rows)
+    most = bisect([*accumulate(map(_size, targets))], MOST_BYTES)
     return {
         "queues": sorted({vantage.queue for vantage in cluster.vantages if vantage.queue is not None}),
         "read_s": read_s,
         "settle_s": limits.settle_s,
         "audit_s": limits.audit_s,
-        "endpoints": [[*_key(target), written.get(target.broker_id)] for target in targets],
-        "script": command_vantages.asked(targets, logins, budget.excepted),
+        "endpoints": [[*_key(target), written.get(target.broker_id)] for target in targets[:most]],
+        "script": command_vantages.asked(targets[:most], logins, budget.excepted),
     }
 
 
@@ -108,10 +121,39 @@ def _samples(json: Json) -> list[str]:
     for number in range(SAMPLES):
         if number:
             time.sleep(min(json["settle_s"], _audit_s(json)))
-        output = io.StringIO()
+        output = _BoundedOutput()
         probe_script.probe_all(json["script"], json["read_s"], output, seconds)
         samples.append(output.getvalue())
     return samples
+
+
+class _BoundedOutput(io.StringIO):
+    """A text file for `probe_all`, which writes all lines of an endpoint at once.
+
+    Of more than `MOST_BYTES`, as JSON, the longest texts go: a party that writes without end displaces itself, and no other. A
+    line says so.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kept: list[tuple[int, str]] = []
+        self._left_out: list[str] = []
+        self._size = 0
+
+    def write(self, text: str, /) -> int:
+        size = len(json.dumps(text))
+        heapq.heappush(self._kept, (-size, text))
+        self._size += size
+        while self._size > MOST_BYTES:
+            longest, left_out = heapq.heappop(self._kept)
+            self._size += longest
+            index = int(left_out.split("\t", 2)[1])
+            step = ("dns", "unknown", ReadFailure.OVER_LIMIT.name, None, _SHORTER, 0)
+            self._left_out.append(probe_script.probe_line(index, step) + "\n")
+        return len(text)
+
+    def getvalue(self) -> str:
+        return "".join([*(text for _, text in self._kept), *self._left_out])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +202,11 @@ def without_queues(vantage: Vantage, sample: int, targets: Sequence[Target]) -> 
 
 def _is_probed(target: Target) -> bool:
     return endpoint_probes.not_probed(target.host, target.port) is None
+
+
+def _size(target: Target) -> int:
+    """Return about how many bytes a target takes in an errand."""
+    return 200 + 3 * len(target.host) + len(target.listener)
 
 
 def _key(target: Target) -> tuple[int, str, str, str, int]:

@@ -3,9 +3,10 @@
 import re
 from typing import TypedDict
 
+from kafka_audit.clients.probe_script import MECHANISM
+
 _ADDRESSES = re.compile(r"[0-9A-Fa-f.:]{2,45}(%[0-9A-Za-z_.-]{1,30})?(,[0-9A-Fa-f.:]{2,45}(%[0-9A-Za-z_.-]{1,30})?)*")
 _RESOLVER = re.compile(r"hosts file|no nameserver|nameserver [0-9a-f.:%,]{1,200}")
-_MECHANISM = re.compile(r"[A-Z0-9_-]{1,20}")  # RFC 4422
 _BROKER_ID = re.compile(r"[0-9]{1,10}")
 _BYTES = re.compile(r"([0-9]{1,9}) bytes sent, ([0-9]{1,9}) received")
 
@@ -38,7 +39,7 @@ def reported_values(layer: str, text: str | None) -> ReportedValues:
             values["resolver"] = resolver
     elif layer == "sasl":
         mechanisms = [part.strip() for part in text.split(",")]
-        values["mechanisms"] = tuple(part for part in mechanisms if _MECHANISM.fullmatch(part))
+        values["mechanisms"] = tuple(part for part in mechanisms if MECHANISM.fullmatch(part))
     elif layer == "identity" and _BROKER_ID.fullmatch(text):
         values["answered_by"] = int(text)
     elif layer == "packets" and (found := _BYTES.fullmatch(text)):
