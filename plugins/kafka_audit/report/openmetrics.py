@@ -5,7 +5,7 @@ file have, and at most `MOST_INCIDENTS` headlines of a cluster. Times are second
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -27,20 +27,20 @@ _Document = Mapping[str, Any]
 _Samples = Mapping[tuple[str, ...], float]
 
 
-def openmetrics(documents: Sequence[_Document], unreadable: Sequence[str] = ()) -> str:
+def openmetrics(documents: Iterable[_Document], unreadable: Sequence[str] = ()) -> str:
     """Return the numbers of reports, one of each cluster; the text ends with `# EOF`.
 
     Args:
-        documents: the reports; one whose numbers are none counts as unreadable.
-        unreadable: the clusters whose newest report cannot be read.
+        documents: the reports, of which one at a time is held; one whose numbers are none counts as unreadable.
+        unreadable: the clusters whose newest report cannot be read, complete once all reports were taken.
     """
-    whole, odd = [], [*unreadable]
+    whole, odd = [], []
     for document in documents:
         try:
             whole.append(_numbers(document))
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
             odd.append(str(document["cluster"]))
-    return _exposed(_Reports(whole, odd))
+    return _exposed(_Reports(whole, [*unreadable, *odd]))
 
 
 def openmetrics_report(document: _Document) -> str:

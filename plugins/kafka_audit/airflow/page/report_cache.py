@@ -1,5 +1,6 @@
 """Reports and their digests, kept in memory while their files stay the same: a timeline must not parse megabytes each time."""
 
+import json
 import threading
 import time
 from collections import OrderedDict
@@ -16,6 +17,8 @@ from kafka_audit.store.history import History
 _DIGESTS = 5000
 _LINKS = 20_000  # two years by the hour, of a twentieth of the size
 _DOCUMENTS = 8
+_BYTES = 64 << 20
+"""Of text, of all values of a kind; in memory they take about three times as much. A party can make its report large."""
 _BELIEVED_SECONDS = 60.0
 _Value = TypeVar("_Value")
 
@@ -28,33 +31,42 @@ class _Kept:
 
 
 class RecentValues(Generic[_Value]):
-    """The most recently used values of a number of keys; safe between threads."""
+    """The most recently used values of a number of keys and bytes; safe between threads."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, most_bytes: int = _BYTES) -> None:
         """Keep at most that many."""
-        self._most = most
+        self._most, self._most_bytes = most, most_bytes
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, _Value] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[_Value, int]] = OrderedDict()
+        self._bytes = 0
 
     def get(self, key: Hashable) -> _Value | None:
         """Return what is kept, None where nothing is."""
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-            return self._kept.get(key)
+            if key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+            return self._kept[key][0]
 
-    def put(self, key: Hashable, value: _Value) -> None:
-        """Keep a value, and forget the one that was not asked for the longest."""
+    def put(self, key: Hashable, value: _Value, size: int) -> None:
+        """Keep a value of so many bytes, unless it is too large, and forget those that were not asked for the longest."""
         with self._lock:
-            self._kept[key] = value
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            self._forget(key)
+            if size > self._most_bytes:
+                return
+            self._kept[key] = value, size
+            self._bytes += size
+            while len(self._kept) > self._most or self._bytes > self._most_bytes:
+                self._forget(next(iter(self._kept)))
 
     def forget(self, gone: Callable[[Hashable], bool]) -> None:
         """Forget the values of those keys."""
         with self._lock:
             for key in [key for key in self._kept if gone(key)]:
-                del self._kept[key]
+                self._forget(key)
+
+    def _forget(self, key: Hashable) -> None:
+        self._bytes -= self._kept.pop(key, (None, 0))[1]
 
 
 class ReportCache:
@@ -74,7 +86,7 @@ class ReportCache:
         if document is None:
             document = history.report(snapshot_id)
             if document is not None:
-                self._documents.put(key, document)
+                self._documents.put(key, document, len(json.dumps(document)))
         return document
 
     def snapshots(self, root: str) -> Mapping[str, Sequence[str]]:
@@ -128,5 +140,5 @@ class ReportCache:
             digest = read_digest(history, snapshot_id, written, min_coverage) if written else None
         if digest is not None:
             digest = replace(digest, lanes=(), results={}) if values is self._links else digest
-            values.put(key, _Kept(digest=digest, written=written, checked=time.monotonic()))
+            values.put(key, _Kept(digest=digest, written=written, checked=time.monotonic()), len(repr(digest)))
         return digest

@@ -1,6 +1,6 @@
 """The routes of the pages. Links are relative, so that they work below any base path; every answer goes through `access`."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -157,15 +157,18 @@ def raw(visible: VisibleClusters, snapshot_id: str, form: str) -> Response:
 @app.get("/metrics")
 def metrics(visible: VisibleClusters) -> Response:
     """Return the numbers of each cluster's newest report, for Prometheus."""
-    documents, unreadable = [], []
-    for name in sorted(name for name in cache.snapshots(environment.store_root()) if name in visible):
-        newest, problems = _digests(visible, name, 1)
-        try:
-            documents += [_document(visible, digest.snapshot_id) for digest in newest]
-        except SnapshotError as error:
-            problems = [errors.sentence(error)]
-        unreadable += [name] if problems else []
-    text = openmetrics.openmetrics(documents, unreadable)
+    unreadable: list[str] = []
+
+    def documents() -> Iterator[Mapping[str, Any]]:
+        for name in sorted(name for name in cache.snapshots(environment.store_root()) if name in visible):
+            newest, problems = _digests(visible, name, 1)
+            try:
+                yield from (_document(visible, digest.snapshot_id) for digest in newest)
+            except SnapshotError as error:
+                problems = [errors.sentence(error)]
+            unreadable.extend([name] if problems else [])
+
+    text = openmetrics.openmetrics(documents(), unreadable)
     return Response(text, media_type=formats.MEDIA["openmetrics"])
 
 
