@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from kafka_audit.configuration.definitions import VERSIONS, definitions
+from kafka_audit.configuration.definitions import VERSIONS, keys
 
 _NOT_DEFINED = frozenset(
     {
@@ -57,13 +57,21 @@ _LONGEST = 100
 @cache
 def defined_keys() -> frozenset[str]:
     """Return every key that KafkaConfig of any release defines."""
-    return frozenset(key for version in VERSIONS for key in definitions(version))
+    return frozenset(key for version in VERSIONS for key in keys(version))
 
 
 @cache
 def known_keys() -> frozenset[str]:
     """Return every key of any release, those of Kafka's authorizers among them."""
     return defined_keys() | _NOT_DEFINED
+
+
+def is_known(key: str) -> bool:
+    """Return whether a key is one of Kafka's, also for one listener, with a mechanism or without."""
+    if key.startswith("listener.name."):
+        key = key.lower().split(".", 3)[-1]
+        return key in known_keys() or key.partition(".")[2] in known_keys()
+    return key in known_keys()
 
 
 def nearest_keys(settings: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from kafka_audit.clients.secrets import secret_keys
 from kafka_audit.clients.secrets.masking import MASK, masked, masked_command
 from kafka_audit.clients.secrets.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.rows.kept_values import is_free_text
 from kafka_audit.collect.rows.secret_filter import filtered
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.configuration.definitions import VERSIONS, definitions
@@ -26,6 +27,7 @@ from kafka_audit.model.tables import (
     BrokerConfig,
     DynamicConfig,
     Probe,
+    RegisteredBroker,
     RegisteredEndpoint,
     SourceRead,
     TopicConfig,
@@ -109,6 +111,76 @@ def test_what_the_audit_stands_on_is_none(key):
     assert not is_secret(key, READABLE[key])
 
 
+SENTENCES = [
+    f"the root password is {HIDDEN}",
+    f"password {HIDDEN}",
+    f"Passwort: {HIDDEN}",
+    f"passphrase of the key store -> {HIDDEN}",
+    f"use the secret\n{HIDDEN}",
+    f"token, as agreed on Monday, for both: {HIDDEN}",
+    f"our API key (of production) {HIDDEN}",
+    f"password's value \N{EM DASH} {HIDDEN}",
+    f'{{"adminPassword": "{HIDDEN}"}}',
+    f"user and password are admin and {HIDDEN}",
+    f"db_password : {HIDDEN}",
+]
+"""Whatever stands between a word for a secret and what follows."""
+
+SENTENCES_OF_SETTINGS = [
+    f"pass {HIDDEN}", f"pw: {HIDDEN}", f"log in with the credentials admin/{HIDDEN}", f"password/{HIDDEN}", f"password-{HIDDEN}"
+]  # fmt: skip
+"""With words that texts of errors and logs use for much else."""
+
+NEITHER = {
+    "super.users": "User:CN=kafka,OU=Top Secret Service,O=Token Ring;User:pass",
+    "listener.security.protocol.map": "A:SSL, SECRET: SASL_SSL, TOKEN:PLAINTEXT",
+    "listeners": "SECRET://:9092,TOKEN://:9093",
+    "controller.quorum.voters": "1@secret:9093,2@token:9093",
+    "ssl.keystore.location": "/etc/kafka/secrets/kafka.jks",
+    "ssl.truststore.location": "secrets/trust.jks",
+    "log.dirs": "/data/secret-store,/data/tokens/a",
+    "ssl.principal.mapping.rules": "RULE:^CN=(.*?), OU=Secret Service.*$/$1/,DEFAULT",
+    "sasl.oauthbearer.jwks.endpoint.url": "https://login.example/secret/token/keys",
+    "sasl.server.callback.handler.class": "com.example.token.SecretHandler",
+    "inter.broker.listener.name": "SECRET",
+    "broker.rack": "secret-zone",
+    "ssl.cipher.suites": "",
+}
+
+
+@pytest.mark.parametrize("value", [*SENTENCES, *SENTENCES_OF_SETTINGS])
+def test_a_sentence_with_a_secret_is_one_whatever_the_key(value):
+    assert is_secret("company.motd", value)
+    assert is_secret("broker.rack", value)
+    assert is_secret("super.users", value)
+
+
+@pytest.mark.parametrize("key", NEITHER)
+def test_words_for_secrets_in_names_and_paths_hide_no_setting(key):
+    assert not is_secret(key, NEITHER[key])
+    assert not is_free_text(key, NEITHER[key])
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_what_follows_a_word_for_a_secret_is_in_no_text(text):
+    assert HIDDEN not in masked(f"ERROR {text} (kafka.Kafka)")
+
+
+@pytest.mark.parametrize("value", ["true", " 5 ", "-1.5", "", "io.example.Reporter, io.example.b.Reporter2"])
+def test_of_a_key_that_kafka_does_not_define_what_is_no_text_is_kept(value):
+    assert not is_free_text("company.reporter.setting", value)
+    assert not is_free_text("leader.replication.throttled.rate", value)
+
+
+@pytest.mark.parametrize("value", [HIDDEN, f"we say {HIDDEN}", "swordfish", "[1]", '{"a": 1}', "a.b", f"io.example.A,{HIDDEN}"])
+def test_of_a_key_that_kafka_does_not_define_no_text_is_kept(value):
+    assert is_free_text("company.motd", value)
+    assert is_free_text("listener.name.ext.company.motd", value)
+    assert not is_free_text("broker.rack", value)
+    assert not is_free_text("listener.name.ext.ssl.cipher.suites", value)
+    assert not is_free_text("listener.name.ext.scram-sha-512.sasl.login.class", value)
+
+
 BESIDES = {"sasl.oauthbearer.client.credentials.client.id", "sasl.oauthbearer.assertion.private.key.file"}
 
 
@@ -154,15 +226,31 @@ def test_a_party_s_own_words_are_masked(text):
         "api to b1.example:9092: connection refused",
         "/brokers/ids/3: unreadable JSON: Expecting value: line 1 column 1 (char 0)",
         "PLAINTEXT://[::1]:9092,SECRET://b1:9093",
+        "Keystore was tampered with, or password was incorrect",
+        "Authentication failed due to invalid credentials with SASL mechanism SCRAM-SHA-512",
+        "No valid credentials provided (Mechanism level: Failed to find any Kerberos tgt)",
+        "SSL key store is specified, but key store password is not specified.",
+        "Delegation Token feature is not enabled.",
+        "https://idp.example/token answers with an access token that has expired",
+        "no access token within 5.0 s",
+        "Invalid username or password (channelId=10.0.0.1:9092-10.0.0.2:4711-3)",
+        "PLAIN without TLS sends the password in clear text, and b1.example:9092 is not in the cluster file",
+        "ssl.key.password is not set, and neither is /etc/kafka/secrets/kafka.jks",
     ],
 )
 def test_honest_words_stay_as_they_are(text):
     assert masked(text) == text
 
 
+def sentences():
+    """Return settings with sentences, some of which hold a secret that no word shows."""
+    told = [*SENTENCES, *SENTENCES_OF_SETTINGS, f"as always {HIDDEN}", HIDDEN]
+    return {f"company.motd.{number}": text for number, text in enumerate(told)}
+
+
 def planted():
     """Return settings that a broker calls harmless, and others that are."""
-    return {key: (value, False) for key, value in {**SECRETS, **READABLE}.items()}
+    return {key: (value, False) for key, value in {**SECRETS, **READABLE, **sentences()}.items()}
 
 
 def test_what_a_broker_calls_harmless_is_in_no_row(tmp_path):
@@ -170,11 +258,15 @@ def test_what_a_broker_calls_harmless_is_in_no_row(tmp_path):
         broker = cluster.brokers[2]
         broker.configs |= {key: text for key, text in planted().items() if key not in broker.configs and len(key) <= LONGEST_KEY}
         for path in ("/config/brokers/0", "/config/brokers/<default>"):
-            cluster.zookeeper.znodes[path] = json.dumps({"version": 1, "config": SECRETS}).encode()
+            cluster.zookeeper.znodes[path] = json.dumps({"version": 1, "config": SECRETS | sentences()}).encode()
         cluster.zookeeper.znodes["/config/topics/orders"] = json.dumps({"config": {"min.insync.replicas": TOKEN}}).encode()
+        registration = json.loads(cluster.zookeeper.znodes["/brokers/ids/1"])
+        cluster.zookeeper.znodes["/brokers/ids/1"] = json.dumps(registration | {"rack": SENTENCES[0]}).encode()
         broker.script[35] = changed(_refuse)  # DescribeLogDirs has no words of its own, so DescribeCluster says them
         broker.script[60] = changed(_refuse)
-        (tmp_path / "0.properties").write_text("broker.id=0\n" + "".join(f"{k}={v!r}\n" for k, v in SECRETS.items()))
+        (tmp_path / "0.properties").write_text(
+            "broker.id=0\n" + "".join(f"{k}={v!r}\n" for k, v in (SECRETS | sentences()).items())
+        )
         (tmp_path / "server-0.log").write_text("".join(f"[2026-11-22 03:00:00,000] {line}\n" for line in _log_lines()))
         snapshot = take_snapshot(
             Cluster(
@@ -194,7 +286,8 @@ def test_what_a_broker_calls_harmless_is_in_no_row(tmp_path):
     assert {key: settings[key] for key in READABLE if key not in cluster.brokers[0].configs} == {
         key: value for key, value in READABLE.items() if key not in cluster.brokers[0].configs
     }
-    assert {row.sensitive for row in snapshot.of(BrokerConfig) if row.key in SECRETS} == {True}
+    assert {row.sensitive for row in snapshot.of(BrokerConfig) if row.key in {**SECRETS, **sentences()}} == {True}
+    assert {row.rack for row in snapshot.of(RegisteredBroker) if row.broker_id == 1} == {MASK}
     assert {row.secret for row in snapshot.of(DynamicConfig)} == {True}
     assert {row.value for row in snapshot.of(TopicConfig) if row.topic == "orders"} == {MASK}
     (read,) = {row.message for row in snapshot.of(SourceRead) if row.operation == "DescribeCluster" and row.outcome == "failed"}
@@ -210,6 +303,7 @@ def _refuse(message):
 def _log_lines():
     yield "ERROR Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)"
     yield from (f"org.apache.kafka.common.config.ConfigException: {text}" for text in CLIENT_TEXTS[:1])
+    yield from (f"org.apache.kafka.common.config.ConfigException: {text}" for text in SENTENCES[:2])
     yield f"ERROR Error while appending records to orders-0 in dir /x?sig={HIDDEN} password={HIDDEN} (kafka.log)"
 
 

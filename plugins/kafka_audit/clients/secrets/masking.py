@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from kafka_audit.clients.secrets.secret_keys import REST, TOKEN, USERINFO, is_secret, is_secret_key
+from kafka_audit.clients.secrets.secret_keys import REST, SAID, TOKEN, USERINFO, is_secret, is_secret_key
 
 MASK = "[masked]"
 MOST = 8000
@@ -15,11 +15,23 @@ _PAIR = re.compile(
 )
 _INVALID, _FOR = "Invalid value ", " for configuration "
 _KEY = re.compile(r"[\w.\-]*+")
+_PROSE = re.compile(
+    r"\W{0,4}(?:\[masked\]|(?:[a-z]\w*\.)+[A-Z]|channelId="  # the class that logs a line
+    r"|(?:(?:a|an|and|are|as|at|be|been|by|can|cannot|could|did|do|does|for|from|had|has|have|if|in|is|it|its|may|must|no|not|of|on"
+    r"|or|should|that|the|this|to|was|were|which|will|with|within|would)\s+){0,5}"
+    r"(?:accepted|audience|authentication|authenticator|based|callback|clear|computed|configured|empty|endpoint|expected|expired"
+    r"|expires|failed|failure|feature|file|format|found|google|guessed|handler|incorrect|invalid|issued|issuer|length|lifetime|login"
+    r"|mechanism|missing|null|provided|provider|read|refresh|refused|rejected|renewal|request|required|sent|set|specified|type"
+    r"|unknown|unset|valid|validation|verification|verified|wrong|[0-9.]+ s)\b)",
+    re.IGNORECASE,
+)
+"""What follows a word for a secret where the sentence is about it: `password was incorrect`, `token endpoint`."""
+
 _LONG = 1000  # characters of a value behind which the key was cut off
 
 
 def masked(text: str) -> str:
-    """Return a text without values of secret keys, tokens, logins in addresses and JAAS texts.
+    """Return a text without values of secret keys, tokens, logins in addresses, JAAS texts, and all behind a word for a secret.
 
     Cut the text afterwards, never before: half a token does not match the pattern of a token.
     """
@@ -27,7 +39,9 @@ def masked(text: str) -> str:
     rest = REST.search(line)
     shown = line if rest is None else line[: rest.start()] + MASK
     shown = TOKEN.sub(MASK, USERINFO.sub(f"{MASK}@", _without_refused_value(shown)))
-    return _PAIR.sub(_pair, shown)
+    shown = _PAIR.sub(_pair, shown)
+    said = next((match for match in SAID.finditer(shown) if _PROSE.match(shown, match.end()) is None), None)
+    return shown if said is None else f"{shown[: said.end()]} {MASK}"
 
 
 def masked_command(command: Sequence[str]) -> list[str]:

@@ -42,7 +42,26 @@ TOKEN = re.compile(
 REST = re.compile(r"LoginModule|-----BEGIN|encryptedPassword|\bBearer\s|\bBasic\s", re.IGNORECASE)
 """Prefixes after which the rest of the text is secret."""
 
-_PAIR = re.compile(r"(?:passw(?:or)?d|passphrase|secret|token|(?<![a-z])(?:pass|pwd|pw))[\"']?\s*+=", re.IGNORECASE)
+_KEY_WORD = r"(?:passw(?:or)?d|passphrase|secret|token|(?<![a-z])(?:pass|pwd|pw))[\"']?\s*+"
+_PAIR = re.compile(f"{_KEY_WORD}=", re.IGNORECASE)
+
+SAID = re.compile(
+    r"(?<![\w.\-/\\=@])(?:passw\w{0,10}|passphrases?|passcodes?|secrets?|tokens?"
+    r"|(?:api|access|account|encryption|license|master|private|signing)[ _-]?keys?)"
+    r"(?![\w\-/\\]|\.\w|://)(?![\"'.,;!?)\]\s]*+\Z)",
+    re.IGNORECASE,
+)
+"""A word that names a secret, where more follows; no part of a key, a path or a distinguished name."""
+
+_SAID_HERE = re.compile(
+    rf"{_KEY_WORD}:(?!//)|(?<![\w.\-/\\=@:])(?:pass|pwd|pw|creds?|credentials?)[\"']?(?:\s++\S|\s*+:(?!//))"
+    r"|(?<![\w.\-/\\=@])(?:password|passphrase)[\-/\\]",
+    re.IGNORECASE,
+)
+"""The same in words and signs that texts of errors and logs use for much else."""
+
+_OF_NAMES = re.compile(r"(?:.{0,200}\.)?(?:super\.users|listeners|protocol\.map|rules|zookeeper\.connect|voters|servers)")
+_NAMES = re.compile(r"\S+?:\S")
 
 
 def is_secret_key(key: str) -> bool:
@@ -88,7 +107,10 @@ def is_secret(key: str, value: str) -> bool:
     name = _judged.name(key, value)
     found = _judged.get(name)
     if found is None:
-        found = is_secret_key(key) or any(pattern.search(value) is not None for pattern in (REST, USERINFO, TOKEN, _PAIR))
+        # Names in these lists are their owners' to choose: `SECRET:SASL_SSL`, `User:CN=kafka,OU=Top Secret Service`.
+        names = _OF_NAMES.fullmatch(key) is not None and _NAMES.match(value) is not None
+        patterns = (REST, USERINFO, TOKEN, _PAIR, *(() if names else (SAID, _SAID_HERE)))
+        found = is_secret_key(key) or any(pattern.search(value) is not None for pattern in patterns)
         _judged.put(name, found)
     return found
 

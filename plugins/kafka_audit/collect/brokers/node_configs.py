@@ -10,6 +10,7 @@ from kafka_audit.clients.protocol.conversation import Conversation, demand
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.secrets.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.brokers import answers
+from kafka_audit.collect.rows.kept_values import is_free_text
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import ControllerConfig
@@ -83,9 +84,10 @@ def _honest_size(entries: Sequence[Any]) -> int:
 
 
 def columns_of(entry: Any) -> dict[str, Any]:  # noqa: ANN401 -- see describe_node
-    """Return a setting's columns. A setting that a node calls harmless may still be a secret, by its key or its value."""
+    """Return a setting's columns. A setting that a node calls harmless may still be a secret, or a text that no check reads."""
     default = bool(getattr(entry, "is_default", False))
-    sensitive = bool(entry.is_sensitive) or is_secret(entry.name, entry.value or "")
+    text = entry.value or ""
+    sensitive = bool(entry.is_sensitive) or is_secret(entry.name, text) or is_free_text(entry.name, text)
     return {
         "key": entry.name,
         "value": None if sensitive else entry.value,

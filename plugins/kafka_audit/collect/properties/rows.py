@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.clients.read_error import ReadError, clean_line
 from kafka_audit.clients.secrets.secret_keys import is_secret
+from kafka_audit.collect.rows.kept_values import is_free_text
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.configuration.files import jaas
 from kafka_audit.configuration.files.jaas import JaasError, Module
@@ -59,7 +60,7 @@ def _without_id(found: Mapping[str, Property], source: str) -> str:
 def setting_rows(found: Mapping[str, Property], source: str, broker: int) -> Iterator[BrokerProperty]:
     """Yield a row for each key."""
     for setting in found.values():
-        secret = is_secret(setting.key, setting.value)
+        secret = is_secret(setting.key, setting.value) or is_free_text(setting.key, setting.value)
         value = None if secret else without_surrogates(setting.value)
         yield BrokerProperty(
             source=source, broker_id=broker, key=without_surrogates(setting.key), value=value, secret=secret, line=setting.line

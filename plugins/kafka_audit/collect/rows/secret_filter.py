@@ -26,8 +26,10 @@ from kafka_audit.model.tables import (
     BrokerProperty,
     ControllerConfig,
     DynamicConfig,
+    RegisteredBroker,
     Row,
     TopicConfig,
+    ViewBroker,
     columns,
 )
 
@@ -116,6 +118,8 @@ def _texts(row: Row) -> Iterator[str]:
 
 
 def _without_setting(row: Row, judged: Callable[[str, str], bool]) -> Row:
+    if isinstance(row, RegisteredBroker | ViewBroker):
+        return replace(row, rack=MASK) if row.rack is not None and judged("broker.rack", row.rack) else row
     if not isinstance(row, BrokerConfig | ControllerConfig | DynamicConfig | BrokerProperty):
         return row
     if row.value is None or not judged(row.key, row.value):

@@ -63,7 +63,7 @@ class Asking:
             operation=operation,
             target=self.target,
             outcome="failed",
-            error=clean_line(error.error),
+            error=clean_line(masked(error.error)),
             message=None if error.message is None else clean_line(masked(error.message)),
             needs=error.needs,
             elapsed_ms=self._since(started),

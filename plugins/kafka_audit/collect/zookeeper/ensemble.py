@@ -10,6 +10,7 @@ from kafka_audit.clients.budget import Budget
 from kafka_audit.clients.failures import of_error, of_report
 from kafka_audit.clients.parallel import side_by_side
 from kafka_audit.clients.read_error import ReadError, clean_line
+from kafka_audit.clients.secrets.masking import masked
 from kafka_audit.clients.sockets import Failure
 from kafka_audit.clients.targets import ZOOKEEPER_LISTENER
 from kafka_audit.clients.tls import TlsAccess, zookeeper_context
@@ -137,14 +138,14 @@ def parse_server_answer(text: str, sample: int, member: str) -> ZookeeperMember:
         member=member,
         state="serving",
         error=None,
-        mode=clean_line(reported.get("Mode", ""), 40) or None,
+        mode=clean_line(masked(reported.get("Mode", "")), 40) or None,
         zxid=_whole(reported.get("Zxid", ""), 16),
         outstanding=_whole(reported.get("Outstanding", "")),
         latency_avg_ms=_number(latency[1]),
         latency_max_ms=_number(latency[2]),
         connections=_whole(reported.get("Connections", "")),
         znodes=_whole(reported.get("Node count", "")),
-        version=clean_line(reported.get("Zookeeper version", "").partition("-")[0].partition(",")[0], 40) or None,
+        version=clean_line(masked(reported.get("Zookeeper version", "").partition("-")[0].partition(",")[0]), 40) or None,
     )
 
 

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 from kafka_audit.clients.secrets.secret_keys import is_secret
 from kafka_audit.clients.zookeeper.multi_read import Znode
 from kafka_audit.collect.rows.acl_sets import AclEntry
+from kafka_audit.collect.rows.kept_values import is_free_text
 from kafka_audit.collect.zookeeper.znodes import CONFIG, LARGE, ZnodeError, parse_broker_id, read_object
 from kafka_audit.model.tables import DynamicConfig, ScramUser
 
@@ -49,7 +50,7 @@ def broker_configs(name: str, znode: Znode) -> tuple[DynamicConfig, ...]:
     rows = []
     for key, value in sorted(_config(znode).items()):
         text = value if isinstance(value, str) else str(value)
-        secret = is_secret(key, text)
+        secret = is_secret(key, text) or is_free_text(key, text)
         rows.append(DynamicConfig(broker_id=broker, key=key, value=None if secret else text, secret=secret))
     return tuple(rows)
 

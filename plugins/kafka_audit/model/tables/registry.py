@@ -87,7 +87,7 @@ class TopicConfig(Row, filled_by=("DescribeConfigs TOPIC", "zookeeper /config/to
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicConfig(Row, filled_by=("zookeeper /config/brokers",)):
-    """One key of /config/brokers/<id or default>; `value` is null for a secret, which the decoder drops."""
+    """One key of /config/brokers/<id or default>; `value` is null as in broker_config: the decoder drops it."""
 
     broker_id: int | None  # None: the default of all brokers
     key: str

@@ -32,7 +32,7 @@ class Acl(Row, filled_by=("DescribeAcls", "zookeeper /kafka-acl")):
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerProperty(Row, filled_by=("properties",)):
-    """One key of a server.properties as Java reads it (the last definition applies); `value` is null for a secret."""
+    """One key of a server.properties as Java reads it (the last definition applies); `value` is null as in broker_config."""
 
     source: str  # path in the cluster file, with the id
     broker_id: int

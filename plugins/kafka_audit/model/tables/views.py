@@ -64,7 +64,8 @@ class ViewPartition(Row, filled_by=("Metadata",)):
 class BrokerConfig(Row, filled_by=("DescribeConfigs BROKER",)):
     """One key of DescribeConfigs(BROKER). Unknown keys that are not set are absent.
 
-    `value` is null if Kafka hides it (sensitive, or unknown to it), or if key or value contain a secret that Kafka does not hide.
+    `value` is null if Kafka hides it (sensitive, or unknown to it), if key or value contain a secret that Kafka does not hide, or
+    if it is a text of a key that no release of Kafka defines.
     """
 
     observer: str
