@@ -20,8 +20,9 @@ from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.probes import command_vantages, endpoint_probes
 from kafka_audit.collect.probes.command_vantages import bash_text, python_text
+from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.collect.zookeeper import zookeeper_view
-from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
+from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.tables import Probe, SourceRead
 
 NOBODY = ClusterLogins(Cluster(name="none"), {})
@@ -203,6 +204,47 @@ def test_an_address_that_the_cluster_file_names_is_dialled(dialled, monkeypatch)
     assert dialled == [], "a name in the file may mean anything by now"
     asked(target(LINK_LOCAL, 80), Budget(cluster))
     assert dialled == [], "another port of it is not named"
+
+
+STRICT = Limits(read_s=300.0, audit_s=600.0, dial_untrusted=False)
+NOT_TRUSTED = "not dialled: not in the cluster file and not in its trusted_hosts"
+
+
+def asked_strictly(endpoint, **described):
+    cluster = Cluster(name="c", limits=STRICT, **described)
+    options = ClientOptions(read_s=300.0, budget=Budget(cluster), logins=ClusterLogins(cluster, {}))
+    return BrokerAsker([endpoint], 1, options, ViewBook()).ask().rows
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.5", "::1", "b.internal"])
+def test_where_the_cluster_file_says_so_only_addresses_that_it_names_or_trusts_are_dialled(dialled, host):
+    rows = asked_strictly(target(host), bootstrap=("127.0.0.1:9093",), trusted_hosts=("*.kafka.example", "10.1.0.0/16"))
+    assert dialled == []
+    assert steps(rows) == [("dns", "unknown", NOT_TRUSTED)]
+    reads = {(row.outcome, row.error, row.needs) for row in rows if isinstance(row, SourceRead)}
+    assert reads == {("failed", NOT_TRUSTED, f'trusted_hosts: ["{host}"]')}
+
+
+@pytest.mark.parametrize("described", ["bootstrap", "trusted_hosts", "reach"])
+def test_what_it_names_or_trusts_is_read_as_ever(dialled, described):
+    with server(FakeBroker(0)) as (host, port):
+        named = {"bootstrap": (f"{host}:{port}",), "trusted_hosts": ("127.0.0.0/8",), "reach": {"b.internal:1": f"{host}:{port}"}}
+        endpoint = target("b.internal", 1, via=f"{host}:{port}") if described == "reach" else target(host, port)
+        rows = asked_strictly(endpoint, **{described: named[described]})
+    assert steps(rows)[-1][:2] == ("packets", "ok")
+    assert {address[:2] for address in dialled} == {(host, port)}
+
+
+@pytest.mark.parametrize("vantage", [Vantage(name="v", command=("false",)), Vantage(name="v", queue="dmz")])
+def test_no_vantage_gets_another_one(vantage):
+    cluster = Cluster(name="c", limits=STRICT, vantages=(vantage,))
+    logins, endpoint = ClusterLogins(cluster, {}), target("10.0.0.5")
+    if vantage.queue is None:
+        (run,) = command_vantages.runs(cluster, 1, [endpoint], [0], logins)
+        rows = run.rows()
+    else:
+        rows = QueueAnswer(endpoints=(), samples=("", "")).rows(vantage, 1, [endpoint], (), logins)
+    assert steps(rows) == [("dns", "unknown", NOT_TRUSTED)]
 
 
 def test_a_conversation_alone_refuses_as_well(dialled):

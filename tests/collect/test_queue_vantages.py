@@ -141,6 +141,9 @@ def test_an_endpoint_that_no_kafka_could_have_advertised_goes_nowhere(monkeypatc
     monkeypatch.setattr(Discovery, "listed", lambda _: tuple(rows))
     asked = queue_vantages.errand(Cluster(name="c", bootstrap=("good.example:9092",)), {})
     assert [key[3] for key in asked["endpoints"]] == ["good.example"]
+    strict = Cluster(name="c", bootstrap=("b.example:9092",), limits=Limits(dial_untrusted=False))
+    assert queue_vantages.errand(strict, {})["endpoints"] == []
+    assert queue_vantages.errand(replace(strict, trusted_hosts=("good.example",)), {})["endpoints"] == asked["endpoints"]
 
 
 WORDY = tuple(f"{number:0255}" for number in range(100))

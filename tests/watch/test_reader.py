@@ -333,6 +333,13 @@ def test_a_host_that_is_trusted_is_read_like_the_others(authority):
         assert outcomes(reading, "metadata") == {0: "answered", 1: "answered", 2: "answered"}
 
 
+def test_where_the_cluster_file_says_so_no_other_address_is_dialled(brokers):
+    strict = described(*brokers[:2], limits=Limits(read_s=60.0, dial_untrusted=False))
+    (reading,) = read(strict)
+    assert outcomes(reading) == {0: "answered", 1: "answered", 2: "unknown"}
+    assert brokers[2].connections == 0
+
+
 def test_a_wrong_password_is_refused_three_times_and_not_tried_with_each_reading(authority):
     with ExitStack() as stack:
         made = secured(stack, authority, {"auditor": "another"})

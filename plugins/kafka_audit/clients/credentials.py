@@ -25,7 +25,7 @@ from kafka_audit.clients.read_error import ReadError, clean_line
 from kafka_audit.clients.scram_keys import SaltedPasswords, ScramKeys
 from kafka_audit.clients.secrets.secret_forms import secret_forms
 from kafka_audit.clients.sockets import TlsContexts
-from kafka_audit.clients.targets import PLAINTEXT, Target, routes, split_address
+from kafka_audit.clients.targets import PLAINTEXT, Target, named_addresses, routes, split_address
 from kafka_audit.clients.tls import UNVERIFIED, TlsAccess, TlsFiles
 from kafka_audit.clients.tokens.access_token import AccessToken, FixedToken, TokenCache, TokenProvider
 from kafka_audit.clients.tokens.azure import fetch_azure_token
@@ -109,6 +109,7 @@ class ClusterLogins:
         self._offered: dict[str, str] = {}
         self.files = TlsFiles(cluster)
         self._named = _named(cluster)
+        self._in_file = named_addresses(cluster)
         self._trusted = tuple(parse_trusted_hosts(host) for host in cluster.trusted_hosts)
 
     def security(self, target: Target) -> Security | None:
@@ -174,6 +175,16 @@ class ClusterLogins:
         patterns = (pattern for pattern in self._trusted if pattern.names_one_host or not by_name)
         return any(pattern.matches(*target.dialled) for pattern in patterns)
 
+    def demand_dialled(self, target: Target) -> None:
+        """Raise ReadError where `limits.dial_untrusted` leaves an address out, from here and from every vantage."""
+        places = {_compared(target.host, target.port), _compared(*target.dialled)}
+        if self._cluster.limits.dial_untrusted or places & self._in_file or self._matches(target, by_name=False):
+            return
+        text = "not dialled: not in the cluster file and not in its trusted_hosts"
+        raise ReadError(
+            ReadFailure.NOT_DIALLED, f"{clean_line(target.address)}: {text}", trust_advice(target.dialled[0]), error=text
+        )
+
     def demand_known(self, target: Target) -> Security:
         """Return the security of a listener; raises NotAsked if the cluster file has none or another one."""
         security = self.security(target)
@@ -193,6 +204,7 @@ class ClusterLogins:
             target: the address.
             seconds: how long to wait for a token, where the login takes one that must be fetched; default: `limits.read_s`.
         """
+        self.demand_dialled(target)
         security = self.demand_known(target)
         if security.protocol == PLAINTEXT:
             return ListenerSecurity()

@@ -80,7 +80,7 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
     listed = registered_targets([row for row in rows if isinstance(row, RegisteredEndpoint)], cluster)
     brokers = keep_brokers(limits.brokers, priorities.vouchers_of_targets(listed, rows, budget.named, claims=claims))
     kept = priorities.kept_targets(listed, brokers.ids, budget.named, min(limits.endpoints, limits.probes))
-    targets = [target for target in flat(kept) if _is_probed(target)]
+    targets = [target for target in flat(kept) if endpoint_probes.not_probed(target, logins) is None]
     written = _written(rows)
     most = bisect([*accumulate(map(_size, targets))], MOST_BYTES)
     return {
@@ -188,7 +188,9 @@ class QueueAnswer:
         rows: list[Row] = [asking.answered(operation)]
         for target in targets:
             number, zxid = at_that_time.get(_key(target), (-1, None))
-            if number in seen and zxid == written.get(target.broker_id):
+            if (step := endpoint_probes.not_probed(target, logins)) is not None:
+                rows += endpoint_probes.probe_rows(sample, origin, target, [step])
+            elif number in seen and zxid == written.get(target.broker_id):
                 rows += endpoint_probes.probe_rows(sample, origin, target, seen[number], judges=logins.judges(target))
             else:
                 rows += endpoint_probes.unknown_probe_rows(sample, origin, [target], _NOT_PROBED)
@@ -198,10 +200,6 @@ class QueueAnswer:
 def without_queues(vantage: Vantage, sample: int, targets: Sequence[Target]) -> tuple[Row, ...]:
     """Return the rows of a queue vantage without an errand: in `kafka-audit run`, or without such an executor."""
     return endpoint_probes.unknown_probe_rows(sample, Origin.of(vantage, None), targets, None, NEEDS_QUEUES)
-
-
-def _is_probed(target: Target) -> bool:
-    return endpoint_probes.not_probed(target.host, target.port) is None
 
 
 def _size(target: Target) -> int:

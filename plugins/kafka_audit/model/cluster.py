@@ -100,7 +100,7 @@ class Expect:
 class Limits:
     """Bounds on the audit's own load and patience. Seconds, and a share for `leader_moves`.
 
-    The last five bound what a cluster can make an audit do, whatever it says. A cluster of 1,000 brokers and 1,000,000
+    `brokers` to `rows` bound what a cluster can make an audit do, whatever it says. A cluster of 1,000 brokers and 1,000,000
     partitions does not meet the defaults:
 
     - brokers, 2,000: twice as many.
@@ -129,6 +129,7 @@ class Limits:
     probes: int = 1_000_000
     bytes: int = 512 * 1024 * 1024
     rows: int = 5_000_000
+    dial_untrusted: bool = True  # whether addresses that only the cluster lists, and `trusted_hosts` does not match, are dialled
 
 
 @dataclass(frozen=True, kw_only=True)

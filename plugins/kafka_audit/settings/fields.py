@@ -211,6 +211,7 @@ def _limits(item: Item) -> Limits:
         probes=whole("probes", 1),
         bytes=whole("bytes", _LEAST_BYTES),
         rows=whole("rows", 1),
+        dial_untrusted=given["dial_untrusted"].flag() if "dial_untrusted" in given else usual.dial_untrusted,
     )
     if limits.audit_s < limits.read_s:
         item.refuse(f"audit_s ({limits.audit_s:g}) must be at least read_s ({limits.read_s:g})")

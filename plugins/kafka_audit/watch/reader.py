@@ -335,6 +335,7 @@ class Reader:
 
     def _conversation(self, target: Target, access: _Access) -> Conversation:
         """Return a conversation that ends in time, even if it waits for another one's login; raises ReadError."""
+        self._logins.demand_dialled(target)
         budget = self._budget.part(self._read_s + PATIENCE_S)
         options = ClientOptions(
             read_s=self._read_s, max_bytes=_MOST_BYTES, budget=budget, logins=self._logins, listener_security=access.security
