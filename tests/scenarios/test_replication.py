@@ -94,6 +94,7 @@ def put_through(cluster, watch):
 
 
 ALL = partitions("orders-0", "orders-1", "orders-2", "pair-0")
+SLOW = partitions("slow-0")  # a megabyte every ten seconds: since the look before, one was copied, or none was yet
 DOOMED = partitions("doomed-0")  # with ZooKeeper its deletion is under way, and it is not looked at
 
 
@@ -119,7 +120,7 @@ def assert_down(report):
     assert findings["KA604"] - DOOMED == ALL
     assert "KA604" not in of_family(report, at_least="HIGH")
     assert "temporary" in finding_of(report, "KA604", "topic/orders/partition/0")["message"]
-    assert findings["KA608"] == partitions("slow-0")
+    assert findings.get("KA608", set()) <= SLOW
     causes = {incident["cause"]: incident["headline"] for incident in report["incidents"]}
     assert {"KA113", "KA605"} <= causes.keys(), causes
     assert not causes.keys() & {"KA601", "KA602"}, causes
@@ -127,10 +128,9 @@ def assert_down(report):
 
 def assert_lasting(report, *, zookeeper):
     assert of_family(report, at_least="HIGH")["KA604"] - DOOMED == ALL
-    assert of_family(report)["KA608"] == partitions("slow-0", "dead-0")
+    assert of_family(report)["KA608"] - SLOW == partitions("dead-0")
     hanging = finding_of(report, "KA608", "topic/dead/partition/0")
     assert (hanging["confidence"], hanging["evidence"]["dead"]) == ("measured", [2])
-    assert finding_of(report, "KA608", "topic/slow/partition/0")["confidence"] == "suspected"
     if zookeeper:
         assert "it waits for broker 2" in finding_of(report, "KA610", "topic/doomed")["message"]
 

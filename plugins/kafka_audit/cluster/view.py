@@ -125,9 +125,26 @@ class ClusterView:
 
     def log_dirs(self, broker: int) -> Mapping[str, LogDir]:
         """Return a broker's log dirs by path, of the newest sample in which it returned any."""
-        rows = [row for row in self.of(LogDir) if row.broker_id == broker]
-        newest = max((row.sample for row in rows), default=0)
-        return {row.path: row for row in rows if row.sample == newest}
+        return _log_dirs(self.of(LogDir), broker)
+
+    def holds_other_bytes(self, broker: int) -> bool | None:
+        """Return whether the replicas of a broker have other sizes in all than in the previous snapshot; None if unknown.
+
+        A replica that is copied grows. Those that are written to change too, so that only the same sizes decide.
+        """
+        now, earlier = (sizes.get(broker) for sizes in self._replica_bytes)
+        return now != earlier if now and earlier else None
+
+    @cached_property
+    def _replica_bytes(self) -> tuple[Mapping[int, Mapping[str, int | None]], ...]:
+        both = (self.of(LogDir), () if self.previous is None else self.previous.of(LogDir))
+        return tuple(
+            {
+                broker: {path: row.replica_bytes for path, row in _log_dirs(rows, broker).items()}
+                for broker in {row.broker_id for row in rows}
+            }
+            for rows in both
+        )
 
     @property
     def info(self) -> SnapshotInfo | None:
@@ -516,3 +533,9 @@ class ClusterView:
             confidence=confidence,
             evidence=given,  # type: ignore[arg-type] # `Value`s, as the cases of checks prove
         )
+
+
+def _log_dirs(rows: Iterable[LogDir], broker: int) -> Mapping[str, LogDir]:
+    own = [row for row in rows if row.broker_id == broker]
+    newest = max((row.sample for row in own), default=0)
+    return {row.path: row for row in own if row.sample == newest}

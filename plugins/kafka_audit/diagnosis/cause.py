@@ -98,6 +98,11 @@ THROTTLE = CauseKind(
     name="throttle", group="throttle", code="KA608", word="throttled", fault="a replication throttle", spares_requests=True
 )
 
+PROGRESS = CauseKind(
+    name="progress", group="progress", code="KA604", word="catching up", fault="a catch-up", spares_requests=True
+)
+"""What is no fault. It leads where nothing was measured, until it is ruled out."""
+
 LOADER = CauseKind(
     name="loader",
     group="loader",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, canonical_address, canonical_text
+from kafka_audit.diagnosis.cause import PROGRESS
 from kafka_audit.diagnosis.causes import causes
 from kafka_audit.diagnosis.controller_paths import LOG, ControllerPath, controller_paths
 from kafka_audit.diagnosis.edges import Edge, Effect
@@ -161,8 +162,9 @@ def _diagnosed(facts: Facts, diagnosis: Diagnosis) -> Iterator[EdgeState]:
         fault = f"{first.cause.kind.fault} ({leading[1]})"
         text = first.shown_by[0].text if leading[1] is Confidence.MEASURED else f"{edge.effect.text}; {fault}"
         sources = edge.sources or tuple(_shown_for(facts, edge, first))
+    state = "unknown" if leading is not None and leading[0] == PROGRESS.group else "broken"
     for source in sources:
-        yield EdgeState(source=source, target=edge.target, state="broken", layer=layer, text=text)
+        yield EdgeState(source=source, target=edge.target, state=state, layer=layer, text=text)
 
 
 def _shown_for(facts: Facts, edge: Edge, candidate: WeighedCause) -> Iterator[int]:

@@ -1,6 +1,6 @@
 """Edges between brokers: who must reach whom, to do what, at which address, and whether what it is for happens."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,6 +49,12 @@ class OwnView:
 
 _UNKNOWN = Effect(state="unknown")
 _HOLDS = "it holds /controller in ZooKeeper"
+_LISTED, _ASKED = "ListPartitionReassignments", "zookeeper /admin/reassign_partitions"
+_LAG = "replica.lag.time.max.ms"
+_LAG_MS, _SHORTEST_LAG_MS = 30_000, 10_000
+"""Its default: now, and before Kafka 2.5."""
+_DIGITS = 10
+"""Those of no more milliseconds than Kafka accepts are fewer; a longer text is none that a broker runs with."""
 _OLD = frozenset(
     {"leader", "no_leader", "empty_view", "broker_missing", "topic_missing", "partition_missing", "replicas", "unregistered"}
 )
@@ -113,6 +119,7 @@ class Edges:
         """Keep the view; nothing is read yet."""
         self._view = view
         self._controller = view.controller
+        self._lags: dict[tuple[int, int], Effect] = {}
 
     def into(self, broker: int) -> tuple[Edge, ...]:
         """Return the edges that end at a broker: of its controller (ZooKeeper mode), and of its followers."""
@@ -330,8 +337,108 @@ class Edges:
 
         A follower that has just restarted is catching up; in KRaft, where the time of registration is unknown, the leader must
         have no follower at all. A follower with a wrong view does not know its leader, and one with a failed disk cannot follow.
+        Those that may be catching up are named where no other is absent: see `lag`.
         """
-        return tuple(sorted({gap.replica for gap in self._gaps.get(broker, ()) if self._is_absent(gap)}))
+        absent = self._absent.get(broker, ())
+        standing = tuple(follower for follower in absent if self.lag(broker, follower).state == "missing")
+        return standing or tuple(absent)
+
+    @cached_property
+    def _absent(self) -> Mapping[int, list[int]]:
+        found = {leader: {gap.replica for gap in gaps if self._is_absent(gap)} for leader, gaps in self._gaps.items()}
+        return {leader: sorted(followers) for leader, followers in found.items()}
+
+    def lag(self, leader: int, follower: int) -> Effect:
+        """Return whether a follower that is out of sync stands still (`missing`), or may be catching up (`passing`), and why.
+
+        A large partition, a throttle or a restart keeps a follower out of the ISR for hours. It stands still if the previous
+        audit showed the same, and its log dirs have not changed since. It is cut off if it is in sync with none of several
+        leaders, and a leader is if none of several followers is: what is copied ends one partition at a time. Where that may be
+        a reassignment that was not read, it is `unknown`.
+        """
+        pair = (leader, follower)
+        if pair not in self._lags:
+            self._lags[pair] = self._lag(leader, follower)
+        return self._lags[pair]
+
+    def _lag(self, leader: int, follower: int) -> Effect:
+        reason, cut = self._copies(leader, follower), self._cut(leader, follower)
+        if reason is not None:
+            return Effect(state="passing", text=reason)
+        if self._reassignments_unread:
+            # Where min.insync.replicas is not known either, nothing else reports what clients lose with a broker that is cut off.
+            undecided = cut is not None and self._view.min_isr_gap is not None
+            return Effect(state="unknown" if undecided else "passing", text="reassignments, which copy replicas, were not read")
+        if cut is not None:
+            return Effect(state="missing", text=cut)
+        if not self._lasting.get((leader, follower)):
+            return Effect(state="passing", text=f"no earlier audit has broker {follower} out of these ISRs")
+        how = {True: "has changed", False: "is the same", None: "is not known"}[changed := self._view.holds_other_bytes(follower)]
+        text = f"broker {follower} was out of these ISRs in the previous audit; the size of its replicas {how} since"
+        return Effect(state="missing" if changed is False else "passing", text=text)
+
+    def _copies(self, leader: int, follower: int) -> str | None:
+        """Return why a follower has something to copy; None where nothing shows that."""
+        gap = self._gap.get((leader, follower))
+        if gap is not None and gap.added:
+            return f"a reassignment adds broker {follower}"
+        back = [broker for broker in (leader, follower) if self._is_back(broker)]
+        return f"{brokers(back)} registered seconds ago, or since the previous audit" if back else None
+
+    def _cut(self, leader: int, follower: int) -> str | None:
+        """Return that a follower is in sync with none of several leaders, or a leader has none of several followers."""
+        share = self._view.partitions.shares.get(follower)
+        if share is not None and share.in_sync == share.led and self._lacking[follower] > 1:
+            return f"broker {follower} is in no ISR of any other leader"
+        followers = [other for other in self._unexplained.get(leader, ()) if not self._is_back(other)]
+        alone = len(followers) > 1 and self._gap[leader, followers[0]].leader_alone
+        return f"broker {leader} has no follower in sync, of several" if alone else None
+
+    @cached_property
+    def _unexplained(self) -> Mapping[int, list[int]]:
+        """The followers that are absent at each leader, without those that a reassignment adds."""
+        return {leader: [one for one in absent if not self._gap[leader, one].added] for leader, absent in self._absent.items()}
+
+    @cached_property
+    def _lacking(self) -> Counter[int]:
+        """At how many leaders each follower is."""
+        return Counter(follower for followers in self._unexplained.values() for follower in followers)
+
+    @cached_property
+    def _gap(self) -> Mapping[tuple[int, int], ReplicaGap]:
+        return {(gap.leader, gap.replica): gap for gap in self._view.differences.of(ReplicaGap)}
+
+    def may_catch_up(self, leader: int, follower: int) -> bool:
+        """Return whether a registered follower is out of sync, and no reason is known why it would not catch up."""
+        gap = self._gap.get((leader, follower))
+        return gap is not None and self._is_able(gap) and self.lag(leader, follower).state == "passing"
+
+    def _is_back(self, broker: int) -> bool:
+        """Return whether a broker came back too late to have been dropped for lag since; in KRaft since the previous audit."""
+        age = self._view.ages_ms.get(broker)
+        if age is None:
+            return self._view.previous is not None and broker not in self._view.brokers_earlier
+        setting = self._view.settings.running(broker, _LAG)
+        value = (setting.value or "").strip()
+        is_number = value.isdecimal() and len(value) <= _DIGITS
+        return age < (int(value) if is_number else _LAG_MS if setting.state == "unset" else _SHORTEST_LAG_MS)
+
+    @cached_property
+    def _reassignments_unread(self) -> bool:
+        outcomes: dict[str, set[str]] = {_LISTED: set()} if self._view.kraft else {}
+        for read in self._view.last_reads:
+            if read.operation in {_LISTED, _ASKED}:
+                outcomes.setdefault(read.operation, set()).add(read.outcome)
+        return any("answered" not in found for found in outcomes.values())
+
+    @cached_property
+    def _lasting(self) -> Mapping[tuple[int, int], bool]:
+        """Whether followers that a leader has out of sync were so in the previous audit too, in each of these partitions."""
+        found: dict[tuple[int, int], bool] = {}
+        for state in self._view.partitions.of_kind("under_replicated"):
+            pairs = ((state.leader, follower) for follower in state.missing if state.leader is not None)
+            found |= {pair: found.get(pair, True) and pair[1] in (state.lasting or ()) for pair in pairs}
+        return found
 
     def behind(self, broker: int) -> frozenset[int]:
         """Return the followers that are out of the ISR of any partition that a broker leads, in two samples."""
@@ -351,8 +458,10 @@ class Edges:
         follower = self._view.brokers.get(gap.replica)
         created, oldest = None if follower is None else follower.created, gap.oldest_version
         cut_later = gap.leader_alone if created is None or oldest is None else created < oldest
-        works = gap.follows_others and not gap.listed_offline and not (self._controller is not None and self._signs(gap.replica))
-        return self._lasts(gap) and gap.in_sync == 0 and works and cut_later
+        return self._lasts(gap) and gap.in_sync == 0 and gap.follows_others and self._is_able(gap) and cut_later
+
+    def _is_able(self, gap: ReplicaGap) -> bool:
+        return not gap.listed_offline and not (self._controller is not None and self._signs(gap.replica))
 
 
 def _those(broker: int | None) -> frozenset[int]:

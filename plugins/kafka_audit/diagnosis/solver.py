@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.cause import CauseKind, EdgeObservation, KnownCause
+from kafka_audit.diagnosis.cause import PROGRESS, CauseKind, EdgeObservation, KnownCause
 from kafka_audit.diagnosis.causes import causes
 from kafka_audit.diagnosis.edges import CONTROL, COORDINATE, FOLLOW, REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts, facts_of
@@ -84,12 +84,16 @@ class Diagnosis:
         """The same of an edge that is broken, whatever shows that.
 
         Inferred: each rival has an observation against it. Suspected: not each has, and one alone has an observation for it, or
-        all others are rare. A rare cause for which nothing speaks never leads: there may be unknown causes.
+        all others are rare. A rare cause for which nothing speaks never leads: there may be unknown causes. A catch-up in
+        progress leads where nothing but rare causes is shown beside it.
         """
         if self.measured:
             return self.measured[0].cause.kind.group, Confidence.MEASURED
-        shown = _groups([candidate for candidate in self.possible if candidate.shown_by])
-        groups = shown or _groups([candidate for candidate in self.possible if not candidate.cause.rare])
+        shown = [candidate for candidate in self.possible if candidate.shown_by]
+        ordinary = [candidate for candidate in shown if candidate.cause.kind is PROGRESS]
+        if ordinary:  # settings that are always there, and what rarely breaks an edge, do not outweigh it
+            shown = [candidate for candidate in shown if not candidate.cause.rare and candidate not in ordinary] or ordinary
+        groups = _groups(shown) or _groups([candidate for candidate in self.possible if not candidate.cause.rare])
         if len(groups) != 1:
             return None
         return groups[0], Confidence.INFERRED if len(_groups(self.possible)) == 1 else Confidence.SUSPECTED
@@ -158,6 +162,14 @@ def diagnoses_into(view: ClusterView, broker: int, among: tuple[int, ...] = ()) 
         followers = (edge for edge in edges if edge.kind == REPLICATE)
         edges = tuple(edge if edge.sources else replace(edge, sources=among) for edge in followers)
     return tuple(diagnosed(facts, edge) for edge in edges)
+
+
+def catches_up(view: ClusterView, leader: int | None, follower: int) -> bool:
+    """Return whether a follower that is out of sync may be catching up, and nothing that was observed is another reason."""
+    if leader is None or not facts_of(view).edges.may_catch_up(leader, follower):
+        return False
+    into = (one for one in diagnoses_into(view, leader) if one.edge.kind == REPLICATE and follower in one.edge.sources)
+    return all(one.leading is not None and one.leading[0] == PROGRESS.group for one in into)
 
 
 def following(view: ClusterView, broker: int) -> Diagnosis:

@@ -13,6 +13,14 @@ excused AS (
           JOIN observed AS o ON o.snapshot_id = p.snapshot_id AND o.topic = p.topic
           WHERE size(array_except(p.replicas, p.isr)) <= o.observers)
     GROUP BY snapshot_id, leader, replica),
+added AS (
+    SELECT snapshot_id, leader, replica, count(*) AS partitions
+    FROM (SELECT p.snapshot_id, p.leader, explode(array_except(array_intersect(p.replicas, m.adding), p.isr)) AS replica
+          FROM sampled_partition AS p
+          JOIN reassigned AS m
+              ON m.snapshot_id = p.snapshot_id AND m.moment = 'now' AND m.topic = p.topic AND m.partition = p.partition
+          WHERE p.now)
+    GROUP BY snapshot_id, leader, replica),
 summed AS (
     SELECT snapshot_id, leader, replica, sum(partitions) AS partitions, sum(in_sync) AS in_sync, min(oldest) AS oldest,
            max(newest) AS newest, sum(partitions_before) AS partitions_before, sum(in_sync_before) AS in_sync_before,
@@ -39,9 +47,11 @@ offline AS (
 SELECT n.snapshot_id, n.leader, n.replica, n.partitions, n.in_sync,
        s.steady AND n.partitions_before = n.partitions AND n.in_sync_before = n.in_sync
            AND coalesce(n.newest_before = n.newest, false) AS repeated,
-       n.oldest AS oldest_version, n.follows_others, n.leader_alone, o.leader IS NOT NULL AS listed_offline
+       n.oldest AS oldest_version, n.follows_others, n.leader_alone, o.leader IS NOT NULL AS listed_offline,
+       coalesce(a.partitions >= n.partitions - n.in_sync, false) AS added
 FROM placed AS n
 JOIN chosen_sample AS s ON s.snapshot_id = n.snapshot_id AND s.moment = 'now'
 JOIN known_broker AS k ON k.snapshot_id = n.snapshot_id AND k.moment = 'now' AND k.broker_id = n.replica
 LEFT JOIN offline AS o ON o.snapshot_id = n.snapshot_id AND o.leader = n.leader AND o.replica = n.replica
+LEFT JOIN added AS a ON a.snapshot_id = n.snapshot_id AND a.leader = n.leader AND a.replica = n.replica
 WHERE n.leader <> n.replica AND n.in_sync < n.partitions

@@ -235,6 +235,7 @@ class ReplicaGap(Row):
     follows_others: bool  # it is in the ISR of partitions with another leader
     leader_alone: bool  # no follower at all is in the ISR of what this leader leads
     listed_offline: bool  # some view lists it under offline_replicas of such a partition
+    added: bool = False  # wherever it is missing, a reassignment adds it
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from typing import Any
 from kafka_audit.checks import check
 from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.cause import PROGRESS
 from kafka_audit.diagnosis.causes import groups_of
 from kafka_audit.diagnosis.causes.lost_packets import LOST
 from kafka_audit.diagnosis.edges import REPLICATE
@@ -53,7 +54,7 @@ class _Cut:
             leads = diagnosis.confidence(*self._groups) is not None
             # Views that are old have checks of their own; followers that do not follow have none but this one.
             own = any(kind.group in self._groups for kind in diagnosis.kinds)
-            alone = own and self._edge.kind == REPLICATE and self._limits_known()
+            alone = own and self._edge.kind == REPLICATE and self._limits_known() and not self._catches_up(diagnosis)
             if leads or alone or (unmeasured and not set(self._edge.sources) <= set(self._paths.open)):
                 return self._by_diagnosis(diagnosis)
         losing = self._facts.at_their_brokers(self._paths.losing)
@@ -113,8 +114,11 @@ class _Cut:
         confidence, rivals = diagnosis.confidence(*self._groups), tuple(kind.named("KA302") for kind in diagnosis.kinds)
         own = any(kind.group in self._groups for kind in diagnosis.usual)
         if confidence is None and (diagnosis.leading is not None or not own):
+            needs = "a vantage with role broker"
+            if self._catches_up(diagnosis):
+                rivals, needs = (PROGRESS.named("KA302"),), f"another audit, or {needs}"
             explained = f"{self._symptom}, which {' or '.join(rivals) or 'no known cause'} explains"
-            return self._unknown(error=explained, needs="a vantage with role broker")
+            return self._unknown(error=explained, needs=needs)
         sources, leading = diagnosis.edge.sources, None if diagnosis.leading is None else diagnosis.leading[0]
         if confidence is Confidence.MEASURED:
             return self._fail(
@@ -133,6 +137,10 @@ class _Cut:
         reported["why"] = f"{reported['why']}; not ruled out: {listing(others, 3)}"
         reported["undecided"] = tuple(kind.word for kind in diagnosis.usual) if confidence is None else None
         return self._fail(sources, confidence=Confidence.SUSPECTED, cannot="possibly cannot", rivals=others, **reported)
+
+    @staticmethod
+    def _catches_up(diagnosis: Diagnosis) -> bool:
+        return diagnosis.leading is not None and diagnosis.leading[0] == PROGRESS.group
 
     def _fail(self, sources: tuple[int, ...], **reported: Any) -> Judgement:  # noqa: ANN401
         """Return a failure; `sources` are the brokers that cannot reach this one."""

@@ -1,14 +1,22 @@
 """KA603."""
 
 from collections.abc import Iterator
+from functools import cache, partial
 
 from kafka_audit.checks import check
 from kafka_audit.checks.replication.partitions import judge_partitions
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.diagnosis.solver import catches_up
+from kafka_audit.differences.tables import ReplicaState
 from kafka_audit.model.finding import Judgement, Severity
 
 
 @check(code="KA603", severity=Severity.MEDIUM, parts=("topics",))
 def at_min_isr(view: ClusterView) -> Iterator[Judgement]:
     """A partition has lost replicas down to min.insync.replicas."""
-    yield from judge_partitions(view, "KA603", "at_min_isr", min_isr=True)
+    waits = cache(partial(catches_up, view))
+
+    def severity(state: ReplicaState) -> Severity | None:
+        return Severity.INFO if all(waits(state.leader, replica) for replica in state.missing) else None
+
+    yield from judge_partitions(view, "KA603", "at_min_isr", min_isr=True, severity=severity)

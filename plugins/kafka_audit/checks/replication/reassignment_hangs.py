@@ -13,18 +13,20 @@ from kafka_audit.model.text import counted, listing
 _RATE = ".replication.throttled.rate"
 _DEFAULT = 5
 """Kafka's default of a setting."""
+_NOT_MEASURED = {"error": "whether the replicas that are added grow was not read", "needs": "DescribeLogDirs in two audits"}
 
 
 @check(code="KA608", severity=Severity.MEDIUM, parts=("topics",))
 def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
     """A reassignment makes no progress, or its throttle is still set."""
     moving = view.differences.of(ReassignedState)
-    hanging = [row for row in moving if row.repeated]
+    grows = {row: _grows(view, row) for row in moving if row.repeated}
+    hanging = [row for row, growing in grows.items() if growing is False]
     for row in hanging:
         confidence = Confidence.MEASURED if row.unregistered else Confidence.SUSPECTED
         resource = f"topic/{row.topic}/partition/{row.partition}"
         yield view.judge("KA608", resource, Status.FAIL, _evidence(row), confidence=confidence)
-    unknown = _unknown(view, len(moving))
+    unknown = _unknown(view, len(moving)) or (_NOT_MEASURED if None in grows.values() else {})
     throttle = _throttled(view)
     if unknown:
         yield view.judge("KA608", "cluster", Status.UNKNOWN, unknown, moving=len(moving))
@@ -38,6 +40,14 @@ def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("KA608", "cluster", Status.FAIL, reported, severity=severity)
     else:
         yield view.judge("KA608", "cluster", Status.PASS, moving=len(moving))
+
+
+def _grows(view: ClusterView, row: ReassignedState) -> bool | None:
+    """Return whether a replica that is added may have grown since the previous snapshot; None if that is unknown."""
+    if row.unregistered:
+        return False
+    changed = [view.holds_other_bytes(broker) for broker in row.adding if broker not in (row.isr or ())]
+    return None if None in changed and True not in changed else any(changed)
 
 
 def _evidence(row: ReassignedState) -> dict[str, object]:

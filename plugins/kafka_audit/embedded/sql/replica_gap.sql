@@ -54,6 +54,39 @@ WITH observed AS (
     snapshot_id,
     leader,
     replica
+), added AS (
+  SELECT
+    snapshot_id,
+    leader,
+    replica,
+    COUNT(*) AS partitions
+  FROM (
+    SELECT
+      p.snapshot_id,
+      p.leader,
+      UNNEST(
+        CASE
+          WHEN ARRAY_INTERSECT(p.replicas, m.adding) IS NULL OR p.isr IS NULL
+          THEN NULL
+          ELSE LIST_FILTER(
+            LIST_DISTINCT(ARRAY_INTERSECT(p.replicas, m.adding)),
+            LAMBDA e : LENGTH(LIST_FILTER(p.isr, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+          )
+        END
+      ) AS replica
+    FROM sampled_partition AS p
+    JOIN reassigned AS m
+      ON m.snapshot_id = p.snapshot_id
+      AND m.moment = 'now'
+      AND m.topic = p.topic
+      AND m.partition = p.partition
+    WHERE
+      p.now
+  )
+  GROUP BY
+    snapshot_id,
+    leader,
+    replica
 ), summed AS (
   SELECT
     snapshot_id,
@@ -132,7 +165,8 @@ SELECT
   n.oldest AS oldest_version,
   n.follows_others,
   n.leader_alone,
-  NOT o.leader IS NULL AS listed_offline
+  NOT o.leader IS NULL AS listed_offline,
+  COALESCE(a.partitions >= n.partitions - n.in_sync, FALSE) AS added
 FROM placed AS n
 JOIN chosen_sample AS s
   ON s.snapshot_id = n.snapshot_id AND s.moment = 'now'
@@ -140,5 +174,7 @@ JOIN known_broker AS k
   ON k.snapshot_id = n.snapshot_id AND k.moment = 'now' AND k.broker_id = n.replica
 LEFT JOIN offline AS o
   ON o.snapshot_id = n.snapshot_id AND o.leader = n.leader AND o.replica = n.replica
+LEFT JOIN added AS a
+  ON a.snapshot_id = n.snapshot_id AND a.leader = n.leader AND a.replica = n.replica
 WHERE
   n.leader <> n.replica AND n.in_sync < n.partitions

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from kafka_audit.diagnosis.cause import PROGRESS
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.rule import (
@@ -49,6 +50,7 @@ def story(case: Case) -> Story:
         candidates=found,
         **shown,
         follows=follows,
+        waits=any(candidate.cause == PROGRESS.name for candidate in left),
         followers=followers,
         asked=_asked(case),
         parties=len(followers if follows else case.brokers or _addresses(case)),

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.partitions import PartitionState
-from kafka_audit.diagnosis.cause import CauseKind
+from kafka_audit.diagnosis.cause import PROGRESS, CauseKind
 from kafka_audit.diagnosis.edges import REPLICATE
-from kafka_audit.diagnosis.solver import Diagnosis, diagnoses_into
+from kafka_audit.diagnosis.solver import Diagnosis, catches_up, diagnoses_into
 from kafka_audit.incidents.causes import grouped
 from kafka_audit.incidents.causes.candidates import candidates_of
 from kafka_audit.incidents.causes.repair import last_in_sync
@@ -61,7 +61,7 @@ def story(case: Case) -> Story:
     return told(
         case,
         "storage/missing_replicas missing",
-        cause=None if kind is None else kind.code,
+        cause=None if kind in {None, PROGRESS} else kind.code,
         evidence=(
             *evidence_of(sorted(case.explained, key=lambda finding: finding.code)),
             Evidence(observer=f"broker {broker}", text=_said_of(case, broker)),
@@ -76,6 +76,7 @@ def story(case: Case) -> Story:
         held=held.held_by(broker),
         leaderless=leaderless,
         refused=any(root.code == "KA602" for root in case.explained),
+        waits=any(catches_up(case.view, state.leader, broker) for state in states),
         start=last_in_sync(case, f"broker {broker}") if leaderless else (),
     )
 
