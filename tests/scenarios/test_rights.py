@@ -42,7 +42,7 @@ def lacking(report):
     """Return what each broker's answers lacked: (read, right that it needs)."""
     found = {broker: set() for broker in BROKERS}
     for read in report["coverage"]["unknown"]:
-        assert "AUTHORIZATION_FAILED" in read["error"], read
+        assert read["reason"] == "NOT_AUTHORIZED", read
         found[read["observer"]].add((read["operation"], read["needs"]))
     return found
 
