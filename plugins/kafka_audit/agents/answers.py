@@ -21,7 +21,7 @@ Report = Mapping[str, Any]
 Answer = dict[str, Any]
 
 MOST_CHARACTERS = 400_000
-"""Of an answer: whoever asks pays for each of them."""
+"""Of an answer: an agent reads each of them."""
 
 _MOST = 200
 _LONGEST = 10_000  # characters of a text; a longer one is left out, not cut: a part of a command is another command

@@ -5,7 +5,7 @@ import pickle
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TypeVar
 
 from kafka_audit.bounds import child_process
@@ -14,13 +14,13 @@ from kafka_audit.checks import Check
 from kafka_audit.lint import judging, members, reading
 from kafka_audit.lint.judging import Rules
 from kafka_audit.lint.members import Group, Member
-from kafka_audit.lint.reading import LintTarget
+from kafka_audit.lint.reading import LintTarget, Source
 from kafka_audit.model.errors import AuditError, UsageError
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted
 
 SECONDS = 20.0
-"""That reading a file, or judging the files of a cluster, may take, and half of what each of the two may take for all files.
+"""That reading a file, or judging the files of a cluster, may take, and a third of what each of the two may take for all files.
 
 Rendered charts of 2 MB take 5 on a busy machine.
 """
@@ -31,9 +31,10 @@ SECONDS_A_FILE = 0.05
 MEGABYTES = 512
 """Of memory for the largest file, and of what is kept of all; each file adds one."""
 
-_LEAST_SECONDS = 0.01
+_LEAST_SECONDS, _SHARE = 0.01, 3
 _K = TypeVar("_K")
 _T = TypeVar("_T")
+_Ordered = tuple[tuple[int, int], Linted]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,33 +59,35 @@ def lint_files(arguments: Sequence[str], rules: Rules) -> Outcome:
     targets = reading.lint_targets(arguments)
     read, errors = _read(targets, rules)
     judge, turns = _Judge(read, rules), _Turns(len(targets))
-    ((_, groups),) = turns.each({"": judge.paths})
-    if isinstance(groups, AuditError):
-        msg = f"to find the files of each cluster {groups}; lint those of each cluster in a call of its own"
+    ((_, clusters),) = turns.each({"": judge.clusters})
+    if isinstance(clusters, AuditError):
+        msg = f"to find the files of each cluster {clusters}; lint those of each cluster in a call of its own"
         raise UsageError(msg)
-    found: list[tuple[int, Linted]] = []
-    failed: dict[int, AuditError] = {}
-    for place, judged in turns.each({place: partial(judge.judged, place) for place in range(len(groups))}):
+    found: list[_Ordered] = []
+    failed: list[tuple[int, AuditError]] = []
+    smallest_first = sorted(range(len(clusters)), key=lambda place: judge.size(clusters[place]))
+    for place, judged in turns.each({place: partial(judge.judged, clusters[place]) for place in smallest_first}):
         if isinstance(judged, AuditError):
-            failed[place] = judged
+            failed.append((place, judged))
         else:
             found += judged
-    for place, error in failed.items():
-        rest, refused = _without_culprits(judge, turns, place, groups[place], error)
+    for place, error in sorted(failed, key=lambda pair: pair[0]):
+        rest, refused = _without_culprits(judge, turns, clusters[place], error)
         found += rest
-        errors += refused
-    return Outcome(files=tuple(file for _, file in sorted(found, key=lambda pair: pair[0])), errors=tuple(errors))
+        errors |= refused
+    lines = tuple(errors[target.path] for target in targets if target.path in errors)
+    return Outcome(files=tuple(file for _, file in sorted(found, key=lambda pair: pair[0])), errors=lines)
 
 
 class _Turns:
     """Runs what is done with files in child processes, in turn, within a time that they share.
 
-    What did not end leaves half of the time to the others, however many do not.
+    Once one did not end, none may take more than a third of what is left, so that however many do not, the others have some.
     """
 
     def __init__(self, files: int) -> None:
         self._usual, self._megabytes = SECONDS + SECONDS_A_FILE * files, MEGABYTES + files
-        self._left = 2 * self._usual
+        self._left, self._share = _SHARE * self._usual, 1
 
     def each(self, functions: Mapping[_K, Callable[[], _T]]) -> Iterator[tuple[_K, _T | AuditError]]:
         """Yield each name, and what its function returned, or why it did not."""
@@ -100,6 +103,7 @@ class _Turns:
             if possible:
                 slow = isinstance(became, ChildSlowError)
                 self._left -= self._given if slow else time.monotonic() - self._began
+                self._share = _SHARE if isinstance(became, ChildError) else self._share
             yield name, became
             if self._left < _LEAST_SECONDS:
                 break
@@ -107,22 +111,30 @@ class _Turns:
             yield name, ChildError("did not begin: other files took the time of all")
 
     def _limit(self) -> float:
-        self._given, self._began = min(self._usual, self._left / 2), time.monotonic()
+        self._given, self._began = min(self._usual, self._left / self._share), time.monotonic()
         return self._given
 
 
-def _read(targets: Sequence[LintTarget], rules: Rules) -> tuple[list[bytes], list[str]]:
-    """Return the files that describe brokers, pickled, and a line for each that could not be read."""
-    read, errors, room = [], [], (MEGABYTES + len(targets)) << 20
-    for path, found in _Turns(len(targets)).each({target.path: partial(_pickled, target, rules) for target in targets}):
+def _read(targets: Sequence[LintTarget], rules: Rules) -> tuple[Mapping[int, bytes], dict[str, str]]:
+    """Return the files that describe brokers, pickled, by their place, and by path a line for each that could not be read.
+
+    The smallest are read first: what takes the time of all is seldom small.
+    """
+    read: dict[int, bytes] = {}
+    errors: dict[str, str] = {}
+    room = (MEGABYTES + len(targets)) << 20
+    smallest_first = sorted(range(len(targets)), key=lambda place: targets[place].size)
+    turns = _Turns(len(targets)).each({place: partial(_pickled, targets[place], rules) for place in smallest_first})
+    for place, found in turns:
+        path = targets[place].path
         if isinstance(found, AuditError):
-            errors.append(f"{path}: the check {found}" if isinstance(found, ChildError) else str(found))
+            errors[path] = f"{path}: the check {found}" if isinstance(found, ChildError) else str(found)
         elif found is not None and len(found) > room:
-            errors.append(f"{path}: there is no memory for it beside the files before it; lint it in a call of its own")
+            errors[path] = f"{path}: there is no memory for it beside the other files; lint it in a call of its own"
         elif found is not None:
             room -= len(found)
-            read.append(found)
-    return read, errors
+            read[place] = found
+    return dict(sorted(read.items())), errors
 
 
 def _pickled(target: LintTarget, rules: Rules) -> bytes | None:
@@ -130,47 +142,89 @@ def _pickled(target: LintTarget, rules: Rules) -> bytes | None:
     return None if source is None else pickle.dumps(source)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Node:
+    """A member of a cluster, as it can be sent: its file and its broker by their places."""
+
+    file: int
+    broker: int
+    path: str
+    broker_id: int
+    twins: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cluster:
+    """The nodes of a cluster, and those that may be of it but for their chroot."""
+
+    nodes: tuple[_Node, ...]
+    others: tuple[_Node, ...]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(node.path for node in self.nodes))
+
+
 class _Judge:
-    """Judges what was read. Only child processes unpickle it, each one once."""
+    """Judges what was read. Only child processes unpickle it: each one what it judges, once."""
 
-    def __init__(self, read: Sequence[bytes], rules: Rules) -> None:
+    def __init__(self, read: Mapping[int, bytes], rules: Rules) -> None:
         self._read, self._rules = read, rules
+        self._sources: dict[int, Source] = {}
 
-    @cached_property
-    def _groups(self) -> tuple[Sequence[Group], Mapping[int, Group], Mapping[int, int]]:
-        """The brokers of each cluster, nodes with another chroot by place of a cluster, and the order of all."""
-        sources = [child_process.unpickled(data) for data in self._read]
-        order = {id(broker): number for number, broker in enumerate(broker for source in sources for broker in source.brokers)}
-        groups = members.cluster_groups(sources)
-        return groups, members.of_the_same_ensemble(groups), order
+    def size(self, cluster: _Cluster) -> int:
+        """Return how large the files of a cluster are."""
+        return sum(len(self._read[file]) for file in {node.file for node in cluster.nodes})
 
-    def paths(self) -> list[tuple[str, ...]]:
-        """Return the files of each cluster."""
-        return [tuple(dict.fromkeys(member.source.path for member in group)) for group in self._groups[0]]
+    def clusters(self) -> list[_Cluster]:
+        """Return which brokers of all files are of one cluster."""
+        places = {id(broker): (file, at) for file in self._read for at, broker in enumerate(self._source(file).brokers)}
 
-    def judged(self, place: int, left_out: Collection[str] = ()) -> list[tuple[int, Linted]]:
+        def nodes(group: Group) -> tuple[_Node, ...]:
+            held = ((member, *places[id(member.broker)]) for member in group)
+            return tuple(
+                _Node(file=file, broker=at, path=member.source.path, broker_id=member.broker_id, twins=member.twins)
+                for member, file, at in held
+            )
+
+        groups = members.cluster_groups(map(self._source, self._read))
+        others = members.of_the_same_ensemble(groups)
+        return [_Cluster(nodes=nodes(group), others=nodes(others.get(place, ()))) for place, group in enumerate(groups)]
+
+    def judged(self, cluster: _Cluster, left_out: Collection[str] = ()) -> list[_Ordered]:
         """Return what is found in the files of a cluster, by their order; some of its files may be left out."""
-        groups, others, order = self._groups
-        group = tuple(member for member in groups[place] if member.source.path not in left_out)
-        return [(order[id(member.broker)], file) for member, file in judging.linted(group, self._rules, others.get(place, ()))]
+        kept = [node for node in cluster.nodes if node.path not in left_out]
+        group, others = (tuple(map(self._member, nodes)) for nodes in (kept, cluster.others))
+        found = judging.linted(group, self._rules, others)
+        return [((node.file, node.broker), file) for node, (_, file) in zip(kept, found, strict=True)]
+
+    def _member(self, node: _Node) -> Member:
+        source = self._source(node.file)
+        return Member(source=source, broker=source.brokers[node.broker], broker_id=node.broker_id, twins=node.twins)
+
+    def _source(self, file: int) -> Source:
+        if file not in self._sources:
+            self._sources[file] = child_process.unpickled(self._read[file])
+        return self._sources[file]
 
 
 def _without_culprits(
-    judge: _Judge, turns: _Turns, place: int, paths: tuple[str, ...], error: AuditError
-) -> tuple[list[tuple[int, Linted]], list[str]]:
+    judge: _Judge, turns: _Turns, cluster: _Cluster, error: AuditError
+) -> tuple[list[_Ordered], dict[str, str]]:
     """Return what is found in a cluster without the files for which judging does not even finish alone, and a line for each."""
-    alone = {path: partial(judge.judged, place, {*paths} - {path}) for path in paths if len(paths) > 1}
+    paths = cluster.paths
+    alone = {path: partial(judge.judged, cluster, {*paths} - {path}) for path in paths if len(paths) > 1}
     culprits = [path for path, judged in turns.each(alone) if isinstance(judged, AuditError)]
-    refused = [f"{path}: the check {error}" for path in culprits or paths[: len(paths) == 1]]
+    refused = {path: f"{path}: the check {error}" for path in culprits or paths[: len(paths) == 1]}
     if len(refused) == len(paths):
         return [], refused
     if culprits:
-        ((_, rest),) = turns.each({place: partial(judge.judged, place, culprits)})
+        ((_, rest),) = turns.each({"": partial(judge.judged, cluster, culprits)})
         if not isinstance(rest, AuditError):
             return rest, refused
         error = rest
     together = f"the check with {len(paths) - len(culprits) - 1} other files of its cluster {error}"
-    return [], [*refused, *(f"{path}: {together}" for path in paths if path not in culprits)]
+    return [], refused | {path: f"{path}: {together}" for path in paths if path not in culprits}
 
 
 def serving(arguments: Sequence[str], checks: Mapping[str, Check]) -> tuple[Member, ...]:

@@ -59,6 +59,14 @@ class LintTarget:
         """Whether a link leads out of the tree."""
         return _leads_out(self.path, self.tree)
 
+    @property
+    def size(self) -> int:
+        """How many bytes the file has, 0 where that is not known; links are not followed."""
+        try:
+            return os.lstat(self.path).st_size
+        except (OSError, ValueError):
+            return 0
+
 
 def lint_targets(arguments: Sequence[str]) -> tuple[LintTarget, ...]:
     """Return the files that arguments mean: files, folders with all below them, patterns; each once, in the order of arguments.
