@@ -80,7 +80,7 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
     listed = registered_targets([row for row in rows if isinstance(row, RegisteredEndpoint)], cluster)
     brokers = keep_brokers(limits.brokers, priorities.vouchers_of_targets(listed, rows, budget.named, claims=claims))
     kept = priorities.kept_targets(listed, brokers.ids, budget.named, min(limits.endpoints, limits.probes))
-    targets = [target for target in flat(kept) if endpoint_probes.not_probed(target, logins) is None]
+    targets = [target for target in flat(kept) if endpoint_probes.left_out(target, logins) is None]
     written = _written(rows)
     most = bisect([*accumulate(map(_size, targets))], MOST_BYTES)
     return {
@@ -188,7 +188,7 @@ class QueueAnswer:
         rows: list[Row] = [asking.answered(operation)]
         for target in targets:
             number, zxid = at_that_time.get(_key(target), (-1, None))
-            if (step := endpoint_probes.not_probed(target, logins)) is not None:
+            if (step := endpoint_probes.left_out(target, logins)) is not None:
                 rows += endpoint_probes.probe_rows(sample, origin, target, [step])
             elif number in seen and zxid == written.get(target.broker_id):
                 rows += endpoint_probes.probe_rows(sample, origin, target, seen[number], judges=logins.judges(target))

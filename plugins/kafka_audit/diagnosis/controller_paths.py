@@ -93,6 +93,13 @@ def is_closed(paths: Iterable[ControllerPath], address: HostPort, node: int | No
     return refuses and not any(path.connects for path in there)
 
 
+def reaches_nothing(view: ClusterView, own: Iterable[ControllerPath]) -> bool:
+    """Return whether the vantage of these paths probed brokers as well, and no connection from there opens."""
+    origins = {(path.vantage, path.source) for path in own}
+    probes = [probe for probe in view.probes if (probe.vantage, probe.from_broker) in origins]
+    return bool(probes) and not any(probe.network == "open" for probe in probes) and not any(path.connects for path in own)
+
+
 def zookeeper_paths(view: ClusterView) -> tuple[ControllerPath, ...]:
     """Return those from brokers' hosts to ZooKeeper servers; none where every broker is registered."""
     return _paths(view, (ZookeeperProbe,))

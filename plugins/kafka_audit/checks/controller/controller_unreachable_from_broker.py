@@ -1,10 +1,10 @@
 """KA216."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.controller_paths import ControllerPath, controller_paths
+from kafka_audit.diagnosis.controller_paths import controller_paths, reaches_nothing
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.diagnosis.vote_edges import VoteEdges
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
@@ -30,7 +30,7 @@ def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]
         evidence: dict[str, object] = {"broker": broker, "total": len(alive)}
         there = view.derived(VoteEdges).begins_at(broker, own)
         hurts = facts_of(view).edges.follow(broker).effect.state == "missing"
-        lost = _reaches_nothing(view, own)
+        lost = reaches_nothing(view, own)
         if lasting and lost and not hurts:
             error = f"this vantage reaches no address of any party, broker {broker}'s own among them"
             needs = f"a vantage on the host of broker {broker}: let its `command` run `hostname` and `ip route`"
@@ -52,10 +52,3 @@ def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]
             yield view.judge("KA216", f"broker/{broker}", Status.UNKNOWN, evidence, error=", ".join(errors), needs=needs)
         else:
             yield view.judge("KA216", f"broker/{broker}", Status.PASS, evidence)
-
-
-def _reaches_nothing(view: ClusterView, own: Iterable[ControllerPath]) -> bool:
-    """Return whether the vantage of these paths probed brokers as well, and no connection from there opens."""
-    origins = {(path.vantage, path.source) for path in own}
-    probes = [probe for probe in view.probes if (probe.vantage, probe.from_broker) in origins]
-    return bool(probes) and not any(probe.network == "open" for probe in probes) and not any(path.connects for path in own)

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from kafka_audit.clients.secrets.secret_keys import REST, SAID, TOKEN, USERINFO, is_secret, is_secret_key
 
 MASK = "[masked]"
+_OWN = "***"  # what stands for the auditor's own password, see `ListenerSecurity.hide`
 MOST = 8000
 """Characters of a text that are searched; the shown part is much shorter."""
 
@@ -41,7 +42,10 @@ def masked(text: str) -> str:
     shown = TOKEN.sub(MASK, USERINFO.sub(f"{MASK}@", _without_refused_value(shown)))
     shown = _PAIR.sub(_pair, shown)
     said = next((match for match in SAID.finditer(shown) if _PROSE.match(shown, match.end()) is None), None)
-    return shown if said is None else f"{shown[: said.end()]} {MASK}"
+    if said is None:
+        return shown
+    mask = _OWN if _OWN in shown[said.end() :] else MASK
+    return f"{shown[: said.end()]} {mask}"
 
 
 def masked_command(command: Sequence[str]) -> list[str]:

@@ -190,10 +190,10 @@ class VantageRun:
     def rows(self) -> tuple[Row, ...]:
         """Run the command and return `Probe` rows for every target, and one `SourceRead` row for the run."""
         command, asking, operation = self._command(), self._asking(), f"probe {self._vantage.name}"
-        sent = [target for target in self._targets if endpoint_probes.not_probed(target, self._logins) is None]
+        sent = [target for target in self._targets if endpoint_probes.left_out(target, self._logins) is None]
         rows: list[Row] = []
         for target in self._targets:
-            impossible = endpoint_probes.not_probed(target, self._logins)
+            impossible = endpoint_probes.left_out(target, self._logins)
             if impossible is not None:
                 rows += self._rows_of(target, [impossible])
         if self._left_out:

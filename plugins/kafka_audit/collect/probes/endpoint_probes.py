@@ -96,21 +96,22 @@ def unknown_step(error: ReadError) -> ProbeStep:
     return ProbeStep("dns", "unknown", error.error, None, error.needs, 0, error.failure)
 
 
-def not_probed(target: Target, logins: ClusterLogins, place: tuple[str, int] | None = None) -> ProbeStep | None:
-    """Return the only step for an address that is not resolved and not put into a script, None for any other.
-
-    Nothing can listen there, or `limits.dial_untrusted` leaves it out. `place` is dialled instead of what is advertised.
-    """
-    host, port = place or (target.host, target.port)
+def not_probed(host: str, port: int) -> ProbeStep | None:
+    """Return the only step for an address where nothing can listen: it is not resolved and not put into a script."""
     if not host or not can_be_name(NameKind.HOST, host):
         return probe_step("dns", "failed", ReadFailure.NO_HOST.name)
     if not port or not is_port(port):
         return probe_step("dns", "failed", ReadFailure.NO_PORT.name)
+    return None
+
+
+def left_out(target: Target, logins: ClusterLogins, place: tuple[str, int] | None = None) -> ProbeStep | None:
+    """Return the same, also for an address that `limits.dial_untrusted` leaves out; `place` is what `reach` leads to."""
     try:
         logins.demand_dialled(target)
     except ReadError as error:
         return unknown_step(error)
-    return None
+    return not_probed(*(place or (target.host, target.port)))
 
 
 def probe_from_here(
@@ -143,7 +144,7 @@ def probe_endpoint(
 ) -> list[ProbeStep]:
     """Probe these layers of a target from this process, within the time of the audit, and return the steps."""
     host, port = target.dialled
-    impossible = not_probed(target, logins, (host, port))
+    impossible = left_out(target, logins, (host, port))
     if impossible is not None:
         return [impossible]
     try:
