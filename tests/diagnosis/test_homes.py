@@ -111,7 +111,7 @@ FACTS = {
     },
     # How many brokers a view lists, and which list it is.
     "brokers_listed": {
-        *("cluster/answers/gaps.py", "cluster/answers/observers.py", "cluster/broker_lists.py", "cluster/disagreements.py"),
+        *("cluster/answers/observers.py", "cluster/broker_lists.py", "cluster/disagreements.py"),
         *("cluster/given.py", "cluster/quorum.py", "collect/brokers/broker_view.py", "diagnosis/edges.py"),
         *("diagnosis/kraft_claim.py", "report/parties/views.py"),
     },

@@ -29,7 +29,7 @@ _PLACE = re.compile(r"[0-9]{1,9}")
 _EVIDENCE = ("evidence_for", "evidence_against", "not_known")
 
 
-def bounded(answer: Mapping[str, Any], most: int = 0) -> str:
+def within_limits(answer: Mapping[str, Any], most: int = 0) -> str:
     """Return an answer as JSON in ASCII, where characters that turn or hide text are visible as escapes.
 
     Of a list with more than 200 entries, or `most` if that is more, the first are there and the number of the others: `changes`,

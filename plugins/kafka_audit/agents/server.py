@@ -103,7 +103,7 @@ class _StoreTools:
             msg = f"nothing was audited: {store.root} has no snapshot; `kafka-audit run` with that --store makes one"
             raise UsageError(msg)
         rows = answers.overviews({name: self._glance(store, name) for name in names})
-        return answers.bounded({"clusters": rows}, most=len(rows))
+        return answers.within_limits({"clusters": rows}, most=len(rows))
 
     def _glance(self, store: Store, cluster: str) -> Mapping[str, Any] | str:
         """Return the newest report of a cluster, or why there is none: one that cannot be read hides no other cluster."""
@@ -117,7 +117,7 @@ class _StoreTools:
 
         `incident` is a number from 0, all without it. `snapshot` is an id; without it, the newest report answers.
         """
-        return answers.bounded(answers.why(self._report(cluster, snapshot), incident))
+        return answers.within_limits(answers.why(self._report(cluster, snapshot), incident))
 
     def findings(  # noqa: PLR0913, PLR0917 -- the ways to choose
         self,
@@ -135,7 +135,7 @@ class _StoreTools:
         `resource`: the beginning of a name, such as `broker/2` or `topic/orders`. `limit`: from 1 to 200.
         """
         report = self._report(cluster, snapshot)
-        return answers.bounded(
+        return answers.within_limits(
             answers.findings(report, status=status, at_least=at_least, code=code, resource=resource, limit=limit)
         )
 
@@ -144,25 +144,25 @@ class _StoreTools:
 
         `name`: `zookeeper`, `broker 2`, `controller 200`, `worker`, or a vantage.
         """
-        return answers.bounded(answers.said_by(self._report(cluster, snapshot), name))
+        return answers.within_limits(answers.said_by(self._report(cluster, snapshot), name))
 
     def reach(self, cluster: str, source: str, target: str, snapshot: str | None = None) -> str:
         """Say whether a party reaches a broker or controller: `agrees`, or the first layer that fails (dns, tcp, …), and why."""
-        return answers.bounded(answers.reach(self._report(cluster, snapshot), source, target))
+        return answers.within_limits(answers.reach(self._report(cluster, snapshot), source, target))
 
     def not_known(self, cluster: str, snapshot: str | None = None) -> str:
         """List what the audit could not read or decide, with the right, port, file or setting that it needs."""
-        return answers.bounded(answers.not_known(self._report(cluster, snapshot)))
+        return answers.within_limits(answers.not_known(self._report(cluster, snapshot)))
 
     def what_would_decide(self, cluster: str, snapshot: str | None = None) -> str:
         """List the inputs that would decide between causes that were not ruled out, those of incidents first."""
-        return answers.bounded(answers.what_would_decide(self._report(cluster, snapshot)))
+        return answers.within_limits(answers.what_would_decide(self._report(cluster, snapshot)))
 
     def changes(self, cluster: str, snapshot: str | None = None) -> str:
         """List what changed since the snapshot before: brokers, addresses, versions, settings, ACLs, topics, leaders."""
         report = self._report(cluster, snapshot)
         kept = {key: report[key] for key in ("cluster", "snapshot_id", "previous_snapshot_id", "changes", "changes_omitted")}
-        return answers.bounded(kept | {"resolved": report["resolved_incidents"]})
+        return answers.within_limits(kept | {"resolved": report["resolved_incidents"]})
 
     def what_if(self, cluster: str, without: list[str], margin: int = 1, snapshot: str | None = None) -> str:
         """Say what stops if parties are lost at once: partitions, coordinators, the quorum, entry points.
@@ -185,11 +185,11 @@ class _StoreTools:
             margin=margin - 1,
             complete=False,
         )
-        return answers.bounded({"cluster": cluster, "snapshot_id": snapshot_id, **loss_document(found, view)})
+        return answers.within_limits({"cluster": cluster, "snapshot_id": snapshot_id, **loss_document(found, view)})
 
     def cite(self, cluster: str, id: str, snapshot: str | None = None) -> str:  # noqa: A002 -- a name that others read
         """Return the part of a report that an id of another answer names, such as `/incidents/0/evidence_for/1`."""
-        return answers.bounded(answers.cited(self._report(cluster, snapshot), id))
+        return answers.within_limits(answers.cited(self._report(cluster, snapshot), id))
 
     def explain(self, check: str | None = None) -> str:
         """Explain a check by code or name: why it matters, when it fails or is unknown, what to do. Without one, list all.
@@ -219,7 +219,7 @@ class _StoreTools:
         for linted in document["files"]:
             linted["path"] = file.name
             linted["findings"] = [finding for finding in linted["findings"] if finding["status"] == Status.FAIL]
-        return answers.bounded(document)
+        return answers.within_limits(document)
 
     def _store(self) -> Store:
         return Store(self._root)

@@ -154,7 +154,7 @@ class _Node:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Cluster:
+class _ClusterNodes:
     """The nodes of a cluster, and those that may be of it but for their chroot."""
 
     nodes: tuple[_Node, ...]
@@ -172,11 +172,11 @@ class _Judge:
         self._read, self._rules = read, rules
         self._sources: dict[int, Source] = {}
 
-    def size(self, cluster: _Cluster) -> int:
+    def size(self, cluster: _ClusterNodes) -> int:
         """Return how large the files of a cluster are."""
         return sum(len(self._read[file]) for file in {node.file for node in cluster.nodes})
 
-    def clusters(self) -> list[_Cluster]:
+    def clusters(self) -> list[_ClusterNodes]:
         """Return which brokers of all files are of one cluster."""
         places = {id(broker): (file, at) for file in self._read for at, broker in enumerate(self._source(file).brokers)}
 
@@ -189,9 +189,9 @@ class _Judge:
 
         groups = members.cluster_groups(map(self._source, self._read))
         others = members.of_the_same_ensemble(groups)
-        return [_Cluster(nodes=nodes(group), others=nodes(others.get(place, ()))) for place, group in enumerate(groups)]
+        return [_ClusterNodes(nodes=nodes(group), others=nodes(others.get(place, ()))) for place, group in enumerate(groups)]
 
-    def judged(self, cluster: _Cluster, left_out: Collection[str] = ()) -> list[_Ordered]:
+    def judged(self, cluster: _ClusterNodes, left_out: Collection[str] = ()) -> list[_Ordered]:
         """Return what is found in the files of a cluster, by their order; some of its files may be left out."""
         kept = [node for node in cluster.nodes if node.path not in left_out]
         group, others = (tuple(map(self._member, nodes)) for nodes in (kept, cluster.others))
@@ -209,7 +209,7 @@ class _Judge:
 
 
 def _without_culprits(
-    judge: _Judge, turns: _Turns, cluster: _Cluster, error: AuditError
+    judge: _Judge, turns: _Turns, cluster: _ClusterNodes, error: AuditError
 ) -> tuple[list[_Ordered], dict[str, str]]:
     """Return what is found in a cluster without the files for which judging does not even finish alone, and a line for each."""
     paths = cluster.paths
