@@ -3,21 +3,26 @@
 import json
 from collections import Counter
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from collect.fakes import refused
+from hostile_parties.broker import changed
 from hostile_parties.cluster import HostileCluster
 from kafka_audit.bounds.kept_brokers import Vouchers
 from kafka_audit.collect.logs import tails
+from kafka_audit.collect.priorities import MOST_REPLICAS
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.properties import sources
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.snapshot import _vouchers, take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Vantage, ZookeeperAccess
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import BrokerView, SourceRead, ViewBroker
+from kafka_audit.model.tables import BrokerView, RegisteredPartition, SourceRead, ViewBroker, ViewTopic
 
 MOST = 20
+METADATA = 3
 
 
 @pytest.fixture
@@ -144,3 +149,67 @@ def test_a_list_that_one_broker_gives_is_one_claim_and_one_that_many_give_is_mor
     assert found == Vouchers(
         named=[7], registered=[], long_known=[0, 1, 2], claimed={"same/0": [7], "same/1": [7], "other/0": [8], "assigned": []}
     )
+
+
+def longest_list(snapshot):
+    """Return how many replicas the longest list of a partition has in any table."""
+    lists = [column for table in snapshot.large.values() for column in table.columns if column.type == pa.list_(pa.int64())]
+    return max(pc.max(pc.list_value_length(column)).as_py() or 0 for column in lists if len(column))
+
+
+def failed_reads(snapshot):
+    return {
+        (row.observer, row.operation): row.message for row in snapshot.of(SourceRead) if row.outcome == "failed" and row.message
+    }
+
+
+@pytest.mark.parametrize("column", ["replica_nodes", "isr_nodes", "offline_replicas"])
+def test_replicas_that_a_broker_makes_up_are_cut_and_it_says_so_in_each_sample(tmp_path, column):
+    """12,000 were in the store, and the join of a partition's replicas with its ISR did not end."""
+
+    def flood(message):
+        for topic in message.topics:
+            if topic.name == "orders":
+                setattr(topic.partitions[0], column, [2, *range(10_000, 22_000)])
+
+    with HostileCluster(brokers=3) as parties:
+        parties.brokers[2].script[METADATA] = changed(flood)
+        snapshot = snap(parties, tmp_path, zookeeper=False)
+        topics = set(parties.topics)
+    assert longest_list(snapshot) == MOST_REPLICAS
+    cut = [row for row in snapshot.of(SourceRead) if row.operation == "Metadata (replicas)"]
+    says = f"1 topic with a list of more than {MOST_REPLICAS} replicas, the first: 12001 of orders"
+    assert {row.message for row in cut} == {says}
+    assert {row.sample for row in cut} == {row.sample for row in snapshot.of(BrokerView) if row.broker_id == 2}
+    assert {row.observer for row in cut} <= {"broker:2", f"broker@{parties.brokers[2].address}"}
+    assert {row.topic for row in snapshot.of(ViewTopic)} == topics
+
+
+def test_a_znode_that_makes_replicas_up_is_one_failed_read(tmp_path):
+    with HostileCluster(brokers=3) as parties:
+        topics = parties.zookeeper.znodes
+        flood = [*range(10_000, 10_000 + MOST_REPLICAS + 1)]
+        topics["/brokers/topics/flood"] = json.dumps({"version": 1, "partitions": {"0": flood}}).encode()
+        topics["/brokers/topics/moving"] = json.dumps(
+            {"version": 3, "partitions": {"0": [0]}, "adding_replicas": {"0": flood}}
+        ).encode()
+        state = "/brokers/topics/orders/partitions/0/state"
+        topics[state] = json.dumps({**json.loads(topics[state]), "isr": flood}).encode()
+        entry = {"topic": "orders", "partition": 1, "replicas": flood}
+        topics["/admin/reassign_partitions"] = json.dumps({"version": 1, "partitions": [entry]}).encode()
+        snapshot = snap(parties, tmp_path)
+    assert longest_list(snapshot) <= MOST_REPLICAS
+    failed = {operation for who, operation in failed_reads(snapshot) if who == "zookeeper"}
+    assert failed == {
+        "zookeeper /brokers/topics/flood", "zookeeper /brokers/topics/moving", f"zookeeper {state}",
+        "zookeeper /admin/reassign_partitions",
+    }  # fmt: skip
+    assert {(row.topic, row.partition) for row in snapshot.of(RegisteredPartition)} >= {("orders", 1), ("orders", 2)}
+
+
+def test_a_topic_on_each_broker_of_a_large_cluster_is_whole(tmp_path):
+    with HostileCluster(brokers=3) as parties:
+        parties.create_topic("everywhere", {0: [*range(MOST_REPLICAS)]})
+        snapshot = snap(parties, tmp_path)
+    assert longest_list(snapshot) == MOST_REPLICAS
+    assert not any("replicas" in message for message in failed_reads(snapshot).values())

@@ -18,6 +18,10 @@ from kafka_audit.model.tables import RegisteredBroker, Row
 MOST_OF_ONE = 100
 """Endpoints of one broker that are taken: it has as many listeners, and 10 are many."""
 
+MOST_REPLICAS = 256
+"""Replicas of one partition that are taken: usual are 3, and some clusters keep a small topic on each of a few dozen brokers.
+What is computed for each replica reads the lists of its partition, so that work grows with the square of this number alone."""
+
 Named = Collection[tuple[str, int]]
 Claims = Mapping[str, Collection[int]]
 

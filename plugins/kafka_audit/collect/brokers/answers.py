@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from kafka_audit.clients.read_error import ReadError
+from kafka_audit.collect.priorities import MOST_REPLICAS
 from kafka_audit.model.read_failure import ReadFailure
 
 _INT32 = 2**31
@@ -23,6 +24,14 @@ def each(array: Sequence[Any] | None, what: str) -> Sequence[Any]:
     if array is None:
         refuse_answer(f"{what}: null instead of a list")
     return array
+
+
+def replicas(array: Sequence[Any] | None, what: str) -> Sequence[Any]:
+    """Return the brokers of a partition; raises ReadError for null, or for more than any partition has."""
+    found = each(array, what)
+    if len(found) > MOST_REPLICAS:
+        raise ReadError(ReadFailure.TOO_LARGE, f"{len(found)} {what}, more than {MOST_REPLICAS}")
+    return found
 
 
 def checked_text(value: object, what: str) -> str:

@@ -144,6 +144,8 @@ class BrokerAsker:
             )
             if view.refused is not None:
                 self._rows.append(asking.failed_names(METADATA, view.refused))
+            if view.cut is not None:
+                self._rows.append(asking.failed(f"{METADATA} (replicas)", ReadError(ReadFailure.TOO_LARGE, view.cut)))
         return view
 
     def _view(self, conversation: Conversation, target: Target) -> View:

@@ -68,7 +68,7 @@ def _row(asking: Asking, topic: str, partition: Any) -> EligibleReplicas:  # noq
         topic=topic,
         partition=answers.at_least(0, partition.partition_index, f"a partition of {topic}"),
         leader=None if partition.leader_id == _NO_LEADER else partition.leader_id,
-        isr=tuple(sorted(answers.each(partition.isr_nodes, f"in-sync replicas of {topic}"))),
-        eligible=tuple(sorted(partition.eligible_leader_replicas or ())),
-        last_known=tuple(sorted(partition.last_known_elr or ())),
+        isr=tuple(sorted(answers.replicas(partition.isr_nodes, f"in-sync replicas of {topic}"))),
+        eligible=tuple(sorted(answers.replicas(partition.eligible_leader_replicas or (), f"eligible replicas of {topic}"))),
+        last_known=tuple(sorted(answers.replicas(partition.last_known_elr or (), f"last known eligible replicas of {topic}"))),
     )

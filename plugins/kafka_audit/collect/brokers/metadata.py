@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kafka_audit.clients.protocol.primitive_types import Cursor, WireError
+from kafka_audit.collect.priorities import MOST_REPLICAS
 from kafka_audit.collect.rows.columns import NONE, Ints, Lists
 from kafka_audit.collect.rows.topic_digests import topic_digests
 from kafka_audit.model.names import NameKind, RefusedNames, can_be_name
@@ -71,6 +72,7 @@ class ListedTopics:
         bounds: the partitions of topic i are those from `bounds[i]` to before `bounds[i + 1]`.
         leader_epoch: `NONE` where it is not known.
         isr: sorted, as is `offline_replicas`.
+        longest: by topic with a list of more than `MOST_REPLICAS`, how many the longest has; of each list the first are kept.
     """
 
     names: list[str]
@@ -85,6 +87,7 @@ class ListedTopics:
     replicas: Lists
     isr: Lists
     offline_replicas: Lists
+    longest: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,10 +360,17 @@ def _topics(cursor: _TopicCursor, sizes: Sequence[int]) -> ListedTopics:
     if cursor.version >= _EPOCH:
         epoch = _int32s(buffer, at + 10)
         epoch[epoch < 0] = NONE
-    replicas, after = _lists(cursor, buffer, at + (14 if cursor.version >= _EPOCH else 10))
-    isr, after = _lists(cursor, buffer, after)
-    none = Lists.of_lengths(np.zeros(len(at), np.int64), np.empty(0, np.int64))
-    offline = _lists(cursor, buffer, after)[0] if cursor.version >= _OFFLINE else none
+    replicas, after, longest = _lists(cursor, buffer, at + (14 if cursor.version >= _EPOCH else 10))
+    isr, after, longest_isr = _lists(cursor, buffer, after)
+    offline, _, longest_offline = (
+        _lists(cursor, buffer, after)
+        if cursor.version >= _OFFLINE
+        else (Lists.of_lengths(np.zeros(len(at), np.int64), np.empty(0, np.int64)), after, np.zeros(len(at), np.int64))
+    )
+    longest = np.maximum(longest, np.maximum(longest_isr, longest_offline))
+    cut = np.flatnonzero(longest > MOST_REPLICAS)
+    by_topic = np.zeros(len(names), np.int64)
+    np.maximum.at(by_topic, topic[cut], longest[cut])
     errors_of = _int32s(buffer, at - 2).astype(np.int16).astype(np.int64)
     columns = (number, errors_of, _int32s(buffer, at + 6), epoch)
     lists = (replicas, isr.sorted(), offline.sorted())
@@ -377,6 +387,7 @@ def _topics(cursor: _TopicCursor, sizes: Sequence[int]) -> ListedTopics:
         replicas=lists[0],
         isr=lists[1],
         offline_replicas=lists[2],
+        longest={place: int(by_topic[place]) for place in np.flatnonzero(by_topic).tolist()},
     )
 
 
@@ -397,8 +408,12 @@ def _int32s(buffer: npt.NDArray[np.uint8], at: Ints) -> Ints:
     return windows[at].view(">i4").ravel().astype(np.int64)
 
 
-def _lists(cursor: _TopicCursor, buffer: npt.NDArray[np.uint8], at: Ints) -> tuple[Lists, Ints]:
-    """Return the array of int32 at each place, and the places after them; raises WireError where one is null."""
+def _lists(cursor: _TopicCursor, buffer: npt.NDArray[np.uint8], at: Ints) -> tuple[Lists, Ints, Ints]:
+    """Return the first `MOST_REPLICAS` of the array of int32 at each place, the places after them, and how long they are.
+
+    Raises:
+        WireError: one is null.
+    """
     if cursor.flexible:
         lengths, at = _varints(buffer, at)
         lengths -= 1
@@ -407,10 +422,11 @@ def _lists(cursor: _TopicCursor, buffer: npt.NDArray[np.uint8], at: Ints) -> tup
     if (lengths < 0).any():
         msg = "null instead of a list"
         raise WireError(msg)
-    column = Lists.of_lengths(lengths, np.empty(0, np.int64))
-    within = np.arange(column.offsets[-1]) - np.repeat(column.offsets[:-1], lengths)
-    values = _int32s(buffer, np.repeat(at, lengths) + 4 * within)
-    return Lists(column.offsets, values), at + 4 * lengths
+    kept = np.minimum(lengths, MOST_REPLICAS)
+    column = Lists.of_lengths(kept, np.empty(0, np.int64))
+    within = np.arange(column.offsets[-1]) - np.repeat(column.offsets[:-1], kept)
+    values = _int32s(buffer, np.repeat(at, kept) + 4 * within)
+    return Lists(column.offsets, values), at + 4 * lengths, lengths
 
 
 def _varints(buffer: npt.NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:

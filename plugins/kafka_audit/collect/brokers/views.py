@@ -29,11 +29,13 @@ from kafka_audit.collect.brokers.metadata import (
     read_topics,
     weight,
 )
+from kafka_audit.collect.priorities import MOST_REPLICAS
 from kafka_audit.collect.rows.collected import Large
 from kafka_audit.collect.rows.columns import Ints, empty, nullable, table
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.names import NameKind, can_be_name
 from kafka_audit.model.tables import ViewBroker, ViewPartition, ViewTopic
+from kafka_audit.model.text import counted
 
 MOST_LISTED = 10
 """How many times `limits.brokers` an answer may list: correct brokers also list those that others registered."""
@@ -59,6 +61,7 @@ class View:
     version: int
     error: int
     refused: str | None  # names in it that no cluster has
+    cut: str | None  # lists of replicas in it of which only the first are kept
 
 
 class ViewBook:
@@ -167,7 +170,8 @@ class ViewBook:
         known = self._known[version]
         answer = decode_metadata_answer(body, version, known.by_head, most_brokers=most, check=check)
         brokers = tuple(sorted((as_advertised(broker, behind) for broker in answer.brokers), key=lambda broker: broker.broker_id))
-        entries = self._read_topics(answer, budget)
+        cut: dict[str, int] = {}
+        entries = self._read_topics(answer, budget, cut)
         entries = entries[entries != _REFUSED]
         topics_digest = self._list_digest(entries, version, budget)
         brokers_digest = _digest(brokers)
@@ -184,10 +188,14 @@ class ViewBook:
             version=version,
             error=answer.error,
             refused=answer.refused.text,
+            cut=_cut_text(cut),
         )
 
-    def _read_topics(self, answer: MetadataAnswer, budget: Budget) -> Ints:
-        """Return the numbers of an answer's topics, those decoded that are not known yet; raises ReadError over the budget."""
+    def _read_topics(self, answer: MetadataAnswer, budget: Budget, cut: dict[str, int]) -> Ints:
+        """Return the numbers of an answer's topics, those decoded that are not known yet; raises ReadError over the budget.
+
+        `cut` gets the topics with a list of replicas of which only the first are kept, and how long the longest is.
+        """
         topics, version = answer.topics, answer.version
         found: list[int] = []
         batch: list[bytes] = []
@@ -195,17 +203,19 @@ class ViewBook:
         for topic in topics:
             weighs = weight(topic, version)
             if batch and rows + weighs > _BATCH:
-                found += self._decode(batch, rows, answer, budget)
+                found += self._decode(batch, rows, answer, budget, cut)
                 batch, rows = [], 0
             batch.append(topic)
             rows += weighs
         if batch:
-            found += self._decode(batch, rows, answer, budget)
+            found += self._decode(batch, rows, answer, budget, cut)
         numbers = np.array(answer.numbers, np.int64)
         numbers[numbers == NEW] = found
         return numbers
 
-    def _decode(self, pieces: Sequence[bytes], rows: int, answer: MetadataAnswer, budget: Budget) -> list[int]:
+    def _decode(
+        self, pieces: Sequence[bytes], rows: int, answer: MetadataAnswer, budget: Budget, cut: dict[str, int]
+    ) -> list[int]:
         """Decode some topics of an answer, keep those of a content that is new, and return the numbers of all."""
         version = answer.version
         budget.demand_time()
@@ -234,7 +244,10 @@ class ViewBook:
                 number = self._listed[entry] = len(self._entries)
                 self._entries.append(entry)
             found.append(number)
-            self._known[version].add(piece, number, version)
+            if place in decoded.longest:  # not known again: each answer that has it says so
+                cut[entry[0]] = decoded.longest[place]
+            else:
+                self._known[version].add(piece, number, version)
         return found
 
     def _list_digest(self, entries: Ints, version: int, budget: Budget) -> str:
@@ -251,6 +264,13 @@ class ViewBook:
             self._topics[digest] = np.array(listed, np.int64)
             self._digests[key] = digest
         return self._digests[key]
+
+
+def _cut_text(cut: Mapping[str, int]) -> str | None:
+    if not cut:
+        return None
+    name, longest = next(iter(cut.items()))
+    return f"{counted(len(cut), 'topic')} with a list of more than {MOST_REPLICAS} replicas, the first: {longest} of {name}"
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from kafka_audit.collect.priorities import MOST_REPLICAS
 from kafka_audit.collect.rows.columns import NONE, Ints, Lists
 from kafka_audit.collect.zookeeper.znodes import INT, SMALL, StateZnode
 
@@ -86,7 +87,7 @@ def decoded(contents: Sequence[bytes], mzxid: Ints) -> States | None:
     if len(found) != len(contents) or not set(map(type, found)) <= {dict}:
         return None
     isr = [entry.get("isr") for entry in found]
-    if not set(map(type, isr)) <= {list}:
+    if not set(map(type, isr)) <= {list} or max(map(len, isr), default=0) > MOST_REPLICAS:
         return None
     members = _ints(list(chain(*isr)))
     numbers = [_ints([entry.get(key) for entry in found]) for key in ("leader", "leader_epoch", "controller_epoch")]

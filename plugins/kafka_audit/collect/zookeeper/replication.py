@@ -8,7 +8,7 @@ from kazoo.exceptions import KazooException, NoAuthError, NoNodeError
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.zookeeper.multi_read import Contents, Result, Znode
 from kafka_audit.collect.rows.topic_config_columns import KEYS, TopicConfigs
-from kafka_audit.collect.zookeeper.znodes import CONFIG, LARGE, ZnodeError, read_int, read_object
+from kafka_audit.collect.zookeeper.znodes import CONFIG, LARGE, ZnodeError, demand_few, read_int, read_object
 from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Reassignment, Row
@@ -102,6 +102,7 @@ def _reassignment(sample: int, value: object) -> Reassignment:
     if not isinstance(topic, str) or not isinstance(replicas, list):
         msg = "an entry of partitions has no topic or replicas"
         raise ZnodeError(msg)
+    demand_few(len(replicas), "an entry of partitions")
     wanted = tuple(read_int(str(replica)) for replica in replicas)
     return Reassignment(
         sample=sample,

@@ -10,6 +10,7 @@ from typing import Any
 
 from kazoo.protocol.states import ZnodeStat
 
+from kafka_audit.collect.priorities import MOST_REPLICAS
 from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
 from kafka_audit.model.text import without_surrogates
@@ -135,6 +136,13 @@ def _fits(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and -INT <= value < INT
 
 
+def demand_few(count: int, what: str) -> None:
+    """Raise ZnodeError for a list of replicas of more than any partition has."""
+    if count > MOST_REPLICAS:
+        msg = f"{what} lists {count} replicas, more than {MOST_REPLICAS}"
+        raise ZnodeError(msg)
+
+
 def _int(content: Mapping[str, Any], key: str) -> int:
     value = content.get(key)
     if not _fits(value):
@@ -193,6 +201,8 @@ def parse_assignment(data: bytes) -> Assignment:
         whole = _by_partition(content, "partitions")  # not in order, or not as Kafka writes it
         numbers, lists, replicas = [*whole], [*whole.values()], [*chain(*whole.values())]
     adding, removing = (_by_partition(content, key) for key in ("adding_replicas", "removing_replicas"))
+    for found in (lists, adding.values(), removing.values()):
+        demand_few(max(map(len, found), default=0), "a partition")
     lengths, kept = array("i", map(len, lists)), array("i", replicas)  # a list of numbers takes nine times as much
     return Assignment(topic_id if isinstance(topic_id, str) else None, array("i", numbers), lengths, kept, adding, removing)
 
@@ -220,11 +230,13 @@ def parse_state(data: bytes) -> StateZnode:
     """Decode a partition's state; raises ZnodeError."""
     content = read_object(data)
     recovery = content.get("leader_recovery_state")
+    isr = _ints(content.get("isr"), "isr")
+    demand_few(len(isr), "isr")
     return StateZnode(
         leader=_int(content, "leader"),
         leader_epoch=_int(content, "leader_epoch"),
         controller_epoch=_int(content, "controller_epoch"),
-        isr=tuple(sorted(_ints(content.get("isr"), "isr"))),
+        isr=tuple(sorted(isr)),
         leader_recovery_state=int(recovery) if recovery is not None and _fits(recovery) else None,
     )
 
