@@ -15,11 +15,13 @@ assigned AS (
     FROM marked AS m
     JOIN sampled_partition AS p ON p.snapshot_id = m.snapshot_id AND p.topic = m.topic AND p.now),
 registered AS (
-    SELECT snapshot_id, collect_set(broker_id) AS brokers FROM known_broker WHERE moment = 'now' GROUP BY snapshot_id),
+    SELECT snapshot_id, broker_id FROM known_broker WHERE moment = 'now'),
 away AS (
     SELECT a.snapshot_id, a.topic, sort_array(collect_set(a.broker_id)) AS brokers
     FROM assigned AS a
-    JOIN registered AS k ON k.snapshot_id = a.snapshot_id AND NOT array_contains(k.brokers, a.broker_id)
+    JOIN (SELECT DISTINCT snapshot_id FROM registered) AS r ON r.snapshot_id = a.snapshot_id
+    LEFT JOIN registered AS k ON k.snapshot_id = a.snapshot_id AND k.broker_id = a.broker_id
+    WHERE k.broker_id IS NULL
     GROUP BY a.snapshot_id, a.topic)
 SELECT m.snapshot_id, m.topic, m.before, coalesce(a.brokers, array()) AS unregistered
 FROM ranked AS m

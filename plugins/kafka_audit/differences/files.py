@@ -52,6 +52,8 @@ SHARED = (
     "unlisted_broker",
     "broker_loss",
     "cluster_state",
+    "absent_broker",
+    "absent_replica",
     "lost_replica",
     "lost_partition",
 )
@@ -81,6 +83,8 @@ _RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "unlisted_broker": ("offline_follower",),
         "broker_loss": ("lost_broker",),
         "cluster_state": ("known_broker",),
+        "absent_broker": ("replica_placement",),
+        "absent_replica": ("absent_broker",),
         "lost_replica": ("lost_disk",),
         "lost_partition": ("sampled_partition",),
         ListAge.table(): ("reference_list",),

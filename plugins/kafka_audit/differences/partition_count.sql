@@ -11,20 +11,8 @@ partitions AS (
     FROM replica_placement
     WHERE first AND NOT deleting
     GROUP BY snapshot_id),
-registered AS (
-    SELECT snapshot_id, collect_set(broker_id) AS brokers FROM known_broker WHERE moment = 'now' GROUP BY snapshot_id),
-unregistered AS (
-    SELECT p.snapshot_id, collect_set(p.replica) AS brokers
-    FROM replica_placement AS p
-    JOIN registered AS k ON k.snapshot_id = p.snapshot_id AND NOT array_contains(k.brokers, p.replica)
-    WHERE p.replica >= 0 AND p.partitions > 0 AND NOT p.deleting
-    GROUP BY p.snapshot_id),
 away AS (
-    SELECT u.snapshot_id, count(*) AS partitions
-    FROM unregistered AS u
-    JOIN sampled_partition AS p
-        ON p.snapshot_id = u.snapshot_id AND p.now AND NOT p.deleting AND arrays_overlap(p.replicas, u.brokers)
-    GROUP BY u.snapshot_id)
+    SELECT snapshot_id, count(*) AS partitions FROM absent_replica GROUP BY snapshot_id)
 SELECT s.snapshot_id, coalesce(t.topics, 0) AS topics, coalesce(p.partitions, 0) AS partitions,
        coalesce(p.led, 0) AS led, coalesce(p.leaderless, 0) AS leaderless, coalesce(t.deleting, 0) AS deleting,
        coalesce(p.incomplete, 0) AS incomplete, coalesce(a.partitions, 0) AS unregistered

@@ -1,9 +1,12 @@
 -- Partitions of any kind of `ReplicaState`, now. Topics in deletion are left out. Observers (Confluent Server) are in no ISR. `before`: nothing of it changed between the samples.
 WITH brokers AS (
-    SELECT snapshot_id, broker_id, min_isr, capped, rack, array_agg(broker_id) OVER (PARTITION BY snapshot_id, rack) AS beside,
-           count(rack) OVER (PARTITION BY snapshot_id) AS placed
-    FROM known_broker
-    WHERE moment = 'now'),
+    SELECT snapshot_id, broker_id, min_isr, capped, rack FROM known_broker WHERE moment = 'now'),
+racks AS (
+    -- where there are several: a list for each of them, and none for each broker
+    SELECT r.snapshot_id, r.rack, array_agg(r.broker_id) AS beside
+    FROM brokers AS r
+    JOIN (SELECT snapshot_id FROM brokers GROUP BY snapshot_id HAVING min(rack) < max(rack)) AS s ON s.snapshot_id = r.snapshot_id
+    GROUP BY r.snapshot_id, r.rack),
 settings AS (
     SELECT s.snapshot_id, c.topic, max(CASE WHEN c.key = 'min.insync.replicas' THEN try_cast(c.value AS BIGINT) END) AS min_isr,
            max(CASE WHEN c.key <> 'min.insync.replicas' THEN try_cast(c.value AS BIGINT) END) AS observers
@@ -17,11 +20,11 @@ state AS (
            array_except(n.replicas, coalesce(m.adding, array())) AS assigned, coalesce(c.min_isr, b.min_isr) AS needed,
            coalesce(c.observers, 0) AS observers,
            coalesce(b.capped, false) AS capped, coalesce(size(m.adding) + size(m.removing), 0) > 0 AS moving,
-           CASE WHEN size(b.beside) < b.placed AND size(n.replicas) > 1 AND size(array_except(n.replicas, b.beside)) = 0
-                THEN b.rack END AS rack
+           CASE WHEN size(n.replicas) > 1 AND size(array_except(n.replicas, r.beside)) = 0 THEN r.rack END AS rack
     FROM sampled_partition AS n
     LEFT JOIN brokers AS b
         ON b.snapshot_id = n.snapshot_id AND b.broker_id = CASE WHEN n.leader >= 0 THEN n.leader ELSE get(n.replicas, 0) END
+    LEFT JOIN racks AS r ON r.snapshot_id = b.snapshot_id AND r.rack = b.rack
     LEFT JOIN settings AS c ON c.snapshot_id = n.snapshot_id AND c.topic = n.topic
     LEFT JOIN reassigned AS m
         ON m.snapshot_id = n.snapshot_id AND m.moment = 'now' AND m.topic = n.topic AND m.partition = n.partition

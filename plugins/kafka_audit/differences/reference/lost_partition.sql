@@ -10,16 +10,19 @@ WITH settings AS (
     WHERE s.moment = 'now'
     GROUP BY s.snapshot_id, c.topic),
 state AS (
-    SELECT n.snapshot_id, n.topic, n.partition, n.replicas, n.leader, c.min_isr, c.unclean, r.down, r.several, r.margin AS most,
+    SELECT n.snapshot_id, n.topic, n.partition, n.replicas, n.leader, c.min_isr, c.unclean, a.down, r.several, r.margin AS most,
            greatest(2, coalesce(c.min_isr, r.min_isr, 0)) AS enough,
            n.topic IN ('__consumer_offsets', '__transaction_state') AS coordinates,
-           CASE WHEN size(n.isr) > 0 THEN filter(n.replicas, x -> array_contains(n.isr, x) AND NOT array_contains(r.down, x))
+           CASE WHEN size(n.isr) > 0
+                THEN filter(n.replicas, x -> array_contains(n.isr, x) AND NOT coalesce(array_contains(a.down, x), false))
                 ELSE filter(n.replicas, x -> false) END AS in_sync,
            CASE WHEN k.brokers IS NOT NULL
-                THEN filter(n.replicas, x -> array_contains(k.brokers, x) AND NOT array_contains(r.down, x)) END AS eligible
+                THEN filter(n.replicas, x -> array_contains(k.brokers, x) AND NOT coalesce(array_contains(a.down, x), false))
+                END AS eligible
     FROM sampled_partition AS n
     JOIN cluster_state AS r ON r.snapshot_id = n.snapshot_id
     LEFT JOIN settings AS c ON c.snapshot_id = n.snapshot_id AND c.topic = n.topic
+    LEFT JOIN absent_replica AS a ON a.snapshot_id = n.snapshot_id AND a.topic = n.topic AND a.partition = n.partition
     LEFT JOIN known_eligible AS k ON k.snapshot_id = n.snapshot_id AND k.topic = n.topic AND k.partition = n.partition
     WHERE n.now AND NOT n.deleting),
 hit AS (
@@ -44,11 +47,11 @@ after AS (
     SELECT snapshot_id, topic, partition, replicas, leader, min_isr, unclean, loss, margin, size(in_sync) AS before,
            coordinates AND array_contains(gone, leader) AS led, filter(in_sync, x -> NOT array_contains(gone, x)) AS rest,
            filter(eligible, x -> NOT array_contains(gone, x)) AS eligible,
-           size(filter(replicas, x -> NOT array_contains(down, x) AND NOT array_contains(gone, x))) AS others
+           size(filter(replicas, x -> NOT coalesce(array_contains(down, x), false) AND NOT array_contains(gone, x))) AS others
     FROM hit
     UNION ALL
     SELECT snapshot_id, topic, partition, replicas, leader, min_isr, unclean, '', 0, size(in_sync), false, in_sync,
-           eligible, size(filter(replicas, x -> NOT array_contains(down, x)))
+           eligible, size(filter(replicas, x -> NOT coalesce(array_contains(down, x), false)))
     FROM state
     WHERE size(in_sync) < enough OR leader = -1),
 placed AS (

@@ -1,19 +1,25 @@
 -- How many partitions there are of each leader and each of their replicas, in the newest sample and the one before it. A partition
 -- without replicas counts once, with replica -1. `first`: the replica is the preferred one. `alike`: of topics in which nothing
 -- changed since the previous snapshot.
-WITH copy AS (
-    SELECT p.snapshot_id, p.leader, p.isr, p.version, p.controller_epoch, p.recovery_state, p.deleting, p.now, p.before,
+WITH placed AS (
+    -- What concerns all replicas is computed before there is a row for each: no row of a replica holds the list of all.
+    SELECT p.snapshot_id, p.leader, p.version, p.controller_epoch, p.recovery_state, p.deleting, p.now, p.before,
            coalesce(t.alike, false) AS alike, size(p.replicas) > 1 AS several, coalesce(get(p.replicas, 0), -1) AS preferred,
            size(array_except(p.replicas, p.isr)) > 0 AS incomplete,
-           explode(CASE WHEN size(p.replicas) > 0 THEN array_distinct(p.replicas) ELSE array(CAST(-1 AS BIGINT)) END) AS replica
+           transform(CASE WHEN size(p.replicas) > 0 THEN array_distinct(p.replicas) ELSE array(CAST(-1 AS BIGINT)) END,
+                     x -> struct(x AS id, coalesce(array_contains(p.isr, x), false) AS in_sync)) AS copies
     FROM sampled_partition AS p
-    LEFT JOIN same_topic AS t ON t.snapshot_id = p.snapshot_id AND t.topic = p.topic)
-SELECT snapshot_id, leader, replica, replica = preferred AS first, several, deleting, alike,
-       count_if(now) AS partitions, count_if(now AND array_contains(isr, replica)) AS in_sync,
+    LEFT JOIN same_topic AS t ON t.snapshot_id = p.snapshot_id AND t.topic = p.topic),
+copy AS (
+    SELECT snapshot_id, leader, version, controller_epoch, recovery_state, deleting, now, before, alike, several, preferred,
+           incomplete, explode(copies) AS replica
+    FROM placed)
+SELECT snapshot_id, leader, replica.id AS replica, replica.id = preferred AS first, several, deleting, alike,
+       count_if(now) AS partitions, count_if(now AND replica.in_sync) AS in_sync,
        count_if(now AND incomplete) AS incomplete, min(CASE WHEN now THEN version END) AS oldest,
        max(CASE WHEN now THEN version END) AS newest, max(CASE WHEN now THEN controller_epoch END) AS controller_epoch,
        count_if(now AND recovery_state = 1) AS recovering,
-       count_if(before) AS partitions_before, count_if(before AND array_contains(isr, replica)) AS in_sync_before,
+       count_if(before) AS partitions_before, count_if(before AND replica.in_sync) AS in_sync_before,
        max(CASE WHEN before THEN version END) AS newest_before
 FROM copy
-GROUP BY snapshot_id, leader, replica, replica = preferred, several, deleting, alike
+GROUP BY snapshot_id, leader, replica.id, replica.id = preferred, several, deleting, alike

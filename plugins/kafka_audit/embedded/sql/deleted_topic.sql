@@ -36,13 +36,10 @@ WITH marked AS (
 ), registered AS (
   SELECT
     snapshot_id,
-    LIST(DISTINCT broker_id) FILTER(WHERE
-      NOT broker_id IS NULL) AS brokers
+    broker_id
   FROM known_broker
   WHERE
     moment = 'now'
-  GROUP BY
-    snapshot_id
 ), away AS (
   SELECT
     a.snapshot_id,
@@ -54,8 +51,16 @@ WITH marked AS (
       'NULLS FIRST'
     ) AS brokers
   FROM assigned AS a
-  JOIN registered AS k
-    ON k.snapshot_id = a.snapshot_id AND NOT ARRAY_CONTAINS(k.brokers, a.broker_id)
+  JOIN (
+    SELECT DISTINCT
+      snapshot_id
+    FROM registered
+  ) AS r
+    ON r.snapshot_id = a.snapshot_id
+  LEFT JOIN registered AS k
+    ON k.snapshot_id = a.snapshot_id AND k.broker_id = a.broker_id
+  WHERE
+    k.broker_id IS NULL
   GROUP BY
     a.snapshot_id,
     a.topic

@@ -21,40 +21,16 @@ WITH topics AS (
     first AND NOT deleting
   GROUP BY
     snapshot_id
-), registered AS (
-  SELECT
-    snapshot_id,
-    LIST(DISTINCT broker_id) FILTER(WHERE
-      NOT broker_id IS NULL) AS brokers
-  FROM known_broker
-  WHERE
-    moment = 'now'
-  GROUP BY
-    snapshot_id
-), unregistered AS (
-  SELECT
-    p.snapshot_id,
-    LIST(DISTINCT p.replica) FILTER(WHERE
-      NOT p.replica IS NULL) AS brokers
-  FROM replica_placement AS p
-  JOIN registered AS k
-    ON k.snapshot_id = p.snapshot_id AND NOT ARRAY_CONTAINS(k.brokers, p.replica)
-  WHERE
-    p.replica >= 0 AND p.partitions > 0 AND NOT p.deleting
-  GROUP BY
-    p.snapshot_id
 ), away AS (
   SELECT
-    u.snapshot_id,
-    COUNT(*) AS partitions
-  FROM unregistered AS u
-  JOIN sampled_partition AS p
-    ON p.snapshot_id = u.snapshot_id
-    AND p.now
-    AND NOT p.deleting
-    AND ARRAYS_OVERLAP(p.replicas, u.brokers)
+    a.snapshot_id,
+    COUNT(*) AS partitions,
+    COUNT_IF(NOT a.leader IS NULL AND k.broker_id IS NULL) AS leaderless
+  FROM absent_replica AS a
+  LEFT JOIN known_broker AS k
+    ON k.snapshot_id = a.snapshot_id AND k.moment = 'now' AND k.broker_id = a.leader
   GROUP BY
-    u.snapshot_id
+    a.snapshot_id
 )
 SELECT
   s.snapshot_id,
@@ -64,7 +40,8 @@ SELECT
   COALESCE(p.leaderless, 0) AS leaderless,
   COALESCE(t.deleting, 0) AS deleting,
   COALESCE(p.incomplete, 0) AS incomplete,
-  COALESCE(a.partitions, 0) AS unregistered
+  COALESCE(a.partitions, 0) AS unregistered,
+  COALESCE(a.leaderless, 0) AS unregistered_leaderless
 FROM chosen_sample AS s
 LEFT JOIN topics AS t
   ON t.snapshot_id = s.snapshot_id

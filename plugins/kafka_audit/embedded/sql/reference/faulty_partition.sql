@@ -5,12 +5,29 @@ WITH brokers AS (
     broker_id,
     min_isr,
     capped,
-    rack,
-    ARRAY_AGG(broker_id) FILTER(WHERE broker_id IS NOT NULL) OVER (PARTITION BY snapshot_id, rack) AS beside,
-    COUNT(rack) OVER (PARTITION BY snapshot_id) AS placed
+    rack
   FROM known_broker
   WHERE
     moment = 'now'
+), racks AS (
+  SELECT
+    r.snapshot_id,
+    r.rack,
+    ARRAY_AGG(r.broker_id) FILTER(WHERE r.broker_id IS NOT NULL) AS beside
+  FROM brokers AS r
+  JOIN (
+    SELECT
+      snapshot_id
+    FROM brokers
+    GROUP BY
+      snapshot_id
+    HAVING
+      MIN(rack) < MAX(rack)
+  ) AS s
+    ON s.snapshot_id = r.snapshot_id
+  GROUP BY
+    r.snapshot_id,
+    r.rack
 ), settings AS (
   SELECT
     s.snapshot_id,
@@ -49,24 +66,25 @@ WITH brokers AS (
     COALESCE(b.capped, FALSE) AS capped,
     COALESCE(ARRAY_LENGTH(m.adding) + ARRAY_LENGTH(m.removing), 0) > 0 AS moving,
     CASE
-      WHEN ARRAY_LENGTH(b.beside) < b.placed
-      AND ARRAY_LENGTH(n.replicas) > 1
+      WHEN ARRAY_LENGTH(n.replicas) > 1
       AND ARRAY_LENGTH(
         CASE
-          WHEN n.replicas IS NULL OR b.beside IS NULL
+          WHEN n.replicas IS NULL OR r.beside IS NULL
           THEN NULL
           ELSE LIST_FILTER(
             LIST_DISTINCT(n.replicas),
-            LAMBDA e : LENGTH(LIST_FILTER(b.beside, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
+            LAMBDA e : LENGTH(LIST_FILTER(r.beside, LAMBDA x : x IS NOT DISTINCT FROM e)) = 0
           )
         END
       ) = 0
-      THEN b.rack
+      THEN r.rack
     END AS rack
   FROM sampled_partition AS n
   LEFT JOIN brokers AS b
     ON b.snapshot_id = n.snapshot_id
     AND b.broker_id = CASE WHEN n.leader >= 0 THEN n.leader ELSE GET(n.replicas, 0) END
+  LEFT JOIN racks AS r
+    ON r.snapshot_id = b.snapshot_id AND r.rack = b.rack
   LEFT JOIN settings AS c
     ON c.snapshot_id = n.snapshot_id AND c.topic = n.topic
   LEFT JOIN reassigned AS m

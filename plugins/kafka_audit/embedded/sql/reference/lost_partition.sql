@@ -25,21 +25,24 @@ WITH settings AS (
     n.leader,
     c.min_isr,
     c.unclean,
-    r.down,
+    a.down,
     r.several,
     r.margin AS most,
     GREATEST(2, COALESCE(c.min_isr, r.min_isr, 0)) AS enough,
     n.topic IN ('__consumer_offsets', '__transaction_state') AS coordinates,
     CASE
       WHEN ARRAY_LENGTH(n.isr) > 0
-      THEN LIST_FILTER(n.replicas, LAMBDA x : ARRAY_CONTAINS(n.isr, x) AND NOT ARRAY_CONTAINS(r.down, x))
+      THEN LIST_FILTER(
+        n.replicas,
+        LAMBDA x : ARRAY_CONTAINS(n.isr, x) AND NOT COALESCE(ARRAY_CONTAINS(a.down, x), FALSE)
+      )
       ELSE LIST_FILTER(n.replicas, LAMBDA x : FALSE)
     END AS in_sync,
     CASE
       WHEN NOT k.brokers IS NULL
       THEN LIST_FILTER(
         n.replicas,
-        LAMBDA x : ARRAY_CONTAINS(k.brokers, x) AND NOT ARRAY_CONTAINS(r.down, x)
+        LAMBDA x : ARRAY_CONTAINS(k.brokers, x) AND NOT COALESCE(ARRAY_CONTAINS(a.down, x), FALSE)
       )
     END AS eligible
   FROM sampled_partition AS n
@@ -47,6 +50,8 @@ WITH settings AS (
     ON r.snapshot_id = n.snapshot_id
   LEFT JOIN settings AS c
     ON c.snapshot_id = n.snapshot_id AND c.topic = n.topic
+  LEFT JOIN absent_replica AS a
+    ON a.snapshot_id = n.snapshot_id AND a.topic = n.topic AND a.partition = n.partition
   LEFT JOIN known_eligible AS k
     ON k.snapshot_id = n.snapshot_id AND k.topic = n.topic AND k.partition = n.partition
   WHERE
@@ -118,7 +123,10 @@ WITH settings AS (
     LIST_FILTER(in_sync, LAMBDA x : NOT ARRAY_CONTAINS(gone, x)) AS rest,
     LIST_FILTER(eligible, LAMBDA x : NOT ARRAY_CONTAINS(gone, x)) AS eligible,
     ARRAY_LENGTH(
-      LIST_FILTER(replicas, LAMBDA x : NOT ARRAY_CONTAINS(down, x) AND NOT ARRAY_CONTAINS(gone, x))
+      LIST_FILTER(
+        replicas,
+        LAMBDA x : NOT COALESCE(ARRAY_CONTAINS(down, x), FALSE) AND NOT ARRAY_CONTAINS(gone, x)
+      )
     ) AS others
   FROM hit
   UNION ALL
@@ -136,7 +144,7 @@ WITH settings AS (
     FALSE,
     in_sync,
     eligible,
-    ARRAY_LENGTH(LIST_FILTER(replicas, LAMBDA x : NOT ARRAY_CONTAINS(down, x)))
+    ARRAY_LENGTH(LIST_FILTER(replicas, LAMBDA x : NOT COALESCE(ARRAY_CONTAINS(down, x), FALSE)))
   FROM state
   WHERE
     ARRAY_LENGTH(in_sync) < enough OR leader = -1

@@ -1,0 +1,144 @@
+"""What one party can choose any number of makes the statements do that many times the work, and no more.
+
+Counted are rows that operators return and items of lists that functions read: quadratic work over a list is one row.
+"""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+import sqlglot
+from sqlglot import exp
+
+import small_cluster
+from counted_work import exponent
+from kafka_audit.cluster.given import ages_needed, given
+from kafka_audit.differences import files
+from kafka_audit.differences.alike import without_equal_views
+from kafka_audit.differences.arrow import modes
+from kafka_audit.differences.tables import DIFFERENCES
+from kafka_audit.embedded import statements
+from samples import sampled
+from testbed.cluster_views import measure
+
+READ_LISTS = (exp.ArrayFilter, exp.ArrayContains, exp.ArrayOverlaps, exp.Transform, exp.ArrayDistinct)
+HONEST = {0: {"replicas": [0, 1, 2]}, 1: {"replicas": [1, 2, 0]}}
+SEEN = "CREATE MACRO seen(items) AS CASE WHEN tick(len(items)) THEN items END"
+
+
+def view(partitions):
+    """Return topics as one broker alone shows them."""
+    shown = {"error": 0, "leader": 2, "leader_epoch": 9, "replicas": [2], "isr": [2], "offline_replicas": []}
+    return {name: {"topic_id": name, "error": 0, "partitions": {0: shown | of}} for name, of in partitions.items()}
+
+
+def zookeeper(**parts):
+    return lambda count: {name: part(count) for name, part in parts.items()}
+
+
+def kraft(partitions):
+    return lambda count: {**small_cluster.KRAFT, "views": {2: {"topics": view(partitions(count))}}}
+
+
+def host(number):
+    return f"10.{number // 62500}.{number // 250 % 250}.{number % 250}:9092"
+
+
+def brokers(rack=None):
+    def made_up(count):
+        made = {100 + at: {"listeners": {"PLAINTEXT": f"PLAINTEXT://{host(at)}"}} for at in range(count)}
+        return made if rack is None else {broker: of | {"rack": rack(broker)} for broker, of in made.items()}
+
+    return made_up
+
+
+def topics(partition):
+    return lambda count: {f"t{at}": {"partitions": {0: partition(at)}} for at in range(count)}
+
+
+CHOSEN = {
+    "topics, each on another made-up broker": zookeeper(topics=topics(lambda at: {"replicas": [0, 1000 + at], "leader": 0, "isr": [0]})),
+    "topics without a leader": zookeeper(topics=topics(lambda at: {"replicas": [1000 + at], "leader": -1, "isr": [1000 + at]})),
+    "topics that are deleted": zookeeper(topics=lambda count: {
+        f"t{at}": {"deleting": True, "partitions": {0: {"replicas": [1000 + at], "leader": -1, "isr": []}}} for at in range(count)
+    }),
+    "partitions": zookeeper(topics=lambda count: {"t": {"partitions": dict.fromkeys(range(count), {"replicas": [0, 1], "isr": [0]})}}),
+    "partitions under reassignment": zookeeper(
+        topics=lambda count: {"t": {"partitions": dict.fromkeys(range(count), {"replicas": [0, 1]})}},
+        reassigning=lambda count: [{"topic": "t", "partition": at, "adding": [1000 + at], "removing": []} for at in range(count)],
+    ),
+    "brokers": zookeeper(brokers=brokers()),
+    "brokers of two racks": zookeeper(brokers=brokers(lambda broker: f"r{broker % 2}")),
+    "brokers of a rack each": zookeeper(brokers=brokers(lambda broker: f"r{broker}")),
+    "topics of one view": kraft(lambda count: {f"t{at}": {} for at in range(count)}),
+    "offline replicas in one view": kraft(
+        lambda count: {f"t{at}": {"replicas": [2, 1000 + at], "isr": [2, 1000 + at], "offline_replicas": [1000 + at]} for at in range(count)}
+    ),
+}  # fmt: skip
+
+
+def world(choice, count):
+    """Return a cluster of three honest brokers and two honest partitions, and what a party adds so many times."""
+    made = choice(count)
+    return made | {
+        "brokers": {broker: f"10.200.0.{broker}:9092" for broker in range(3)} | made.get("brokers", {}),
+        "topics": {"orders": {"partitions": HONEST}} | made.get("topics", {}),
+    }
+
+
+def counting(text):
+    """Return a statement that calls `seen` on each list that a function of its reads item by item."""
+    tree = sqlglot.parse_one(text, read="duckdb")
+    for node in [*tree.find_all(*READ_LISTS)]:
+        node.set("this", exp.Anonymous(this="seen", expressions=[node.this.copy()]))
+        if isinstance(node, exp.ArrayOverlaps):
+            node.set("expression", exp.Anonymous(this="seen", expressions=[node.expression.copy()]))
+    return tree.sql("duckdb")
+
+
+def returned(operators):
+    """Return how many rows operators and those below them returned."""
+    return sum(operator["intermediate_rows"] + returned(operator.get("children", ())) for operator in operators)
+
+
+def work(snapshot):
+    """Return how many rows and items of lists are read to compute all differences of a snapshot."""
+    items = 0
+
+    def tick(lengths):
+        nonlocal items
+        items += pc.sum(lengths).as_py() or 0
+        return pa.array([True] * len(lengths))
+
+    rows = {snapshot.snapshot_id: given(snapshot, None, ())}
+    with tempfile.TemporaryDirectory() as folder:
+        engine = measure([snapshot], Path(folder))
+        if ages_needed(snapshot, None):
+            rows = {snapshot.snapshot_id: given(snapshot, None, engine.ages(rows)[snapshot.snapshot_id])}
+        same = without_equal_views(rows).given
+        with engine._connected(same) as connection:
+            connection.create_function(
+                "tick", tick, ["BIGINT"], "BOOLEAN", type="arrow", side_effects=True, null_handling="special"
+            )  # fmt: skip
+            connection.execute(SEEN)
+            connection.execute("PRAGMA enable_profiling = 'no_output'")
+            for name in files.shared_relations(DIFFERENCES):
+                select = counting(statements.shared_relation(name, modes(same)))
+                connection.execute(f"CREATE TABLE {name} AS {select}")
+                items += returned(json.loads(connection.get_profiling_information("json"))["operator"])
+            for table in DIFFERENCES:
+                connection.execute(counting(statements.embedded_statement(table))).fetchall()
+                items += returned(json.loads(connection.get_profiling_information("json"))["operator"])
+    return items
+
+
+@pytest.mark.parametrize("sizes", [(200, 800), pytest.param((1000, 2000, 4000, 8000, 16000, 32000), marks=pytest.mark.large)])
+@pytest.mark.parametrize("choice", sampled(CHOSEN, 5))
+def test_work_grows_with_what_a_party_makes_up(choice, sizes):
+    """Each partition was compared with all brokers that do not run: 16,000 topics needed more than the memory of all clusters."""
+    assert (
+        exponent(work, sizes, lambda size: small_cluster.snapshot(world(CHOSEN[choice], size)), lambda of, made: of(made)) <= 1.1
+    )
