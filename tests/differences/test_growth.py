@@ -29,18 +29,18 @@ HONEST = {0: {"replicas": [0, 1, 2]}, 1: {"replicas": [1, 2, 0]}}
 SEEN = "CREATE MACRO seen(items) AS CASE WHEN tick(len(items)) THEN items END"
 
 
-def view(partitions):
+def view(topics):
     """Return topics as one broker alone shows them."""
     shown = {"error": 0, "leader": 2, "leader_epoch": 9, "replicas": [2], "isr": [2], "offline_replicas": []}
-    return {name: {"topic_id": name, "error": 0, "partitions": {0: shown | of}} for name, of in partitions.items()}
+    return {name: {"topic_id": name, "error": 0, "partitions": {0: shown | of}} for name, of in topics.items()}
 
 
 def zookeeper(**parts):
     return lambda count: {name: part(count) for name, part in parts.items()}
 
 
-def kraft(partitions):
-    return lambda count: {**small_cluster.KRAFT, "views": {2: {"topics": view(partitions(count))}}}
+def kraft(partition):
+    return lambda count: {**small_cluster.KRAFT, "views": {2: {"topics": view({f"t{at}": partition(at) for at in range(count)})}}}
 
 
 def host(number):
@@ -55,29 +55,33 @@ def brokers(rack=None):
     return made_up
 
 
-def topics(partition):
-    return lambda count: {f"t{at}": {"partitions": {0: partition(at)}} for at in range(count)}
+def topics(partition, **more):
+    return lambda count: {f"t{at}": {"partitions": {0: partition(at)}} | more for at in range(count)}
+
+
+def partitions(**of):
+    return lambda count: {"t": {"partitions": dict.fromkeys(range(count), of)}}
 
 
 CHOSEN = {
-    "topics, each on another made-up broker": zookeeper(topics=topics(lambda at: {"replicas": [0, 1000 + at], "leader": 0, "isr": [0]})),
+    "topics, each on another made-up broker": zookeeper(
+        topics=topics(lambda at: {"replicas": [0, 1000 + at], "leader": 0, "isr": [0]})
+    ),
     "topics without a leader": zookeeper(topics=topics(lambda at: {"replicas": [1000 + at], "leader": -1, "isr": [1000 + at]})),
-    "topics that are deleted": zookeeper(topics=lambda count: {
-        f"t{at}": {"deleting": True, "partitions": {0: {"replicas": [1000 + at], "leader": -1, "isr": []}}} for at in range(count)
-    }),
-    "partitions": zookeeper(topics=lambda count: {"t": {"partitions": dict.fromkeys(range(count), {"replicas": [0, 1], "isr": [0]})}}),
+    "topics that are deleted": zookeeper(topics=topics(lambda at: {"replicas": [1000 + at]}, deleting=True)),
+    "partitions": zookeeper(topics=partitions(replicas=[0, 1], isr=[0])),
     "partitions under reassignment": zookeeper(
-        topics=lambda count: {"t": {"partitions": dict.fromkeys(range(count), {"replicas": [0, 1]})}},
+        topics=partitions(replicas=[0, 1]),
         reassigning=lambda count: [{"topic": "t", "partition": at, "adding": [1000 + at], "removing": []} for at in range(count)],
     ),
     "brokers": zookeeper(brokers=brokers()),
     "brokers of two racks": zookeeper(brokers=brokers(lambda broker: f"r{broker % 2}")),
     "brokers of a rack each": zookeeper(brokers=brokers(lambda broker: f"r{broker}")),
-    "topics of one view": kraft(lambda count: {f"t{at}": {} for at in range(count)}),
+    "topics of one view": kraft(lambda _: {}),
     "offline replicas in one view": kraft(
-        lambda count: {f"t{at}": {"replicas": [2, 1000 + at], "isr": [2, 1000 + at], "offline_replicas": [1000 + at]} for at in range(count)}
+        lambda at: {"replicas": [2, 1000 + at], "isr": [2, 1000 + at], "offline_replicas": [1000 + at]}
     ),
-}  # fmt: skip
+}
 
 
 def world(choice, count):
