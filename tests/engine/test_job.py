@@ -7,6 +7,7 @@ import pytest
 from pyarrow import parquet
 
 from engine.stores import put, snapshot_id
+from kafka_audit.bounds import isolation
 from kafka_audit.job import embedded_job, spark_job
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.tables import LARGE, DiskReplicas, TopicConfig, ViewPartition, ViewTopic
@@ -208,6 +209,32 @@ def test_a_table_that_spark_cannot_read_is_named(spark, tmp_path):
     (tmp_path / "snapshots" / snapshot_id("cut") / "view_partition.parquet").write_bytes(b"no parquet")
     with pytest.raises(EngineError, match=r"cannot be computed: .*view_partition\.parquet"):
         spark_job.answer(spark, store.root, "r1")
+
+
+@pytest.mark.parametrize("fault", ["damaged", "endless"])
+def test_a_cluster_that_spark_cannot_measure_costs_no_other_one_its_report(spark, tmp_path, monkeypatch, fault):
+    """No cluster of the run had a report."""
+    store = put(tmp_path, "r1", {"cut": WORLDS["cut"], "whole": WORLDS["whole"]})
+    if fault == "damaged":
+        (tmp_path / "snapshots" / snapshot_id("cut") / "view_partition.parquet").write_bytes(b"no parquet")
+    else:
+        register = measure._Pass.register
+
+        def endless(self, tables, given):
+            if snapshot_id("cut") in given:
+                self._spark.sql("SELECT count(*) FROM range(0, 9000000000000000000) WHERE rand() > 2").collect()
+            register(self, tables, given)
+
+        monkeypatch.setattr(measure._Pass, "register", endless)
+        seconds = iter([0.0, 0.0, 3600.0])  # together, then each apart
+        monkeypatch.setattr(isolation.InTurn, "before", lambda *_: next(seconds))
+    spark_job.answer(spark, store.root, "r1")
+    answer = store.read_answer("r1")
+    assert answer.judged == (snapshot_id("whole"),)
+    ((failed, why),) = answer.failed
+    assert failed == snapshot_id("cut")
+    assert ("the comparison took longer than 0 s" if fault == "endless" else "cannot be computed") in why
+    assert {finding["status"] for finding in findings(store, "whole")} >= {"PASS"}
 
 
 @pytest.mark.parametrize(

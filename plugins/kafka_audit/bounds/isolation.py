@@ -44,6 +44,10 @@ class InTurn:
         """Begin the time that all of them share."""
         self._left, self._until = count, time.monotonic() + ALL_SECONDS
 
+    def before(self, count: int) -> float:
+        """Return how many seconds one of `count` first steps may take, which leave half of the time for the rest."""
+        return max(1.0, min(SNAPSHOT_SECONDS, (self._until - time.monotonic()) / (2 * max(count, 1))))
+
     def __call__(self, functions: Mapping[str, Callable[[], _T]], /) -> Iterator[tuple[str, Callable[[], _T]]]:
         """Yield as `Apart` says; EngineError is raised for one whose process did not finish in time."""
         if not child_process.is_possible():

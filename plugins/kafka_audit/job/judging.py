@@ -48,14 +48,21 @@ class Measure(Protocol):
         ...
 
 
-def judge_run(store: Store, run_id: str, measure: Callable[[Sequence[str]], Measure], apart: Apart) -> None:
+Pairs = Mapping[str, tuple[Snapshot, Snapshot | None]]
+"""Snapshots with their previous ones, by the id of the first."""
+
+Views = Mapping[str, Callable[[], ClusterView]]
+"""What returns the view of a snapshot, or raises why it cannot be measured, by its id."""
+
+
+def judge_run(store: Store, run_id: str, measured: Callable[[Pairs], Views], apart: Apart) -> None:
     """Answer the request of a run: write the report on each snapshot, then the list of those that were judged.
 
     Args:
         store: where request and snapshots are, and where the answer goes.
         run_id: the run.
-        measure: makes the measuring of these snapshots, judged and previous ones.
-        apart: runs what judges each snapshot, and may end it.
+        measured: returns what measures each snapshot; it is called where the snapshot is judged.
+        apart: runs what measures and judges each snapshot, and may end it.
 
     Raises:
         Exception: what the first snapshot failed for, where none could be judged.
@@ -68,8 +75,7 @@ def judge_run(store: Store, run_id: str, measure: Callable[[Sequence[str]], Meas
     for pair in request.pairs:
         with failures.of(pair.snapshot_id):
             snapshots[pair.snapshot_id] = _read(store, pair)
-    ids = sorted({snapshot.snapshot_id for pair in snapshots.values() for snapshot in pair if snapshot is not None})
-    views = _views(snapshots, measure(ids), failures) if ids else {}
+    views = measured(snapshots) if snapshots else {}
     documents: dict[str, Mapping[str, Any]] = {}
     # Older first: a snapshot may be compared with one of the same run, whose report is made before.
     pairs = sorted((pair for pair in request.pairs if pair.snapshot_id in views), key=lambda pair: pair.snapshot_id)
@@ -106,20 +112,24 @@ def _read(store: Store, pair: SnapshotPair) -> tuple[Snapshot, Snapshot | None]:
     return store.read(pair.snapshot_id, large=False), None if previous is None else store.read(previous, large=False)
 
 
-def _views(
-    snapshots: Mapping[str, tuple[Snapshot, Snapshot | None]], measure: Measure, failures: Failures
-) -> dict[str, ClusterView]:
-    """Return a view for each snapshot that could be measured."""
-    inputs: dict[str, Sequence[Row]] = {}
-    undecided: dict[str, Sequence[Row]] = {}
-    for snapshot_id, (snapshot, previous) in snapshots.items():
-        with failures.of(snapshot_id):
-            inputs[snapshot_id] = given(snapshot, previous, ())
-            if ages_needed(snapshot, previous):
-                undecided[snapshot_id] = inputs[snapshot_id]
-    ages = measure.ages(undecided) if undecided else {}
+def ids_of(snapshots: Pairs) -> list[str]:
+    """Return the ids of all snapshots, previous ones included."""
+    return sorted({snapshot.snapshot_id for pair in snapshots.values() for snapshot in pair if snapshot is not None})
+
+
+def measured_views(snapshots: Pairs, measure: Callable[[Sequence[str]], Measure]) -> dict[str, ClusterView]:
+    """Return the view of each snapshot, all measured together; raises EngineError, and what one of them makes it raise.
+
+    Args:
+        snapshots: what to measure.
+        measure: makes the measuring of the snapshots of these ids, judged and previous ones.
+    """
+    engine = measure(ids_of(snapshots))
+    inputs: dict[str, Sequence[Row]] = {name: given(*pair, ()) for name, pair in snapshots.items()}
+    undecided = {name: inputs[name] for name, pair in snapshots.items() if ages_needed(*pair)}
+    ages = engine.ages(undecided) if undecided else {}
     inputs |= {snapshot_id: given(*snapshots[snapshot_id], found) for snapshot_id, found in ages.items()}
-    differences = measure.differences(inputs) if inputs else {}
+    differences = engine.differences(inputs)
     return {
         snapshot_id: ClusterView(*snapshots[snapshot_id], found.with_rows(ListAge, ages.get(snapshot_id, ())))
         for snapshot_id, found in differences.items()
@@ -153,8 +163,11 @@ def _without_code(report: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**report, **cleaned}
 
 
-def _judge(view: ClusterView, pair: SnapshotPair, previous_report: Mapping[str, Any] | None, *, show_all: bool) -> JudgedSnapshot:
-    """Return the report on one snapshot. Pure but for the date, from which mutes end."""
+def _judge(
+    measured: Callable[[], ClusterView], pair: SnapshotPair, previous_report: Mapping[str, Any] | None, *, show_all: bool
+) -> JudgedSnapshot:
+    """Return the report on one snapshot. Pure but for what measures it, and the date, from which mutes end."""
+    view = measured()
     changed = changes(view)
     found = findings.findings_with_lifecycle(
         view,

@@ -1,6 +1,7 @@
 """Run the files of `differences` in Spark, over stored and given tables, and return their rows."""
 
 import json
+import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -43,6 +44,9 @@ _AT_ONCE = 2
 
 _HERE = "file://"
 """How the URL of a store begins that is a folder on this machine."""
+
+_AGAIN_S = 0.5
+"""How often what runs is ended once the time is over: one query is many jobs."""
 
 _ERRORS = (PySparkException, Py4JError, pa.ArrowException, OSError)
 """What a query raises: the second where it fails while it runs; it, or those of Arrow, for a damaged file."""
@@ -192,6 +196,36 @@ def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
                 spark.conf.unset(key)
             else:
                 spark.conf.set(key, old)
+
+
+@contextmanager
+def within(spark: SparkSession, seconds: float) -> Iterator[None]:
+    """End what Spark computes inside after so many seconds: a query that runs then fails, and so does each that follows.
+
+    Raises:
+        EngineError: the time was over; what else failed is raised as it is.
+    """
+    left, is_over = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        wait = seconds
+        while not left.wait(wait):
+            is_over.set()
+            spark.sparkContext.cancelAllJobs()
+            wait = _AGAIN_S
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    except EngineError as error:
+        if not is_over.is_set():
+            raise
+        msg = f"the comparison took longer than {seconds:g} s"
+        raise EngineError(msg) from error
+    finally:
+        left.set()
+        thread.join()
 
 
 def _root_of(error: Exception) -> str:

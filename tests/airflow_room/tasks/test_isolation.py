@@ -11,6 +11,7 @@ from kafka_audit.airflow import xcom_keys
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.tasks import audit_tasks
 from kafka_audit.bounds import isolation
+from kafka_audit.embedded.measure import EmbeddedMeasure
 from kafka_audit.job.embedded_job import answer
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.tables import Snapshot, SnapshotInfo
@@ -118,3 +119,37 @@ def test_the_time_of_a_run_is_shared(monkeypatch, hanging):
             outcome()
         clock.now += quarter
     assert hanging.waits == [pytest.approx(quarter, abs=60)] * 4
+
+
+@pytest.mark.parametrize("fault", ["endless", "raises"])
+def test_a_cluster_that_cannot_be_measured_costs_no_other_one_its_report(store, monkeypatch, hanging, fault):
+    """All clusters were measured together, before each was judged apart."""
+    original = EmbeddedMeasure.differences
+
+    def differences(self, given, *tables):
+        if PROD in given:
+            if fault == "endless":
+                hanging.forever()
+            message = "Out of Memory Error"
+            raise EngineError(message)
+        return original(self, given, *tables)
+
+    monkeypatch.setattr(EmbeddedMeasure, "differences", differences)
+    run = audit_tasks.write_run_request([PROD, STAGE], "manual__1")
+    answer(store, run)
+    found = store.read_answer(run)
+    assert found.judged == (STAGE,)
+    assert [snapshot_id for snapshot_id, _ in found.failed] == [PROD]
+    assert {"endless": "took longer than 300 s", "raises": "Out of Memory"}[fault] in found.failed[0][1]
+
+
+def test_a_damaged_table_costs_no_other_cluster_its_report(store):
+    manifest = store.manifest(PROD)
+    run = audit_tasks.write_run_request([PROD, STAGE], "manual__1")
+    folder = Path(store.root) / "snapshots" / PROD
+    (folder / "view_topic.parquet").write_bytes(b"no parquet")
+    assert manifest.tables
+    answer(store, run)
+    found = store.read_answer(run)
+    assert found.judged == (STAGE,)
+    assert [snapshot_id for snapshot_id, _ in found.failed] == [PROD]
