@@ -26,7 +26,8 @@ def one_finding(view: ClusterView, code: str, judgements: Iterable[Judgement]) -
     same = max(groups.values(), key=len, default=[])
     if len(same) == 1:
         same = []
-    yield from (judgement for judgement in given if judgement not in same)
+    in_same = {id(judgement) for judgement in same}  # not by comparing each with all of them
+    yield from (judgement for judgement in given if id(judgement) not in in_same)
     if same:
         first, ids = same[0], [broker for judgement in same if (broker := Resource.of(judgement.resource).broker) is not None]
         reported: dict[str, object] = {key: value for key, value in first.evidence.items() if key not in _OWN}

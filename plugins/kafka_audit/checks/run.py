@@ -5,20 +5,26 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from kafka_audit.checks import Check, catalogue
+from kafka_audit.checks.time_limit import TimeLimit, TooLong
 from kafka_audit.cluster.view import ClusterView, Gap
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import Judgement, Status
 
+_LESS = "a faster machine, or fewer brokers, topics and groups in the cluster"
+
 
 def judge(view: ClusterView, checks: Mapping[str, Check] | None = None, *, kind: str = "audit") -> tuple[Judgement, ...]:
     """Return what every check of a kind says of a view. `checks` defaults to the catalogue.
+
+    A check that takes too long is UNKNOWN; what it found until then stays, and so do the others.
 
     Raises:
         EngineError: a check yielded a judgement of another code or snapshot.
         Exception: whatever a check raised, a bug in it; a note names its code.
     """
     wanted = catalogue() if checks is None else checks
-    return tuple(judgement for check in wanted.values() if check.kind == kind for judgement in _run(view, check))
+    limit = TimeLimit()
+    return tuple(judgement for check in wanted.values() if check.kind == kind for judgement in _run(view, check, limit))
 
 
 @contextmanager
@@ -31,18 +37,29 @@ def _named(view: ClusterView, check: Check) -> Iterator[None]:
         raise
 
 
-def _run(view: ClusterView, check: Check) -> tuple[Judgement, ...]:
+def _run(view: ClusterView, check: Check, limit: TimeLimit) -> tuple[Judgement, ...]:
+    found: list[Judgement] = []
+    try:
+        with limit.of_one():
+            return _judged(view, check, found)
+    except TooLong:
+        gap = Gap(status=Status.UNKNOWN, whole=True, error="the check took too long", needs=_LESS)
+        return (*(judgement for judgement in found if judgement.status is Status.FAIL), _of_gap(view, check, [gap]))
+
+
+def _judged(view: ClusterView, check: Check, judgements: list[Judgement]) -> tuple[Judgement, ...]:
+    """Return what a check says; `judgements` get what its function yields."""
     with _named(view, check):
         gaps = [gap for part in check.parts if (gap := view.gap(part)) is not None]
         whole = [gap for gap in gaps if gap.whole]
         if whole:
             return (_of_gap(view, check, whole),)
-        judgements = tuple(check.function(view))
+        judgements.extend(check.function(view))
     strangers = [j for j in judgements if (j.code, j.snapshot_id) != (check.code, view.snapshot_id)]
     if strangers:
         msg = f"check {check.code} judged for {strangers[0].code} of snapshot {strangers[0].snapshot_id}"
         raise EngineError(msg)
-    return tuple(_without_pass(judgement, gaps[0]) for judgement in judgements) if gaps else judgements
+    return tuple(_without_pass(judgement, gaps[0]) for judgement in judgements) if gaps else tuple(judgements)
 
 
 def _of_gap(view: ClusterView, check: Check, gaps: list[Gap]) -> Judgement:

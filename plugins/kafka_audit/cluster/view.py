@@ -89,6 +89,7 @@ class ClusterView:
         self.snapshot_id = snapshot.snapshot_id
         self.cluster_id = snapshot.cluster_id
         self._derived: dict[object, Any] = {}
+        self._gaps: dict[str, Gap | None] = {}
         self._moments = Moments(snapshot, previous, differences.rows.get(ListAge, ()))  # type: ignore[arg-type] # by table
 
     def derived(self, make: Callable[["ClusterView"], _T]) -> _T:
@@ -249,7 +250,9 @@ class ClusterView:
 
     def gap(self, part: str) -> Gap | None:
         """Return why a part of the registry cannot be judged by now; None where it can."""
-        return gaps.gap_now(self._moments.now, kraft=self.kraft, part=part)
+        if part not in self._gaps:
+            self._gaps[part] = gaps.gap_now(self._moments.now, kraft=self.kraft, part=part)
+        return self._gaps[part]
 
     def gap_earlier(self, part: str) -> Gap | None:
         """Return why a part of the previous snapshot's registry cannot be compared with."""

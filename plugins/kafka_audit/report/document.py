@@ -53,6 +53,7 @@ def build_document(  # noqa: PLR0913, PLR0917 -- the contract between report and
     snapshot = view.snapshot
     listed = [f for f in findings if show_all or f.status is not Status.PASS or f.lifecycle is Lifecycle.RESOLVED]
     by_fingerprint = {finding.fingerprint: finding for finding in findings}
+    places = {finding.fingerprint: (place, finding) for place, finding in enumerate(findings)}
     resolved, incomparable = _earlier_incidents(findings, incidents, previous_report)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -71,7 +72,7 @@ def build_document(  # noqa: PLR0913, PLR0917 -- the contract between report and
             {
                 **incident_to_json(incident),
                 **_worse(worse_since(incident, by_fingerprint, previous_report)),
-                "groups": finding_groups(incident, findings, view),
+                "groups": finding_groups(incident, places, view),
             }
             for incident in incidents
         ],

@@ -1,7 +1,7 @@
 """Findings of one incident by code and broker, so that 5,000 of a kind are read as one line."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kafka_audit.cluster.held_up_by import held_up_by
@@ -12,16 +12,16 @@ FIRST = 10
 """Resources that are named; all of them are among the findings."""
 
 
-def finding_groups(incident: Incident, findings: Sequence[Finding], view: ClusterView) -> list[dict[str, Any]]:
+def finding_groups(incident: Incident, findings: Mapping[str, tuple[int, Finding]], view: ClusterView) -> list[dict[str, Any]]:
     """Return an incident's findings by code, its cause first: how many, at which brokers how many each, and the first names.
 
+    `findings` are those of the audit by fingerprint, each with its place.
     A partition counts at every broker that it waits for; where it waits for none, at its leader.
     """
-    own = {*incident.findings, *incident.explains}
+    own = {findings[name][0]: findings[name][1] for name in (*incident.findings, *incident.explains) if name in findings}
     by_code: dict[tuple[str, str], list[Finding]] = defaultdict(list)
-    for finding in findings:
-        if finding.fingerprint in own:
-            by_code[finding.code, finding.name].append(finding)
+    for _, finding in sorted(own.items(), key=lambda entry: entry[0]):
+        by_code[finding.code, finding.name].append(finding)
     ordered = sorted(by_code.items(), key=lambda item: (item[0][0] != incident.cause, item[0]))
     return [
         {

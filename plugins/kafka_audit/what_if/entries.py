@@ -69,14 +69,20 @@ def _named_addresses(view: ClusterView) -> Mapping[tuple[str, str], Sequence[tup
 
 def _bootstrap(view: ClusterView, loss: PartyLoss, addresses: Sequence[str]) -> EntryPoint | None:
     """Return the addresses that lead to brokers; one behind which no broker is known, such as a load balancer, stays."""
+    holders = view.derived(_holders)
+    found = {(broker, address) for address in addresses for broker in _only(holders.get(_parts(address), ()))}
+    return _entry("bootstrap", "", sorted(found), loss)
+
+
+def _holders(view: ClusterView) -> Mapping[tuple[str, int], set[int]]:
+    """Return which brokers answer at an address, or advertise it."""
     holders: dict[tuple[str, int], set[int]] = defaultdict(set)
     for endpoint in view.endpoints.all:
         holders[canonical_address(endpoint.host, endpoint.port)].add(endpoint.broker_id)
     for address, broker in view.answering_elsewhere.items():
         if broker is not None:
             holders[_parts(address)].add(broker)
-    found = {(broker, address) for address in addresses for broker in _only(holders.get(_parts(address), ()))}
-    return _entry("bootstrap", "", sorted(found), loss)
+    return holders
 
 
 def _only(brokers: Iterable[int]) -> tuple[int, ...]:

@@ -33,8 +33,11 @@ class _Override:
 def dynamic_override(view: ClusterView) -> Iterator[Judgement]:
     """A dynamic setting contradicts server.properties, or is set on some brokers only."""
     effective = Effective(view)
+    asked = any(read.operation == "zookeeper /config/brokers" and read.outcome == "answered" for read in view.last_reads)
     found = {
-        broker: _dynamic_overrides(effective, broker) for broker in effective.brokers if _overrides_were_read(effective, broker)
+        broker: _dynamic_overrides(effective, broker)
+        for broker in effective.brokers
+        if asked or effective.dynamic or broker in effective.settings.answers
     }
     for broker in effective.brokers:
         if broker not in found:
@@ -52,12 +55,6 @@ def dynamic_override(view: ClusterView) -> Iterator[Judgement]:
             count = len(found[broker]) or "no"
             yield view.judge("KA702", f"broker/{broker}", Status.PASS, broker=broker, count=count)
     yield from no_brokers(view, "KA702")
-
-
-def _overrides_were_read(effective: Effective, broker: int) -> bool:
-    """Return whether a broker's dynamic settings were read, be there any or none."""
-    asked = any(r.operation == "zookeeper /config/brokers" and r.outcome == "answered" for r in effective.view.last_reads)
-    return asked or bool(effective.dynamic) or broker in effective.settings.answers
 
 
 def _dynamic_overrides(effective: Effective, broker: int) -> Mapping[str, _Override]:

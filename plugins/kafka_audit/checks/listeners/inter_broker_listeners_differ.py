@@ -28,10 +28,14 @@ def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
         for broker, listener in used.items()
         if (own_listeners := between.offered(broker)) is None or listener.name in own_listeners
     }
+    users_of: dict[str, list[int]] = {}
+    for broker, name in running.items():
+        users_of.setdefault(name, []).append(broker)
+    unread = [broker for broker in between.brokers if broker not in known]
     for broker in between.brokers:
         offered, own = between.offered(broker), used.get(broker)
-        for name in () if offered is None else set(running.values()) - offered:
-            users = [user for user, listener_name in running.items() if listener_name == name and user != broker]
+        for name in () if offered is None else users_of.keys() - offered:
+            users = [user for user in users_of[name] if user != broker]
             if users:
                 fault = f"it does not have listener {name}, which {brokers(users)} would use to reach it"
                 evidence: dict[str, object] = {"broker": broker, "fault": fault, "listener": name, "key": "advertised.listeners"}
@@ -47,7 +51,6 @@ def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
             evidence = {"broker": broker, "listener": own.name, "protocol": own.protocol or "unknown"}
             evidence["key"] = between.settings.first_set(broker, *_KEYS)
             evidence["fault"] = f"it uses {' '.join(kind).strip()}, most brokers use {' '.join(usual or ()).strip()}"
-            unread = [other for other in between.brokers if other not in known]
             if kind == usual and len(unread) >= kinds[kind]:
                 error = f"the inter-broker listener or mechanism of {brokers(unread)} is unknown"
                 evidence |= {"who": f"broker {broker}", "error": error}

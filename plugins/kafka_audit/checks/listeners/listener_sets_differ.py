@@ -36,11 +36,12 @@ def _of_listener(view: ClusterView, listener: str, protocols: dict[int, str], br
         del protocols[broker]  # its settings are newer than its registration
     having = {*protocols, *(held.broker_id for held in view.held_views if lacking and held.row.listener == listener)}
     asked = sorted({*brokers, *having, *lacking})
+    usual = min(Counter(protocols.values()).items(), key=lambda item: (-item[1], item[0]), default=("", 0))[0]
     for broker in asked:
         has = protocols.get(broker)
         if has is None and broker in having:
             continue  # it answered there, and its settings are unknown
-        fault = _fault(protocols, has, having=len(having), of=len(asked), internal=listener in view.inter_broker.users)
+        fault = _fault(usual, has, having=len(having), of=len(asked), internal=listener in view.inter_broker.users)
         evidence = {"who": f"broker {broker}", "broker": broker, "listener": listener, "protocol": has or "none"}
         evidence |= {"shown": _shown(view, broker) if broker in lacking else ""}
         resource = f"broker/{broker}/listener/{listener}"
@@ -98,12 +99,11 @@ def _by_settings(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
     return reported
 
 
-def _fault(protocols: Mapping[int, str], has: str | None, *, having: int, of: int, internal: bool) -> tuple[str, Severity] | None:
-    """Return what is wrong with a broker's listener that `having` of `of` brokers have; None where nothing is."""
+def _fault(usual: str, has: str | None, *, having: int, of: int, internal: bool) -> tuple[str, Severity] | None:
+    """Return what is wrong with a broker's listener that `having` of `of` brokers have, most with protocol `usual`; else None."""
     if 2 * having < of and not internal:
         return None if has is None else (f"only {having} of {of} brokers have this listener", Severity.LOW)
     if has is None:
         use, severity = (", and others use it for inter-broker traffic", Severity.CRITICAL) if internal else ("", Severity.MEDIUM)
         return f"it lacks this listener, which {having} of {of} brokers have{use}", severity
-    usual = min(Counter(protocols.values()).items(), key=lambda item: (-item[1], item[0]))[0]
     return None if has == usual else (f"its protocol is {has}, most brokers have {usual}", Severity.MEDIUM)

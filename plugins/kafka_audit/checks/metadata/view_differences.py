@@ -47,7 +47,7 @@ def judgement(
         code,
         observer.resource,
         status,
-        {"holder_brokers": _holder_ids(view), **evidence, **unknown},
+        {"holder_brokers": view.derived(_holder_ids), **evidence, **unknown},
         severity=severity if status is Status.FAIL else None,
         who=f"broker {observer.name}",
         broker=int(observer.name) if observer.name.isdecimal() else observer.name,

@@ -1,7 +1,7 @@
 """KA508."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from statistics import median
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import nothing_asked
@@ -31,12 +31,18 @@ def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
     if reads.brokers and len(reads.brokers) <= _TWO:
         yield view.judge("KA508", "cluster", Status.NOT_APPLICABLE, reason="there are fewer than three brokers")
         return
-    now, earlier = _times(view.last_reads), _times(view.last_reads_earlier)
+    now, earlier = _Times(view.last_reads), _Times(view.last_reads_earlier)
+    reads_of: dict[str, list[SourceRead]] = {}
+    for read in view.of(SourceRead):
+        reads_of.setdefault(read.observer, []).append(read)
+    unanswered: dict[str, list[SourceRead]] = {}
+    for read in filter(_is_unanswered, view.last_reads):
+        unanswered.setdefault(read.observer, []).append(read)
     for broker in reads.brokers:
         facts: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
         slow = _slow(now, broker)
-        stalls = _stalls(view.of(SourceRead), now, broker)
-        failed = [read for read in view.last_reads if read.observer == f"broker:{broker}" and _is_unanswered(read)]
+        stalls = _stalls(reads_of.get(f"broker:{broker}", ()), now, broker)
+        failed = unanswered.get(f"broker:{broker}", [])
         if stalls:
             evidence = facts | {"slow": listing(stalls, 3), "samples": len(stalls)}
             yield view.judge(
@@ -57,39 +63,56 @@ def _is_unanswered(read: SourceRead) -> bool:
     return read.operation in _OPERATIONS and read.outcome == "failed"
 
 
-def _times(reads: Iterable[SourceRead]) -> Mapping[int, Mapping[str, int]]:
-    """Return milliseconds by broker and operation, of what was answered or refused; the fastest address of a broker counts."""
-    found: dict[int, dict[str, int]] = {}
-    for read in reads:
-        name = read.observer.removeprefix("broker:")
-        if name.isdigit() and read.timed and read.operation in _OPERATIONS:
-            mine = found.setdefault(int(name), {})
-            mine[read.operation] = min(read.elapsed_ms, mine.get(read.operation, read.elapsed_ms))
-    return found
+class _Times:
+    """Milliseconds of what was answered or refused; the fastest address of a broker counts.
+
+    Attributes:
+        by_broker: by broker and operation.
+    """
+
+    def __init__(self, reads: Iterable[SourceRead]) -> None:
+        """Sort the reads."""
+        self.by_broker: dict[int, dict[str, int]] = {}
+        for read in reads:
+            name = read.observer.removeprefix("broker:")
+            if name.isdigit() and read.timed and read.operation in _OPERATIONS:
+                mine = self.by_broker.setdefault(int(name), {})
+                mine[read.operation] = min(read.elapsed_ms, mine.get(read.operation, read.elapsed_ms))
+        self._sorted: dict[str, list[int]] = {}
+        for took in self.by_broker.values():
+            for operation, ms in took.items():
+                self._sorted.setdefault(operation, []).append(ms)
+        for times in self._sorted.values():
+            times.sort()
+
+    def usual(self, operation: str, broker: int) -> float | None:
+        """Return the median of all other brokers; None where fewer than two were asked."""
+        times, own = self._sorted.get(operation, []), self.by_broker.get(broker, {}).get(operation)
+        without = len(times) if own is None else bisect_left(times, own)  # the place that is passed over
+        others = len(times) - (own is not None)
+        if others < _TWO:
+            return None
+        low, high = (times[place + (place >= without)] for place in ((others - 1) // 2, others // 2))
+        return (low + high) / 2
 
 
-def _slow(times: Mapping[int, Mapping[str, int]], broker: int) -> Mapping[str, tuple[int, int]]:
+def _slow(times: _Times, broker: int) -> Mapping[str, tuple[int, int]]:
     """Return the operations that a broker was slow in, with its time and the others' median."""
     found = {}
-    for operation, ms in times.get(broker, {}).items():
-        others = [took[operation] for other, took in times.items() if other != broker and operation in took]
-        usual = median(others) if len(others) >= _TWO else None
+    for operation, ms in times.by_broker.get(broker, {}).items():
+        usual = times.usual(operation, broker)
         if usual is not None and ms >= _LEAST_MS and ms >= _TIMES * usual:
             found[operation] = (ms, round(usual))
     return found
 
 
-def _stalls(reads: Iterable[SourceRead], times: Mapping[int, Mapping[str, int]], broker: int) -> list[str]:
+def _stalls(reads: Iterable[SourceRead], times: _Times, broker: int) -> list[str]:
     """Return how long a broker stood still in each of two samples or more; nothing where it was slow in fewer."""
-    usual = {
-        operation: median(others)
-        for operation in _BY_MEMORY
-        if len(others := [took[operation] for other, took in times.items() if other != broker and operation in took]) >= _TWO
-    }
+    usual = {operation: ms for operation in _BY_MEMORY if (ms := times.usual(operation, broker)) is not None}
     found: dict[int, SourceRead] = {}
     for read in reads:
         late = read.timed or read.failure is ReadFailure.TIMEOUT
-        if read.observer == f"broker:{broker}" and read.operation in usual and late:
+        if read.operation in usual and late:
             ms = read.elapsed_ms
             if ms >= _STALL_MS and ms >= _TIMES * usual[read.operation] and ms > _elapsed(found.get(read.sample)):
                 found[read.sample] = read

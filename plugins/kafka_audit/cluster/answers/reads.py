@@ -79,11 +79,20 @@ class Reads:
 
     def failed_before(self, failed: Iterable[SourceRead]) -> bool:
         """Return whether one of these reads failed in an earlier sample too."""
-        keys = {(read.observer, read.operation, read.target): read.sample for read in failed}
-        return any(
-            read.outcome == "failed" and read.sample < keys.get((read.observer, read.operation, read.target), 0)
-            for read in self._samples.of(SourceRead)
-        )
+        return any(self._first_failed.get(_question(read), read.sample) < read.sample for read in failed)
+
+    @cached_property
+    def _first_failed(self) -> Mapping[tuple[str, str, str], int]:
+        """The first sample in which each read failed."""
+        found: dict[tuple[str, str, str], int] = {}
+        for read in self._samples.of(SourceRead):
+            if read.outcome == "failed":
+                found[_question(read)] = min(read.sample, found.get(_question(read), read.sample))
+        return found
+
+
+def _question(read: SourceRead) -> tuple[str, str, str]:
+    return read.observer, read.operation, read.target
 
 
 def observer_name(observer: str) -> str:

@@ -5,7 +5,7 @@ and takes the symptoms of each fault with it. The remaining findings report thei
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kafka_audit.cluster.view import ClusterView
@@ -19,7 +19,7 @@ from kafka_audit.incidents.causes.listeners import (
     missing_listener,
     unreachable_endpoints,
 )
-from kafka_audit.incidents.causes.rule import Case, Cause, Story
+from kafka_audit.incidents.causes.rule import Case, Cause, Story, at_the_broker, at_the_endpoint
 from kafka_audit.incidents.causes.security import refused_broker
 from kafka_audit.incidents.causes.storage import dead_disk, missing_replicas
 from kafka_audit.incidents.tools import Tools
@@ -88,20 +88,16 @@ def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[
 
 
 def _stories(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> Iterator[tuple[Case, Story, str]]:
-    failed = [finding for finding in findings if finding.status is Status.FAIL]
-    left = [finding for finding in failed if finding.severity >= Severity.HIGH]
-    lower = [finding for finding in failed if finding.severity < Severity.HIGH and not finding.muted]
+    left = _Left(findings)
     whole = Case(view=view, changes=changes, findings=findings, roots=())
     for cause in TABLE:
-        start = replace(whole, roots=tuple(finding for finding in left if finding.code in cause.codes))
+        start = replace(whole, roots=left.roots(cause.codes))
         for fault in cause.cases(start) if start.roots else ():
-            taken = {finding.fingerprint for finding in (*fault.roots, *_symptoms(fault, cause, (*left, *lower)))}
-            explained, besides = (tuple(one for one in those if one.fingerprint in taken) for those in (left, lower))
+            explained, besides = left.take((*fault.roots, *left.symptoms(fault, cause)))
             case = replace(fault, explained=explained, besides=besides)
-            left, lower = ([one for one in those if one.fingerprint not in taken] for those in (left, lower))
             yield case, cause.story(case), fault.roots[0].code
     by_code: dict[str, list[Finding]] = defaultdict(list)
-    for finding in left:
+    for finding in left.high:
         if not finding.muted:
             by_code[finding.code].append(finding)
     for code, roots in by_code.items():
@@ -109,11 +105,50 @@ def _stories(view: ClusterView, findings: Sequence[Finding], changes: Sequence[C
         yield case, grouped.story(case), code
 
 
-def _symptoms(fault: Case, cause: Cause, left: Sequence[Finding]) -> Iterable[Finding]:
-    for explains in cause.explains:
-        for finding in left:
-            if finding.code in explains.codes and explains.where(fault, finding):
-                yield finding
+class _Left:
+    """Failures that no incident has taken, found by code and place: one fault of many looks at its own alone."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        """Take the failures of HIGH and above, and the lower ones that are not muted."""
+        failed = [finding for finding in findings if finding.status is Status.FAIL]
+        self._high = {finding.fingerprint: finding for finding in failed if finding.severity >= Severity.HIGH}
+        lower = (finding for finding in failed if finding.severity < Severity.HIGH and not finding.muted)
+        self._left = {**self._high, **{finding.fingerprint: finding for finding in lower}}
+        self._places = {fingerprint: place for place, fingerprint in enumerate(self._left)}
+        self._found: dict[tuple[str, object], list[Finding]] = defaultdict(list)
+        for finding in self._left.values():
+            for place in dict.fromkeys((None, finding.resource.name, finding.resource.broker)):
+                self._found[finding.code, place].append(finding)
+
+    @property
+    def high(self) -> Iterable[Finding]:
+        """Those of HIGH and above that are left, in order."""
+        return self._high.values()
+
+    def roots(self, codes: Collection[str]) -> tuple[Finding, ...]:
+        """Return those of HIGH and above of these codes."""
+        return tuple(finding for finding in self.high if finding.code in codes)
+
+    def symptoms(self, fault: Case, cause: Cause) -> Iterator[Finding]:
+        """Yield what a fault explains."""
+        for explains in cause.explains:
+            places: Iterable[object] = (None,)
+            if explains.where is at_the_endpoint:
+                places = dict.fromkeys(root.resource.name for root in fault.roots)
+            elif explains.where is at_the_broker:
+                places = fault.brokers
+            for place in places:
+                for code in explains.codes:
+                    for finding in self._found.get((code, place), ()):
+                        if finding.fingerprint in self._left and explains.where(fault, finding):
+                            yield finding
+
+    def take(self, findings: Iterable[Finding]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+        """Take these, and return those of HIGH and above and the lower ones, each in order."""
+        taken = {finding.fingerprint for finding in findings if finding.fingerprint in self._left}
+        ordered = [self._left.pop(fingerprint) for fingerprint in sorted(taken, key=self._places.__getitem__)]
+        high = tuple(finding for finding in ordered if self._high.pop(finding.fingerprint, None) is not None)
+        return high, tuple(finding for finding in ordered if finding.severity < Severity.HIGH)
 
 
 def _incident(case: Case, story: Story, cause: str, tools: Tools) -> Incident:

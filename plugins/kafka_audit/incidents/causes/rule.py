@@ -37,6 +37,7 @@ class Case:
     sources: tuple[int, ...] = ()  # brokers that cannot do something to those at fault
     explained: tuple[Finding, ...] = field(default=(), compare=False)
     besides: tuple[Finding, ...] = field(default=(), compare=False)
+    shared: dict[str, frozenset[int]] = field(default_factory=dict, compare=False, repr=False)  # by all cases of an audit
 
     @cached_property
     def brokers(self) -> tuple[int, ...]:
@@ -58,11 +59,15 @@ class Case:
         """Return what a broker answered about the cluster; None where no view of it was read."""
         return facts_of(self.view).edges.own_view(broker)
 
-    @cached_property
+    @property
     def empty(self) -> frozenset[int]:
         """Brokers whose own view lists no broker, as KA105 judges it."""
-        empty = (f for f in self.findings if f.code == "KA105" and f.status is Status.FAIL and f.evidence.get("empty") is True)
-        return frozenset(finding.resource.broker for finding in empty if finding.resource.broker is not None)
+        if "empty" not in self.shared:
+            empty = (
+                f for f in self.findings if f.code == "KA105" and f.status is Status.FAIL and f.evidence.get("empty") is True
+            )
+            self.shared["empty"] = frozenset(finding.resource.broker for finding in empty if finding.resource.broker is not None)
+        return self.shared["empty"]
 
     @property
     def by_controller(self) -> bool:

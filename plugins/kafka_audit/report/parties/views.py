@@ -40,9 +40,13 @@ def build_views(view: ClusterView) -> dict[str, Any]:
         found[tuple(_registered(view, disputed))].append("zookeeper")
     held = sorted(view.newest(BrokerView), key=lambda row: (row.broker_id, row.listener))
     several = len({row.listener for row in held if row.broker_id >= 0}) > 1
+    said: dict[tuple[object, ...], tuple[str, ...]] = {}  # most brokers say the same
     for row in held:
+        key = (row.listener, row.brokers_digest, row.topics_digest, row.controller_id, row.kafka_cluster_id)
+        if key not in said:
+            said[key] = tuple(_viewed(view, row, disputed))
+        reported = said[key]
         name = f"broker {row.broker_id}" if row.broker_id >= 0 else f"broker at {clean(row.address)}"
-        reported = tuple(_viewed(view, row, disputed))
         found[reported].append(f"{name} on {clean(row.listener)}" if several and disputed and row.broker_id >= 0 else name)
     columns = [ViewColumn(observers=tuple(dict.fromkeys(names)), values=values) for values, names in found.items()]
     first = [column for column in columns if "zookeeper" in column.observers]
@@ -58,13 +62,14 @@ def _disputed(view: ClusterView) -> list[tuple[int, str]]:
     reported: dict[tuple[int, str], set[HostPort | None]] = defaultdict(set)
     for endpoint in view.endpoints.known:
         reported[endpoint.broker_id, endpoint.listener].add(canonical_address(endpoint.host, endpoint.port))
-    for held in view.newest(BrokerView):
-        if not held.brokers_listed:
-            continue  # says so once, and not once for each broker
-        places = {row.broker_id: canonical_address(row.host, row.port) for row in view.listed.get(held.brokers_digest, ())}
-        for broker, listener in list(reported):
-            if listener == held.listener:
-                reported[broker, listener].add(places.get(broker))
+    by_listener: dict[str, list[int]] = defaultdict(list)
+    for broker, listener in reported:
+        by_listener[listener].append(broker)
+    lists = {(held.listener, held.brokers_digest) for held in view.newest(BrokerView) if held.brokers_listed}
+    for listener, digest in lists:  # one that lists no broker says so once, and not once for each broker
+        places = {row.broker_id: canonical_address(row.host, row.port) for row in view.listed.get(digest, ())}
+        for broker in by_listener.get(listener, ()):
+            reported[broker, listener].add(places.get(broker))
     return sorted(key for key, addresses in reported.items() if len(addresses) > 1)[:_MOST_ADDRESSES]
 
 
