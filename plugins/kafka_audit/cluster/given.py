@@ -142,6 +142,9 @@ def _lists(registry: RegistrySample, moment: str) -> Iterator[ReferenceList]:
 
 def _views(views: HeldViews, moment: str, moments: Moments) -> Iterator[ObserverView]:
     source, settings = _source(moments.now), Settings(moments.samples)
+    holders: dict[str, set[str]] = {}
+    for view in views.all:
+        holders.setdefault(view.row.topics_digest, set()).add(view.name)
     for view in views.all:
         if not view.foreign:
             yield ObserverView(
@@ -154,6 +157,7 @@ def _views(views: HeldViews, moment: str, moments: Moments) -> Iterator[Observer
                 hides=not _without_authorizer(settings, view.broker_id),
                 old_metadata=view.row.metadata_version < _NAMES_LISTENER_ERROR,
                 registered_listener=view.known_listener,
+                holders=len(holders[view.row.topics_digest]),
             )
 
 

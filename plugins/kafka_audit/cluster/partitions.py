@@ -41,7 +41,7 @@ class Partitions:
         return next((row for row in self._differences.of(PartitionCount)), _NONE)
 
     def of_kind(self, kind: str) -> tuple[ReplicaState, ...]:
-        """Return the listed partitions of a kind (see `ReplicaState`), in the order of topic and partition."""
+        """Return the listed partitions of a kind (see `ReplicaState`) by topic and partition, those that one party lists last."""
         return self._by_kind.get(kind, ())
 
     def unlisted(self, kind: str) -> int:
@@ -78,7 +78,7 @@ class Partitions:
     @cached_property
     def _by_kind(self) -> Mapping[str, tuple[ReplicaState, ...]]:
         found: dict[str, list[ReplicaState]] = {}
-        for row in sorted(self._differences.of(ReplicaState), key=lambda row: (row.topic, row.partition)):
+        for row in sorted(self._differences.of(ReplicaState), key=lambda row: (row.alone, row.topic, row.partition)):
             for kind in row.kinds:
                 found.setdefault(kind, []).append(row)
         return {kind: tuple(rows) for kind, rows in found.items()}

@@ -8,8 +8,11 @@ WITH marked AS (
     LEFT JOIN topic_state AS p ON p.snapshot_id = n.snapshot_id AND p.moment = 'previous' AND p.topic = n.topic
     WHERE n.moment = 'now' AND n.deleting),
 ranked AS (
-    SELECT *, row_number() OVER (PARTITION BY snapshot_id ORDER BY CASE WHEN before THEN 0 ELSE 1 END, topic) AS place
-    FROM marked),
+    SELECT m.*, row_number() OVER (
+               PARTITION BY m.snapshot_id ORDER BY CASE WHEN m.before THEN 0 ELSE 1 END, CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END,
+                   m.topic) AS place
+    FROM marked AS m
+    LEFT JOIN lone_topic AS o ON o.snapshot_id = m.snapshot_id AND o.topic = m.topic),
 assigned AS (
     SELECT DISTINCT p.snapshot_id, p.topic, explode(p.replicas) AS broker_id
     FROM marked AS m

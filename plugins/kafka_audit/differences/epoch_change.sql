@@ -9,7 +9,10 @@ WITH changed AS (
         OR (p.leader_epoch - p.previous_epoch >= 20
             AND (p.leader_epoch - p.previous_epoch) * 10 > greatest(coalesce(s.minutes, 1), 1))),
 ranked AS (
-    SELECT *, row_number() OVER (PARTITION BY snapshot_id, kind ORDER BY topic, partition) AS place FROM changed),
+    SELECT c.*, row_number() OVER (
+               PARTITION BY c.snapshot_id, c.kind ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END, c.topic, c.partition) AS place
+    FROM changed AS c
+    LEFT JOIN lone_topic AS o ON o.snapshot_id = c.snapshot_id AND o.topic = c.topic),
 counted AS (
     SELECT snapshot_id, kind, count(*) AS partitions, max(amount) AS most,
            sort_array(array_agg(CASE WHEN place <= 10

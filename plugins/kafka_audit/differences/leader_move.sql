@@ -14,10 +14,12 @@ kept AS (
     WHERE alike AND first AND leader >= 0 AND partitions > 0
     GROUP BY snapshot_id, leader),
 ranked AS (
-    SELECT snapshot_id, broker_id, concat(topic, '-', CAST(partition AS STRING)) AS item,
-           row_number() OVER (PARTITION BY snapshot_id, broker_id ORDER BY topic, partition) AS place
-    FROM led
-    WHERE moved),
+    SELECT l.snapshot_id, l.broker_id, concat(l.topic, '-', CAST(l.partition AS STRING)) AS item,
+           row_number() OVER (PARTITION BY l.snapshot_id, l.broker_id
+                              ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END, l.topic, l.partition) AS place
+    FROM led AS l
+    LEFT JOIN lone_topic AS o ON o.snapshot_id = l.snapshot_id AND o.topic = l.topic
+    WHERE l.moved),
 listed AS (
     SELECT snapshot_id, broker_id, sort_array(array_agg(struct(place, item))) AS items
     FROM ranked

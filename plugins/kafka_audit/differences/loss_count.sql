@@ -2,8 +2,11 @@
 WITH named AS (
     SELECT snapshot_id, loss, topic, partition, explode(kinds) AS kind FROM lost_partition),
 ranked AS (
-    SELECT *, row_number() OVER (PARTITION BY snapshot_id, loss, kind ORDER BY topic, partition) AS place
-    FROM named),
+    SELECT n.*, row_number() OVER (
+               PARTITION BY n.snapshot_id, n.loss, n.kind
+               ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END, n.topic, n.partition) AS place
+    FROM named AS n
+    LEFT JOIN lone_topic AS o ON o.snapshot_id = n.snapshot_id AND o.topic = n.topic),
 counted AS (
     SELECT snapshot_id, loss, kind, count(*) AS partitions, count(DISTINCT topic) AS topics,
            sort_array(array_agg(CASE WHEN place <= 10 THEN struct(place, topic, partition) END)) AS first

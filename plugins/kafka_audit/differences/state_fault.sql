@@ -26,7 +26,11 @@ kinds AS (
     UNION ALL
     SELECT snapshot_id, 'recovering', topic, partition, NULL, same AND recovering_before FROM fault WHERE recovering = 1),
 ranked AS (
-    SELECT *, row_number() OVER (PARTITION BY snapshot_id, kind, repeated ORDER BY topic, partition) AS place FROM kinds),
+    SELECT k.*, row_number() OVER (
+               PARTITION BY k.snapshot_id, k.kind, k.repeated
+               ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END, k.topic, k.partition) AS place
+    FROM kinds AS k
+    LEFT JOIN lone_topic AS o ON o.snapshot_id = k.snapshot_id AND o.topic = k.topic),
 counted AS (
     SELECT snapshot_id, kind, count(*) AS partitions, count_if(repeated) AS repeated, max(controller_epoch) AS controller_epoch,
            coalesce(sort_array(array_agg(CASE WHEN repeated AND place <= 10

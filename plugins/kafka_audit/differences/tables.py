@@ -3,7 +3,8 @@
 Each row belongs to one judged snapshot: the runner puts `snapshot_id` in front, as the store does for snapshot tables.
 `moment` is `now` (the newest sample of the snapshot), `before` (the sample before it) or `previous` (the newest sample of the
 previous snapshot). Lists of partitions hold the first ten in the order of topic and partition, as Kafka writes them ("orders-0");
-the count beside them is of all. `repeated`: the sample before shows the very same, resting on the same versions.
+topics that one party alone lists come last, because it can list any number. The count beside them is of all. `repeated`: the
+sample before shows the very same, resting on the same versions.
 """
 
 from dataclasses import dataclass
@@ -62,6 +63,7 @@ class ObserverView(Row):
     hides: bool  # its broker may have an authorizer: a topic that no view lists may be one that the auditor may not describe
     old_metadata: bool  # Metadata below v6 reports a leader without the listener as error 5
     registered_listener: bool  # a broker advertises the listener
+    holders: int = 1  # how many hold this list of topics, on any listener
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,7 +242,7 @@ class ReplicaGap(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaState(Row):
-    """A partition of one kind or more, now. Topics in deletion are left out. At most `MOST_STATES`, the first kinds first.
+    """A partition of one kind or more, now. Topics in deletion are left out. At most `MOST_STATES`, those of `alone` last.
 
     Kinds, in this order: `leaderless`, `under_min_isr` (fewer in the ISR than `min_isr`), `at_min_isr` (just as many, and one is
     missing), `under_replicated` (any is missing), `too_few_replicas` (2 to `min_isr` of them), `one_rack`, `single_replica` (of a
@@ -262,6 +264,7 @@ class ReplicaState(Row):
     moving: bool  # under reassignment
     repeated: bool
     kinds: tuple[str, ...]
+    alone: bool = False  # one party alone lists the topic; these come last
 
 
 @dataclass(frozen=True, kw_only=True)

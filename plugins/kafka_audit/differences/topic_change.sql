@@ -15,5 +15,8 @@ changed AS (
     WHERE n.topic IS NULL OR p.topic IS NULL
         OR CASE WHEN n.topic_id IS NULL OR p.topic_id IS NULL THEN n.created <> p.created ELSE n.topic_id <> p.topic_id END),
 ranked AS (
-    SELECT *, row_number() OVER (PARTITION BY snapshot_id ORDER BY topic) AS place FROM changed)
+    SELECT c.*, row_number() OVER (
+               PARTITION BY c.snapshot_id ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END, c.topic) AS place
+    FROM changed AS c
+    LEFT JOIN lone_topic AS o ON o.snapshot_id = c.snapshot_id AND o.topic = c.topic)
 SELECT snapshot_id, kind, topic, before, after FROM ranked WHERE place <= 1000

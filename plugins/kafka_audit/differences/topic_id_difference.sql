@@ -23,10 +23,12 @@ counted AS (
     FROM repeating
     GROUP BY snapshot_id),
 ranked AS (
-    SELECT snapshot_id, topic, reference_id, view_id,
-           row_number() OVER (PARTITION BY snapshot_id ORDER BY topic, reference_id NULLS FIRST, view_id) AS place
-    FROM repeating
-    WHERE differs AND repeated),
+    SELECT r.snapshot_id, r.topic, r.reference_id, r.view_id,
+           row_number() OVER (PARTITION BY r.snapshot_id
+                              ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END, r.topic, r.reference_id NULLS FIRST, r.view_id) AS place
+    FROM repeating AS r
+    LEFT JOIN lone_topic AS o ON o.snapshot_id = r.snapshot_id AND o.topic = r.topic
+    WHERE r.differs AND r.repeated),
 listed AS (
     SELECT snapshot_id, sort_array(array_agg(struct(place, topic, reference_id, view_id))) AS items
     FROM ranked

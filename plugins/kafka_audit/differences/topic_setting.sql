@@ -6,7 +6,10 @@ WITH settings AS (
     WHERE s.moment = 'now'
     GROUP BY s.snapshot_id, c.key, c.topic),
 ranked AS (
-    SELECT *, row_number() OVER (PARTITION BY snapshot_id, key ORDER BY filled DESC, topic) AS place FROM settings)
+    SELECT s.*, row_number() OVER (
+               PARTITION BY s.snapshot_id, s.key ORDER BY s.filled DESC, CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END, s.topic) AS place
+    FROM settings AS s
+    LEFT JOIN lone_topic AS o ON o.snapshot_id = s.snapshot_id AND o.topic = s.topic)
 SELECT snapshot_id, key, count(*) AS topics, sum(filled) AS filled,
        coalesce(transform(sort_array(array_agg(CASE WHEN filled = 1 AND place <= 10 THEN struct(place, topic) END)), x -> x.topic),
                 array()) AS first

@@ -1,11 +1,13 @@
 -- What each view says of topics and partitions that the reference does not: counted by observer, kind and whether the sample before
 -- shows the same.
 WITH ranked AS (
-    SELECT *,
-           dense_rank() OVER (PARTITION BY snapshot_id, name, kind, repeated ORDER BY topic, partition) AS place,
-           row_number() OVER (PARTITION BY snapshot_id, name, kind, repeated, topic, partition
-                              ORDER BY listener, view_leader) AS copy
-    FROM disagreement)
+    SELECT d.*,
+           dense_rank() OVER (PARTITION BY d.snapshot_id, d.name, d.kind, d.repeated
+                              ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END, d.topic, d.partition) AS place,
+           row_number() OVER (PARTITION BY d.snapshot_id, d.name, d.kind, d.repeated, d.topic, d.partition
+                              ORDER BY d.listener, d.view_leader) AS copy
+    FROM disagreement AS d
+    LEFT JOIN lone_topic AS o ON o.snapshot_id = d.snapshot_id AND o.topic = d.topic)
 SELECT snapshot_id, name, kind, repeated,
        sum(CASE WHEN copy = 1 THEN partitions ELSE 0 END) AS partitions,
        transform(sort_array(array_agg(CASE WHEN copy = 1 AND place <= 10

@@ -19,12 +19,14 @@ WITH marked AS (
     n.moment = 'now' AND n.deleting
 ), ranked AS (
   SELECT
-    *,
+    m.*,
     ROW_NUMBER() OVER (
-      PARTITION BY snapshot_id
-      ORDER BY CASE WHEN before THEN 0 ELSE 1 END NULLS FIRST, topic NULLS FIRST
+      PARTITION BY m.snapshot_id
+      ORDER BY CASE WHEN m.before THEN 0 ELSE 1 END NULLS FIRST, CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END NULLS FIRST, m.topic NULLS FIRST
     ) AS place
-  FROM marked
+  FROM marked AS m
+  LEFT JOIN lone_topic AS o
+    ON o.snapshot_id = m.snapshot_id AND o.topic = m.topic
 ), assigned AS (
   SELECT DISTINCT
     p.snapshot_id,

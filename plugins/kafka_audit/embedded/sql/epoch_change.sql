@@ -25,9 +25,14 @@ WITH changed AS (
     )
 ), ranked AS (
   SELECT
-    *,
-    ROW_NUMBER() OVER (PARTITION BY snapshot_id, kind ORDER BY topic NULLS FIRST, partition NULLS FIRST) AS place
-  FROM changed
+    c.*,
+    ROW_NUMBER() OVER (
+      PARTITION BY c.snapshot_id, c.kind
+      ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END NULLS FIRST, c.topic NULLS FIRST, c.partition NULLS FIRST
+    ) AS place
+  FROM changed AS c
+  LEFT JOIN lone_topic AS o
+    ON o.snapshot_id = c.snapshot_id AND o.topic = c.topic
 ), counted AS (
   SELECT
     snapshot_id,

@@ -35,16 +35,18 @@ WITH led AS (
     leader
 ), ranked AS (
   SELECT
-    snapshot_id,
-    broker_id,
-    topic || '-' || TRY_CAST(partition AS TEXT) AS item,
+    l.snapshot_id,
+    l.broker_id,
+    l.topic || '-' || TRY_CAST(l.partition AS TEXT) AS item,
     ROW_NUMBER() OVER (
-      PARTITION BY snapshot_id, broker_id
-      ORDER BY topic NULLS FIRST, partition NULLS FIRST
+      PARTITION BY l.snapshot_id, l.broker_id
+      ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END NULLS FIRST, l.topic NULLS FIRST, l.partition NULLS FIRST
     ) AS place
-  FROM led
+  FROM led AS l
+  LEFT JOIN lone_topic AS o
+    ON o.snapshot_id = l.snapshot_id AND o.topic = l.topic
   WHERE
-    moved
+    l.moved
 ), listed AS (
   SELECT
     snapshot_id,

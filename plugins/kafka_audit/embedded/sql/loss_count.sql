@@ -9,12 +9,14 @@ WITH named AS (
   FROM lost_partition
 ), ranked AS (
   SELECT
-    *,
+    n.*,
     ROW_NUMBER() OVER (
-      PARTITION BY snapshot_id, loss, kind
-      ORDER BY topic NULLS FIRST, partition NULLS FIRST
+      PARTITION BY n.snapshot_id, n.loss, n.kind
+      ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END NULLS FIRST, n.topic NULLS FIRST, n.partition NULLS FIRST
     ) AS place
-  FROM named
+  FROM named AS n
+  LEFT JOIN lone_topic AS o
+    ON o.snapshot_id = n.snapshot_id AND o.topic = n.topic
 ), counted AS (
   SELECT
     snapshot_id,

@@ -16,10 +16,11 @@ WITH brokers AS (
     snapshot_id
 ), ranked AS (
   SELECT
-    *,
+    f.*,
+    NOT o.topic IS NULL AS alone,
     ROW_NUMBER() OVER (
-      PARTITION BY snapshot_id
-      ORDER BY CASE GET(kinds, 0)
+      PARTITION BY f.snapshot_id
+      ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END NULLS FIRST, CASE GET(f.kinds, 0)
         WHEN 'leaderless'
         THEN 0
         WHEN 'under_min_isr'
@@ -33,9 +34,11 @@ WITH brokers AS (
         WHEN 'one_rack'
         THEN 5
         ELSE 6
-      END NULLS FIRST, topic NULLS FIRST, partition NULLS FIRST
+      END NULLS FIRST, f.topic NULLS FIRST, f.partition NULLS FIRST
     ) AS place
-  FROM faulty_partition
+  FROM faulty_partition AS f
+  LEFT JOIN lone_topic AS o
+    ON o.snapshot_id = f.snapshot_id AND o.topic = f.topic
 )
 SELECT
   w.snapshot_id,
@@ -125,7 +128,8 @@ SELECT
       AND b.version IS NOT DISTINCT FROM w.version
     )
   ) AS repeated,
-  w.kinds
+  w.kinds,
+  w.alone
 FROM ranked AS w
 JOIN chosen_sample AS s
   ON s.snapshot_id = w.snapshot_id AND s.moment = 'now'

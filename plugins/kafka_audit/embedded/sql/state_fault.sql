@@ -58,12 +58,14 @@ WITH suspect AS (
     recovering = 1
 ), ranked AS (
   SELECT
-    *,
+    k.*,
     ROW_NUMBER() OVER (
-      PARTITION BY snapshot_id, kind, repeated
-      ORDER BY topic NULLS FIRST, partition NULLS FIRST
+      PARTITION BY k.snapshot_id, k.kind, k.repeated
+      ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END NULLS FIRST, k.topic NULLS FIRST, k.partition NULLS FIRST
     ) AS place
-  FROM kinds
+  FROM kinds AS k
+  LEFT JOIN lone_topic AS o
+    ON o.snapshot_id = k.snapshot_id AND o.topic = k.topic
 ), counted AS (
   SELECT
     snapshot_id,

@@ -45,9 +45,14 @@ WITH now AS (
     END
 ), ranked AS (
   SELECT
-    *,
-    ROW_NUMBER() OVER (PARTITION BY snapshot_id ORDER BY topic NULLS FIRST) AS place
-  FROM changed
+    c.*,
+    ROW_NUMBER() OVER (
+      PARTITION BY c.snapshot_id
+      ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END NULLS FIRST, c.topic NULLS FIRST
+    ) AS place
+  FROM changed AS c
+  LEFT JOIN lone_topic AS o
+    ON o.snapshot_id = c.snapshot_id AND o.topic = c.topic
 )
 SELECT
   snapshot_id,

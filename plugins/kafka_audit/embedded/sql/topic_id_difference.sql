@@ -51,17 +51,19 @@ WITH lists AS (
     snapshot_id
 ), ranked AS (
   SELECT
-    snapshot_id,
-    topic,
-    reference_id,
-    view_id,
+    r.snapshot_id,
+    r.topic,
+    r.reference_id,
+    r.view_id,
     ROW_NUMBER() OVER (
-      PARTITION BY snapshot_id
-      ORDER BY topic NULLS FIRST, reference_id NULLS FIRST, view_id NULLS FIRST
+      PARTITION BY r.snapshot_id
+      ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END NULLS FIRST, r.topic NULLS FIRST, r.reference_id NULLS FIRST, r.view_id NULLS FIRST
     ) AS place
-  FROM repeating
+  FROM repeating AS r
+  LEFT JOIN lone_topic AS o
+    ON o.snapshot_id = r.snapshot_id AND o.topic = r.topic
   WHERE
-    differs AND repeated
+    r.differs AND r.repeated
 ), listed AS (
   SELECT
     snapshot_id,

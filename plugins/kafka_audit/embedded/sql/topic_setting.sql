@@ -16,9 +16,14 @@ WITH settings AS (
     c.topic
 ), ranked AS (
   SELECT
-    *,
-    ROW_NUMBER() OVER (PARTITION BY snapshot_id, key ORDER BY filled DESC, topic NULLS FIRST) AS place
-  FROM settings
+    s.*,
+    ROW_NUMBER() OVER (
+      PARTITION BY s.snapshot_id, s.key
+      ORDER BY s.filled DESC, CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END NULLS FIRST, s.topic NULLS FIRST
+    ) AS place
+  FROM settings AS s
+  LEFT JOIN lone_topic AS o
+    ON o.snapshot_id = s.snapshot_id AND o.topic = s.topic
 )
 SELECT
   snapshot_id,

@@ -1,16 +1,18 @@
 -- Generated from differences/view_difference.sql by `make docs`.
 WITH ranked AS (
   SELECT
-    *,
+    d.*,
     DENSE_RANK() OVER (
-      PARTITION BY snapshot_id, name, kind, repeated
-      ORDER BY topic NULLS FIRST, partition NULLS FIRST
+      PARTITION BY d.snapshot_id, d.name, d.kind, d.repeated
+      ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END NULLS FIRST, d.topic NULLS FIRST, d.partition NULLS FIRST
     ) AS place,
     ROW_NUMBER() OVER (
-      PARTITION BY snapshot_id, name, kind, repeated, topic, partition
-      ORDER BY listener NULLS FIRST, view_leader NULLS FIRST
+      PARTITION BY d.snapshot_id, d.name, d.kind, d.repeated, d.topic, d.partition
+      ORDER BY d.listener NULLS FIRST, d.view_leader NULLS FIRST
     ) AS copy
-  FROM disagreement
+  FROM disagreement AS d
+  LEFT JOIN lone_topic AS o
+    ON o.snapshot_id = d.snapshot_id AND o.topic = d.topic
 )
 SELECT
   snapshot_id,
