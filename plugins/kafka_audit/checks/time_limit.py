@@ -15,7 +15,7 @@ ALL_S = 120.0
 _LEAST_S = 0.5
 
 
-class TooLong(BaseException):  # no part of a check may take it for an error of its own
+class TooLong(BaseException):  # no part of a check handles it as an error of its own
     """A check ran for longer than it may."""
 
 

@@ -1,4 +1,4 @@
--- Brokers of replicas that are not registered, now. `runs`: an ISR shows that they do all the same.
+-- Brokers of replicas that are not registered, now. `runs`: an ISR shows that they run.
 SELECT DISTINCT p.snapshot_id, p.replica AS broker_id, u.broker_id IS NOT NULL AS runs
 FROM replica_placement AS p
 JOIN (SELECT DISTINCT snapshot_id FROM known_broker WHERE moment = 'now') AS r ON r.snapshot_id = p.snapshot_id
