@@ -198,9 +198,9 @@ class ProtectedReads:
                 observer=self._target.observer,
                 topic=answers.checked_name(topic.name, "a topic"),
                 partition=answers.at_least(0, partition.partition_index, f"a partition of {topic.name}"),
-                replicas=tuple(answers.replicas(partition.replicas, f"replicas of {topic.name}")),
-                adding=tuple(answers.replicas(partition.adding_replicas, f"replicas that {topic.name} gets")),
-                removing=tuple(answers.replicas(partition.removing_replicas, f"replicas that {topic.name} loses")),
+                replicas=tuple(answers.each(partition.replicas, f"replicas of {topic.name}")),
+                adding=tuple(answers.each(partition.adding_replicas, f"replicas that {topic.name} gets")),
+                removing=tuple(answers.each(partition.removing_replicas, f"replicas that {topic.name} loses")),
             )
             for topic, partition in _moves(answer)
         )

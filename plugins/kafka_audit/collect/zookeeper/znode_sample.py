@@ -352,7 +352,8 @@ class ZnodeSample:
                 if rows > most:
                     message = f"the topics in ZooKeeper have more than {most} partitions"
                     raise over_limit(message, "rows")
-                topics.add(name, assignment, czxid, mzxid)
+                if self.decode(f"{TOPICS}/{name}", assignment, znodes.with_few_replicas) is not None:
+                    topics.add(name, assignment, czxid, mzxid)
         self._found.topics = topics
 
     def _read_states(self) -> None:

@@ -201,10 +201,15 @@ def parse_assignment(data: bytes) -> Assignment:
         whole = _by_partition(content, "partitions")  # not in order, or not as Kafka writes it
         numbers, lists, replicas = [*whole], [*whole.values()], [*chain(*whole.values())]
     adding, removing = (_by_partition(content, key) for key in ("adding_replicas", "removing_replicas"))
-    for found in (lists, adding.values(), removing.values()):
-        demand_few(max(map(len, found), default=0), "a partition")
     lengths, kept = array("i", map(len, lists)), array("i", replicas)  # a list of numbers takes nine times as much
     return Assignment(topic_id if isinstance(topic_id, str) else None, array("i", numbers), lengths, kept, adding, removing)
+
+
+def with_few_replicas(assignment: Assignment) -> Assignment:
+    """Return an assignment; raises ZnodeError where a partition has more replicas than any."""
+    moved = chain(assignment.adding.values(), assignment.removing.values())
+    demand_few(max(chain(assignment.lengths, map(len, moved)), default=0), "a partition")
+    return assignment
 
 
 def _number(text: str) -> int:
