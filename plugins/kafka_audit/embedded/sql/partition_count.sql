@@ -23,14 +23,11 @@ WITH topics AS (
     snapshot_id
 ), away AS (
   SELECT
-    a.snapshot_id,
-    COUNT(*) AS partitions,
-    COUNT_IF(NOT a.leader IS NULL AND k.broker_id IS NULL) AS leaderless
-  FROM absent_replica AS a
-  LEFT JOIN known_broker AS k
-    ON k.snapshot_id = a.snapshot_id AND k.moment = 'now' AND k.broker_id = a.leader
+    snapshot_id,
+    COUNT(*) AS partitions
+  FROM absent_replica
   GROUP BY
-    a.snapshot_id
+    snapshot_id
 )
 SELECT
   s.snapshot_id,
@@ -40,8 +37,7 @@ SELECT
   COALESCE(p.leaderless, 0) AS leaderless,
   COALESCE(t.deleting, 0) AS deleting,
   COALESCE(p.incomplete, 0) AS incomplete,
-  COALESCE(a.partitions, 0) AS unregistered,
-  COALESCE(a.leaderless, 0) AS unregistered_leaderless
+  COALESCE(a.partitions, 0) AS unregistered
 FROM chosen_sample AS s
 LEFT JOIN topics AS t
   ON t.snapshot_id = s.snapshot_id

@@ -3,7 +3,6 @@ SELECT
   h.snapshot_id,
   h.topic,
   h.partition,
-  h.leader,
   LIST(DISTINCT CASE WHEN NOT a.runs THEN a.broker_id END) FILTER(WHERE
     NOT CASE WHEN NOT a.runs THEN a.broker_id END IS NULL) AS down
 FROM (
@@ -11,7 +10,6 @@ FROM (
     snapshot_id,
     topic,
     partition,
-    leader,
     UNNEST(replicas) AS broker_id
   FROM sampled_partition
   WHERE
@@ -22,5 +20,4 @@ JOIN absent_broker AS a
 GROUP BY
   h.snapshot_id,
   h.topic,
-  h.partition,
-  h.leader
+  h.partition
