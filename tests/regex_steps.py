@@ -111,7 +111,7 @@ class CountedPattern:
         if operator in {constants.ASSERT, constants.ASSERT_NOT}:
             return self._look(operator is constants.ASSERT, argument, flags, then)
         if operator is constants.AT:
-            return self._place(_place(argument, flags), then)
+            return self._place(_place(argument, flags | (re.ASCII if self._is_bytes else 0)), then)
         if operator is constants.GROUPREF:
             return self._again(argument, then)
         raise NotImplementedError(str(operator))
@@ -315,8 +315,8 @@ def _is_in(letter, options, *, ascii_only):
     return negated
 
 
-def _is_word(text, at):
-    return 0 <= at < len(text) and (text[at].isalnum() or text[at] == "_")
+def _is_word(text, at, flags):
+    return 0 <= at < len(text) and re.match(r"\w", text[at], flags & re.ASCII) is not None
 
 
 def _place(argument, flags):
@@ -326,6 +326,6 @@ def _place(argument, flags):
         constants.AT_BEGINNING_STRING: lambda _, at: at == 0,
         constants.AT_END: lambda text, at: at == len(text) or (text[at] == "\n" and (lines or at == len(text) - 1)),
         constants.AT_END_STRING: lambda text, at: at == len(text),
-        constants.AT_BOUNDARY: lambda text, at: _is_word(text, at - 1) != _is_word(text, at),
-        constants.AT_NON_BOUNDARY: lambda text, at: _is_word(text, at - 1) == _is_word(text, at),
+        constants.AT_BOUNDARY: lambda text, at: _is_word(text, at - 1, flags) != _is_word(text, at, flags),
+        constants.AT_NON_BOUNDARY: lambda text, at: _is_word(text, at - 1, flags) == _is_word(text, at, flags),
     }[argument]

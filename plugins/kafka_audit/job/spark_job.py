@@ -12,7 +12,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.job.judging import DISAGREEMENTS, Pairs, Views, judge_run, measured_views
 from kafka_audit.model.run import run_path
 from kafka_audit.model.tables import LARGE
-from kafka_audit.spark.measure import SparkMeasure, within
+from kafka_audit.spark.measure import SparkMeasure, jobs_ended_after
 from kafka_audit.store import Store
 from kafka_audit.store.manifest import Manifest
 
@@ -49,7 +49,7 @@ def _measured(spark: SparkSession, store: Store, everything: str, turns: isolati
             manifests = [store.manifest(snapshot_id) for snapshot_id in ids]
             return SparkMeasure(spark, store.root, _holders(manifests), rows=_rows(manifests), disagreements=disagreements)
 
-        with within(spark, seconds):
+        with jobs_ended_after(spark, seconds):
             return measured_views(pairs, measure)
 
     def apart(name: str, seconds: float) -> Callable[[], ClusterView]:

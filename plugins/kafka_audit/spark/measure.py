@@ -199,7 +199,7 @@ def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def within(spark: SparkSession, seconds: float) -> Iterator[None]:
+def jobs_ended_after(spark: SparkSession, seconds: float) -> Iterator[None]:
     """End what Spark computes inside after so many seconds: a query that runs then fails, and so does each that follows.
 
     Raises:
