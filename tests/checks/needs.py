@@ -144,7 +144,7 @@ def recorded() -> Iterator[set[type[Row]]]:
 
 def stored_tables(table: type[Row]) -> Tables:
     """Return the tables of a snapshot that a table is, or is computed from."""
-    return files.large_tables(table) | GIVEN.get(table, frozenset()) if table in DIFFERENCES else frozenset({table})
+    return files.large_tables(table, order=False) | GIVEN.get(table, frozenset()) if table in DIFFERENCES else frozenset({table})
 
 
 def without(view: ClusterView, table: type[Row]) -> ClusterView:

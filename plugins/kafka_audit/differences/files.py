@@ -175,21 +175,25 @@ def _names_read(text: str) -> set[str]:
 
 
 @cache
-def _bases(table: str) -> frozenset[str]:
+def _bases(table: str, *, unread_relation: str | None = None) -> frozenset[str]:
     """Return the names that a difference table rests on, in either mode: large tables, given ones and relations."""
     known, unread = set(), {table}
     while unread:
         name = unread.pop()
         known.add(name)
         read = _names_read(shared_relation_sql(name, (False, True)) if name in SHARED else query_text(name))
-        unread |= read.intersection(SHARED) - known
+        unread |= read.intersection(SHARED) - known - {unread_relation}
         known |= read
     return frozenset(known)
 
 
-def large_tables(table: type[Row]) -> frozenset[type[Row]]:
-    """Return the large tables that a difference table rests on, of clusters of either mode."""
-    return frozenset(large for large in LARGE if large.table() in _bases(table.table()))
+def large_tables(table: type[Row], *, order: bool = True) -> frozenset[type[Row]]:
+    """Return the large tables that a difference table rests on, of clusters of either mode.
+
+    Without `order` those are left out that say only which entries of a list come last.
+    """
+    bases = _bases(table.table(), unread_relation=None if order else "lone_topic")
+    return frozenset(large for large in LARGE if large.table() in bases)
 
 
 def shared_relations(tables: Iterable[type[Row]]) -> tuple[str, ...]:
