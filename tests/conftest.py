@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import airflow_environment
+import counted_work
 import scheduling
 from warm_python import WarmPython
 
@@ -139,6 +140,32 @@ def airflow_python():
     airflow_environment.apply()
     with WarmPython("airflow.dag_processing.dagbag") as python:
         yield python
+
+
+@pytest.fixture
+def exponent(record_property):
+    """`counted_work.exponent`, whose result the run prints at its end."""
+
+    def measured(*arguments, **options):
+        found = counted_work.exponent(*arguments, **options)
+        record_property("exponent", found)
+        return found
+
+    return measured
+
+
+def pytest_terminal_summary(terminalreporter):
+    found = {
+        report.nodeid: value
+        for outcome in ("passed", "failed")
+        for report in terminalreporter.getreports(outcome)
+        for name, value in report.user_properties
+        if name == "exponent"
+    }
+    if found:
+        terminalreporter.section("exponents of counted work over what one party chooses")
+        for test, value in sorted(found.items(), key=lambda pair: -pair[1]):
+            terminalreporter.write_line(f"{value:5.2f}  {test}")
 
 
 def pytest_runtest_setup(item):

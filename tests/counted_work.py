@@ -8,6 +8,7 @@ their size. A test of these counts something else: bytes that were read or copie
 import gc
 import math
 import sys
+import threading
 from itertools import pairwise
 
 
@@ -73,6 +74,11 @@ def counted_copies(function, *args) -> int:
     return copied
 
 
+def rows_returned(operators) -> int:
+    """Return how many rows operators of a query of DuckDB's, by its profile, and those below them returned."""
+    return sum(operator["intermediate_rows"] + rows_returned(operator.get("children", ())) for operator in operators)
+
+
 def exponent(function_of_size, sizes, prepare=None, count=counted_calls) -> float:
     """Return by which power of the size the work grows that `count` counts: about 1 if it is linear, 2 if it is quadratic.
 
@@ -89,3 +95,23 @@ def exponent(function_of_size, sizes, prepare=None, count=counted_calls) -> floa
         math.log(max(more, 1) / max(less, 1)) / math.log(larger / smaller)
         for (smaller, larger), (less, more) in zip(pairwise(sizes), pairwise(counts), strict=True)
     )
+
+
+def counted_in_threads(function, *args) -> int:
+    """Return the same, with what the threads run that function(*args) starts; a round of waiting counts, too."""
+    started, lock = 0, threading.Lock()
+
+    def note(_frame, event, _argument):
+        nonlocal started
+        if event in {"call", "line", "c_call"}:
+            with lock:
+                started += 1
+        return note
+
+    threading.settrace(note)
+    threading.setprofile(note)
+    try:
+        return counted_calls(function, *args) + started
+    finally:
+        threading.settrace(None)
+        threading.setprofile(None)

@@ -14,7 +14,7 @@ import sqlglot
 from sqlglot import exp
 
 import small_cluster
-from counted_work import exponent
+from counted_work import rows_returned
 from kafka_audit.cluster.given import ages_needed, given
 from kafka_audit.differences import files
 from kafka_audit.differences.alike import without_equal_views
@@ -103,11 +103,6 @@ def counting(text):
     return tree.sql("duckdb")
 
 
-def returned(operators):
-    """Return how many rows operators and those below them returned."""
-    return sum(operator["intermediate_rows"] + returned(operator.get("children", ())) for operator in operators)
-
-
 def work(snapshot):
     """Return how many rows and items of lists are read to compute all differences of a snapshot."""
     items = 0
@@ -132,17 +127,19 @@ def work(snapshot):
             for name in files.shared_relations(DIFFERENCES):
                 select = counting(statements.shared_relation(name, modes(same)))
                 connection.execute(f"CREATE TABLE {name} AS {select}")
-                items += returned(json.loads(connection.get_profiling_information("json"))["operator"])
+                items += rows_returned(json.loads(connection.get_profiling_information("json"))["operator"])
             for table in DIFFERENCES:
                 connection.execute(counting(statements.embedded_statement(table))).fetchall()
-                items += returned(json.loads(connection.get_profiling_information("json"))["operator"])
+                items += rows_returned(json.loads(connection.get_profiling_information("json"))["operator"])
     return items
 
 
 @pytest.mark.parametrize("sizes", [(200, 800), pytest.param((500, 1000, 2000), marks=pytest.mark.large)])
 @pytest.mark.parametrize("choice", sampled(CHOSEN, 5))
-def test_work_grows_with_what_a_party_makes_up(choice, sizes):
+def test_work_grows_with_what_a_party_makes_up(choice, sizes, exponent):
     """Each partition was compared with all brokers that do not run: 16,000 topics needed more than the memory of all clusters."""
-    assert (
-        exponent(work, sizes, lambda size: small_cluster.snapshot(world(CHOSEN[choice], size)), lambda of, made: of(made)) <= 1.1
-    )
+
+    def made(size):
+        return small_cluster.snapshot(world(CHOSEN[choice], size))
+
+    assert exponent(work, sizes, made, count=lambda counted, snapshot: counted(snapshot)) <= 1.1

@@ -66,6 +66,7 @@ class InterBroker:
         self._read, self._read_at = (settings.get, settings.at) if next_start else (settings.running, settings.running_at)
         self._samples = registry.samples
         self._registry = registry
+        self._mapped: dict[int, Mapping[str, str]] = {}
         self.settings = settings
         self.kraft = registry.samples.kraft
 
@@ -127,8 +128,9 @@ class InterBroker:
         return self._protocols(broker).get(canonical_listener(names[0]))
 
     def _protocols(self, broker: int) -> Mapping[str, str]:
-        value = self._read(broker, "listener.security.protocol.map").value or ""
-        return protocols_by_listener(value)
+        if broker not in self._mapped:  # each of a broker's listeners asks, and the map has an entry for each
+            self._mapped[broker] = protocols_by_listener(self._read(broker, "listener.security.protocol.map").value or "")
+        return self._mapped[broker]
 
     @cached_property
     def _listeners(self) -> Mapping[int, Listener]:
