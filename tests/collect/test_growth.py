@@ -72,7 +72,7 @@ def acls_of_a_broker(cluster, count):
 
 def groups_of_a_broker(cluster, count):
     cluster.create_topic("__consumer_offsets", {0: [2, 0, 1]})
-    cluster.brokers[2].groups = {f"g{number}": (0, []) for number in range(count)}
+    cluster.brokers[2].groups = {f"g{number}": (0, "consumer", []) for number in range(count)}
 
 
 def disks_of_a_broker(cluster, count):

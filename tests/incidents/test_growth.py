@@ -110,7 +110,12 @@ def disks(count):
 
 
 def transactions(count):
-    return {"transactions": [{"of": f"orders-{number}", "stable": 1, "end": 9, "older_s": 7200} for number in range(count)]}
+    old = [{"of": f"orders-{number}", "stable": 1, "end": 9, "older_s": 7200} for number in range(count)]
+    partitions = {number: {"replicas": [0, 1, 2]} for number in range(count)}
+    return {
+        "topics": {"orders": {"partitions": partitions}, "__transaction_state": {"partitions": {0: {"replicas": [0]}}}},
+        "transactions": old,
+    }
 
 
 def certificates(count):

@@ -159,4 +159,3 @@ def test_eleven_reports_are_those_without_the_twelfth(audited, alone, clusters, 
     changed = {name for name in HONEST if comparable(reports[name]) != alone[name]}
     assert changed == set()
     assert HOSTILE in reports or f"{HOSTILE}: not audited" in log, "its own report is there, or its gate says why not"
-    audited(f"after {way.__name__}")  # the twelfth is honest again: the next way finds it so

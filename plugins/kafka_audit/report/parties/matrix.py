@@ -8,7 +8,7 @@ terminal, mail and page; agreement is a dot, ink belongs to disagreement.
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import compress, product
 from types import MappingProxyType
 from typing import Any
 
@@ -30,6 +30,9 @@ MEANING: Mapping[str, str] = MappingProxyType(
 
 ORDER = f"{LADDER}V?.-"
 """Cells, the worst first: failure beats not known beats agreement."""
+
+_RANKS = {ord(character): chr(rank) for rank, character in enumerate(ORDER)}
+_CHARACTERS = dict(enumerate(ORDER))
 
 FOLD_ABOVE = 12
 """Number of columns above which equal rows and equal columns are put together."""
@@ -65,7 +68,8 @@ class MatrixRow:
 
 
 def _worst(*lines: str) -> str:
-    return "".join(min(cells, key=ORDER.index) for cells in zip(*lines, strict=True))
+    """Return the worst character of each column; there are as many as brokers, for each of as many rows."""
+    return "".join(map(min, *(line.translate(_RANKS) for line in lines))).translate(_CHARACTERS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +95,7 @@ def matrix_rows(matrix: Mapping[str, Any]) -> list[MatrixRow]:
     for raw in matrix["observers"]:
         quorum = dict(zip(matrix.get("controllers", ()), raw.get("quorum", ""), strict=True))
         cells = {
-            "quorum": "".join(quorum.get(column.node, "-") for column in columns),
+            "quorum": "".join(quorum.get(column.node, "-") for column in columns) if quorum else "-" * len(columns),
             **{key: raw[key].ljust(len(columns), "-") for key in ("reach", "view")},
         }
         rows.append(MatrixRow(**({"controller": None} | raw | cells)))
@@ -239,7 +243,8 @@ def folded(
     """
     if not (len(columns) > FOLD_ABOVE if fold is None else fold):
         return [[r] for r in range(len(cells))], [[c] for c in range(len(columns))]
-    signatures = {c: (columns[c].broker, columns[c].controller, *(line[c] for line in cells)) for c in range(len(columns))}
+    of_column = list(zip(*cells, strict=True)) or [()] * len(columns)
+    signatures = {c: (columns[c].broker, columns[c].controller, of_column[c]) for c in range(len(columns))}
     return _equal(dict(enumerate(cells))), _equal(signatures)
 
 
@@ -342,7 +347,7 @@ def _beside(table: Sequence[str], legend: Sequence[str], width: int) -> list[str
 def in_words(matrix: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return letters with sentences, from the same grouping: for mail, and for readers who do not see the picture."""
     sentences: list[tuple[str, str]] = []
-    columns, observers = matrix_columns(matrix), matrix_rows(matrix)
+    nodes_of_columns, observers = [column.node for column in matrix_columns(matrix)], matrix_rows(matrix)
     verbs = {
         "D": "cannot resolve the name of",
         "T": "cannot connect to",
@@ -355,9 +360,8 @@ def in_words(matrix: Mapping[str, Any]) -> list[tuple[str, str]]:
         groups: dict[tuple[int | str, ...], list[MatrixRow]] = {}
         for observer in observers:
             line = observer.quorum if role == "controller" else observer.view if letter == "V" else observer.reach
-            nodes = tuple(column.node for column, cell in zip(columns, line, strict=True) if cell == letter)
-            if nodes:
-                groups.setdefault(nodes, []).append(observer)
+            if letter in line:
+                groups.setdefault(tuple(compress(nodes_of_columns, map(letter.__eq__, line))), []).append(observer)
         verb = "not caught up with" if (letter, role) == ("E", "controller") else verbs[letter]
         sentences += [
             (letter, f"{_row_name(group)}: {verb} {_all(role, nodes)} ({MEANING[letter]}).") for nodes, group in groups.items()
