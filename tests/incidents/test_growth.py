@@ -80,17 +80,8 @@ def groups(count):
 
 
 def log_lines(count):
-    lines = [
-        {
-            "broker": 1,
-            "about": 2,
-            "signature": "connection_not_established",
-            "address": f"h{number}:9092",
-            "text": f"WARN {number}",
-        }
-        for number in range(count)
-    ]
-    return {"logs": lines}
+    kind = {"broker": 2, "about": 2, "signature": "zookeeper_login_failed", "part": "ZooKeeperClient"}
+    return {"logs": [{**kind, "detail": f"javax.security.sasl.SaslException: {number}"} for number in range(count)]}
 
 
 def settings(count):
@@ -106,7 +97,7 @@ def users(count):
 
 
 def disks(count):
-    return {"log_dirs": {2: {f"/data{number}": {"error": "KAFKA_STORAGE_ERROR"} for number in range(count)}}}
+    return {"log_dirs": {2: {f"/data{number}": {"error": 56} for number in range(count)}}}
 
 
 def transactions(count):
