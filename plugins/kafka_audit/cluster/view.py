@@ -126,7 +126,11 @@ class ClusterView:
 
     def log_dirs(self, broker: int) -> Mapping[str, LogDir]:
         """Return a broker's log dirs by path, of the newest sample in which it returned any."""
-        return _log_dirs(self.of(LogDir), broker)
+        return self._log_dirs.get(broker, {})
+
+    @cached_property
+    def _log_dirs(self) -> Mapping[int, Mapping[str, LogDir]]:
+        return _newest_log_dirs(self.of(LogDir))
 
     def holds_other_bytes(self, broker: int) -> bool | None:
         """Return whether the replicas of a broker have other sizes in all than in the previous snapshot; None if unknown.
@@ -141,8 +145,8 @@ class ClusterView:
         both = (self.of(LogDir), () if self.previous is None else self.previous.of(LogDir))
         return tuple(
             {
-                broker: {path: row.replica_bytes for path, row in _log_dirs(rows, broker).items()}
-                for broker in {row.broker_id for row in rows}
+                broker: {path: row.replica_bytes for path, row in dirs.items()}
+                for broker, dirs in _newest_log_dirs(rows).items()
             }
             for rows in both
         )
@@ -538,7 +542,9 @@ class ClusterView:
         )
 
 
-def _log_dirs(rows: Iterable[LogDir], broker: int) -> Mapping[str, LogDir]:
-    own = [row for row in rows if row.broker_id == broker]
-    newest = max((row.sample for row in own), default=0)
-    return {row.path: row for row in own if row.sample == newest}
+def _newest_log_dirs(rows: Iterable[LogDir]) -> Mapping[int, Mapping[str, LogDir]]:
+    found: dict[int, list[LogDir]] = {}
+    for row in rows:
+        found.setdefault(row.broker_id, []).append(row)
+    newest = {broker: max(row.sample for row in own) for broker, own in found.items()}
+    return {broker: {row.path: row for row in own if row.sample == newest[broker]} for broker, own in found.items()}

@@ -46,6 +46,10 @@ Changed = Words | SettingLine | CommentLine
 
 def zookeeper_address(view: ClusterView) -> str:
     """Return the address (with its chroot) at which the audit asked ZooKeeper."""
+    return view.derived(_asked_zookeeper)
+
+
+def _asked_zookeeper(view: ClusterView) -> str:
     asked = next((read.target for read in view.last_reads if read.observer == "zookeeper"), "-")
     return "ZOOKEEPER:2181" if asked.startswith("-") else asked
 

@@ -91,11 +91,11 @@ def matrix_columns(matrix: Mapping[str, Any]) -> list[MatrixColumn]:
 def matrix_rows(matrix: Mapping[str, Any]) -> list[MatrixRow]:
     """Return the rows of a document's matrix, each with a cell for every column."""
     columns = matrix_columns(matrix)
-    rows: list[MatrixRow] = []
+    nodes, rows = [column.node for column in columns], list[MatrixRow]()
     for raw in matrix["observers"]:
         quorum = dict(zip(matrix.get("controllers", ()), raw.get("quorum", ""), strict=True))
         cells = {
-            "quorum": "".join(quorum.get(column.node, "-") for column in columns) if quorum else "-" * len(columns),
+            "quorum": _line(quorum, nodes, "-"),
             **{key: raw[key].ljust(len(columns), "-") for key in ("reach", "view")},
         }
         rows.append(MatrixRow(**({"controller": None} | raw | cells)))
@@ -130,8 +130,8 @@ def build_matrix(view: ClusterView) -> dict[str, Any]:
                 "broker": source if source in of_brokers else None,
                 "controller": source if source in voters else None,
                 "note": "vantage" if source in vantages else "controller" if has_role else "",
-                "reach": "".join(reached[source].get(column, "-") for column in brokers),
-                "quorum": "".join(quorum[source].get(column, "-") for column in controllers),
+                "reach": _line(reached[source], brokers, "-"),
+                "quorum": _line(quorum[source], controllers, "-"),
                 "view": views.get(source, "-" * len(brokers)),
             }
         )
@@ -224,8 +224,13 @@ def _views(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Mapping[
             why.add(cells[broker], OTHERWISE[kind], name, () if kind == "empty_view" else [broker])
         if party.unknown is not None and columns:
             why.add("?", party.unknown, name)
-        rows[party.observer] = "".join(cells.get(broker, "." if party.unknown is None else "?") for broker in columns)
+        rows[party.observer] = _line(cells, columns, "." if party.unknown is None else "?")
     return rows
+
+
+def _line(cells: Mapping[Any, str], columns: Sequence[Any], otherwise: str) -> str:
+    """Return a character for each column; most brokers, however many, are sources of no edge."""
+    return "".join(cells.get(column, otherwise) for column in columns) if cells else otherwise * len(columns)
 
 
 def broker_count(matrix: Mapping[str, Any]) -> int:
