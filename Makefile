@@ -16,7 +16,7 @@ export PATH := $(PATH):/usr/sbin:/sbin
 # Audits, tests and tasks of Airflow are many short processes. Without compiled files each compiles Airflow and Spark's Python anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-write-docs = $(BIN)/python -m testbed.duckdb_sql && $(BIN)/python -m kafka_audit.report.docs docs && $(BIN)/python -m testbed.room_map docs && PYTHONPATH=plugins:tests $(BIN)/python -m report.threads
+write-docs = $(BIN)/python -m testbed.relation_columns && $(BIN)/python -m kafka_audit.report.docs docs && $(BIN)/python -m testbed.room_map docs && PYTHONPATH=plugins:tests $(BIN)/python -m report.threads
 
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

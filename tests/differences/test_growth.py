@@ -10,8 +10,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-import sqlglot
-from sqlglot import exp
 
 import small_cluster
 from counted_work import rows_returned
@@ -24,9 +22,22 @@ from kafka_audit.embedded import statements
 from samples import sampled
 from testbed.cluster_views import measure
 
-READ_LISTS = (exp.ArrayFilter, exp.ArrayContains, exp.ArrayOverlaps, exp.Transform, exp.ArrayDistinct)
 HONEST = {0: {"replicas": [0, 1, 2]}, 1: {"replicas": [1, 2, 0]}}
-SEEN = "CREATE MACRO seen(items) AS CASE WHEN tick(len(items)) THEN items END"
+COUNTING = "CREATE MACRO seen(items) AS CASE WHEN tick(len(items)) THEN items END;" + "".join(
+    f"CREATE MACRO {name}(items, other) AS system.main.{name}(seen(items), {other});"
+    for name, other in {
+        "filter": "other",
+        "list_filter": "other",
+        "list_transform": "other",
+        "list_contains": "other",
+        "array_contains": "other",
+        "list_has_any": "seen(other)",
+    }.items()
+)
+COUNTING += "".join(
+    f"CREATE MACRO {name}(items) AS system.main.{name}(seen(items));" for name in ("list_distinct", "array_distinct")
+)
+"""DuckDB's functions that read a list item by item, each of which calls `seen` on it first."""
 
 
 def view(topics):
@@ -93,16 +104,6 @@ def world(choice, count):
     }
 
 
-def counting(text):
-    """Return a statement that calls `seen` on each list that a function of its reads item by item."""
-    tree = sqlglot.parse_one(text, read="duckdb")
-    for node in [*tree.find_all(*READ_LISTS)]:
-        node.set("this", exp.Anonymous(this="seen", expressions=[node.this.copy()]))
-        if isinstance(node, exp.ArrayOverlaps):
-            node.set("expression", exp.Anonymous(this="seen", expressions=[node.expression.copy()]))
-    return tree.sql("duckdb")
-
-
 def work(snapshot):
     """Return how many rows and items of lists are read to compute all differences of a snapshot."""
     items = 0
@@ -122,14 +123,13 @@ def work(snapshot):
             connection.create_function(
                 "tick", tick, ["BIGINT"], "BOOLEAN", type="arrow", side_effects=True, null_handling="special"
             )  # fmt: skip
-            connection.execute(SEEN)
+            connection.execute(COUNTING)
             connection.execute("PRAGMA enable_profiling = 'no_output'")
             for name in files.shared_relations(DIFFERENCES):
-                select = counting(statements.shared_relation(name, modes(same)))
-                connection.execute(f"CREATE TABLE {name} AS {select}")
+                connection.execute(f"CREATE TABLE {name} AS {statements.shared_relation(name, modes(same))}")
                 items += rows_returned(json.loads(connection.get_profiling_information("json"))["operator"])
             for table in DIFFERENCES:
-                connection.execute(counting(statements.embedded_statement(table))).fetchall()
+                connection.execute(statements.embedded_statement(table)).fetchall()
                 items += rows_returned(json.loads(connection.get_profiling_information("json"))["operator"])
     return items
 

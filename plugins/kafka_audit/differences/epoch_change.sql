@@ -15,9 +15,8 @@ ranked AS (
     LEFT JOIN lone_topic AS o ON o.snapshot_id = c.snapshot_id AND o.topic = c.topic),
 counted AS (
     SELECT snapshot_id, kind, count(*) AS partitions, max(amount) AS most,
-           sort_array(array_agg(CASE WHEN place <= 10
-               THEN struct(place, concat(topic, '-', CAST(partition AS STRING)) AS item, previous_epoch, leader_epoch) END))
-               AS items
+           min_by(topic || '-' || CAST(partition AS STRING), place, 10) AS first, min_by(previous_epoch, place, 10) AS before,
+           min_by(leader_epoch, place, 10) AS after
     FROM ranked
     GROUP BY snapshot_id, kind),
 held AS (
@@ -26,8 +25,6 @@ held AS (
     GROUP BY snapshot_id, broker_id),
 most_held AS (
     SELECT *, row_number() OVER (PARTITION BY snapshot_id ORDER BY share DESC, broker_id DESC) AS place FROM held)
-SELECT c.snapshot_id, c.kind, c.partitions, c.most, transform(c.items, x -> x.item) AS first,
-       transform(c.items, x -> x.previous_epoch) AS before, transform(c.items, x -> x.leader_epoch) AS after,
-       h.broker_id, h.share
+SELECT c.*, h.broker_id, h.share
 FROM counted AS c
 LEFT JOIN most_held AS h ON h.snapshot_id = c.snapshot_id AND h.place = 1 AND c.kind = 'rose'

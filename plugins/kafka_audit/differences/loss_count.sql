@@ -6,12 +6,8 @@ ranked AS (
                PARTITION BY n.snapshot_id, n.loss, n.kind
                ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END, n.topic, n.partition) AS place
     FROM named AS n
-    LEFT JOIN lone_topic AS o ON o.snapshot_id = n.snapshot_id AND o.topic = n.topic),
-counted AS (
-    SELECT snapshot_id, loss, kind, count(*) AS partitions, count(DISTINCT topic) AS topics,
-           sort_array(array_agg(CASE WHEN place <= 10 THEN struct(place, topic, partition) END)) AS first
-    FROM ranked
-    GROUP BY snapshot_id, loss, kind)
-SELECT snapshot_id, loss, kind, partitions, topics, transform(first, x -> x.topic) AS first_topics,
-       transform(first, x -> x.partition) AS first_partitions
-FROM counted
+    LEFT JOIN lone_topic AS o ON o.snapshot_id = n.snapshot_id AND o.topic = n.topic)
+SELECT snapshot_id, loss, kind, count(*) AS partitions, count(DISTINCT topic) AS topics,
+       min_by(topic, place, 10) AS first_topics, min_by(partition, place, 10) AS first_partitions
+FROM ranked
+GROUP BY snapshot_id, loss, kind

@@ -30,14 +30,10 @@ ranked AS (
                PARTITION BY k.snapshot_id, k.kind, k.repeated
                ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END, k.topic, k.partition) AS place
     FROM kinds AS k
-    LEFT JOIN lone_topic AS o ON o.snapshot_id = k.snapshot_id AND o.topic = k.topic),
-counted AS (
-    SELECT snapshot_id, kind, count(*) AS partitions, count_if(repeated) AS repeated, max(controller_epoch) AS controller_epoch,
-           coalesce(sort_array(array_agg(CASE WHEN repeated AND place <= 10
-               THEN struct(place, concat(topic, '-', CAST(partition AS STRING)) AS item, controller_epoch) END)), array())
-               AS items
-    FROM ranked
-    GROUP BY snapshot_id, kind)
-SELECT snapshot_id, kind, partitions, repeated, transform(items, x -> x.item) AS first,
-       transform(items, x -> x.controller_epoch) AS epochs, controller_epoch
-FROM counted
+    LEFT JOIN lone_topic AS o ON o.snapshot_id = k.snapshot_id AND o.topic = k.topic)
+SELECT snapshot_id, kind, count(*) AS partitions, count_if(repeated) AS repeated,
+       coalesce(min_by(topic || '-' || CAST(partition AS STRING), CASE WHEN repeated THEN place END, 10), array()) AS first,
+       coalesce(min_by(controller_epoch, CASE WHEN repeated AND kind = 'ahead' THEN place END, 10), array()) AS epochs,
+       max(controller_epoch) AS controller_epoch
+FROM ranked
+GROUP BY snapshot_id, kind

@@ -25,17 +25,16 @@ counted AS (
 ranked AS (
     SELECT r.snapshot_id, r.topic, r.reference_id, r.view_id,
            row_number() OVER (PARTITION BY r.snapshot_id
-                              ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END, r.topic, r.reference_id NULLS FIRST, r.view_id) AS place
+                              ORDER BY CASE WHEN o.topic IS NULL THEN 0 ELSE 1 END, r.topic, r.reference_id, r.view_id) AS place
     FROM repeating AS r
     LEFT JOIN lone_topic AS o ON o.snapshot_id = r.snapshot_id AND o.topic = r.topic
     WHERE r.differs AND r.repeated),
 listed AS (
-    SELECT snapshot_id, sort_array(array_agg(struct(place, topic, reference_id, view_id))) AS items
+    SELECT snapshot_id, min_by(topic, place, 10) AS first, max(CASE WHEN place = 1 THEN reference_id END) AS reference_id,
+           max(CASE WHEN place = 1 THEN view_id END) AS view_id
     FROM ranked
-    WHERE place <= 10
     GROUP BY snapshot_id)
 SELECT c.snapshot_id, c.compared, c.differing, c.unrepeated, c.other_id,
-       coalesce(transform(l.items, x -> x.topic), array()) AS first,
-       get(l.items, 0).reference_id AS reference_id, get(l.items, 0).view_id AS view_id
+       coalesce(l.first, array()) AS first, l.reference_id, l.view_id
 FROM counted AS c
 LEFT JOIN listed AS l ON l.snapshot_id = c.snapshot_id

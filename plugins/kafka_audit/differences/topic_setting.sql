@@ -11,7 +11,6 @@ ranked AS (
     FROM settings AS s
     LEFT JOIN lone_topic AS o ON o.snapshot_id = s.snapshot_id AND o.topic = s.topic)
 SELECT snapshot_id, key, count(*) AS topics, sum(filled) AS filled,
-       coalesce(transform(sort_array(array_agg(CASE WHEN filled = 1 AND place <= 10 THEN struct(place, topic) END)), x -> x.topic),
-                array()) AS first
+       coalesce(min_by(topic, CASE WHEN filled = 1 THEN place END, 10), array()) AS first
 FROM ranked
 GROUP BY snapshot_id, key

@@ -10,8 +10,7 @@ WITH ranked AS (
     LEFT JOIN lone_topic AS o ON o.snapshot_id = d.snapshot_id AND o.topic = d.topic)
 SELECT snapshot_id, name, kind, repeated,
        sum(CASE WHEN copy = 1 THEN partitions ELSE 0 END) AS partitions,
-       transform(sort_array(array_agg(CASE WHEN copy = 1 AND place <= 10
-           THEN struct(place, concat_ws('-', topic, CAST(partition AS STRING)) AS item) END)), x -> x.item) AS first,
+       min_by(concat_ws('-', topic, CAST(partition AS STRING)), CASE WHEN copy = 1 THEN place END, 10) AS first,
        slice(sort_array(coalesce(collect_set(broker_id), array())), 1, 10) AS brokers,
        sort_array(collect_set(listener)) AS listeners,
        max(CASE WHEN place = 1 AND copy = 1 THEN leader END) AS leader,

@@ -103,6 +103,7 @@ class EmbeddedMeasure:
             "memory_limit": MEMORY,
             "temp_directory": str(scratch),
             "preserve_insertion_order": False,
+            "default_null_order": statements.NULL_ORDER,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }

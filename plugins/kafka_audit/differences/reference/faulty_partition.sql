@@ -3,7 +3,7 @@ WITH brokers AS (
     SELECT snapshot_id, broker_id, min_isr, capped, rack FROM known_broker WHERE moment = 'now'),
 racks AS (
     -- where there are several: a list for each of them, and none for each broker
-    SELECT r.snapshot_id, r.rack, array_agg(r.broker_id) AS beside
+    SELECT r.snapshot_id, r.rack, collect_list(r.broker_id) AS beside
     FROM brokers AS r
     JOIN (SELECT snapshot_id FROM brokers GROUP BY snapshot_id HAVING min(rack) < max(rack)) AS s ON s.snapshot_id = r.snapshot_id
     GROUP BY r.snapshot_id, r.rack),

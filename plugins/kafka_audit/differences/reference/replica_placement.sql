@@ -7,19 +7,21 @@ WITH placed AS (
            coalesce(t.alike, false) AS alike, size(p.replicas) > 1 AS several, coalesce(get(p.replicas, 0), -1) AS preferred,
            size(array_except(p.replicas, p.isr)) > 0 AS incomplete,
            transform(CASE WHEN size(p.replicas) > 0 THEN array_distinct(p.replicas) ELSE array(CAST(-1 AS BIGINT)) END,
-                     x -> struct(x AS id, coalesce(array_contains(p.isr, x), false) AS in_sync)) AS copies
+                     x -> array(x, CASE WHEN array_contains(p.isr, x) THEN 1 ELSE 0 END)) AS copies
     FROM sampled_partition AS p
     LEFT JOIN same_topic AS t ON t.snapshot_id = p.snapshot_id AND t.topic = p.topic),
 copy AS (
     SELECT snapshot_id, leader, version, controller_epoch, recovery_state, deleting, now, before, alike, several, preferred,
-           incomplete, explode(copies) AS replica
-    FROM placed)
-SELECT snapshot_id, leader, replica.id AS replica, replica.id = preferred AS first, several, deleting, alike,
-       count_if(now) AS partitions, count_if(now AND replica.in_sync) AS in_sync,
+           incomplete, explode(copies) AS copy
+    FROM placed),
+replica AS (
+    SELECT *, get(copy, 0) AS replica, get(copy, 1) = 1 AS in_isr FROM copy)
+SELECT snapshot_id, leader, replica, replica = preferred AS first, several, deleting, alike,
+       count_if(now) AS partitions, count_if(now AND in_isr) AS in_sync,
        count_if(now AND incomplete) AS incomplete, min(CASE WHEN now THEN version END) AS oldest,
        max(CASE WHEN now THEN version END) AS newest, max(CASE WHEN now THEN controller_epoch END) AS controller_epoch,
        count_if(now AND recovery_state = 1) AS recovering,
-       count_if(before) AS partitions_before, count_if(before AND replica.in_sync) AS in_sync_before,
+       count_if(before) AS partitions_before, count_if(before AND in_isr) AS in_sync_before,
        max(CASE WHEN before THEN version END) AS newest_before
-FROM copy
-GROUP BY snapshot_id, leader, replica.id, replica.id = preferred, several, deleting, alike
+FROM replica
+GROUP BY snapshot_id, leader, replica, replica = preferred, several, deleting, alike
