@@ -16,192 +16,21 @@ from functools import cached_property
 from types import MappingProxyType, UnionType
 from typing import Any, ClassVar, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from kafka_audit.model.tables.asked import (
-    BOOTSTRAP,
-    AddressProbe,
-    AuthorityCertificate,
-    BrokerIdentity,
-    Certificate,
-    Probe,
-    Sample,
-    SnapshotInfo,
-    SourceRead,
-)
-from kafka_audit.model.tables.logs import LogLine
-from kafka_audit.model.tables.planned import FileRelease, PlannedNode, PlannedUpgrade, Verdict
-from kafka_audit.model.tables.quorum import (
-    ControllerProbe,
-    ControllerProbeFromBroker,
-    FencedBroker,
-    Migration,
-    QuorumReplica,
-    QuorumView,
-    QuorumVoter,
-    VoterProbe,
-)
-from kafka_audit.model.tables.registry import (
-    DynamicConfig,
-    RegisteredBroker,
-    RegisteredEndpoint,
-    RegisteredPartition,
-    RegisteredTopic,
-    Registry,
-    ScramUser,
-    TopicConfig,
-)
-from kafka_audit.model.tables.row import ZOOKEEPER, Long, Row
-from kafka_audit.model.tables.security import Acl, AclHolder, BrokerProperty, PropertyLogin
-from kafka_audit.model.tables.storage import (
-    DiskReplicas,
-    EligibleReplicas,
-    GroupCoordinator,
-    GroupMember,
-    LeadershipAnswer,
-    LeadershipAsked,
-    LogDir,
-    LogDirReplica,
-    OldTransaction,
-)
-from kafka_audit.model.tables.views import (
-    BrokerApi,
-    BrokerConfig,
-    BrokerFeature,
-    BrokerView,
-    ControllerConfig,
-    Reassignment,
-    ViewBroker,
-    ViewPartition,
-    ViewTopic,
-)
-from kafka_audit.model.tables.zookeeper import EnsembleServer, ZookeeperMember, ZookeeperNode, ZookeeperProbe
-
-__all__ = [
-    "BOOTSTRAP",
-    "INT",
-    "KEY",
-    "LARGE",
-    "LONG",
-    "TABLES",
-    "ZOOKEEPER",
-    "Acl",
-    "AclHolder",
-    "AddressProbe",
-    "AuthorityCertificate",
-    "BrokerApi",
-    "BrokerConfig",
-    "BrokerFeature",
-    "BrokerIdentity",
-    "BrokerProperty",
-    "BrokerView",
-    "Certificate",
-    "Column",
-    "Columns",
-    "ControllerConfig",
-    "ControllerProbe",
-    "ControllerProbeFromBroker",
-    "DiskReplicas",
-    "DynamicConfig",
-    "EligibleReplicas",
-    "EnsembleServer",
-    "FencedBroker",
-    "FileRelease",
-    "GroupCoordinator",
-    "GroupMember",
-    "LeadershipAnswer",
-    "LeadershipAsked",
-    "LogDir",
-    "LogDirReplica",
-    "LogLine",
-    "Migration",
-    "OldTransaction",
-    "PlannedNode",
-    "PlannedUpgrade",
-    "Probe",
-    "PropertyLogin",
-    "QuorumReplica",
-    "QuorumView",
-    "QuorumVoter",
-    "Reassignment",
-    "RegisteredBroker",
-    "RegisteredEndpoint",
-    "RegisteredPartition",
-    "RegisteredTopic",
-    "Registry",
-    "Row",
-    "Sample",
-    "ScramUser",
-    "Snapshot",
-    "SnapshotInfo",
-    "SourceRead",
-    "TopicConfig",
-    "Verdict",
-    "ViewBroker",
-    "ViewPartition",
-    "ViewTopic",
-    "VoterProbe",
-    "ZookeeperMember",
-    "ZookeeperNode",
-    "ZookeeperProbe",
-    "columns",
-    "ddl",
-]
+from kafka_audit.model.tables.asked import *
+from kafka_audit.model.tables.logs import *
+from kafka_audit.model.tables.planned import *
+from kafka_audit.model.tables.quorum import *
+from kafka_audit.model.tables.registry import *
+from kafka_audit.model.tables.row import *
+from kafka_audit.model.tables.security import *
+from kafka_audit.model.tables.storage import *
+from kafka_audit.model.tables.views import *
+from kafka_audit.model.tables.zookeeper import *
 
 _T = TypeVar("_T", bound=Row)
 
-TABLES: tuple[type[Row], ...] = (
-    SnapshotInfo,
-    Sample,
-    SourceRead,
-    Registry,
-    RegisteredBroker,
-    RegisteredEndpoint,
-    RegisteredTopic,
-    RegisteredPartition,
-    BrokerView,
-    ViewBroker,
-    ViewTopic,
-    ViewPartition,
-    BrokerIdentity,
-    BrokerConfig,
-    BrokerApi,
-    BrokerFeature,
-    TopicConfig,
-    Reassignment,
-    Probe,
-    AddressProbe,
-    LogDirReplica,
-    LeadershipAnswer,
-    Certificate,
-    AuthorityCertificate,
-    AclHolder,
-    Acl,
-    DynamicConfig,
-    ScramUser,
-    LogDir,
-    DiskReplicas,
-    LeadershipAsked,
-    OldTransaction,
-    EligibleReplicas,
-    GroupCoordinator,
-    GroupMember,
-    BrokerProperty,
-    PropertyLogin,
-    LogLine,
-    ZookeeperMember,
-    EnsembleServer,
-    ZookeeperNode,
-    ZookeeperProbe,
-    QuorumView,
-    QuorumReplica,
-    QuorumVoter,
-    FencedBroker,
-    ControllerProbe,
-    ControllerProbeFromBroker,
-    VoterProbe,
-    ControllerConfig,
-    Migration,
-)
-"""Every table of a snapshot, in the order in which data flows."""
+TABLES = tuple(table for table in Row.__subclasses__() if table.stored)
+"""Every table of a snapshot: each module above adds those that it defines."""
 
 LARGE: tuple[type[Row], ...] = (RegisteredTopic, RegisteredPartition, ViewTopic, ViewPartition, TopicConfig, DiskReplicas)
 """Tables that grow with topics and partitions: columns from the wire to the store, and never rows in Python."""

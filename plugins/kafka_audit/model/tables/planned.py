@@ -6,14 +6,14 @@ from kafka_audit.model.tables.row import Row
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlannedNode(Row):
+class PlannedNode(Row, stored=False):
     """A node id that the plan gives to a KRaft controller."""
 
     node_id: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlannedUpgrade(Row):
+class PlannedUpgrade(Row, stored=False):
     """A rolling upgrade that is planned."""
 
     version: str | None  # the release that the brokers are to run; None: the plan does not name it
@@ -21,7 +21,7 @@ class PlannedUpgrade(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict(Row):
+class Verdict(Row, stored=False):
     """The result of an ordinary check for a resource of the same snapshot; PASS only if the check has no other result."""
 
     code: str
@@ -32,7 +32,7 @@ class Verdict(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileRelease(Row):
+class FileRelease(Row, stored=False):
     """The release by whose rules lint judges the file of a node."""
 
     node_id: int

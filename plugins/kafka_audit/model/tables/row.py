@@ -17,15 +17,17 @@ class Row:
     """Base of all tables; `table()` is the table's name in store and SQL.
 
     `filled_by` has the beginnings of the operations of `SourceRead` that fill it; what another party answers instead is second.
-    It is empty for a table that no read fills.
+    It is empty for a table that no read fills. `stored`: whether a snapshot has the table.
     """
 
     filled_by: ClassVar[tuple[str, ...]] = ()
+    stored: ClassVar[bool] = True
 
-    def __init_subclass__(cls, *, filled_by: tuple[str, ...] = ()) -> None:
-        """Note the reads that fill a table, which its definition names."""
+    def __init_subclass__(cls, *, filled_by: tuple[str, ...] = (), stored: bool = True) -> None:
+        """Note the reads that fill a table, which its definition names, and whether it is stored."""
         super().__init_subclass__()
         cls.filled_by = filled_by
+        cls.stored = stored
 
     @classmethod
     def table(cls) -> str:
